@@ -1,0 +1,122 @@
+// What the compiled program, the runtime inside it and the recorder beside it agree on.
+// Every layout here is of fixed width and little-endian; the recorder mirrors it and a test compares the two.
+#ifndef TRACKWAY_ABI_H
+#define TRACKWAY_ABI_H
+
+#include <stdint.h>
+
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_1`, which only a
+// runtime of the same version defines: objects of different versions fail to link.
+#define TRACKWAY_ABI 1
+
+// ---- Between the pass and the runtime ------------------------------------------------------------------------------
+
+// One per translation unit, emitted by the pass in writable data.
+struct trackway_module {
+    // 0: this module does not record. Else its first segment id, shifted left by 8: adding `index << 8` gives the word
+    // that starts a record. Functions test it on entry and run their plain copy when it is 0.
+    uint32_t id_base;
+    uint32_t segment_count;
+    const void *table; // docs/format.md, section 2
+    uint64_t table_length;
+    const void *const *symbols;
+    uint64_t symbol_count;
+    struct trackway_module *next; // the runtime's list of registered modules
+};
+
+// Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
+// `cursor >= limit` calls `__trackway_flush` first. Both are 0 in a new thread.
+struct trackway_thread {
+    unsigned char *cursor;
+    unsigned char *limit;
+};
+
+// Bytes that may be written from a cursor below the limit: no record and no resume is longer.
+#define TRACKWAY_SLACK 4096
+
+// void __trackway_register(struct trackway_module *)          once per module, from a constructor
+// unsigned char *__trackway_flush(unsigned char *cursor)      preserve_most; hands over the buffer, returns a new cursor
+// Only in builds with the oracle (docs/format.md, section 4); `opk` is ordinal << 16 | part << 8 | kind:
+// void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size)
+// void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t address, const uint8_t *mask_bits,
+//                               uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
+// void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses, const uint8_t *mask_bits,
+//                               uint32_t lanes, uint32_t size)
+
+// ---- Between the runtime and the recorder --------------------------------------------------------------------------
+
+// The recorder creates one shared memory object, lets the program inherit it, and names its descriptor in the
+// environment variable TRACKWAY_RING as "FD:DEVICE:INODE" (decimal), so that a reused descriptor is noticed.
+//
+//   offset 0              struct trackway_ring
+//   buffer_table_offset   struct trackway_buffer [buffer_count]
+//   oracle_table_offset   struct trackway_oracle [oracle_count]
+//   data_offset           buffer_count × buffer_size bytes, zeroed by the recorder before each use
+
+#define TRACKWAY_RING_MAGIC 0x474E4952594B5254ull // "TRKYRING"
+
+enum trackway_ring_flags {
+    TRACKWAY_DROP_WHEN_FULL = 1, // else wait
+    TRACKWAY_DUMP_ORACLE = 2,    // the oracle writes its records, not only their hash
+};
+
+struct trackway_ring {
+    uint64_t magic;
+    uint32_t abi;
+    uint32_t flags;
+    uint64_t total_size;
+    uint32_t buffer_size; // multiple of 4096, at least 16384
+    uint32_t buffer_count;
+    uint64_t buffer_table_offset;
+    uint64_t oracle_table_offset;
+    uint64_t data_offset;
+    uint32_t oracle_count;
+    uint32_t recorder_pid;
+    // Each of these on a cache line of its own.
+    _Alignas(64) uint32_t next_segment_id; // fetch_add(segment_count) gives a module its ids; starts at 1, stays < 2^24
+    uint32_t next_stream;                  // fetch_add(1) gives a thread its stream number; starts at 0
+    _Alignas(64) uint32_t full_events;     // futex: the program adds 1 for each buffer that it hands over
+    _Alignas(64) uint32_t free_events;     // futex: the recorder adds 1 when it frees buffers
+    uint32_t free_waiters;                 // threads that wait on free_events
+    _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
+    uint32_t reserved;
+};
+
+enum trackway_buffer_state {
+    TRACKWAY_FREE = 0,  // recorder → program: zeroed
+    TRACKWAY_OWNED = 1, // a thread writes to it
+    TRACKWAY_FULL = 2,  // program → recorder
+};
+
+enum trackway_buffer_kind {
+    TRACKWAY_MODULE = 2, // numbers as the chunk kinds of docs/format.md
+    TRACKWAY_RECORDS = 3,
+    TRACKWAY_ORACLE_RECORDS = 5,
+};
+
+enum trackway_buffer_flags { TRACKWAY_LAST = 2 };
+
+struct trackway_buffer {
+    uint32_t state; // compare-and-swap FREE → OWNED by the program, store FULL by the program, store FREE by the recorder
+    uint32_t kind;
+    uint32_t stream; // for TRACKWAY_MODULE: the module's first segment id
+    uint32_t pid;
+    uint32_t tid;
+    uint32_t flags; // TRACKWAY_LAST: the last buffer of this module, or of this thread
+    uint64_t sequence; // in (stream, kind)
+    uint64_t first_ns;
+    uint64_t last_ns;
+    uint32_t length;          // bytes used, stated when the buffer is handed over
+    uint32_t dropped_before;  // buffers that this stream lost just before this one
+    uint32_t parent_pid;
+    uint32_t reserved;
+};
+
+// A MODULE buffer's bytes, concatenated in sequence, are the module payload of docs/format.md, section 1.3.
+
+struct trackway_oracle { // of stream number i; written through, so that it outlives a kill
+    uint64_t count;
+    uint64_t hash;
+};
+
+#endif
