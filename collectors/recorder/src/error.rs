@@ -1,0 +1,41 @@
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+/// Why nothing was recorded. A program that ran to its end always yields a summary instead.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("{option} is {value}, but must be {expected}")]
+    Option {
+        option: &'static str,
+        value: u64,
+        expected: &'static str,
+    },
+
+    #[error("{} already exists; choose another name or force it to be replaced", path.display())]
+    OutputExists { path: PathBuf },
+
+    #[error("cannot create the trace {}: {source}", path.display())]
+    Output { path: PathBuf, source: io::Error },
+
+    #[error("cannot write the first chunk of the trace {}: {message}", path.display())]
+    FirstChunk { path: PathBuf, message: String },
+
+    #[error("cannot create {size} bytes of shared memory for the ring ({step}): {source}; try fewer or smaller buffers")]
+    Ring {
+        size: u64,
+        step: &'static str,
+        source: io::Error,
+    },
+
+    /// Shells report status 127 for this.
+    #[error("{}: no such program", program.to_string_lossy())]
+    ProgramNotFound { program: OsString },
+
+    /// Shells report status 126 for this.
+    #[error("cannot start {}: {source}", program.to_string_lossy())]
+    Start { program: OsString, source: io::Error },
+
+    #[error("cannot {action}: {source}")]
+    System { action: &'static str, source: io::Error },
+}

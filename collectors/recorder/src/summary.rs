@@ -1,0 +1,52 @@
+/// How the program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProgramEnd {
+    Exited(i32),
+    Signalled(i32),
+}
+
+impl ProgramEnd {
+    /// The status that a shell would report: the program's own, or 128 + the signal's number.
+    pub fn shell_status(self) -> i32 {
+        match self {
+            Self::Exited(status) => status,
+            Self::Signalled(signal) => 128 + signal,
+        }
+    }
+}
+
+/// Why and how incompletely a trace ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// Buffers whose records are in no chunk.
+    pub buffers: u64,
+    /// For the user: what happened, to which file, and what to do.
+    pub message: String,
+}
+
+/// What a recording came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordSummary {
+    pub program_end: ProgramEnd,
+    /// Whether any module of the program registered; if not, the trace is empty.
+    pub instrumented: bool,
+    pub modules: u64,
+    pub processes: u64,
+    pub streams: u64,
+    /// Chunks written, of all kinds but the index.
+    pub chunks: u64,
+    /// Bytes of records as the program wrote them.
+    pub raw_bytes: u64,
+    /// Bytes of the trace file; 0 when discarded.
+    pub stored_bytes: u64,
+    /// Buffers that the program dropped because the ring was full.
+    pub dropped_buffers: u64,
+    /// Set when the trace could not be written to its end; the trace is valid up to there.
+    pub write_failure: Option<Loss>,
+    /// The user ended the recording (SIGINT or SIGTERM) while other recorded processes still lived.
+    pub interrupted: bool,
+    /// Processor time of the recorder, all its threads, seconds.
+    pub recorder_cpu_seconds: f64,
+    /// From the program's start to the end of the trace, seconds.
+    pub wall_seconds: f64,
+}
