@@ -1,0 +1,56 @@
+// The naive oracle (docs/format.md, section 4): a call for every access, found by a walk of its own.
+//
+// It exists to contradict the recorder's selection and addressing, so it shares no code with them.
+#ifndef TRACKWAY_ORACLE_H
+#define TRACKWAY_ORACLE_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/ValueHandle.h"
+#include <cstdint>
+#include <vector>
+
+namespace llvm {
+class Function;
+class Instruction;
+class Module;
+} // namespace llvm
+
+namespace trackway {
+
+// FNV-1a-64 over the module's source file name, a zero byte and the function's linkage name.
+uint64_t oracleFunctionHash(const llvm::Module &, const llvm::Function &);
+
+class Oracle {
+  public:
+    // Whether the part of an access is to be reported. Part 1 is the write of a copy, all else is part 0.
+    using Predicate = llvm::function_ref<bool(const llvm::Instruction &, unsigned Part)>;
+
+    explicit Oracle(llvm::Module &Module) : M(Module) {}
+
+    // Remembers the accesses of a function that nobody has instrumented yet.
+    void collect(llvm::Function &, Predicate);
+
+    // Puts the calls before the remembered accesses. Instructions may have been inserted since collect(); a remembered
+    // access that was erased in between is a programming error and is reported by collected() != inserted().
+    void insert();
+
+    uint64_t collected() const { return Found.size(); }
+    uint64_t inserted() const { return Inserted; }
+
+  private:
+    struct Access {
+        llvm::WeakVH Instruction;
+        uint64_t Function; // hash
+        uint64_t Ordinal;
+        uint8_t Parts; // bit n: part n is reported
+    };
+
+    llvm::Module &M;
+    std::vector<Access> Found;
+    uint64_t Inserted = 0;
+};
+
+} // namespace trackway
+
+#endif
