@@ -1,0 +1,115 @@
+// A particle fluid in linked cells of 896 bytes, after PARSEC's fluidanimate: a full cell continues in a chained one,
+// and one loop of each step walks the whole grid but touches only `next`.
+#include "random.h"
+#include "size.h"
+
+namespace {
+
+constexpr int PARTICLES_PER_CELL = 18;
+constexpr size_t FULL_CELLS = 40000, SMALL_CELLS = 64;
+constexpr int STEPS = 25;
+
+struct Vector {
+    int x, y, z; // fixed point: sums are exact, so the answer doesn't depend on the optimiser
+};
+
+struct Cell {
+    Vector position[PARTICLES_PER_CELL];
+    Vector velocity[PARTICLES_PER_CELL];
+    Vector acceleration[PARTICLES_PER_CELL];
+    int density[PARTICLES_PER_CELL];
+    Cell *next;
+    int particles;
+    char padding[164];
+};
+static_assert(sizeof(Cell) == 896, "a cell fills 14 cache lines");
+
+class Grid {
+  public:
+    explicit Grid(size_t cells)
+        : cells_(static_cast<Cell *>(allocate(2 * cells, sizeof(Cell)))), count_(cells), spare_(cells_ + cells) {
+        for (size_t i = 0; i < cells * PARTICLES_PER_CELL; i++)
+            add(cells_[random_below(&random_, cells)]);
+    }
+    Grid(const Grid &) = delete;
+    Grid &operator=(const Grid &) = delete;
+    ~Grid() { free(cells_); }
+
+    // The loop that touches only `next`: how many cells have a continuation.
+    size_t chained() const {
+        size_t chained = 0;
+        for (size_t i = 0; i < count_; i++)
+            for (const Cell *cell = cells_[i].next; cell; cell = cell->next)
+                chained++;
+        return chained;
+    }
+
+    void accelerate(size_t index) {
+        for (Cell *cell = &cells_[index]; cell; cell = cell->next)
+            for (int p = 0; p < cell->particles; p++) {
+                cell->acceleration[p].y = -10 + cell->density[p] % 3;
+                cell->density[p] += cell->position[p].x & 1;
+            }
+    }
+
+    void move(size_t index) {
+        for (Cell *cell = &cells_[index]; cell; cell = cell->next)
+            for (int p = 0; p < cell->particles; p++) {
+                cell->velocity[p].y += cell->acceleration[p].y;
+                cell->position[p].x += cell->velocity[p].x;
+                cell->position[p].y += cell->velocity[p].y;
+                cell->position[p].z += cell->velocity[p].z;
+            }
+    }
+
+    // A step moves only one cell in 16, as if the rest of the fluid were at rest.
+    void step(int number) {
+        for (size_t i = static_cast<size_t>(number) % 16; i < count_; i += 16) {
+            accelerate(i);
+            move(i);
+        }
+    }
+
+    long long checksum() const {
+        long long sum = 0;
+        for (size_t i = 0; i < count_; i++)
+            for (const Cell *cell = &cells_[i]; cell; cell = cell->next)
+                for (int p = 0; p < cell->particles; p++)
+                    sum = (sum * 7 + cell->position[p].x + cell->position[p].y + cell->position[p].z) % 1000000007;
+        return sum;
+    }
+
+  private:
+    void add(Cell &first) {
+        Cell *cell = &first;
+        while (cell->particles == PARTICLES_PER_CELL) {
+            if (!cell->next)
+                cell->next = spare_++;
+            cell = cell->next;
+        }
+        int p = cell->particles++;
+        cell->position[p] = {coordinate(), coordinate(), coordinate()};
+        cell->velocity[p] = {coordinate() % 8, coordinate() % 8, coordinate() % 8};
+    }
+
+    int coordinate() { return static_cast<int>(random_below(&random_, 1000)); }
+
+    uint64_t random_ = 13;
+    Cell *cells_;
+    size_t count_;
+    Cell *spare_; // the next unused cell of the second half
+};
+
+} // namespace
+
+int main(int argc, char **argv) {
+    size_t cells = size_argument(argc, argv, FULL_CELLS, SMALL_CELLS);
+    Grid grid(cells);
+    size_t chained = 0;
+    for (int number = 0; number < STEPS; number++) {
+        chained += grid.chained();
+        grid.step(number);
+    }
+    printf("fluid cells %zu chained %zu sum %lld\n", cells, chained, grid.checksum());
+    return 0;
+}

@@ -1,0 +1,51 @@
+// The STREAM kernels on three arrays of doubles: copy, scale, add, triad.
+#include "size.h"
+
+enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 4000, ROUNDS = 20 };
+
+static double *a, *b, *c;
+
+static void copy(size_t n) {
+    for (size_t i = 0; i < n; i++)
+        c[i] = a[i];
+}
+
+static void scale(size_t n, double factor) {
+    for (size_t i = 0; i < n; i++)
+        b[i] = factor * c[i];
+}
+
+static void add(size_t n) {
+    for (size_t i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
+}
+
+static void triad(size_t n, double factor) {
+    for (size_t i = 0; i < n; i++)
+        a[i] = b[i] + factor * c[i];
+}
+
+int main(int argc, char **argv) {
+    size_t n = size_argument(argc, argv, FULL_ELEMENTS, SMALL_ELEMENTS);
+    a = allocate(n, sizeof *a);
+    b = allocate(n, sizeof *b);
+    c = allocate(n, sizeof *c);
+    for (size_t i = 0; i < n; i++)
+        a[i] = 1.0 + (double)(i % 8);
+    // A factor of 1/4 keeps every value an exact multiple of a small power of two for the first rounds, and the sum
+    // below is taken in one order: the checksum is the same at every optimisation level.
+    for (int round = 0; round < ROUNDS; round++) {
+        copy(n);
+        scale(n, 0.25);
+        add(n);
+        triad(n, 0.25);
+    }
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum += a[i];
+    printf("stream elements %zu sum %.10e\n", n, sum);
+    free(a);
+    free(b);
+    free(c);
+    return 0;
+}

@@ -1,0 +1,50 @@
+// A binary search tree of malloc'ed nodes, built, walked and freed recursively.
+#include "random.h"
+#include "size.h"
+
+enum { FULL_NODES = 300000, SMALL_NODES = 3000, WALKS = 12 };
+
+struct node {
+    uint64_t key;
+    struct node *left, *right;
+};
+
+static struct node *insert(struct node *root, uint64_t key) {
+    if (!root) {
+        struct node *leaf = allocate(1, sizeof *leaf);
+        leaf->key = key;
+        return leaf;
+    }
+    if (key < root->key)
+        root->left = insert(root->left, key);
+    else
+        root->right = insert(root->right, key);
+    return root;
+}
+
+static uint64_t sum_below(const struct node *root, unsigned depth) {
+    if (!root)
+        return depth;
+    return (root->key & 0xFFFF) + sum_below(root->left, depth + 1) + sum_below(root->right, depth + 1);
+}
+
+static void free_tree(struct node *root) {
+    if (!root)
+        return;
+    free_tree(root->left);
+    free_tree(root->right);
+    free(root);
+}
+
+int main(int argc, char **argv) {
+    size_t n = size_argument(argc, argv, FULL_NODES, SMALL_NODES);
+    uint64_t random = 3, sum = 0;
+    struct node *root = NULL;
+    for (size_t i = 0; i < n; i++)
+        root = insert(root, next_random(&random));
+    for (int walk = 0; walk < WALKS; walk++)
+        sum += sum_below(root, 0);
+    printf("tree nodes %zu sum %llu\n", n, (unsigned long long)sum);
+    free_tree(root);
+    return 0;
+}
