@@ -1,1 +1,96 @@
-fn main() {}
+//! Trackway's command line: reads arguments and wires the other crates together.
+
+mod arguments;
+mod compile;
+mod failure;
+mod installation;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use arguments::{CommandLine, Verb};
+use clap::{CommandFactory, Parser};
+use compile::Language;
+use failure::Failure;
+
+const ERROR: u8 = 2;
+
+fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let name = words.next().unwrap_or_default();
+    let words: Vec<OsString> = words.collect();
+    if let Some((language, arguments)) = compiler_call(&name, &words) {
+        return fail(&compile::run(language, arguments.to_vec()));
+    }
+    match run(CommandLine::parse().verb) {
+        Ok(status) => status,
+        Err(failure) => fail(&failure),
+    }
+}
+
+fn run(verb: Verb) -> Result<ExitCode, Failure> {
+    match verb {
+        Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
+        Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
+        Verb::Completions(arguments) => {
+            let mut command = CommandLine::command();
+            clap_complete::generate(arguments.shell, &mut command, "trackway", &mut std::io::stdout());
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+fn fail(failure: &Failure) -> ExitCode {
+    eprintln!("trackway: {failure}");
+    ExitCode::from(ERROR)
+}
+
+/// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also
+/// be called by a link named after the verb.
+fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Language, &'a [OsString])> {
+    let file_name = Path::new(name).file_name().unwrap_or_default();
+    if file_name == "trackway-cc" {
+        return Some((Language::C, words));
+    }
+    if file_name == "trackway-c++" {
+        return Some((Language::Cxx, words));
+    }
+    let (verb, rest) = words.split_first()?;
+    match verb.to_str()? {
+        "cc" => Some((Language::C, rest)),
+        "c++" => Some((Language::Cxx, rest)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, words: &[&str]) -> Option<(Language, Vec<OsString>)> {
+        let words: Vec<OsString> = words.iter().map(Into::into).collect();
+        compiler_call(OsStr::new(name), &words).map(|(language, rest)| (language, rest.to_vec()))
+    }
+
+    #[test]
+    fn compilers_are_chosen_by_verb_or_by_name() {
+        assert_eq!(
+            call("/usr/bin/trackway", &["cc", "--help"]),
+            Some((Language::C, vec!["--help".into()]))
+        );
+        assert_eq!(call("trackway", &["c++"]), Some((Language::Cxx, vec![])));
+        assert_eq!(
+            call("/x/trackway-c++", &["cc"]),
+            Some((Language::Cxx, vec!["cc".into()]))
+        );
+        assert_eq!(call("trackway", &["report", "cc"]), None);
+        assert_eq!(call("trackway", &[]), None);
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+}

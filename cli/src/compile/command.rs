@@ -1,0 +1,229 @@
+//! The command that the wrapper turns into.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+
+use super::invocation::{Invocation, Output};
+use super::options::Options;
+use crate::failure::Failure;
+use crate::installation::Installation;
+
+/// The language of the driver: which standard library it links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cxx,
+}
+
+/// `--clang=`, else `$TRACKWAY_CLANG` or `$TRACKWAY_CLANGXX`, else the name to look up in PATH.
+pub fn compiler(
+    options: &Options,
+    language: Language,
+    variable: impl Fn(&str) -> Option<OsString>,
+) -> OsString {
+    let (name, default) = match language {
+        Language::C => ("TRACKWAY_CLANG", "clang-19"),
+        Language::Cxx => ("TRACKWAY_CLANGXX", "clang++-19"),
+    };
+    let chosen = options.clang.clone().map(PathBuf::into_os_string);
+    chosen
+        .or_else(|| variable(name).filter(|value| !value.is_empty()))
+        .unwrap_or_else(|| default.into())
+}
+
+/// The compiler's arguments: the user's, with ours around them where the invocation calls for it.
+pub fn arguments(
+    invocation: Invocation,
+    installation: &Installation,
+    user: Vec<OsString>,
+) -> Result<Vec<OsString>, Failure> {
+    let mut arguments = compile_arguments(invocation, installation)?;
+    let link = link_arguments(invocation, installation)?;
+    // After a `--`, clang takes everything for an input.
+    let end_of_options = user.iter().position(|argument| argument == "--");
+    let (options, inputs) = user.split_at(end_of_options.unwrap_or(user.len()));
+    arguments.extend_from_slice(options);
+    arguments.extend(if inputs.is_empty() {
+        link
+    } else {
+        in_front_of_inputs(link)
+    });
+    arguments.extend_from_slice(inputs);
+    Ok(arguments)
+}
+
+/// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
+fn compile_arguments(invocation: Invocation, installation: &Installation) -> Result<Vec<OsString>, Failure> {
+    let mut own = Vec::new();
+    if invocation.compiles {
+        let mut plugin = OsString::from("-fpass-plugin=");
+        plugin.push(installation.pass_plugin()?);
+        own.push(plugin);
+        own.push("-g".into());
+    }
+    if let Some(folder) = installation.include_folder().filter(|_| invocation.preprocesses) {
+        own.push("-idirafter".into());
+        own.push(folder.into());
+    }
+    if !own.is_empty() {
+        own.insert(0, "--start-no-unused-arguments".into());
+        own.push("--end-no-unused-arguments".into());
+    }
+    Ok(own)
+}
+
+/// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it.
+fn link_arguments(invocation: Invocation, installation: &Installation) -> Result<Vec<OsString>, Failure> {
+    let Some(output) = invocation.links else {
+        return Ok(Vec::new());
+    };
+    let mut arguments = vec!["-Xlinker".into(), installation.runtime()?.into()];
+    if output == Output::Executable {
+        // So that shared objects use the executable's copy of the runtime.
+        arguments.push("-Wl,--export-dynamic-symbol=__trackway_*".into());
+    }
+    Ok(arguments)
+}
+
+/// An archive in front of the objects that need it has to be linked whole.
+fn in_front_of_inputs(link: Vec<OsString>) -> Vec<OsString> {
+    if link.is_empty() {
+        return link;
+    }
+    let mut arguments = vec![OsString::from("-Wl,--whole-archive")];
+    arguments.extend(link);
+    arguments.push("-Wl,--no-whole-archive".into());
+    arguments
+}
+
+/// Explains why the compiler could not be started.
+pub fn exec_failure(compiler: &OsStr, language: Language, error: &io::Error) -> Failure {
+    let variable = match language {
+        Language::C => "TRACKWAY_CLANG",
+        Language::Cxx => "TRACKWAY_CLANGXX",
+    };
+    let compiler = compiler.to_string_lossy();
+    let remedy = match error.kind() {
+        io::ErrorKind::NotFound => format!(
+            "; install clang 19 (Debian: `apt-get install clang-19`), or name it in {variable} or by --clang=PATH"
+        ),
+        _ => String::new(),
+    };
+    Failure::new(format!("{compiler}: {error}{remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn installation_with(parts: &[&str]) -> (tempfile::TempDir, Installation) {
+        let root = tempfile::tempdir().unwrap();
+        for part in parts {
+            let path = root.path().join(part);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        let installation = Installation::at(root.path());
+        (root, installation)
+    }
+
+    const PARTS: &[&str] = &[
+        "lib/trackway/TrackwayPass.so",
+        "lib/trackway/libtrackway.a",
+        "include/trackway.h",
+    ];
+
+    /// The command line for `line`, with the installation's folder shown as `/T`.
+    fn rewritten(line: &str) -> String {
+        let (root, installation) = installation_with(PARTS);
+        let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
+        let arguments = arguments(Invocation::parse(&user), &installation, user).unwrap();
+        let words: Vec<String> = arguments
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect();
+        words.join(" ").replace(root.path().to_str().unwrap(), "/T")
+    }
+
+    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass.so -g \
+                           -idirafter /T/include --end-no-unused-arguments";
+    const INCLUDE: &str = "--start-no-unused-arguments -idirafter /T/include --end-no-unused-arguments";
+    const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";
+    const EXPORT: &str = "-Wl,--export-dynamic-symbol=__trackway_*";
+
+    #[test]
+    fn compiling_gets_the_pass_before_the_users_arguments() {
+        assert_eq!(rewritten("-g0 -c a.c"), format!("{COMPILE} -g0 -c a.c"));
+    }
+
+    #[test]
+    fn linking_gets_the_runtime_after_them() {
+        assert_eq!(rewritten("a.o -lm"), format!("a.o -lm {RUNTIME} {EXPORT}"));
+        assert_eq!(rewritten("-shared a.o"), format!("-shared a.o {RUNTIME}"));
+        assert_eq!(rewritten("a.c"), format!("{COMPILE} a.c {RUNTIME} {EXPORT}"));
+    }
+
+    #[test]
+    fn inputs_after_two_dashes_stay_last() {
+        let expected =
+            format!("{COMPILE} -O1 -Wl,--whole-archive {RUNTIME} {EXPORT} -Wl,--no-whole-archive -- a.c");
+        assert_eq!(rewritten("-O1 -- a.c"), expected);
+        assert_eq!(rewritten("-c -- a.c"), format!("{COMPILE} -c -- a.c"));
+    }
+
+    #[test]
+    fn everything_else_is_untouched() {
+        for line in [
+            "--version",
+            "-dumpmachine",
+            "-print-search-dirs",
+            "-r a.o -o b.o",
+            "-c a.s",
+            "-v",
+            "",
+        ] {
+            assert_eq!(rewritten(line), line);
+        }
+        assert_eq!(rewritten("-E a.c"), format!("{INCLUDE} -E a.c"));
+    }
+
+    #[test]
+    fn missing_parts_matter_only_when_needed() {
+        let (_root, installation) = installation_with(&[]);
+        let attempt = |line: &str| {
+            let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
+            arguments(Invocation::parse(&user), &installation, user)
+        };
+        assert!(attempt("-E a.c").is_ok());
+        assert!(attempt("-c a.c")
+            .unwrap_err()
+            .to_string()
+            .contains("TrackwayPass.so"));
+        assert!(attempt("a.o").unwrap_err().to_string().contains("libtrackway.a"));
+    }
+
+    #[test]
+    fn the_compiler_is_chosen_by_option_then_environment_then_name() {
+        let mut options = Options::default();
+        let none = |_: &str| None;
+        let set = |name: &str| (name == "TRACKWAY_CLANGXX").then(|| OsString::from("/opt/clang++"));
+        assert_eq!(compiler(&options, Language::C, none), "clang-19");
+        assert_eq!(compiler(&options, Language::Cxx, none), "clang++-19");
+        assert_eq!(compiler(&options, Language::C, set), "clang-19");
+        assert_eq!(compiler(&options, Language::Cxx, set), "/opt/clang++");
+        options.clang = Some("/my/clang".into());
+        assert_eq!(compiler(&options, Language::Cxx, set), "/my/clang");
+    }
+
+    #[test]
+    fn a_missing_compiler_comes_with_the_remedy() {
+        let error = io::Error::from(io::ErrorKind::NotFound);
+        let message = exec_failure(OsStr::new("clang-19"), Language::C, &error).to_string();
+        assert!(
+            message.contains("apt-get install clang-19") && message.contains("TRACKWAY_CLANG"),
+            "{message}"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Where the pass, the runtime and the header of this installation are.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use crate::failure::Failure;
+
+/// The folder of an installation that holds `lib/trackway` and `include`.
+pub struct Installation {
+    root: PathBuf,
+}
+
+impl Installation {
+    /// From `$TRACKWAY_HOME`, else beside the running executable, else (in a source tree) the build folder.
+    pub fn locate() -> Installation {
+        let home = env::var_os("TRACKWAY_HOME").filter(|home| !home.is_empty());
+        let root = match home {
+            Some(home) => home.into(),
+            None => env::current_exe().map(|path| root_of(&path)).unwrap_or_default(),
+        };
+        Installation { root }
+    }
+
+    #[cfg(test)]
+    pub fn at(root: &Path) -> Installation {
+        Installation { root: root.into() }
+    }
+
+    /// The LLVM plugin that inserts the recording.
+    pub fn pass_plugin(&self) -> Result<PathBuf, Failure> {
+        self.part("TrackwayPass.so")
+    }
+
+    /// The archive that instrumented programs are linked with.
+    pub fn runtime(&self) -> Result<PathBuf, Failure> {
+        self.part("libtrackway.a")
+    }
+
+    /// The folder of `trackway.h`, if it was installed.
+    pub fn include_folder(&self) -> Option<PathBuf> {
+        let folder = self.root.join("include");
+        folder.join("trackway.h").exists().then_some(folder)
+    }
+
+    fn part(&self, name: &str) -> Result<PathBuf, Failure> {
+        let path = self.root.join("lib/trackway").join(name);
+        if path.exists() {
+            return Ok(path);
+        }
+        Err(Failure::new(format!(
+            "{}: not found; build it with `make`, or set TRACKWAY_HOME to the folder that holds lib/trackway",
+            path.display()
+        )))
+    }
+}
+
+fn root_of(executable: &Path) -> PathBuf {
+    let folder = executable.parent().unwrap_or(Path::new("."));
+    let installed = folder.parent().unwrap_or(folder).to_owned();
+    if installed.join("lib/trackway").is_dir() {
+        return installed;
+    }
+    cargo_target(folder)
+        .and_then(Path::parent)
+        .map(|source_tree| source_tree.join("build"))
+        .filter(|build| build.join("lib/trackway").is_dir())
+        .unwrap_or(installed)
+}
+
+/// The `target` folder above `target/PROFILE` and `target/PROFILE/deps`.
+fn cargo_target(folder: &Path) -> Option<&Path> {
+    folder
+        .ancestors()
+        .take(4)
+        .find(|ancestor| ancestor.file_name().is_some_and(|name| name == "target"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn an_installed_executable_finds_its_neighbours() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("lib/trackway")).unwrap();
+        assert_eq!(root_of(&root.path().join("bin/trackway")), root.path());
+    }
+
+    #[test]
+    fn an_executable_of_the_source_tree_finds_the_build_folder() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("build/lib/trackway")).unwrap();
+        for executable in ["target/debug/trackway", "target/release/deps/trackway-0123"] {
+            assert_eq!(
+                root_of(&root.path().join(executable)),
+                root.path().join("build"),
+                "{executable}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_missing_part_is_named_with_the_remedy() {
+        let root = tempfile::tempdir().unwrap();
+        let message = Installation::at(root.path())
+            .pass_plugin()
+            .unwrap_err()
+            .to_string();
+        assert!(message.contains("lib/trackway/TrackwayPass.so"), "{message}");
+        assert!(message.contains("make"), "{message}");
+    }
+}
