@@ -34,24 +34,34 @@ struct trackway_thread {
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
 #define TRACKWAY_SLACK 4096
 
-// void __trackway_register(struct trackway_module *)          once per module, from a constructor
-// unsigned char *__trackway_flush(unsigned char *cursor)      preserve_most; hands over the buffer, returns a new cursor
-// Only in builds with the oracle (docs/format.md, section 4); `opk` is ordinal << 16 | part << 8 | kind:
-// void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size)
-// void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t address, const uint8_t *mask_bits,
-//                               uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
-// void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses, const uint8_t *mask_bits,
-//                               uint32_t lanes, uint32_t size)
+// What the runtime defines, once per process:
+//
+//   void __trackway_register(struct trackway_module *module)
+//       Once per module, from a constructor.
+//   unsigned char *__trackway_flush(unsigned char *cursor)
+//       preserve_most. Hands over the buffer and returns a new cursor.
+//
+// Only for builds with the oracle (docs/format.md, section 4); `opk` is ordinal << 16 | part << 8 | kind:
+//
+//   void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size)
+//   void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t address, const uint8_t *mask_bits,
+//                                 uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
+//   void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses,
+//                                 const uint8_t *mask_bits, uint32_t lanes, uint32_t size)
 
 // ---- Between the runtime and the recorder --------------------------------------------------------------------------
 
 // The recorder creates one shared memory object, lets the program inherit it, and names its descriptor in the
-// environment variable TRACKWAY_RING as "FD:DEVICE:INODE" (decimal), so that a reused descriptor is noticed.
+// environment variable TRACKWAY_RING as "FD:DEVICE:INODE:PID" (decimal; PID is the recorder's), so that a reused
+// descriptor is noticed and /proc/PID/fd/FD serves where a parent closed the inherited one.
 //
 //   offset 0              struct trackway_ring
 //   buffer_table_offset   struct trackway_buffer [buffer_count]
-//   oracle_table_offset   struct trackway_oracle [oracle_count]
+//   stream_table_offset   struct trackway_stream [stream_count]
 //   data_offset           buffer_count × buffer_size bytes, zeroed by the recorder before each use
+//
+// Each recording thread owns a buffer, so there are many; memory is taken only for those that were used. How much may
+// wait for the recorder is limited by full_limit instead.
 
 #define TRACKWAY_RING_MAGIC 0x474E4952594B5254ull // "TRKYRING"
 
@@ -68,24 +78,32 @@ struct trackway_ring {
     uint32_t buffer_size; // multiple of 4096, at least 16384
     uint32_t buffer_count;
     uint64_t buffer_table_offset;
-    uint64_t oracle_table_offset;
+    uint64_t stream_table_offset;
     uint64_t data_offset;
-    uint32_t oracle_count;
-    uint32_t recorder_pid;
+    uint32_t stream_count; // entries of the stream table; streams may be more
+    uint32_t full_limit;   // while full_count is not below it, the ring is full
     // Each of these on a cache line of its own.
-    _Alignas(64) uint32_t next_segment_id; // fetch_add(segment_count) gives a module its ids; starts at 1, stays < 2^24
-    uint32_t next_stream;                  // fetch_add(1) gives a thread its stream number; starts at 0
-    _Alignas(64) uint32_t full_events;     // futex: the program adds 1 for each buffer that it hands over
-    _Alignas(64) uint32_t free_events;     // futex: the recorder adds 1 when it frees buffers
-    uint32_t free_waiters;                 // threads that wait on free_events
-    _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
+    _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
+    _Alignas(64) uint32_t next_segment_id;   // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
+    uint32_t next_stream;                    // fetch_add(1) gives a thread its stream number; starts at 0
+    _Alignas(64) uint32_t full_events;       // futex: the program adds 1 for each buffer that it hands over
+    uint32_t full_waiters;                   // the recorder waits on full_events
+    uint32_t full_count;                     // buffers that the recorder has not yet freed
+    _Alignas(64) uint32_t free_events;       // futex: the recorder adds 1 when it frees buffers
+    uint32_t free_waiters;                   // threads that wait on free_events
+    _Alignas(64) uint32_t stopped;           // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
 };
 
+// The recorder lives while the first word of its lock is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the
+// kernel sets however the recorder ends.
+#define TRACKWAY_RECORDER_DIED 0x40000000u
+
 enum trackway_buffer_state {
-    TRACKWAY_FREE = 0,  // recorder → program: zeroed
-    TRACKWAY_OWNED = 1, // a thread writes to it
-    TRACKWAY_FULL = 2,  // program → recorder
+    TRACKWAY_FREE = 0,    // recorder → program: zeroed
+    TRACKWAY_OWNED = 1,   // a thread writes to it
+    TRACKWAY_FULL = 2,    // program → recorder
+    TRACKWAY_CLAIMED = 3, // its thread is gone; whoever changed OWNED to this hands it over
 };
 
 enum trackway_buffer_kind {
@@ -94,29 +112,35 @@ enum trackway_buffer_kind {
     TRACKWAY_ORACLE_RECORDS = 5,
 };
 
-enum trackway_buffer_flags { TRACKWAY_LAST = 2 };
+enum trackway_buffer_flags {
+    TRACKWAY_LAST = 2,      // the last buffer of this module, or of this thread
+    TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ns` are unknown
+};
 
 struct trackway_buffer {
-    uint32_t state; // compare-and-swap FREE → OWNED by the program, store FULL by the program, store FREE by the recorder
+    uint32_t state; // FREE → OWNED → FULL by the program, FULL → FREE by the recorder
     uint32_t kind;
     uint32_t stream; // for TRACKWAY_MODULE: the module's first segment id
-    uint32_t pid;
+    uint32_t pid;    // 0: the owner has not yet described the buffer
     uint32_t tid;
-    uint32_t flags; // TRACKWAY_LAST: the last buffer of this module, or of this thread
+    uint32_t flags;
     uint64_t sequence; // in (stream, kind)
     uint64_t first_ns;
     uint64_t last_ns;
-    uint32_t length;          // bytes used, stated when the buffer is handed over
-    uint32_t dropped_before;  // buffers that this stream lost just before this one
-    uint32_t parent_pid;
-    uint32_t reserved;
+    uint32_t length;         // bytes used, stated when the buffer is handed over
+    uint32_t dropped_before; // scratch buffers that this stream lost just before this one
+    uint32_t parent_pid;     // of a forked process, else 0
+    uint32_t image;          // random; another one after exec, the same one after fork
 };
 
 // A MODULE buffer's bytes, concatenated in sequence, are the module payload of docs/format.md, section 1.3.
 
-struct trackway_oracle { // of stream number i; written through, so that it outlives a kill
-    uint64_t count;
-    uint64_t hash;
+struct trackway_stream { // of stream number i; written through, so that it outlives a kill
+    uint64_t oracle_count;
+    uint64_t oracle_hash;
+    uint64_t dropped; // scratch buffers, in all
+    uint32_t pid;     // 0: this stream has not begun
+    uint32_t image;
 };
 
 #endif

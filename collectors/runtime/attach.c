@@ -1,0 +1,191 @@
+// Finding the recorder's ring, and making modules known to the recorder.
+#include "kernel.h"
+#include "runtime.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_SEGMENT_ID (UINT32_C(1) << 24)
+
+// What TRACKWAY_RING says, in its order.
+struct ring_name {
+    uint64_t descriptor, device, inode, recorder;
+};
+
+struct text {
+    char bytes[256];
+    size_t length;
+};
+
+struct process trackway_process;
+VISIBLE const char __trackway_abi_1 = TRACKWAY_ABI;
+static pthread_once_t attached = PTHREAD_ONCE_INIT;
+
+static void append(struct text *text, const char *more) {
+    while (*more && text->length < sizeof text->bytes - 1)
+        text->bytes[text->length++] = *more++;
+    text->bytes[text->length] = 0;
+}
+
+static void append_number(struct text *text, uint64_t number) {
+    char digits[21], *first = digits + 20;
+    *first = 0;
+    do
+        *--first = (char)('0' + number % 10);
+    while (number /= 10);
+    append(text, first);
+}
+
+void trackway_complain(const char *message) {
+    struct text line = {.length = 0};
+    append(&line, "trackway: ");
+    append(&line, message);
+    append(&line, "\n");
+    kernel_call(SYS_write, STDERR_FILENO, (long)line.bytes, (long)line.length, 0);
+}
+
+static bool read_number(const char **text, uint64_t *number, char end) {
+    const char *digit = *text;
+    for (*number = 0; *digit >= '0' && *digit <= '9'; digit++)
+        *number = *number * 10 + (uint64_t)(*digit - '0');
+    *text = digit + 1;
+    return *digit == end;
+}
+
+static bool read_name(const char *text, struct ring_name *name) {
+    return read_number(&text, &name->descriptor, ':') && read_number(&text, &name->device, ':') &&
+           read_number(&text, &name->inode, ':') && read_number(&text, &name->recorder, 0);
+}
+
+// Maps the ring if the descriptor is that of the named file.
+static void *map_descriptor(int descriptor, const struct ring_name *name) {
+    struct stat file;
+    if (fstat(descriptor, &file) != 0 || file.st_dev != name->device || file.st_ino != name->inode)
+        return NULL;
+    void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, (size_t)file.st_size, MADV_DONTDUMP); // a core dump would hold the whole ring
+    return memory;
+}
+
+// A parent may have closed the inherited descriptor.
+static void *map_from_recorder(const struct ring_name *name) {
+    struct text path = {.length = 0};
+    append(&path, "/proc/");
+    append_number(&path, name->recorder);
+    append(&path, "/fd/");
+    append_number(&path, name->descriptor);
+    int descriptor = open(path.bytes, O_RDWR | O_CLOEXEC);
+    if (descriptor < 0)
+        return NULL;
+    void *memory = map_descriptor(descriptor, name);
+    close(descriptor);
+    return memory;
+}
+
+static bool speaks_our_version(const struct trackway_ring *ring) {
+    if (ring->magic == TRACKWAY_RING_MAGIC && ring->abi == TRACKWAY_ABI)
+        return true;
+    struct text message = {.length = 0};
+    append(&message, "this program was built for runtime interface ");
+    append_number(&message, TRACKWAY_ABI);
+    append(&message, ", but the recorder has ");
+    append_number(&message, ring->abi);
+    append(&message, "; it runs unrecorded: rebuild it with the recorder's `trackway cc`");
+    trackway_complain(message.bytes);
+    return false;
+}
+
+// The kernel draws these bytes at exec. They also seed stack canaries, so only a hash leaves the process.
+static uint32_t image_identity(void) {
+    const uint64_t *random = (const uint64_t *)getauxval(AT_RANDOM);
+    return random ? (uint32_t)(((random[0] ^ random[1]) * UINT64_C(0x9E3779B97F4A7C15)) >> 32) : 0;
+}
+
+static void attach(void) {
+    struct ring_name name;
+    const char *variable = secure_getenv("TRACKWAY_RING");
+    if (!variable || !read_name(variable, &name))
+        return;
+    struct trackway_ring *ring = map_descriptor((int)name.descriptor, &name);
+    if (!ring)
+        ring = map_from_recorder(&name);
+    if (!ring || !speaks_our_version(ring) || !trackway_watch_threads())
+        return;
+    trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    trackway_process.image = image_identity();
+    trackway_process.ring = ring;
+    trackway_abandon_former_image();
+}
+
+// 0 if the ids are used up.
+static uint32_t take_segment_ids(struct trackway_ring *ring, uint32_t count) {
+    uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);
+    do {
+        if (first > MAX_SEGMENT_ID || count > MAX_SEGMENT_ID - first)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&ring->next_segment_id, &first, first + count, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return first;
+}
+
+struct sender {
+    struct lane lane;
+    struct stream thread;
+    struct room room;
+};
+
+static void send(struct sender *sender, const void *bytes, uint64_t length) {
+    const unsigned char *from = bytes;
+    for (uint64_t i = 0; i < length; i++) {
+        if (sender->room.begin == sender->room.end) {
+            trackway_hand_over(&sender->lane, sender->room.begin, 0);
+            sender->room = trackway_take(&sender->lane, &sender->thread);
+        }
+        *sender->room.begin++ = from[i];
+    }
+}
+
+// Sends the module payload of docs/format.md, section 1.3. False if the recorder did not take it.
+static bool send_module(const struct trackway_module *module, uint32_t first_id) {
+    struct sender sender = {
+        .lane = {.kind = TRACKWAY_MODULE, .stream = first_id, .must_wait = true},
+        .thread = {.tid = (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0)},
+    };
+    uint32_t ids[2] = {first_id, module->segment_count};
+    uint64_t address = (uint64_t)module;
+    uint32_t symbols[2] = {(uint32_t)module->symbol_count, 0};
+    send(&sender, ids, sizeof ids);
+    send(&sender, (const unsigned char *)module->table + 16, 8); // the table's key
+    send(&sender, &address, sizeof address);
+    send(&sender, symbols, sizeof symbols);
+    send(&sender, module->symbols, module->symbol_count * sizeof module->symbols[0]);
+    send(&sender, &module->table_length, sizeof module->table_length);
+    send(&sender, module->table, module->table_length);
+    trackway_hand_over(&sender.lane, sender.room.begin, TRACKWAY_LAST);
+    return sender.lane.dropped == 0;
+}
+
+static void register_module(struct trackway_module *module) {
+    pthread_once(&attached, attach);
+    if (!trackway_process.ring || module->id_base)
+        return;
+    uint32_t first_id = take_segment_ids(trackway_process.ring, module->segment_count);
+    if (first_id == 0)
+        trackway_complain("more than 16,777,215 segments: one module of this program runs unrecorded");
+    else if (send_module(module, first_id))
+        __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
+}
+
+VISIBLE void __trackway_register(struct trackway_module *module) {
+    int saved_errno = errno;
+    register_module(module);
+    errno = saved_errno;
+}

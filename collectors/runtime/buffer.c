@@ -1,0 +1,130 @@
+// The program's side of the ring: taking buffers and handing them over.
+#include "kernel.h"
+#include "runtime.h"
+
+#include <time.h>
+
+#define SCRATCH_SIZE (64 * 1024)
+
+// Where records go that nobody will read. Threads share it: what they write there means nothing.
+static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
+
+struct room trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
+
+static uint64_t now_ns(void) {
+    struct timespec now = {0, 0};
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static struct trackway_buffer *buffer_table(const struct trackway_ring *ring) {
+    return (struct trackway_buffer *)((unsigned char *)ring + ring->buffer_table_offset);
+}
+
+static unsigned char *data_of(const struct trackway_buffer *buffer) {
+    struct trackway_ring *ring = trackway_process.ring;
+    size_t index = (size_t)(buffer - buffer_table(ring));
+    return (unsigned char *)ring + ring->data_offset + index * ring->buffer_size;
+}
+
+static bool takes_records(const struct trackway_ring *ring) {
+    uint32_t lock = __atomic_load_n(&ring->recorder_lock[0], __ATOMIC_RELAXED);
+    bool alive = lock != 0 && !(lock & TRACKWAY_RECORDER_DIED);
+    return alive && !__atomic_load_n(&ring->stopped, __ATOMIC_RELAXED);
+}
+
+static bool change_state(struct trackway_buffer *buffer, uint32_t from, uint32_t to) {
+    return __atomic_load_n(&buffer->state, __ATOMIC_RELAXED) == from &&
+           __atomic_compare_exchange_n(&buffer->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
+// The first free buffer: the one most likely to be in a cache still.
+static struct trackway_buffer *own_free_buffer(struct trackway_ring *ring) {
+    if (__atomic_load_n(&ring->full_count, __ATOMIC_RELAXED) >= ring->full_limit)
+        return NULL;
+    struct trackway_buffer *table = buffer_table(ring);
+    for (uint32_t i = 0; i < ring->buffer_count; i++)
+        if (change_state(&table[i], TRACKWAY_FREE, TRACKWAY_OWNED))
+            return &table[i];
+    return NULL;
+}
+
+static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, bool may_drop) {
+    for (;;) {
+        uint32_t seen = __atomic_load_n(&ring->free_events, __ATOMIC_SEQ_CST);
+        if (!takes_records(ring))
+            return NULL;
+        struct trackway_buffer *buffer = own_free_buffer(ring);
+        if (buffer || may_drop)
+            return buffer;
+        __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
+        futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed
+        __atomic_fetch_sub(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
+    }
+}
+
+static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t tid) {
+    buffer->kind = lane->kind;
+    buffer->stream = lane->stream;
+    buffer->tid = tid;
+    buffer->flags = 0;
+    buffer->sequence = lane->sequence++;
+    buffer->first_ns = now_ns();
+    buffer->last_ns = 0;
+    buffer->length = 0;
+    buffer->dropped_before = lane->dropped;
+    buffer->parent_pid = trackway_process.parent_pid;
+    buffer->image = trackway_process.image;
+    __atomic_store_n(&buffer->pid, trackway_process.pid, __ATOMIC_RELEASE);
+    lane->dropped = 0;
+}
+
+struct room trackway_take(struct lane *lane, struct stream *stream) {
+    struct trackway_ring *ring = trackway_process.ring;
+    bool may_drop = (ring->flags & TRACKWAY_DROP_WHEN_FULL) && !lane->must_wait;
+    lane->buffer = wait_for_buffer(ring, may_drop);
+    if (!lane->buffer) {
+        lane->dropped++;
+        if (stream->slot)
+            stream->slot->dropped++;
+        return trackway_scratch();
+    }
+    describe(lane->buffer, lane, stream->tid);
+    unsigned char *data = data_of(lane->buffer);
+    return (struct room){data, data + ring->buffer_size};
+}
+
+static void publish(struct trackway_ring *ring, struct trackway_buffer *buffer) {
+    __atomic_fetch_add(&ring->full_count, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&buffer->state, TRACKWAY_FULL, __ATOMIC_RELEASE);
+    __atomic_fetch_add(&ring->full_events, 1, __ATOMIC_SEQ_CST);
+    if (__atomic_load_n(&ring->full_waiters, __ATOMIC_SEQ_CST))
+        futex_wake(&ring->full_events);
+}
+
+void trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags) {
+    struct trackway_buffer *buffer = lane->buffer;
+    if (!buffer)
+        return;
+    buffer->length = (uint32_t)(end - data_of(buffer));
+    buffer->last_ns = now_ns();
+    buffer->flags = flags;
+    lane->buffer = NULL;
+    publish(trackway_process.ring, buffer);
+}
+
+// After exec, buffers of the former image are still marked as owned by this process.
+void trackway_abandon_former_image(void) {
+    struct trackway_ring *ring = trackway_process.ring;
+    struct trackway_buffer *table = buffer_table(ring);
+    for (uint32_t i = 0; i < ring->buffer_count; i++) {
+        struct trackway_buffer *buffer = &table[i];
+        bool former = __atomic_load_n(&buffer->state, __ATOMIC_ACQUIRE) == TRACKWAY_OWNED &&
+                      __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) == trackway_process.pid &&
+                      buffer->image != trackway_process.image;
+        if (former && change_state(buffer, TRACKWAY_OWNED, TRACKWAY_CLAIMED)) {
+            buffer->flags = TRACKWAY_ABANDONED;
+            publish(ring, buffer);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// A thread's stream: where it begins, goes on in a fresh buffer, and ends.
+#include "kernel.h"
+#include "runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+// Destructors of other thread-specific data may record too. So ours lets them go first, several times.
+#define LAST_ROUND 3
+
+VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
+static THREAD_LOCAL struct stream this_stream;
+static pthread_key_t end_of_thread;
+static bool has_key;
+
+static void set_thread_room(struct room room) {
+    __trackway_thread.cursor = room.begin;
+    __trackway_thread.limit = room.begin ? room.end - TRACKWAY_SLACK : NULL;
+}
+
+static void watch_end(struct stream *stream, uintptr_t round) {
+    stream->watches_end = has_key && pthread_setspecific(end_of_thread, (void *)round) == 0;
+}
+
+static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t number) {
+    if (number >= ring->stream_count)
+        return NULL;
+    return (struct trackway_stream *)((unsigned char *)ring + ring->stream_table_offset) + number;
+}
+
+static void begin_stream(struct stream *stream) {
+    struct trackway_ring *ring = trackway_process.ring;
+    uint32_t number = __atomic_fetch_add(&ring->next_stream, 1, __ATOMIC_RELAXED);
+    stream->tid = (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0);
+    stream->records = (struct lane){.kind = TRACKWAY_RECORDS, .stream = number};
+    stream->oracle = (struct lane){.kind = TRACKWAY_ORACLE_RECORDS, .stream = number};
+    stream->dumps_oracle = ring->flags & TRACKWAY_DUMP_ORACLE;
+    stream->slot = slot_of(ring, number);
+    if (stream->slot) {
+        stream->slot->image = trackway_process.image;
+        __atomic_store_n(&stream->slot->pid, trackway_process.pid, __ATOMIC_RELEASE);
+    }
+    watch_end(stream, 1);
+    stream->begun = true;
+}
+
+struct stream *__trackway_this_stream(void) {
+    struct stream *stream = &this_stream;
+    if (stream->begun)
+        return stream;
+    if (!trackway_process.ring)
+        return NULL;
+    int saved_errno = errno;
+    uint64_t signals = block_signals();
+    begin_stream(stream);
+    restore_signals(signals);
+    errno = saved_errno;
+    return stream;
+}
+
+// Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
+VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor) {
+    struct stream *stream = &this_stream;
+    uint64_t signals = block_signals();
+    // The program may bring its own clock_gettime and the like, and record in it.
+    set_thread_room(trackway_scratch());
+    if (!stream->busy) {
+        int saved_errno = errno;
+        stream->busy = true;
+        if (!stream->begun)
+            begin_stream(stream);
+        if (!stream->watches_end)
+            watch_end(stream, LAST_ROUND);
+        trackway_hand_over(&stream->records, cursor, 0);
+        set_thread_room(trackway_take(&stream->records, stream));
+        stream->busy = false;
+        errno = saved_errno;
+    }
+    restore_signals(signals);
+    return __trackway_thread.cursor;
+}
+
+VISIBLE void __trackway_oracle_flush(struct stream *stream) {
+    int saved_errno = errno;
+    uint64_t signals = block_signals();
+    trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
+    stream->oracle_room = trackway_take(&stream->oracle, stream);
+    restore_signals(signals);
+    errno = saved_errno;
+}
+
+static void end_stream(void *round) {
+    struct stream *stream = &this_stream;
+    if ((uintptr_t)round < LAST_ROUND) {
+        watch_end(stream, (uintptr_t)round + 1);
+        return;
+    }
+    uint64_t signals = block_signals();
+    stream->watches_end = false;
+    trackway_hand_over(&stream->records, __trackway_thread.cursor, TRACKWAY_LAST);
+    trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
+    set_thread_room((struct room){NULL, NULL});
+    stream->oracle_room = (struct room){NULL, NULL};
+    restore_signals(signals);
+}
+
+// The buffers stay the parent's; what the child records is another stream.
+static void begin_child(void) {
+    set_thread_room((struct room){NULL, NULL});
+    this_stream = (struct stream){0};
+    trackway_process.parent_pid = trackway_process.pid;
+    trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+}
+
+bool trackway_watch_threads(void) {
+    has_key = pthread_key_create(&end_of_thread, end_stream) == 0;
+    return pthread_atfork(NULL, NULL, begin_child) == 0;
+}
