@@ -6,8 +6,8 @@
 namespace {
 
 constexpr int PARTICLES_PER_CELL = 18;
-constexpr size_t FULL_CELLS = 40000, SMALL_CELLS = 64;
-constexpr int STEPS = 25;
+constexpr size_t FULL_CELLS = 40000, SMALL_CELLS = 32;
+constexpr int STEPS = 400;
 
 struct Vector {
     int x, y, z; // fixed point: sums are exact, so the answer doesn't depend on the optimiser

@@ -2,7 +2,7 @@
 #include "random.h"
 #include "size.h"
 
-enum { FULL_KEYS = 400000, SMALL_KEYS = 2000, LOOKUPS_PER_KEY = 6 };
+enum { FULL_KEYS = 1200000, SMALL_KEYS = 2000, LOOKUPS_PER_KEY = 6 };
 
 struct entry {
     uint64_t key;

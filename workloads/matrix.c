@@ -1,7 +1,7 @@
 // The product of two square matrices of doubles, in the cache-friendly order of loops (i, k, j).
 #include "size.h"
 
-enum { FULL_SIDE = 1000, SMALL_SIDE = 60 };
+enum { FULL_SIDE = 1500, SMALL_SIDE = 60 };
 
 static void multiply(double *restrict product, const double *restrict left, const double *restrict right, size_t n) {
     for (size_t i = 0; i < n; i++)

@@ -2,7 +2,7 @@
 #include "random.h"
 #include "size.h"
 
-enum { FULL_ELEMENTS = 6000000, SMALL_ELEMENTS = 15000, SHORT = 16 };
+enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16 };
 
 static void insertion_sort(uint32_t *values, size_t n) {
     for (size_t i = 1; i < n; i++) {

@@ -1,7 +1,7 @@
 // The STREAM kernels on three arrays of doubles: copy, scale, add, triad.
 #include "size.h"
 
-enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 4000, ROUNDS = 20 };
+enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 400, ROUNDS = 100 };
 
 static double *a, *b, *c;
 
@@ -32,8 +32,7 @@ int main(int argc, char **argv) {
     c = allocate(n, sizeof *c);
     for (size_t i = 0; i < n; i++)
         a[i] = 1.0 + (double)(i % 8);
-    // A factor of 1/4 keeps every value an exact multiple of a small power of two for the first rounds, and the sum
-    // below is taken in one order: the checksum is the same at every optimisation level.
+    // Every loop below adds in one order: the checksum is the same at every optimisation level.
     for (int round = 0; round < ROUNDS; round++) {
         copy(n);
         scale(n, 0.25);

@@ -2,7 +2,7 @@
 #include "random.h"
 #include "size.h"
 
-enum { FULL_NODES = 300000, SMALL_NODES = 3000, WALKS = 12 };
+enum { FULL_NODES = 700000, SMALL_NODES = 3000, WALKS = 12 };
 
 struct node {
     uint64_t key;
