@@ -1,0 +1,254 @@
+// Data flow over units: what the decoder knows at each point, and what follows from it.
+#include "Plan.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/IR/CFG.h"
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+class Availability {
+  public:
+    Availability(Plan &P, const PlanInput &In) : P(P), In(In), Bits(P.Registers.size() + 1) {
+        ReversePostOrderTraversal<Function *> Traversal(&In.F);
+        Order.assign(Traversal.begin(), Traversal.end());
+        for (unsigned I = 0; I < Order.size(); ++I)
+            Position[Order[I]] = I;
+        for (unsigned U = P.Units.size(); U-- > 0;)
+            FirstUnit[P.Units[U].Block] = U;
+    }
+
+    void run() {
+        solveAvailable();
+        dropRedundant();
+        solveLive();
+        placeChecks();
+        placePublications();
+    }
+
+  private:
+    // Bit 0 of the sets: the decoder knows the function and the cursor's variable is up to date. Bit r + 1: register r
+    // holds its root.
+    static constexpr unsigned ContextBit = 0;
+    static unsigned bitOf(Register R) { return R + 1; }
+
+    template <typename Fn> void forUnits(BasicBlock *BB, Fn Visit) {
+        for (unsigned U = FirstUnit.lookup(BB); U < P.Units.size() && P.Units[U].Block == BB; ++U)
+            Visit(P.Units[U]);
+    }
+
+    static bool defines(const Operation &O) {
+        return O.K == Operation::Kind::LogRoot || O.K == Operation::Kind::Set;
+    }
+
+    // ---- Forward, must ----
+
+    static void transfer(const Unit &U, BitVector &Known) {
+        if (!U.Operations.empty())
+            Known.set(ContextBit);
+        for (const Operation &O : U.Operations)
+            if (defines(O))
+                Known.set(bitOf(O.Target));
+        if (U.EndsInCall)
+            Known.reset();
+    }
+
+    // Registers that end at block borders: those of one unit, and counters outside their loop.
+    void restrict(BasicBlock *BB, BitVector &Known) const {
+        for (unsigned R = 0; R < P.Registers.size(); ++R)
+            if (P.UnitLocal[R] || (P.StepsIn[R] && !P.StepsIn[R]->contains(BB)))
+                Known.reset(bitOf(R));
+    }
+
+    BitVector knownOnEntry(BasicBlock *BB) const {
+        if (BB == &In.F.getEntryBlock())
+            return BitVector(Bits);
+        BitVector Known(Bits, true);
+        for (BasicBlock *Predecessor : predecessors(BB))
+            if (auto It = KnownOut.find(Predecessor); It != KnownOut.end())
+                Known &= It->second;
+        restrict(BB, Known);
+        return Known;
+    }
+
+    void solveAvailable() {
+        for (BasicBlock *BB : Order)
+            KnownOut[BB] = BitVector(Bits, true);
+        for (bool Changed = true; Changed;) {
+            Changed = false;
+            for (BasicBlock *BB : Order) {
+                BitVector Known = knownOnEntry(BB);
+                forUnits(BB, [&](Unit &U) { transfer(U, Known); });
+                BitVector &Out = KnownOut[BB];
+                if (Out != Known) {
+                    Out = std::move(Known);
+                    Changed = true;
+                }
+            }
+        }
+    }
+
+    // Dropping what is known changes nothing of what is known.
+    void dropRedundant() {
+        for (BasicBlock *BB : Order) {
+            BitVector Known = knownOnEntry(BB);
+            forUnits(BB, [&](Unit &U) {
+                U.ContextKnown = Known.test(ContextBit);
+                BitVector Now = Known;
+                erase_if(U.Operations, [&](const Operation &O) {
+                    if (O.K == Operation::Kind::Context)
+                        return U.ContextKnown;
+                    if (O.K == Operation::Kind::LogRoot && Now.test(bitOf(O.Target)))
+                        return true;
+                    if (defines(O))
+                        Now.set(bitOf(O.Target));
+                    return false;
+                });
+                KnownAt[&U] = Known;
+                transfer(U, Known);
+                if (U.EndsInCall && (U.ContextKnown || !U.Operations.empty()))
+                    P.PublishBefore.push_back(U.End);
+            });
+        }
+    }
+
+    // ---- Backward, may ----
+
+    static void use(const RegisterExpression &E, BitVector &Live) {
+        for (auto &[R, Scale] : E.Terms)
+            Live.set(bitOf(R));
+    }
+
+    static void transferBackward(const Operation &O, BitVector &Live) {
+        if (defines(O))
+            Live.reset(bitOf(O.Target));
+        for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
+            use(*E, Live);
+        if (O.K == Operation::Kind::Masked || O.K == Operation::Kind::Gather)
+            Live.set(bitOf(O.Target));
+        if (O.K == Operation::Kind::Gather)
+            for (unsigned Lane = 0; Lane < O.Lanes; ++Lane)
+                Live.set(bitOf(O.FirstLane + Lane));
+    }
+
+    BitVector liveOnEntry(BasicBlock *BB, bool Remember) {
+        BitVector Live(Bits);
+        for (BasicBlock *Successor : successors(BB))
+            if (auto It = LiveIn.find(Successor); It != LiveIn.end())
+                Live |= It->second;
+        unsigned First = FirstUnit.lookup(BB), Last = First;
+        while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
+            ++Last;
+        for (unsigned U = Last + 1; U-- > First;) {
+            if (P.Units[U].EndsInCall)
+                Live.reset();
+            for (const Operation &O : reverse(P.Units[U].Operations))
+                transferBackward(O, Live);
+            if (Remember)
+                LiveAt[&P.Units[U]] = Live;
+        }
+        return Live;
+    }
+
+    void solveLive() {
+        for (bool Changed = true; Changed;) {
+            Changed = false;
+            for (BasicBlock *BB : reverse(Order)) {
+                BitVector Live = liveOnEntry(BB, false);
+                BitVector &Known = LiveIn[BB];
+                if (Known != Live) {
+                    Known = std::move(Live);
+                    Changed = true;
+                }
+            }
+        }
+        for (BasicBlock *BB : Order)
+            liveOnEntry(BB, true);
+    }
+
+    // ---- Checks ----
+
+    // A unit tests for the end of the buffer if the records since the last test might otherwise outgrow the slack. At
+    // the target of a backward edge nothing is known of them.
+    void placeChecks() {
+        constexpr unsigned Unknown = CheckBudget + 1;
+        std::vector<unsigned> UsedOut(Order.size(), 0);
+        for (unsigned I = 0; I < Order.size(); ++I) {
+            unsigned Used = 0;
+            for (BasicBlock *Predecessor : predecessors(Order[I])) {
+                auto It = Position.find(Predecessor);
+                if (It == Position.end())
+                    continue;
+                Used = std::max(Used, It->second >= I ? Unknown : UsedOut[It->second]);
+            }
+            forUnits(Order[I], [&](Unit &U) {
+                if (U.Operations.empty())
+                    return;
+                unsigned Bytes = 4 + U.payloadBytes(P.Registers);
+                U.Checks = !U.ContextKnown || Used + Bytes > CheckBudget;
+                Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
+                if (U.Checks && U.ContextKnown)
+                    placeResume(U);
+            });
+            UsedOut[I] = Used;
+        }
+    }
+
+    void placeResume(Unit &U) {
+        BitVector Needed = KnownAt[&U];
+        Needed &= LiveAt[&U];
+        unsigned Bytes = 0;
+        for (unsigned R = 0; R < P.Registers.size(); ++R)
+            if (Needed.test(bitOf(R))) {
+                U.Resume.push_back(R);
+                Bytes += P.Registers[R].width();
+            }
+        if (Bytes > MaxResumePayload)
+            P.Feasible = false;
+    }
+
+    // ---- Publications ----
+
+    // Where the cursor's variable is up to date on some paths only, memory must be: so it is stored on the edges that
+    // lead there, and before calls and returns.
+    void placePublications() {
+        for (BasicBlock *BB : Order) {
+            if (!KnownOut[BB].test(ContextBit))
+                continue;
+            Instruction *Terminator = BB->getTerminator();
+            if (isa<ReturnInst, ResumeInst>(Terminator)) {
+                P.PublishBefore.push_back(Terminator);
+                continue;
+            }
+            SmallVector<unsigned, 2> Losing;
+            for (unsigned S = 0; S < Terminator->getNumSuccessors(); ++S)
+                if (!knownOnEntry(Terminator->getSuccessor(S)).test(ContextBit))
+                    Losing.push_back(S);
+            if (Losing.size() == Terminator->getNumSuccessors() || isa<IndirectBrInst>(Terminator)) {
+                if (!Losing.empty())
+                    P.PublishBefore.push_back(Terminator);
+                continue;
+            }
+            for (unsigned S : Losing)
+                P.PublishOnEdge.emplace_back(Terminator, S);
+        }
+    }
+
+    Plan &P;
+    const PlanInput &In;
+    unsigned Bits;
+    std::vector<BasicBlock *> Order;
+    DenseMap<BasicBlock *, unsigned> Position, FirstUnit;
+    DenseMap<BasicBlock *, BitVector> KnownOut, LiveIn;
+    DenseMap<const Unit *, BitVector> KnownAt, LiveAt;
+};
+
+} // namespace
+
+void solveAvailability(Plan &P, const PlanInput &In) { Availability(P, In).run(); }
+
+} // namespace trackway

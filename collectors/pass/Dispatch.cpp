@@ -1,0 +1,175 @@
+#include "Dispatch.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+bool Dispatch::canSplit(const Function &F) {
+    if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine())
+        return false;
+    return none_of(F.args(), [](const Argument &A) { return A.hasInAllocaAttr() || A.hasPreallocatedAttr(); });
+}
+
+// Local constants that hold addresses of the function's blocks: the tables of computed gotos.
+static SmallVector<GlobalVariable *, 2> labelTables(Function &F) {
+    SmallVector<GlobalVariable *, 2> Tables;
+    SmallVector<const User *, 8> Work;
+    SmallPtrSet<const User *, 8> Seen;
+    for (BasicBlock &BB : F)
+        if (BB.hasAddressTaken())
+            if (BlockAddress *A = BlockAddress::lookup(&BB))
+                Work.push_back(A);
+    while (!Work.empty()) {
+        const User *U = Work.pop_back_val();
+        if (!Seen.insert(U).second)
+            continue;
+        if (auto *G = dyn_cast<GlobalVariable>(U)) {
+            if (G->hasLocalLinkage() && G->isConstant())
+                Tables.push_back(const_cast<GlobalVariable *>(G));
+        } else if (isa<Constant>(U)) {
+            Work.append(U->user_begin(), U->user_end());
+        }
+    }
+    return Tables;
+}
+
+static void replaceInFunction(Function &F, GlobalVariable *From, GlobalVariable *To) {
+    ValueToValueMapTy Map;
+    Map[From] = To;
+    for (BasicBlock &BB : F)
+        for (Instruction &I : BB)
+            RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+}
+
+void Dispatch::keepPlain(Function &F) {
+    SmallVector<GlobalVariable *, 2> Tables = labelTables(F);
+    ValueToValueMapTy Map;
+    Function *Plain = CloneFunction(&F, Map);
+    Plain->setName(F.getName() + ".plain");
+    Plain->setLinkage(GlobalValue::InternalLinkage);
+    Plain->setVisibility(GlobalValue::DefaultVisibility);
+    Plain->setDSOLocal(true);
+    Plain->setComdat(F.getComdat());
+    for (GlobalVariable *Table : Tables) {
+        auto *Copy = new GlobalVariable(*F.getParent(), Table->getValueType(), true, GlobalValue::PrivateLinkage,
+                                        MapValue(Table->getInitializer(), Map), Table->getName() + ".plain", Table);
+        Copy->copyAttributesFrom(Table);
+        Copy->setComdat(F.getComdat());
+        replaceInFunction(*Plain, Table, Copy);
+    }
+    Kept.push_back({&F, Plain});
+}
+
+// The attributes that say what a function doesn't do to memory hold no longer where it records.
+static void forgetMemoryEffects(Function &F) {
+    F.removeFnAttr(Attribute::Memory);
+    F.removeFnAttr(Attribute::NoSync);
+    F.removeFnAttr(Attribute::WillReturn);
+    F.removeFnAttr(Attribute::Speculatable);
+    for (Argument &A : F.args())
+        A.removeAttr(Attribute::NoAlias);
+}
+
+static Function *moveBody(Function &F) {
+    Function *Traced = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage, F.getAddressSpace(),
+                                        F.getName() + ".traced", F.getParent());
+    Traced->copyAttributesFrom(&F);
+    Traced->setVisibility(GlobalValue::DefaultVisibility);
+    Traced->setDSOLocal(true);
+    Traced->setComdat(F.getComdat());
+    Traced->copyMetadata(&F, 0);
+    F.clearMetadata();
+    SmallVector<BlockAddress *, 4> Addresses;
+    for (BasicBlock &BB : F)
+        if (BlockAddress *A = BB.hasAddressTaken() ? BlockAddress::lookup(&BB) : nullptr)
+            Addresses.push_back(A);
+    SmallVector<BasicBlock *, 4> Blocks;
+    for (BlockAddress *A : Addresses)
+        Blocks.push_back(A->getBasicBlock());
+    Traced->splice(Traced->begin(), &F);
+    for (auto [From, To] : zip(F.args(), Traced->args())) {
+        From.replaceAllUsesWith(&To);
+        To.takeName(&From);
+    }
+    for (auto [A, BB] : zip(Addresses, Blocks))
+        A->replaceAllUsesWith(BlockAddress::get(Traced, BB));
+    forgetMemoryEffects(*Traced);
+    return Traced;
+}
+
+static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
+    SmallVector<Value *, 8> Arguments;
+    for (Argument &A : F.args())
+        Arguments.push_back(&A);
+    CallInst *Call = B.CreateCall(Target, Arguments);
+    Call->setCallingConv(F.getCallingConv());
+    Call->setTailCallKind(CallInst::TCK_MustTail);
+    // What the parameters are (sret, byval, ...) must agree between the caller, the callee and the call.
+    AttributeList All = F.getAttributes();
+    SmallVector<AttributeSet, 8> OfParameters;
+    for (unsigned I = 0; I < F.arg_size(); ++I)
+        OfParameters.push_back(All.getParamAttrs(I));
+    Call->setAttributes(AttributeList::get(F.getContext(), AttributeSet(), All.getRetAttrs(), OfParameters));
+    if (Call->getType()->isVoidTy())
+        B.CreateRetVoid();
+    else
+        B.CreateRet(Call);
+}
+
+static void writeDispatcher(Function &F, Function *Traced, Function *Plain, GlobalVariable *IdBase) {
+    LLVMContext &C = F.getContext();
+    auto *Entry = BasicBlock::Create(C, "entry", &F), *Record = BasicBlock::Create(C, "record", &F),
+         *Run = BasicBlock::Create(C, "run", &F);
+    IRBuilder<> B(Entry);
+    Value *Base = B.CreateLoad(B.getInt32Ty(), IdBase);
+    B.CreateCondBr(B.CreateICmpNE(Base, B.getInt32(0)), Record, Run);
+    B.SetInsertPoint(Record);
+    jumpTo(B, Traced, F);
+    B.SetInsertPoint(Run);
+    jumpTo(B, Plain, F);
+    F.setPersonalityFn(nullptr);
+    F.removeFnAttr(Attribute::AlwaysInline);
+    F.removeFnAttr(Attribute::OptimizeNone);
+    F.removeFnAttr(Attribute::StackProtect);
+    F.removeFnAttr(Attribute::StackProtectStrong);
+    F.removeFnAttr(Attribute::StackProtectReq);
+    forgetMemoryEffects(F);
+}
+
+void Dispatch::finish(GlobalVariable *IdBase) {
+    for (Versions &V : Kept) {
+        V.Traced = moveBody(*V.Original);
+        writeDispatcher(*V.Original, V.Traced, V.Plain, IdBase);
+    }
+    DenseMap<Function *, const Versions *> ByOriginal;
+    DenseMap<Function *, bool> IsTraced;
+    for (const Versions &V : Kept) {
+        ByOriginal[V.Original] = &V;
+        IsTraced[V.Traced] = true;
+        IsTraced[V.Plain] = false;
+    }
+    for (const Versions &V : Kept) {
+        // Another definition may take the place of one that isn't exact, and a COMDAT group may be discarded with its
+        // local symbols.
+        if (V.Original->isInterposable() || !V.Original->hasExactDefinition())
+            continue;
+        for (User *U : make_early_inc_range(V.Original->users())) {
+            auto *Call = dyn_cast<CallBase>(U);
+            if (!Call || Call->getCalledOperand() != V.Original)
+                continue;
+            Function *Caller = Call->getFunction();
+            auto It = IsTraced.find(Caller);
+            if (It != IsTraced.end() && (!V.Original->hasComdat() || V.Original->getComdat() == Caller->getComdat()))
+                Call->setCalledFunction(It->second ? V.Traced : V.Plain);
+        }
+    }
+}
+
+} // namespace trackway

@@ -1,0 +1,237 @@
+#include "Emit.h"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
+    LLVMContext &C = M.getContext();
+    Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
+    // struct trackway_module and struct trackway_thread of abi.h
+    auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr});
+    auto *ThreadTy = StructType::get(C, {Ptr, Ptr});
+
+    RuntimeSymbols S;
+    S.ModuleRecord = new GlobalVariable(M, ModuleTy, false, GlobalValue::InternalLinkage,
+                                  ConstantAggregateZero::get(ModuleTy), "trackway.module");
+    S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
+                                  nullptr, GlobalValue::InitialExecTLSModel);
+    S.Flush = M.getOrInsertFunction("__trackway_flush", Ptr, Ptr);
+    auto *Flush = cast<Function>(S.Flush.getCallee());
+    Flush->setCallingConv(CallingConv::PreserveMost);
+    Flush->setDoesNotThrow();
+    return S;
+}
+
+namespace {
+
+class Emitter {
+  public:
+    Emitter(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment, const RuntimeSymbols &Runtime)
+        : F(F), P(P), Runtime(Runtime), FirstSegment(FirstSegment), Ptr(PointerType::getUnqual(F.getContext())) {
+        numberSegments(LI);
+    }
+
+    std::vector<Segment> run() {
+        IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
+        Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
+        publish();
+        for (unsigned U = 0; U < P.Units.size(); ++U)
+            if (!P.Units[U].Operations.empty())
+                emitUnit(U);
+        DominatorTree DT(F);
+        PromoteMemToReg({Cursor}, DT);
+        return std::move(Segments);
+    }
+
+  private:
+    static constexpr unsigned MaxLocalIds = 255;
+
+    // ---- Segments ----
+
+    // Units of the deepest loops get the ids of one byte.
+    void numberSegments(const LoopInfo &LI) {
+        std::vector<unsigned> ByDepth;
+        SegmentOf.resize(P.Units.size());
+        ResumeOf.resize(P.Units.size());
+        for (unsigned U = 0; U < P.Units.size(); ++U) {
+            if (P.Units[U].Operations.empty())
+                continue;
+            SegmentOf[U] = Segments.size();
+            Segments.push_back({0, P.Units[U].Operations});
+            ByDepth.push_back(U);
+        }
+        llvm::stable_sort(ByDepth, [&](unsigned A, unsigned B) {
+            return LI.getLoopDepth(P.Units[A].Block) > LI.getLoopDepth(P.Units[B].Block);
+        });
+        unsigned NextLocal = 1;
+        for (unsigned U : ByDepth) {
+            if (P.Units[U].ContextKnown && NextLocal <= MaxLocalIds)
+                Segments[SegmentOf[U]].LocalId = NextLocal++;
+            if (P.Units[U].Checks && P.Units[U].ContextKnown) {
+                ResumeOf[U] = Segments.size();
+                Segments.push_back({0, resumeOperations(P.Units[U])});
+            }
+        }
+    }
+
+    static std::vector<Operation> resumeOperations(const Unit &U) {
+        std::vector<Operation> Operations;
+        for (Register R : U.Resume) {
+            Operation O;
+            O.K = Operation::Kind::LogRoot;
+            O.Anchor = nullptr;
+            O.Target = R;
+            Operations.push_back(O);
+        }
+        return Operations;
+    }
+
+    // ---- Cursor in memory ----
+
+    Value *threadField(IRBuilder<> &B, unsigned Field) {
+        Value *Thread = B.CreateThreadLocalAddress(Runtime.Thread);
+        return B.CreateStructGEP(Runtime.Thread->getValueType(), Thread, Field);
+    }
+
+    void publishBefore(Instruction *I) {
+        IRBuilder<> B(I);
+        B.CreateStore(B.CreateLoad(Ptr, Cursor), threadField(B, 0));
+    }
+
+    void publish() {
+        for (Instruction *I : P.PublishBefore)
+            publishBefore(I);
+        for (auto &[Terminator, Successor] : P.PublishOnEdge)
+            publishBefore(edgeAnchor(Terminator, Successor));
+    }
+
+    // A place that is executed whenever the edge is taken, and that publishes nothing wrong when another is.
+    Instruction *edgeAnchor(Instruction *Terminator, unsigned Successor) {
+        BasicBlock *To = Terminator->getSuccessor(Successor);
+        if (Terminator->getNumSuccessors() == 1)
+            return Terminator;
+        if (To->getSinglePredecessor())
+            return &*To->getFirstInsertionPt();
+        if (BasicBlock *Split = SplitCriticalEdge(Terminator, Successor))
+            return Split->getTerminator();
+        return Terminator;
+    }
+
+    // ---- Records ----
+
+    void emitUnit(unsigned Index) {
+        const Unit &U = P.Units[Index];
+        const Segment &S = Segments[SegmentOf[Index]];
+        Instruction *Head = U.Operations.front().Anchor;
+        bool Wide = S.LocalId == 0;
+        unsigned IdBytes = Wide ? 4 : 1;
+
+        IRBuilder<> B(Head);
+        if (!U.ContextKnown)
+            B.CreateStore(B.CreateLoad(Ptr, threadField(B, 0)), Cursor);
+        if (U.Checks)
+            emitCheck(Index, Head);
+        B.SetInsertPoint(Head);
+        Value *Start = B.CreateLoad(Ptr, Cursor);
+        if (Wide)
+            storeGlobalId(B, Start, SegmentOf[Index]);
+        else
+            B.CreateAlignedStore(B.getInt8(S.LocalId), Start, Align(1));
+
+        unsigned Offset = IdBytes;
+        for (const Operation &O : U.Operations)
+            if (O.K == Operation::Kind::LogRoot) {
+                IRBuilder<> At(O.Anchor);
+                storeRoot(At, O.Target, Start, Offset);
+                Offset += P.Registers[O.Target].width();
+            }
+        B.CreateStore(at(B, Start, Offset), Cursor);
+    }
+
+    // if (cursor >= limit) { cursor = flush(cursor); record again what must be known }
+    void emitCheck(unsigned Index, Instruction *Head) {
+        const Unit &U = P.Units[Index];
+        IRBuilder<> B(Head);
+        Value *Limit = B.CreateLoad(Ptr, threadField(B, 1));
+        Value *IsFull = B.CreateICmpUGE(B.CreateLoad(Ptr, Cursor), Limit);
+        MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
+        Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, Unlikely);
+        IRBuilder<> C(Cold);
+        CallInst *Fresh = C.CreateCall(Runtime.Flush, {C.CreateLoad(Ptr, Cursor)});
+        Fresh->setCallingConv(CallingConv::PreserveMost);
+        Fresh->setDoesNotThrow();
+        Value *Start = Fresh;
+        if (U.ContextKnown) {
+            storeGlobalId(C, Start, ResumeOf[Index]);
+            unsigned Offset = 4;
+            for (Register R : U.Resume) {
+                storeRoot(C, R, Start, Offset);
+                Offset += P.Registers[R].width();
+            }
+            Start = at(C, Start, Offset);
+        }
+        C.CreateStore(Start, Cursor);
+    }
+
+    void storeGlobalId(IRBuilder<> &B, Value *Start, unsigned Segment) {
+        Value *Base = B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
+        Value *Id = B.CreateAdd(Base, B.getInt32((FirstSegment + Segment) << 8));
+        B.CreateAlignedStore(Id, Start, Align(1));
+    }
+
+    static Value *at(IRBuilder<> &B, Value *Start, unsigned Offset) {
+        return B.CreateConstInBoundsGEP1_32(B.getInt8Ty(), Start, Offset);
+    }
+
+    void storeRoot(IRBuilder<> &B, Register R, Value *Start, unsigned Offset) {
+        B.CreateAlignedStore(rootValue(B, P.Registers[R]), at(B, Start, Offset), Align(1));
+    }
+
+    static Value *rootValue(IRBuilder<> &B, const Root &R) {
+        Type *Width = B.getIntNTy(R.width() * 8);
+        switch (R.Form) {
+        case RootForm::Lane:
+            return B.CreateExtractElement(R.V, R.Index);
+        case RootForm::MaskBits: {
+            unsigned Lanes = cast<FixedVectorType>(R.V->getType())->getNumElements();
+            Value *Bits = B.CreateBitCast(R.V, B.getIntNTy(Lanes));
+            if (R.Index)
+                Bits = B.CreateLShr(Bits, R.Index);
+            return B.CreateZExtOrTrunc(Bits, Width);
+        }
+        case RootForm::Unsigned:
+        case RootForm::Signed:
+            if (R.V->getType()->isPointerTy())
+                return R.V;
+            return R.Form == RootForm::Signed ? B.CreateSExtOrTrunc(R.V, Width) : B.CreateZExtOrTrunc(R.V, Width);
+        }
+        llvm_unreachable("a root has one of these forms");
+    }
+
+    Function &F;
+    const Plan &P;
+    const RuntimeSymbols &Runtime;
+    uint32_t FirstSegment;
+    Type *Ptr;
+    AllocaInst *Cursor = nullptr;
+    std::vector<Segment> Segments;
+    std::vector<unsigned> SegmentOf, ResumeOf; // by unit
+};
+
+} // namespace
+
+std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment,
+                              const RuntimeSymbols &Runtime) {
+    return Emitter(F, P, LI, FirstSegment, Runtime).run();
+}
+
+} // namespace trackway

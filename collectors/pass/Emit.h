@@ -1,0 +1,22 @@
+// Puts a plan into the code: the stores of the fast path, the checks, and the cold path of each.
+#pragma once
+
+#include "ModuleTable.h"
+#include "Plan.h"
+
+namespace trackway {
+
+// What the code of a module refers to (collectors/runtime/abi.h).
+struct RuntimeSymbols {
+    llvm::GlobalVariable *ModuleRecord; // struct trackway_module
+    llvm::GlobalVariable *Thread;       // struct trackway_thread, thread-local
+    llvm::FunctionCallee Flush;
+
+    static RuntimeSymbols declare(llvm::Module &M);
+};
+
+// Inserts the recording and returns the segments it uses, the first of which has the index FirstSegment in the module.
+std::vector<Segment> emitPlan(llvm::Function &F, const Plan &P, const llvm::LoopInfo &LI, uint32_t FirstSegment,
+                              const RuntimeSymbols &Runtime);
+
+} // namespace trackway

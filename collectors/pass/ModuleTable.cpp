@@ -1,0 +1,337 @@
+#include "ModuleTable.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+static constexpr uint16_t Version = 1;
+
+static void varint(raw_ostream &OS, uint64_t Value) { encodeULEB128(Value, OS); }
+
+static void svarint(raw_ostream &OS, int64_t Value) {
+    varint(OS, (static_cast<uint64_t>(Value) << 1) ^ static_cast<uint64_t>(Value >> 63));
+}
+
+static void byte(raw_ostream &OS, uint8_t Value) { OS << static_cast<char>(Value); }
+
+ModuleTable::ModuleTable(const Module &M, bool HasOracle, bool RecordsCalls)
+    : M(M), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0)) {
+    string("");
+    SourceFile = string(M.getSourceFileName());
+    auto Units = M.debug_compile_units();
+    Producer = string(Units.begin() != Units.end() ? (*Units.begin())->getProducer() : "");
+    addLocation("", nullptr, 0, 0, 0);
+}
+
+uint32_t ModuleTable::string(StringRef Text) {
+    auto [It, New] = StringIds.try_emplace(Text, StringList.Count);
+    if (New) {
+        raw_string_ostream OS(StringList.Bytes);
+        varint(OS, Text.size());
+        OS << Text;
+        ++StringList.Count;
+    }
+    return It->second;
+}
+
+static std::string pathOf(const DIFile &File) {
+    if (sys::path::is_absolute(File.getFilename()) || File.getDirectory().empty())
+        return File.getFilename().str();
+    SmallString<128> Path(File.getDirectory());
+    sys::path::append(Path, File.getFilename());
+    sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+    return Path.str().str();
+}
+
+uint32_t ModuleTable::addLocation(StringRef Function, const DIFile *File, unsigned Line, unsigned Column,
+                                  uint32_t Parent) {
+    uint32_t FileString = 0;
+    if (File) {
+        auto [It, New] = FileIds.try_emplace(File, 0);
+        if (New)
+            It->second = string(pathOf(*File));
+        FileString = It->second;
+    }
+    raw_string_ostream OS(LocationList.Bytes);
+    varint(OS, string(Function));
+    varint(OS, FileString);
+    varint(OS, Line);
+    varint(OS, Column);
+    varint(OS, Parent);
+    return LocationList.Count++;
+}
+
+static StringRef linkageName(const DISubprogram &S) {
+    return S.getLinkageName().empty() ? S.getName() : S.getLinkageName();
+}
+
+// Line 0 stands for code that belongs to no line; its function and file are known all the same.
+uint32_t ModuleTable::location(const DILocation *L) {
+    if (!L)
+        return 0;
+    if (auto It = LocationIds.find(L); It != LocationIds.end())
+        return It->second;
+    const DILocation *InlinedAt = L->getInlinedAt();
+    uint32_t Parent = InlinedAt ? 1 + location(InlinedAt) : 0;
+    const DISubprogram *Function = L->getScope()->getSubprogram();
+    uint32_t Id = addLocation(Function ? linkageName(*Function) : "", L->getFile(), L->getLine(), L->getColumn(), Parent);
+    LocationIds[L] = Id;
+    return Id;
+}
+
+uint32_t ModuleTable::symbol(GlobalVariable *G) {
+    return Symbols.try_emplace(G, Symbols.size()).first->second;
+}
+
+std::vector<GlobalVariable *> ModuleTable::symbols() const {
+    std::vector<GlobalVariable *> List;
+    for (auto &[G, Index] : Symbols)
+        List.push_back(G);
+    return List;
+}
+
+void ModuleTable::writeExpression(raw_ostream &OS, const RegisterExpression &E) {
+    varint(OS, E.Terms.size() * 2 + (E.Symbol ? 1 : 0));
+    if (E.Symbol)
+        varint(OS, symbol(E.Symbol));
+    svarint(OS, E.Constant);
+    for (auto &[Register, Scale] : E.Terms) {
+        varint(OS, Register);
+        svarint(OS, Scale);
+    }
+}
+
+static uint8_t rootEncoding(const Root &R) { return R.width() | (R.Form == RootForm::Signed ? 16 : 0); }
+
+void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const FunctionRecord &R) {
+    using Kind = Operation::Kind;
+    switch (O.K) {
+    case Kind::Context:
+        return;
+    case Kind::LogRoot:
+        byte(OS, 1);
+        varint(OS, O.Target);
+        byte(OS, rootEncoding(R.Registers[O.Target]));
+        return;
+    case Kind::Set:
+        byte(OS, 2);
+        varint(OS, O.Target);
+        return writeExpression(OS, O.A);
+    case Kind::Step: { // register = register + delta
+        RegisterExpression E;
+        E.Constant = O.Delta;
+        E.Terms.emplace_back(O.Target, 1);
+        byte(OS, 2);
+        varint(OS, O.Target);
+        return writeExpression(OS, E);
+    }
+    case Kind::Single:
+        byte(OS, 3);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        return writeExpression(OS, O.A);
+    case Kind::Block:
+        byte(OS, 4);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        writeExpression(OS, O.A);
+        return writeExpression(OS, O.B);
+    case Kind::Masked: {
+        const Access &A = R.Accesses[O.Index].A;
+        RegisterExpression Address = O.A;
+        if (!A.Packed)
+            Address.Constant += O.FirstLaneIndex * A.LaneStride;
+        byte(OS, 5);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        writeExpression(OS, Address);
+        varint(OS, O.Target);
+        byte(OS, O.Lanes);
+        byte(OS, A.Packed ? 1 : 0);
+        varint(OS, A.LaneStride);
+        return;
+    }
+    case Kind::Gather:
+        byte(OS, 6);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        varint(OS, O.Target);
+        byte(OS, O.Lanes);
+        varint(OS, O.FirstLane);
+        return;
+    case Kind::Allocate:
+        byte(OS, 7);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        writeExpression(OS, O.A);
+        writeExpression(OS, O.B);
+        return writeExpression(OS, O.C);
+    case Kind::Free:
+        byte(OS, 8);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        return writeExpression(OS, O.A);
+    case Kind::Reallocate:
+        byte(OS, 9);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        writeExpression(OS, O.D);
+        writeExpression(OS, O.A);
+        writeExpression(OS, O.B);
+        return writeExpression(OS, O.C);
+    case Kind::Enter:
+        return byte(OS, 10);
+    case Kind::Exit:
+        return byte(OS, 11);
+    }
+}
+
+void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
+    uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
+             Value = string(N.Name.ValueType), Where = location(N.A.Where->getDebugLoc());
+    raw_string_ostream OS(SiteList.Bytes);
+    varint(OS, Function);
+    varint(OS, N.A.Ordinal);
+    byte(OS, N.A.Part);
+    byte(OS, static_cast<uint8_t>(N.A.Kind));
+    varint(OS, N.A.Size);
+    varint(OS, Where);
+    varint(OS, Variable);
+    byte(OS, static_cast<uint8_t>(N.Name.Kind));
+    varint(OS, Object);
+    varint(OS, Field);
+    varint(OS, Value);
+    ++SiteList.Count;
+}
+
+void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function) {
+    const CallBase *Call = N.Call.Call;
+    uint32_t Where = location(Call->getDebugLoc()), Allocator = string(Call->getCalledFunction()->getName()),
+             Element = string(N.Name.ElementType), Variable = string(N.Name.Variable);
+    raw_string_ostream OS(AllocationList.Bytes);
+    varint(OS, Function);
+    varint(OS, N.Call.Ordinal);
+    byte(OS, static_cast<uint8_t>(N.Call.Operation));
+    varint(OS, Where);
+    varint(OS, Allocator);
+    varint(OS, Element);
+    varint(OS, N.Name.ElementSize);
+    varint(OS, Variable);
+    ++AllocationList.Count;
+}
+
+static unsigned operationCount(const Segment &S) {
+    return count_if(S.Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
+}
+
+void ModuleTable::addFunction(const FunctionRecord &R) {
+    uint32_t Id = FunctionList.Count++;
+    FirstSiteOfFunction = SiteList.Count;
+    FirstAllocationOfFunction = AllocationList.Count;
+    for (const NamedAccess &N : R.Accesses)
+        addSite(N, Id);
+    for (const NamedAllocation &N : R.Allocations)
+        addAllocationSite(N, Id);
+
+    const DISubprogram *S = R.F->getSubprogram();
+    uint32_t Where = S ? addLocation(linkageName(*S), S->getFile(), S->getLine(), 0, 0) : 0;
+    uint32_t Linkage = string(R.LinkageName), Source = string(S ? S->getName() : R.LinkageName);
+    raw_string_ostream OS(FunctionList.Bytes);
+    varint(OS, Linkage);
+    varint(OS, Source);
+    varint(OS, Where);
+    varint(OS, 1);
+    varint(OS, NextSegment);
+    varint(OS, R.Segments.size());
+    varint(OS, R.Registers.size());
+    for (uint32_t Count : {R.Covered.Accesses, R.Covered.Recorded, R.Covered.Filtered, R.Covered.Unrecordable})
+        varint(OS, Count);
+
+    for (const Segment &Seg : R.Segments) {
+        unsigned Length = 0;
+        for (const Operation &O : Seg.Operations)
+            if (O.K == Operation::Kind::LogRoot)
+                Length += R.Registers[O.Target].width();
+        raw_string_ostream SegmentOS(SegmentList.Bytes);
+        varint(SegmentOS, Id);
+        byte(SegmentOS, Seg.LocalId);
+        varint(SegmentOS, Length);
+        varint(SegmentOS, operationCount(Seg));
+        for (const Operation &O : Seg.Operations)
+            writeOperation(SegmentOS, O, R);
+    }
+    SegmentList.Count += R.Segments.size();
+    NextSegment += R.Segments.size();
+}
+
+// A variable's type as its declaration spells it; empty where that takes more than names, pointers and arrays.
+static std::string typeName(const DIType *T, unsigned Depth = 0) {
+    if (!T || Depth > 8)
+        return "";
+    if (!T->getName().empty())
+        return T->getName().str();
+    if (auto *D = dyn_cast<DIDerivedType>(T)) {
+        std::string Base = typeName(D->getBaseType(), Depth + 1);
+        if (D->getTag() == dwarf::DW_TAG_pointer_type)
+            return (Base.empty() ? "void" : Base) + " *";
+        return D->getTag() == dwarf::DW_TAG_const_type && !Base.empty() ? "const " + Base : Base;
+    }
+    if (auto *C = dyn_cast<DICompositeType>(T); C && C->getTag() == dwarf::DW_TAG_array_type) {
+        std::string Element = typeName(C->getBaseType(), Depth + 1);
+        return Element.empty() ? "" : Element + "[]";
+    }
+    return "";
+}
+
+void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
+    SmallVector<DIGlobalVariableExpression *, 1> Debug;
+    G->getDebugInfo(Debug);
+    const DIGlobalVariable *V = Debug.empty() ? nullptr : Debug[0]->getVariable();
+    varint(OS, string(V ? V->getName() : G->getName()));
+    varint(OS, string(V ? typeName(V->getType()) : ""));
+    varint(OS, G->getValueType()->isSized() ? M.getDataLayout().getTypeAllocSize(G->getValueType()).getFixedValue() : 0);
+    varint(OS, V ? addLocation("", V->getFile(), V->getLine(), 0, 0) : 0);
+}
+
+std::string ModuleTable::serialize() const {
+    // Symbols come before strings are complete: their names and places are strings and locations too.
+    ModuleTable Complete = *this;
+    {
+        raw_string_ostream OS(Complete.SymbolList.Bytes);
+        for (GlobalVariable *G : symbols())
+            Complete.writeSymbol(OS, G);
+        Complete.SymbolList.Count = Symbols.size();
+    }
+    std::string Text;
+    raw_string_ostream OS(Text);
+    auto WriteList = [&](const Body &B) {
+        varint(OS, B.Count);
+        OS << B.Bytes;
+    };
+    WriteList(Complete.StringList);
+    varint(OS, SourceFile);
+    varint(OS, Producer);
+    WriteList(Complete.SymbolList);
+    WriteList(Complete.LocationList);
+    WriteList(Complete.FunctionList);
+    WriteList(Complete.SiteList);
+    WriteList(Complete.AllocationList);
+    WriteList(Complete.SegmentList);
+
+    std::string Table;
+    raw_string_ostream Out(Table);
+    support::endian::Writer Writer(Out, endianness::little);
+    Out << StringRef("TWTABLE\0", 8);
+    Writer.write<uint16_t>(Version);
+    Writer.write<uint16_t>(Flags);
+    Writer.write<uint32_t>(0);
+    Writer.write<uint64_t>(xxh3_64bits(Text));
+    Writer.write<uint64_t>(Text.size());
+    Out << Text;
+    return Table;
+}
+
+} // namespace trackway

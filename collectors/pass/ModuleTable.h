@@ -1,0 +1,90 @@
+// The static table of a translation unit: what its records mean. docs/format.md, section 2, is the layout.
+#pragma once
+
+#include "Attribution.h"
+#include "Plan.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+
+namespace trackway {
+
+// One way to record a unit, or its resume.
+struct Segment {
+    uint8_t LocalId = 0; // 0: only ever recorded with its global id
+    std::vector<Operation> Operations;
+};
+
+// How much of a function's memory accesses is recorded.
+struct Coverage {
+    uint32_t Accesses = 0;
+    uint32_t Recorded = 0;
+    uint32_t Filtered = 0;
+    uint32_t Unrecordable = 0;
+};
+
+struct NamedAccess {
+    Access A;
+    AccessName Name;
+};
+
+struct NamedAllocation {
+    AllocationCall Call;
+    AllocationName Name;
+};
+
+struct FunctionRecord {
+    llvm::Function *F;
+    std::string LinkageName; // when it was selected: the body may have moved since
+    std::vector<NamedAccess> Accesses;
+    std::vector<NamedAllocation> Allocations;
+    std::vector<Root> Registers;
+    std::vector<Segment> Segments;
+    Coverage Covered;
+};
+
+class ModuleTable {
+  public:
+    explicit ModuleTable(const llvm::Module &M, bool HasOracle, bool RecordsCalls);
+
+    uint32_t segmentCount() const { return NextSegment; }
+    void addFunction(const FunctionRecord &R);
+
+    // Whole table with its header.
+    std::string serialize() const;
+    // The static variables that the table uses, in its order.
+    std::vector<llvm::GlobalVariable *> symbols() const;
+
+  private:
+    uint32_t string(llvm::StringRef Text);
+    uint32_t location(const llvm::DILocation *L);
+    uint32_t location(const llvm::DILocalScope *Scope, const llvm::DIFile *File, unsigned Line, unsigned Column,
+                      uint32_t Parent);
+    uint32_t addLocation(llvm::StringRef Function, const llvm::DIFile *File, unsigned Line, unsigned Column,
+                         uint32_t Parent);
+    uint32_t symbol(llvm::GlobalVariable *G);
+    void writeSymbol(llvm::raw_ostream &OS, llvm::GlobalVariable *G);
+    void writeOperation(llvm::raw_ostream &OS, const Operation &O, const FunctionRecord &R);
+    void writeExpression(llvm::raw_ostream &OS, const RegisterExpression &E);
+    void addSite(const NamedAccess &N, uint32_t Function);
+    void addAllocationSite(const NamedAllocation &N, uint32_t Function);
+
+    struct Body {
+        uint32_t Count = 0;
+        std::string Bytes;
+    };
+
+    const llvm::Module &M;
+    uint16_t Flags;
+    uint32_t SourceFile, Producer;
+    uint32_t NextSegment = 0;
+    llvm::StringMap<uint32_t> StringIds;
+    llvm::MapVector<llvm::GlobalVariable *, uint32_t> Symbols;
+    llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationIds;
+    llvm::DenseMap<const llvm::DIFile *, uint32_t> FileIds;
+    uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
+    Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList;
+};
+
+} // namespace trackway

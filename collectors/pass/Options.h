@@ -1,0 +1,32 @@
+// What the user asked of the pass, from the environment variable TRACKWAY_PASS_OPTIONS (options through -mllvm fail on
+// some drivers and linkers).
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace trackway {
+
+// Where in the optimiser's pipeline accesses are selected.
+enum class Place {
+    Start, // as the front end wrote them
+    Early, // after simplification and inlining, before loop transformations and vectorisation
+    Late,  // after optimisation: the accesses that the machine makes
+};
+
+struct Options {
+    Place Where = Place::Late;
+    bool RecordCalls = true; // function entry and exit
+    bool Oracle = false;     // also report each access by a call, found by an independent walk
+    bool OracleOnly = false; // only those calls: for comparison, records nothing
+    std::vector<std::string> IgnoreLists;
+    std::vector<std::string> AllocatorFiles;
+
+    // `key=value` pairs separated by `:`; an unknown key or value is an error that names it.
+    static llvm::Expected<Options> parse(llvm::StringRef Text);
+    static llvm::Expected<Options> fromEnvironment();
+};
+
+} // namespace trackway

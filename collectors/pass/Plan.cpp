@@ -1,0 +1,489 @@
+#include "Plan.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace trackway {
+
+bool endsUnit(const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    if (!Call)
+        return false;
+    if (auto *II = dyn_cast<IntrinsicInst>(Call))
+        return II->getIntrinsicID() == Intrinsic::eh_sjlj_longjmp || II->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp;
+    // Assembly may switch stacks or call back; an empty one is only a barrier for the compiler.
+    if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
+        return isa<CallBrInst>(Call) || (Call->mayReadOrWriteMemory() && !Asm->getAsmString().empty());
+    return true;
+}
+
+unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
+    unsigned Bytes = 0;
+    for (const Operation &O : Operations)
+        if (O.K == Operation::Kind::LogRoot)
+            Bytes += Registers[O.Target].width();
+    return Bytes;
+}
+
+namespace {
+
+class Planner {
+  public:
+    explicit Planner(const PlanInput &In) : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL) {}
+
+    Plan run() {
+        cutUnits();
+        findCallFreeLoops();
+        addCalls();
+        addAccessesAndAllocations();
+        addContexts();
+        sortOperations();
+        addSteps();
+        splitLongUnits();
+        solveAvailability(P, In);
+        return std::move(P);
+    }
+
+  private:
+    using Kind = Operation::Kind;
+
+    // ---- Units ----
+
+    void cutUnits() {
+        ReversePostOrderTraversal<Function *> Order(&In.F);
+        for (BasicBlock *BB : Order) {
+            FirstUnit[BB] = P.Units.size();
+            for (Instruction &I : *BB) {
+                UnitOf[&I] = P.Units.size();
+                if (endsUnit(I) && !I.isTerminator())
+                    P.Units.emplace_back(BB, &I, true);
+            }
+            Instruction *Terminator = BB->getTerminator();
+            P.Units.emplace_back(BB, Terminator, endsUnit(*Terminator));
+        }
+        SharedRoots.resize(P.Units.size());
+        Composites.resize(P.Units.size());
+    }
+
+    void findCallFreeLoops() {
+        for (Loop *L : In.LI.getLoopsInPreorder()) {
+            bool CallFree = all_of(L->blocks(), [&](BasicBlock *BB) {
+                unsigned First = FirstUnit.lookup(BB);
+                return P.Units[First].Block == BB && !P.Units[First].EndsInCall;
+            });
+            if (CallFree && L->getLoopPreheader())
+                CallFreeLoops.insert(L);
+        }
+    }
+
+    unsigned unitBefore(Instruction *Anchor) const { return UnitOf.lookup(Anchor); }
+
+    Operation &add(Kind K, Instruction *Anchor) {
+        Unit &U = P.Units[unitBefore(Anchor)];
+        Operation O;
+        O.K = K;
+        O.Anchor = Anchor;
+        U.Operations.push_back(O);
+        return U.Operations.back();
+    }
+
+    // ---- Function entry and exit ----
+
+    void addCalls() {
+        if (!In.RecordCalls)
+            return;
+        add(Kind::Enter, firstOrdinary(In.F.getEntryBlock()));
+        for (BasicBlock &BB : In.F)
+            if (isa<ReturnInst>(BB.getTerminator()) && In.DT.isReachableFromEntry(&BB))
+                add(Kind::Exit, exitAnchor(BB));
+    }
+
+    static Instruction *firstOrdinary(BasicBlock &BB) {
+        auto It = BB.getFirstInsertionPt();
+        while (isa<AllocaInst>(*It))
+            ++It;
+        return &*It;
+    }
+
+    // A call in tail position leaves the frame before the callee runs.
+    static Instruction *exitAnchor(BasicBlock &BB) {
+        Instruction *Return = BB.getTerminator();
+        auto *Previous = dyn_cast_or_null<CallInst>(Return->getPrevNonDebugInstruction());
+        return Previous && Previous->isTailCall() && endsUnit(*Previous) ? Previous : Return;
+    }
+
+    // ---- Registers ----
+
+    Register registerOf(const Root &R, bool UnitLocal) {
+        auto [It, New] = Numbers.try_emplace(R, P.Registers.size());
+        if (New) {
+            P.Registers.push_back(R);
+            P.StepsIn.push_back(nullptr);
+            P.UnitLocal.push_back(UnitLocal);
+            Shared += !UnitLocal;
+        }
+        return It->second;
+    }
+
+    static bool isDerived(const Root &R) { return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane; }
+
+    bool mayShare(const Root &R) const {
+        auto It = Numbers.find(R);
+        if (It != Numbers.end())
+            return !P.UnitLocal[It->second];
+        return !isDerived(R) && Shared < MaxSharedRegisters;
+    }
+
+    // ---- Where a root is recorded ----
+
+    // The outermost call-free loop around the block in which the root doesn't change.
+    Loop *hoistLoop(const Root &R, BasicBlock *BB) const {
+        Loop *Best = nullptr;
+        for (Loop *L = In.LI.getLoopFor(BB); L && !R.isWithin(*L); L = L->getParentLoop())
+            if (CallFreeLoops.contains(L))
+                Best = L;
+        return Best;
+    }
+
+    struct Induction {
+        Loop *L;
+        Value *Start;
+        int64_t Step;
+    };
+
+    // A counter of a call-free loop around the block, which the decoder can step.
+    std::optional<Induction> induction(const Root &R, BasicBlock *BB) {
+        auto *Phi = dyn_cast<PHINode>(R.V);
+        if (!Phi || isDerived(R))
+            return std::nullopt;
+        Loop *L = In.LI.getLoopFor(Phi->getParent());
+        if (!L || L->getHeader() != Phi->getParent() || !L->contains(BB) || !CallFreeLoops.contains(L))
+            return std::nullopt;
+        BasicBlock *Latch = L->getLoopLatch();
+        if (!Latch)
+            return std::nullopt;
+        Value *Next = Phi->getIncomingValueForBlock(Latch);
+        Expression E = Phi->getType()->isPointerTy() ? Decompose.full(Next)
+                       : Phi->getType()->getIntegerBitWidth() <= 64
+                           ? Decompose.integer(Next, R.Form == RootForm::Signed)
+                           : Expression();
+        if (E.Symbol || E.Terms.size() != 1 || !(E.Terms[0].first == R) || E.Terms[0].second != 1)
+            return std::nullopt;
+        return Induction{L, Phi->getIncomingValueForBlock(L->getLoopPreheader()), E.Constant};
+    }
+
+    void ensureInduction(const Root &R, const Induction &I) {
+        Register Reg = registerOf(R, false);
+        if (P.StepsIn[Reg])
+            return;
+        P.StepsIn[Reg] = I.L;
+        Steps.push_back({Reg, I.L, I.Step});
+        Instruction *Anchor = I.L->getLoopPreheader()->getTerminator();
+        Expression Start = R.V->getType()->isPointerTy() ? cheapest(I.Start, Anchor)
+                                                         : cheapestInteger(I.Start, R.Form, Anchor);
+        RegisterExpression E = ensureAll(Start, Anchor);
+        Operation &O = add(Kind::Set, Anchor);
+        O.Target = Reg;
+        O.A = E;
+    }
+
+    // Makes the register hold the root just before the anchor.
+    Register ensure(const Root &R, Instruction *Anchor) {
+        BasicBlock *BB = Anchor->getParent();
+        if (mayShare(R)) {
+            if (auto I = induction(R, BB)) {
+                ensureInduction(R, *I);
+                return Numbers.lookup(R);
+            }
+            if (Loop *L = hoistLoop(R, BB))
+                return log(R, L->getLoopPreheader()->getTerminator(), false);
+        }
+        return log(R, Anchor, !mayShare(R));
+    }
+
+    Register log(const Root &R, Instruction *Anchor, bool UnitLocal) {
+        Register Reg = registerOf(R, UnitLocal);
+        // Operations are added in program order but for those at preheaders' ends, which come last in their unit.
+        if (SharedRoots[unitBefore(Anchor)].insert(Reg).second)
+            add(Kind::LogRoot, Anchor).Target = Reg;
+        return Reg;
+    }
+
+    RegisterExpression ensureAll(const Expression &E, Instruction *Anchor) {
+        RegisterExpression Result;
+        Result.Symbol = E.Symbol;
+        Result.Constant = E.Constant;
+        for (auto &[R, Scale] : E.Terms)
+            Result.Terms.emplace_back(ensure(R, Anchor), Scale);
+        return Result;
+    }
+
+    // ---- Which roots an address is computed from ----
+
+    // Bytes that recording the root for this place costs each time.
+    unsigned cost(const Root &R, Instruction *Anchor) {
+        BasicBlock *BB = Anchor->getParent();
+        if (mayShare(R) && (induction(R, BB) || hoistLoop(R, BB)))
+            return 0;
+        return isLoggedNearby(R, Anchor) ? 0 : R.width();
+    }
+
+    // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
+    // guides the choice of roots.
+    bool isLoggedNearby(const Root &R, Instruction *Anchor) const {
+        auto It = Numbers.find(R);
+        if (It == Numbers.end())
+            return false;
+        unsigned U = unitBefore(Anchor);
+        while (true) {
+            if (SharedRoots[U].contains(It->second))
+                return true;
+            BasicBlock *BB = P.Units[U].Block;
+            if (U != FirstUnit.lookup(BB))
+                return false;
+            auto *Parent = In.DT.getNode(BB)->getIDom();
+            if (!Parent)
+                return false;
+            U = unitBefore(Parent->getBlock()->getTerminator());
+            if (P.Units[U].EndsInCall)
+                return false;
+        }
+    }
+
+    unsigned cost(const Expression &E, Instruction *Anchor) {
+        unsigned Sum = 0;
+        for (auto &[R, Scale] : E.Terms)
+            Sum += cost(R, Anchor);
+        return Sum;
+    }
+
+    // Either all the way down to the roots, or from an intermediate pointer. Of equals, the pointer nearest to the
+    // base, since other accesses share it.
+    Expression cheapest(Value *Pointer, Instruction *Anchor) {
+        Expression Best = Decompose.full(Pointer);
+        unsigned BestCost = cost(Best, Anchor);
+        for (auto &[Base, Distance] : reverse(Decompose.constantBases(Pointer))) {
+            if (isa<Constant>(Base) || BestCost == 0)
+                break;
+            Expression FromBase;
+            FromBase.Constant = Distance;
+            FromBase.addTerm({Base, RootForm::Unsigned, 0}, 1);
+            unsigned Cost = cost(FromBase, Anchor);
+            if (Cost < BestCost || (Cost == BestCost && Best.Terms.size() > 1)) {
+                Best = FromBase;
+                BestCost = Cost;
+            }
+        }
+        return Best;
+    }
+
+    Expression cheapestInteger(Value *V, RootForm Extension, Instruction *Anchor) {
+        Expression Best = Decompose.integer(V, Extension == RootForm::Signed);
+        if (cost(Best, Anchor) <= Root{V, Extension, 0}.width() || isa<Constant>(V))
+            return Best;
+        Expression Whole;
+        Whole.addTerm({V, Extension, 0}, 1);
+        return Whole;
+    }
+
+    // Addresses of one unit that differ by a constant share a root even if no pointer in the code is their common base.
+    RegisterExpression address(Value *Pointer, Instruction *Anchor) {
+        Expression Full = Decompose.full(Pointer);
+        auto Key = std::make_pair(Full.Symbol, Full.Terms);
+        auto &Known = Composites[unitBefore(Anchor)];
+        for (auto &[KnownKey, KnownAddress] : Known)
+            if (KnownKey == Key) {
+                RegisterExpression E = KnownAddress;
+                E.Constant += Full.Constant; // relative to the composite's constant, see below
+                return E;
+            }
+        RegisterExpression E = ensureAll(cheapest(Pointer, Anchor), Anchor);
+        RegisterExpression Relative = E;
+        Relative.Constant -= Full.Constant;
+        Known.emplace_back(Key, Relative);
+        return E;
+    }
+
+    // ---- Accesses ----
+
+    void addAccessesAndAllocations() {
+        // In the order of the units, so that what dominates comes first.
+        std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> Order;
+        for (unsigned I = 0; I < In.Accesses.size(); ++I)
+            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, false, I);
+        for (unsigned I = 0; I < In.Allocations.size(); ++I)
+            enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, true, I);
+        llvm::sort(Order);
+        for (auto &[Unit, Ordinal, IsAllocation, Index] : Order)
+            IsAllocation ? addAllocation(Index) : addAccess(Index);
+    }
+
+    void enqueue(std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> &Order, Instruction *Where,
+                 unsigned Ordinal, bool IsAllocation, unsigned Index) const {
+        if (In.DT.isReachableFromEntry(Where->getParent()))
+            Order.emplace_back(unitBefore(Where), Ordinal, IsAllocation, Index);
+    }
+
+    void addAccess(unsigned Index) {
+        const Access &A = In.Accesses[Index];
+        switch (A.Shape) {
+        case AccessShape::Single: {
+            RegisterExpression Address = address(A.Pointer, A.Where);
+            Operation &O = add(Kind::Single, A.Where);
+            O.Index = Index;
+            O.A = Address;
+            return;
+        }
+        case AccessShape::Block: {
+            RegisterExpression Address = address(A.Pointer, A.Where);
+            RegisterExpression Length = integer(A.Length, RootForm::Unsigned, A.Where);
+            Operation &O = add(Kind::Block, A.Where);
+            O.Index = Index;
+            O.A = Address;
+            O.B = Length;
+            return;
+        }
+        case AccessShape::Masked:
+        case AccessShape::Gather:
+            for (unsigned Lane = 0; Lane < A.Lanes; Lane += 64)
+                addLanes(Index, Lane, std::min(A.Lanes - Lane, 64u));
+        }
+    }
+
+    void addLanes(unsigned Index, unsigned First, unsigned Lanes) {
+        const Access &A = In.Accesses[Index];
+        Register Mask = log({A.Mask, RootForm::MaskBits, First}, A.Where, true);
+        RegisterExpression Address;
+        Register FirstLane = 0;
+        if (A.Shape == AccessShape::Masked) {
+            Address = address(A.Pointer, A.Where);
+        } else {
+            // The lanes' registers must follow each other, also where some of them are known from elsewhere.
+            FirstLane = P.Registers.size();
+            for (unsigned Lane = First; Lane < First + Lanes; ++Lane) {
+                P.Registers.push_back({A.Pointer, RootForm::Lane, Lane});
+                P.StepsIn.push_back(nullptr);
+                P.UnitLocal.push_back(true);
+                add(Kind::LogRoot, A.Where).Target = P.Registers.size() - 1;
+            }
+        }
+        Operation &O = add(A.Shape == AccessShape::Masked ? Kind::Masked : Kind::Gather, A.Where);
+        O.Index = Index;
+        O.A = Address;
+        O.Target = Mask;
+        O.FirstLane = FirstLane;
+        O.FirstLaneIndex = First;
+        O.Lanes = Lanes;
+    }
+
+    RegisterExpression integer(Value *V, RootForm Extension, Instruction *Anchor) {
+        return ensureAll(cheapestInteger(V, Extension, Anchor), Anchor);
+    }
+
+    void addAllocation(unsigned Index) {
+        const AllocationCall &A = In.Allocations[Index];
+        RegisterExpression One;
+        One.Constant = 1;
+        auto Integer = [&](Value *V) { return V ? integer(V, RootForm::Unsigned, A.Anchor) : One; };
+        RegisterExpression Pointer = address(A.Pointer, A.Anchor);
+        RegisterExpression Old = A.Old ? address(A.Old, A.Anchor) : RegisterExpression();
+        RegisterExpression Size = Integer(A.Size), Count = Integer(A.Count);
+        Operation &O = add(A.Operation == AllocationOperation::Allocate ? Kind::Allocate
+                           : A.Operation == AllocationOperation::Free   ? Kind::Free
+                                                                        : Kind::Reallocate,
+                           A.Anchor);
+        O.Index = Index;
+        O.A = Pointer;
+        O.B = Size;
+        O.C = Count;
+        O.D = Old;
+    }
+
+    // ---- What keeps loops cheap ----
+
+    // A call-free loop that records is entered with the function known, so that its records need no global id.
+    void addContexts() {
+        DenseSet<Loop *> Done;
+        for (unsigned U = 0, E = P.Units.size(); U != E; ++U) {
+            if (P.Units[U].Operations.empty())
+                continue;
+            Loop *Outermost = nullptr;
+            for (Loop *L = In.LI.getLoopFor(P.Units[U].Block); L; L = L->getParentLoop())
+                if (CallFreeLoops.contains(L))
+                    Outermost = L;
+            if (Outermost && Done.insert(Outermost).second)
+                add(Kind::Context, Outermost->getLoopPreheader()->getTerminator());
+        }
+    }
+
+    void addSteps() {
+        for (auto &[Reg, L, Step] : Steps) {
+            Operation &O = add(Kind::Step, L->getLoopLatch()->getTerminator());
+            O.Target = Reg;
+            O.Delta = Step;
+        }
+    }
+
+    void sortOperations() {
+        for (Unit &U : P.Units)
+            llvm::stable_sort(U.Operations, [](const Operation &A, const Operation &B) {
+                return A.Anchor != B.Anchor && A.Anchor->comesBefore(B.Anchor);
+            });
+    }
+
+    // Pieces of a long unit follow each other without a call between.
+    void splitLongUnits() {
+        std::vector<Unit> Result;
+        for (Unit &U : P.Units) {
+            unsigned Bytes = 0;
+            Unit Piece(U.Block, U.End, false);
+            for (Operation &O : U.Operations) {
+                unsigned Width = O.K == Kind::LogRoot ? P.Registers[O.Target].width() : 0;
+                bool Between = !Piece.Operations.empty() && Piece.Operations.back().Anchor != O.Anchor;
+                if (Bytes + Width > MaxUnitPayload && Between) {
+                    Result.push_back(std::move(Piece));
+                    Piece = Unit(U.Block, U.End, false);
+                    Bytes = 0;
+                }
+                Bytes += Width;
+                Piece.Operations.push_back(std::move(O));
+            }
+            Piece.EndsInCall = U.EndsInCall;
+            Result.push_back(std::move(Piece));
+        }
+        P.Units = std::move(Result);
+    }
+
+    const PlanInput &In;
+    const DataLayout &DL;
+    Decomposer Decompose;
+    Plan P;
+    DenseMap<const Instruction *, unsigned> UnitOf;
+    DenseMap<const BasicBlock *, unsigned> FirstUnit;
+    DenseSet<const Loop *> CallFreeLoops;
+    DenseMap<Root, Register> Numbers;
+    unsigned Shared = 0;
+    std::vector<DenseSet<Register>> SharedRoots; // of each unit: registers it records
+    using CompositeKey = std::pair<GlobalVariable *, SmallVector<std::pair<Root, int64_t>, 2>>;
+    std::vector<SmallVector<std::pair<CompositeKey, RegisterExpression>, 4>> Composites;
+    struct PendingStep {
+        Register Reg;
+        Loop *L;
+        int64_t Delta;
+    };
+    std::vector<PendingStep> Steps;
+};
+
+} // namespace
+
+Plan makePlan(const PlanInput &In) { return Planner(In).run(); }
+
+} // namespace trackway

@@ -1,0 +1,122 @@
+// The plan of a function: what is recorded where. Nothing is inserted yet.
+//
+// A unit is a piece of a basic block without calls. A unit that has something to say becomes a segment of the record
+// stream. Everything a unit may rely on (that the decoder knows the function, that a root is in its register) is
+// "available": recorded on every path since the last call.
+#pragma once
+
+#include "Accesses.h"
+#include "Allocators.h"
+#include "Root.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+
+#include <vector>
+
+namespace trackway {
+
+using Register = unsigned;
+
+// An Expression over registers instead of roots.
+struct RegisterExpression {
+    llvm::GlobalVariable *Symbol = nullptr;
+    int64_t Constant = 0;
+    llvm::SmallVector<std::pair<Register, int64_t>, 2> Terms;
+};
+
+struct Operation {
+    enum class Kind {
+        Context, // nothing but that the decoder knows the function
+        LogRoot,
+        Set,
+        Step,
+        Single,
+        Block,
+        Masked,
+        Gather,
+        Allocate,
+        Free,
+        Reallocate,
+        Enter,
+        Exit,
+    };
+
+    Kind K;
+    llvm::Instruction *Anchor; // takes place just before it
+    Register Target = 0;       // LogRoot, Set, Step; mask of Masked and Gather
+    Register FirstLane = 0;    // Gather
+    unsigned FirstLaneIndex = 0;
+    unsigned Lanes = 0; // Masked and Gather: at most 64
+    unsigned Index = 0; // of the access or the allocation in the function's list
+    int64_t Delta = 0;  // Step
+    RegisterExpression A, B, C, D;
+};
+
+struct Unit {
+    Unit(llvm::BasicBlock *Block, llvm::Instruction *End, bool EndsInCall)
+        : Block(Block), End(End), EndsInCall(EndsInCall) {}
+
+    llvm::BasicBlock *Block;
+    llvm::Instruction *End; // the call that ends it, or the block's terminator
+    bool EndsInCall;
+    std::vector<Operation> Operations;
+
+    // What the data flow finds:
+    bool ContextKnown = false;    // on entry the decoder knows the function and the cursor is in its variable
+    bool Checks = false;          // tests for the end of the buffer
+    std::vector<Register> Resume; // what the cold path records again in a fresh buffer
+
+    unsigned payloadBytes(const std::vector<Root> &Registers) const;
+};
+
+// A call that allocates or frees, with the values that it is recorded with.
+struct AllocationCall {
+    llvm::CallBase *Call;
+    uint32_t Ordinal;
+    AllocationOperation Operation;
+    llvm::Instruction *Anchor;
+    llvm::Value *Pointer = nullptr;
+    llvm::Value *Old = nullptr;
+    llvm::Value *Count = nullptr;
+    llvm::Value *Size = nullptr;
+};
+
+struct Plan {
+    bool Feasible = true;    // false: some resume would not fit in a buffer
+    std::vector<Unit> Units; // those of a block follow each other
+    std::vector<Root> Registers;
+    std::vector<const llvm::Loop *> StepsIn;        // the loop in which a register is stepped, else null
+    std::vector<bool> UnitLocal;                    // registers that no other unit may rely on
+    std::vector<llvm::Instruction *> PublishBefore; // the cursor must be in memory before these
+    std::vector<std::pair<llvm::Instruction *, unsigned>> PublishOnEdge; // terminator and successor
+};
+
+struct PlanInput {
+    llvm::Function &F;
+    llvm::DominatorTree &DT;
+    llvm::LoopInfo &LI;
+    llvm::ArrayRef<Access> Accesses;
+    llvm::ArrayRef<AllocationCall> Allocations;
+    bool RecordCalls;
+};
+
+Plan makePlan(const PlanInput &In);
+
+// Whether instrumented code may run inside the instruction.
+bool endsUnit(const llvm::Instruction &I);
+
+// Finds what holds where: drops what is available already, decides checks, resumes and publications.
+void solveAvailability(Plan &P, const PlanInput &In);
+
+// Longest payload of a unit in bytes, unless a single instruction needs more. Between two checks records of
+// CheckBudget bytes fit in the slack of a buffer (TRACKWAY_SLACK in abi.h).
+constexpr unsigned MaxUnitPayload = 2000;
+constexpr unsigned CheckBudget = 4096;
+// Longest resume: it must fit in the smallest buffer beside a unit.
+constexpr unsigned MaxResumePayload = 8192;
+// Roots that may stay available from block to block.
+constexpr unsigned MaxSharedRegisters = 128;
+
+} // namespace trackway

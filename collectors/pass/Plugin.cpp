@@ -1,0 +1,53 @@
+// Registers the passes with clang (-fpass-plugin=) and opt (-load-pass-plugin=).
+#include "Attribution.h"
+#include "Options.h"
+#include "RecordPass.h"
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace trackway;
+
+static Options optionsOrExit() {
+    Expected<Options> O = Options::fromEnvironment();
+    if (!O)
+        report_fatal_error("trackway: " + Twine(toString(O.takeError())), /*gen_crash_diag=*/false);
+    return *O;
+}
+
+static void registerInPipeline(PassBuilder &PB, const Options &O) {
+    PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel) {
+        MPM.addPass(AttributionPass());
+        if (O.Where == Place::Start)
+            MPM.addPass(RecordPass(O));
+    });
+    if (O.Where == Place::Early)
+        PB.registerOptimizerEarlyEPCallback(
+            [O](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(RecordPass(O)); });
+    if (O.Where == Place::Late)
+        PB.registerOptimizerLastEPCallback(
+            [O](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(RecordPass(O)); });
+}
+
+static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
+    if (Name == "trackway-attribution")
+        return MPM.addPass(AttributionPass()), true;
+    if (Name == "trackway-record")
+        return MPM.addPass(RecordPass(optionsOrExit())), true;
+    if (Name == "print<trackway-names>")
+        return MPM.addPass(NamePrinterPass(outs())), true;
+    return false;
+}
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+    return {LLVM_PLUGIN_API_VERSION, "Trackway", LLVM_VERSION_STRING, [](PassBuilder &PB) {
+                PB.registerPipelineParsingCallback(
+                    [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+                        return parsePassName(Name, MPM);
+                    });
+                registerInPipeline(PB, optionsOrExit());
+            }};
+}

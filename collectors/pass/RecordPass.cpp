@@ -1,0 +1,286 @@
+#include "RecordPass.h"
+
+#include "Accesses.h"
+#include "Allocators.h"
+#include "Attribution.h"
+#include "Dispatch.h"
+#include "Emit.h"
+#include "Filter.h"
+#include "ModuleTable.h"
+#include "Oracle.h"
+#include "Plan.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+// Code that the compiler itself calls from within other code, without a call in the IR that we could see.
+bool isCalledImplicitly(const Function &F) {
+    return StringSwitch<bool>(F.getName()).Cases("memcpy", "memmove", "memset", "memcmp", "bcmp", true).Default(false);
+}
+
+bool hasFunclets(const Function &F) {
+    return any_of(F, [](const BasicBlock &BB) { return isa<FuncletPadInst, CatchSwitchInst>(BB.getFirstNonPHI()); });
+}
+
+bool isOurs(const Function &F) { return F.getName().starts_with("__trackway_") || F.getName().starts_with("trackway."); }
+
+// Static allocas must stay in the entry block when it is split.
+void gatherAllocas(Function &F) {
+    BasicBlock &Entry = F.getEntryBlock();
+    Instruction *Top = &*Entry.getFirstInsertionPt();
+    for (Instruction &I : make_early_inc_range(Entry))
+        if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca()) {
+            if (A == Top)
+                Top = A->getNextNode();
+            else
+                A->moveBefore(Top);
+        }
+}
+
+class ModuleRecorder {
+  public:
+    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs)
+        : M(M), O(O), Filters(Filters), Allocs(Allocs), Names(M), Reference(M),
+          Table(M, O.Oracle, O.RecordCalls) {}
+
+    bool run() {
+        std::vector<Function *> Functions;
+        for (Function &F : M)
+            if (!F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !isOurs(F) && !F.empty())
+                Functions.push_back(&F);
+        if (Functions.empty())
+            return false;
+        if (!O.OracleOnly)
+            Runtime = RuntimeSymbols::declare(M);
+        for (Function *F : Functions)
+            O.OracleOnly ? Reference.collect(*F, [](const Instruction &, unsigned) { return true; }) : record(*F);
+        Reference.insert();
+        if (Reference.collected() != Reference.inserted())
+            report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
+        if (!O.OracleOnly) {
+            Versions.finish(Runtime.ModuleRecord);
+            embed();
+        }
+        removeLabels(M);
+        return true;
+    }
+
+  private:
+    // ---- One function ----
+
+    void record(Function &F) {
+        FunctionRecord R;
+        R.F = &F;
+        R.LinkageName = F.getName().str();
+        FunctionAccesses Selected = selectAccesses(F);
+        R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
+        R.Covered.Unrecordable = Selected.Unrecordable;
+        if (isLeftAlone(F)) {
+            R.Covered.Filtered = Selected.Recordable.size();
+            R.Covered.Unrecordable = Selected.Unrecordable;
+            return Table.addFunction(R);
+        }
+        for (const Access &A : Selected.Recordable) {
+            AccessName Name = Names.name(*A.Where, A.Pointer, A.Size, A.Part);
+            if (Filters.skipsAccess(*A.Where, Name))
+                ++R.Covered.Filtered;
+            else
+                R.Accesses.push_back({A, std::move(Name)});
+        }
+        R.Covered.Recorded = R.Accesses.size();
+        instrument(F, R);
+        Table.addFunction(R);
+    }
+
+    bool isLeftAlone(const Function &F) const {
+        return Filters.skipsFunction(F) || isCalledImplicitly(F) || hasFunclets(F) || !Dispatch::canSplit(F);
+    }
+
+    void instrument(Function &F, FunctionRecord &R) {
+        auto Numbers = numberInstructions(F);
+        if (O.Oracle)
+            Reference.collect(F, [&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); });
+        Versions.keepPlain(F);
+        gatherAllocas(F);
+        collectAllocations(F, Numbers, R);
+
+        DominatorTree DT(F);
+        LoopInfo LI(DT);
+        for (Loop *L : LI.getLoopsInPreorder())
+            if (!L->getLoopPreheader())
+                InsertPreheaderForLoop(L, &DT, &LI, nullptr, false);
+
+        std::vector<Access> Accesses;
+        for (const NamedAccess &N : R.Accesses)
+            Accesses.push_back(N.A);
+        std::vector<AllocationCall> Calls;
+        for (const NamedAllocation &N : R.Allocations)
+            Calls.push_back(N.Call);
+        Plan P = makePlan({F, DT, LI, Accesses, Calls, O.RecordCalls});
+        if (!P.Feasible)
+            return giveUp(F, R);
+        R.Registers = P.Registers;
+        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime);
+    }
+
+    // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
+    bool isFiltered(const Instruction &I, unsigned Part) const {
+        const Value *Pointer = getLoadStorePointerOperand(&I);
+        if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I)) {
+            auto *Transfer = dyn_cast<AnyMemTransferInst>(Memory);
+            Pointer = Transfer && Part == 0 ? Transfer->getRawSource() : Memory->getRawDest();
+        }
+        return Filters.skipsAccess(I, Names.name(I, Pointer, 0, Part));
+    }
+
+    void giveUp(Function &F, FunctionRecord &R) {
+        M.getContext().diagnose(DiagnosticInfoUnsupported(
+            F, "trackway: too many addresses are live at once to record this function; it is left out",
+            DiagnosticLocation(F.getSubprogram()), DS_Warning));
+        R.Covered.Unrecordable += R.Covered.Recorded;
+        R.Covered.Recorded = 0;
+        R.Accesses.clear();
+        R.Allocations.clear();
+    }
+
+    // ---- Allocations ----
+
+    void collectAllocations(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, FunctionRecord &R) {
+        std::vector<std::pair<CallBase *, const AllocatorRule *>> Found;
+        for (BasicBlock &BB : F)
+            for (Instruction &I : BB)
+                if (auto *Call = dyn_cast<CallBase>(&I))
+                    if (const AllocatorRule *Rule = Allocs.find(*Call))
+                        Found.emplace_back(Call, Rule);
+        for (auto &[Call, Rule] : Found) {
+            AllocationName Name = Names.allocation(*Call);
+            R.Allocations.push_back({allocationCall(*Call, *Rule, Numbers.lookup(Call)), std::move(Name)});
+        }
+    }
+
+    static AllocationCall allocationCall(CallBase &Call, const AllocatorRule &Rule, uint32_t Ordinal) {
+        AllocationCall A{&Call, Ordinal, Rule.Operation, &Call};
+        auto Argument = [&](int Position) { return Position >= 0 ? Call.getArgOperand(Position) : nullptr; };
+        if (Rule.Operation == AllocationOperation::Free) {
+            A.Pointer = Argument(Rule.Pointer);
+            return A;
+        }
+        A.Anchor = afterCall(Call);
+        A.Count = Argument(Rule.Count);
+        A.Size = Argument(Rule.Size);
+        A.Old = Argument(Rule.Old);
+        A.Pointer = Rule.PointerIsStored ? storedPointer(Call, Argument(Rule.Pointer), A.Anchor) : &Call;
+        return A;
+    }
+
+    static Instruction *afterCall(CallBase &Call) {
+        auto *Invoke = dyn_cast<InvokeInst>(&Call);
+        if (!Invoke)
+            return Call.getNextNode();
+        BasicBlock *Normal = Invoke->getNormalDest();
+        if (!Normal->getSinglePredecessor())
+            Normal = SplitEdge(Invoke->getParent(), Normal);
+        return &*Normal->getFirstInsertionPt();
+    }
+
+    // posix_memalign and its like: the address is where they were told to put it, if they return 0.
+    static Value *storedPointer(CallBase &Call, Value *Where, Instruction *Anchor) {
+        IRBuilder<> B(Anchor);
+        Value *Loaded = B.CreateLoad(B.getPtrTy(), Where);
+        if (!Call.getType()->isIntegerTy())
+            return Loaded;
+        Value *Succeeded = B.CreateICmpEQ(&Call, ConstantInt::get(Call.getType(), 0));
+        return B.CreateSelect(Succeeded, Loaded, ConstantPointerNull::get(B.getPtrTy()));
+    }
+
+    // ---- The module ----
+
+    // Fills in struct trackway_module (abi.h) and registers it before other constructors run.
+    void embed() {
+        LLVMContext &C = M.getContext();
+        std::string Bytes = Table.serialize();
+        auto *TableData = ConstantDataArray::getString(C, Bytes, false);
+        auto *TableVariable = new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData,
+                                                 "trackway.table");
+        TableVariable->setSection("trackway_table");
+        TableVariable->setAlignment(Align(1));
+
+        auto *Ptr = PointerType::getUnqual(C);
+        std::vector<Constant *> Addresses;
+        for (GlobalVariable *G : Table.symbols())
+            Addresses.push_back(G);
+        auto *Symbols = ConstantArray::get(ArrayType::get(Ptr, Addresses.size()), Addresses);
+        auto *SymbolVariable = new GlobalVariable(M, Symbols->getType(), true, GlobalValue::PrivateLinkage, Symbols,
+                                                  "trackway.symbols");
+
+        auto *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
+        auto *Ty = cast<StructType>(Runtime.ModuleRecord->getValueType());
+        Runtime.ModuleRecord->setInitializer(ConstantStruct::get(
+            Ty, {ConstantInt::get(I32, 0), ConstantInt::get(I32, Table.segmentCount()), TableVariable,
+                 ConstantInt::get(I64, Bytes.size()), SymbolVariable, ConstantInt::get(I64, Addresses.size()),
+                 ConstantPointerNull::get(Ptr)}));
+        addConstructor();
+    }
+
+    void addConstructor() {
+        LLVMContext &C = M.getContext();
+        auto *Ptr = PointerType::getUnqual(C);
+        auto *Constructor = Function::createWithDefaultAttr(FunctionType::get(Type::getVoidTy(C), false),
+                                                            GlobalValue::InternalLinkage, 0, "trackway.register", &M);
+        IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
+        // Fails to link with a runtime of another version.
+        auto *Version = new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr,
+                                           "__trackway_abi_1");
+        FunctionCallee Register =
+            M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
+        B.CreateCall(Register, {Runtime.ModuleRecord, Version});
+        B.CreateRetVoid();
+        appendToGlobalCtors(M, Constructor, 0);
+    }
+
+    Module &M;
+    const Options &O;
+    const Filter &Filters;
+    const Allocators &Allocs;
+    Namer Names;
+    Oracle Reference;
+    ModuleTable Table;
+    Dispatch Versions;
+    RuntimeSymbols Runtime{};
+};
+
+bool reportError(Module &M, Error E) {
+    if (!E)
+        return false;
+    M.getContext().emitError("trackway: " + toString(std::move(E)));
+    return true;
+}
+
+} // namespace
+
+PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
+    auto Filters = Filter::read(O.IgnoreLists);
+    if (reportError(M, Filters.takeError()))
+        return PreservedAnalyses::all();
+    auto Allocs = Allocators::load(O.AllocatorFiles);
+    if (reportError(M, Allocs.takeError()))
+        return PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Allocs).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace trackway
