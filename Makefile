@@ -1,0 +1,60 @@
+# make          build everything into build/
+# make demo     trace a bundled program and print which field misses the cache
+# make test     lint, unit tests, tests of the pass, end-to-end tests
+# make bench WHAT=record
+# make format   bring all sources into the project's style
+
+BUILD := build
+JOBS ?= 2
+WHAT ?= record
+CXX_OF_PASS ?= clang++-19
+
+LIBRARY := $(abspath $(BUILD))/lib/trackway
+PROGRAM := $(BUILD)/bin/trackway
+FORMATTED = $(shell git ls-files '*.c' '*.h' '*.cpp')
+
+all: build
+
+setup:
+	@setup/install
+
+build: pass runtime program
+
+pass: setup
+	@cmake -S collectors/pass -B $(BUILD)/pass -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) \
+		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass.log 2>&1 || { cat $(BUILD)/pass.log; exit 1; }
+	@cmake --build $(BUILD)/pass --parallel $(JOBS) -- --no-print-directory
+
+runtime: setup
+	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
+
+# Copied only when it changed, so that programs built by it aren't built again for nothing.
+program: setup
+	cargo build --release --locked --quiet --package trackway
+	@mkdir -p $(BUILD)/bin
+	@cmp -s target/release/trackway $(PROGRAM) || install target/release/trackway $(PROGRAM)
+	@ln -sf trackway $(BUILD)/bin/trackway-cc
+	@ln -sf trackway $(BUILD)/bin/trackway-c++
+
+demo: build
+	@setup/demo $(PROGRAM)
+
+test: build
+	@tests/run
+
+bench: build
+	@bench/run $(WHAT)
+
+format: setup
+	cargo fmt --all
+	clang-format-19 -i $(FORMATTED)
+
+clean:
+	rm -rf $(BUILD)
+	cargo clean
+
+pass: | $(BUILD)
+$(BUILD):
+	@mkdir -p $@
+
+.PHONY: all setup build pass runtime program demo test bench format clean
