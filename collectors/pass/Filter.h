@@ -31,6 +31,9 @@ class StringRef;
 
 namespace trackway {
 
+// The function attribute that AttributionPass makes of the annotation `trackway.ignore`.
+inline constexpr char IgnoreAttribute[] = "trackway-ignore";
+
 class Filter {
   public:
     // Reads the lists; none gives a filter that only obeys attributes. The error names the file and the line.
@@ -47,11 +50,13 @@ class Filter {
     bool skipsAccess(const llvm::Instruction &, const AccessName &) const;
 
   private:
-    enum class Verdict { Silent, Exclude, Allow };
+    enum class Verdict { Silent, Exclude, Allow }; // of two, the greater one holds
 
     explicit Filter(std::unique_ptr<llvm::SpecialCaseList>);
     Verdict ask(llvm::StringRef Prefix, llvm::StringRef Query) const;
+    Verdict askNames(llvm::StringRef LinkageName, llvm::StringRef SourceName) const;
     Verdict askFile(llvm::StringRef Directory, llvm::StringRef File) const;
+    bool excludes(Verdict ByName, llvm::StringRef Directory, llvm::StringRef File) const;
     bool skipsInlinedText(const llvm::DILocation &) const;
 
     std::unique_ptr<llvm::SpecialCaseList> List;

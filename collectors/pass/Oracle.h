@@ -21,6 +21,10 @@ namespace trackway {
 // FNV-1a-64 over the module's source file name, a zero byte and the function's linkage name.
 uint64_t oracleFunctionHash(const llvm::Module &, const llvm::Function &);
 
+// Metadata on the slots that the oracle's calls need and on the stores that fill them: they are no accesses of the
+// program. The calls themselves are known by their callees' prefix `__trackway_`.
+inline constexpr char OracleMark[] = "trackway.oracle";
+
 class Oracle {
   public:
     // Whether the part of an access is to be reported. Part 1 is the write of a copy, all else is part 0.
