@@ -60,11 +60,8 @@ fn root_of(executable: &Path) -> PathBuf {
     if installed.join("lib/trackway").is_dir() {
         return installed;
     }
-    cargo_target(folder)
-        .and_then(Path::parent)
-        .map(|source_tree| source_tree.join("build"))
-        .filter(|build| build.join("lib/trackway").is_dir())
-        .unwrap_or(installed)
+    let source_tree = cargo_target(folder).and_then(Path::parent);
+    source_tree.map_or(installed, |tree| tree.join("build"))
 }
 
 /// The `target` folder above `target/PROFILE` and `target/PROFILE/deps`.

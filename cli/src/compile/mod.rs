@@ -1,6 +1,7 @@
 //! `trackway cc` and `trackway c++`: clang with the pass and the runtime added, and otherwise untouched.
 
 mod command;
+mod driver_options;
 mod invocation;
 mod options;
 mod response_file;

@@ -1,0 +1,52 @@
+//! Numbers for people.
+
+/// Whole numbers with a comma between thousands.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (position, digit) in digits.chars().enumerate() {
+        if position > 0 && (digits.len() - position).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as per cent: one decimal, and never rounded to a false 0 or 100.
+pub fn percent(share: f64) -> String {
+    let per_cent = share * 100.0;
+    if per_cent > 0.0 && per_cent < 0.05 {
+        "<0.1 %".into()
+    } else if per_cent < 100.0 && per_cent >= 99.95 {
+        ">99.9 %".into()
+    } else {
+        format!("{per_cent:.1} %")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_grouped() {
+        for (number, text) in [(0, "0"), (999, "999"), (1000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), text);
+        }
+        assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn shares_keep_their_ends_honest() {
+        for (share, text) in [
+            (0.0, "0.0 %"),
+            (0.0001, "<0.1 %"),
+            (0.614, "61.4 %"),
+            (0.9999, ">99.9 %"),
+            (1.0, "100.0 %"),
+        ] {
+            assert_eq!(percent(share), text);
+        }
+    }
+}
