@@ -1,1 +1,44 @@
+//! The Trackway trace: writing it, reading it, and decoding it into events.
+//!
+//! The layers follow `docs/format.md`: [`chunk`] and [`TraceWriter`]/[`Trace`] are the file, [`table`] is the module
+//! table that the compiler pass embeds, [`Program`] is all tables of a trace merged, and [`Decoder`] turns record
+//! streams into columnar [`Batch`]es. [`check`] is the slow, checking decoder and [`oracle`] compares a trace with the
+//! access-by-access account of an oracle build.
 
+mod bytes;
+//check
+pub mod chunk;
+mod code;
+mod decoder;
+mod error;
+mod event;
+mod ids;
+mod index;
+mod info;
+mod interner;
+mod merge;
+mod module;
+//oracle
+mod payload;
+mod program;
+pub mod table;
+mod trace;
+mod writer;
+
+pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
+pub use decoder::{Batches, Decoder};
+pub use error::TraceError;
+pub use event::{Batch, Event, LongBlock, Mark};
+pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
+pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
+pub use module::encode_module;
+pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
+pub use program::{
+    AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, Module, Program, Site,
+    Symbol, VariableKind,
+};
+pub use trace::{Damage, Gap, GapReason, Stream, Trace};
+pub use writer::TraceWriter;
+
+/// Version of the trace format and of the module table that this crate writes; it reads no greater one.
+pub const FORMAT_VERSION: u16 = 1;

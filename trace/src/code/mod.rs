@@ -1,0 +1,169 @@
+//! The segments of a trace in the form that the decoder runs.
+//!
+//! Each loaded module's segments are compiled once per trace: run-time addresses of symbols are folded into constants,
+//! roots move to the front of their segment where that changes nothing, neighbouring accesses become one step whose
+//! sites and sizes are copied as columns, and what a record means is found by indices alone.
+//!
+//! Invariants on which the decoder's unchecked accesses rest, all established by `compile`:
+//! - every register index is below [`Code::register_count`];
+//! - every range of a [`Step`] lies inside its pool;
+//! - `sites` and `sizes` have [`COPY_UNIT`] further entries behind the last one that a step names;
+//! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
+//! - a segment stands for at most [`Code::max_accesses`] accesses.
+
+mod compile;
+
+use crate::{AllocationSiteId, FunctionId, SiteId};
+
+/// Entries that the decoder copies at once, of which some may lie behind the end of what it wants.
+pub(crate) const COPY_UNIT: usize = 4;
+
+/// The register that is always 0, so that a constant is a register plus a constant, too.
+pub(crate) const ZERO_REGISTER: u16 = 0;
+
+/// No segment.
+pub(crate) const NO_SEGMENT: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct Code {
+    /// From a segment's id to its index in `segments`.
+    pub(crate) segment_of_id: Vec<u32>,
+    pub(crate) segments: Vec<SegmentCode>,
+    /// The functions' lists from local id to segment, one behind the other.
+    pub(crate) locals: Vec<LocalEntry>,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) roots: Vec<Root>,
+    pub(crate) near: Vec<Near>,
+    pub(crate) linear: Vec<Linear>,
+    pub(crate) wide: Vec<Wide>,
+    pub(crate) terms: Vec<WideTerm>,
+    pub(crate) sites: Vec<SiteId>,
+    pub(crate) sizes: Vec<u32>,
+    pub(crate) masked: Vec<Masked>,
+    pub(crate) events: Vec<EventCode>,
+    /// Registers of the function that has most of them, and the zero register.
+    pub(crate) register_count: usize,
+    pub(crate) max_record_length: usize,
+    /// Greatest number of accesses for which one record stands.
+    pub(crate) max_accesses: usize,
+}
+
+/// What the decoder does for a record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SegmentCode {
+    /// Bytes after the id.
+    pub(crate) record_length: u32,
+    /// Roots that come first.
+    pub(crate) first_root: u32,
+    pub(crate) root_count: u32,
+    pub(crate) first_step: u32,
+    pub(crate) step_count: u32,
+    /// Where its function's list of local ids starts, and its length.
+    pub(crate) first_local: u32,
+    pub(crate) local_count: u32,
+}
+
+/// A segment as its local id names it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalEntry {
+    pub(crate) segment: u32,
+    /// Bytes after the id; here as well because finding the next record waits for it.
+    pub(crate) record_length: u32,
+}
+
+/// A value that stands in the record.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Root {
+    /// From the first byte after the id.
+    pub(crate) offset: u32,
+    pub(crate) register: u16,
+    /// 64 - width in bits.
+    pub(crate) shift: u8,
+    pub(crate) signed: bool,
+}
+
+/// register + constant
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Near {
+    pub(crate) constant: u64,
+    pub(crate) register: u16,
+}
+
+/// register × scale + register × scale + constant
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Linear {
+    pub(crate) constant: u64,
+    pub(crate) scales: [i32; 2],
+    pub(crate) registers: [u16; 2],
+}
+
+/// A constant and any number of terms.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wide {
+    pub(crate) constant: u64,
+    pub(crate) first_term: u32,
+    pub(crate) term_count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WideTerm {
+    pub(crate) scale: i64,
+    pub(crate) register: u16,
+}
+
+/// `first_site` counts in `sites` and `sizes`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step {
+    Roots { first: u32, count: u32 },
+    Near { first: u32, count: u32, first_site: u32 },
+    Linear { first: u32, count: u32, first_site: u32 },
+    Wide { value: u32, first_site: u32 },
+    SetLinear { register: u16, value: u32 },
+    SetWide { register: u16, value: u32 },
+    Block { site: SiteId, address: u32, length: u32 },
+    Masked { access: u32 },
+    Event { event: u32 },
+}
+
+/// An access for each lane that is set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Masked {
+    pub(crate) site: SiteId,
+    pub(crate) size: u32,
+    pub(crate) mask: u16,
+    /// Bits of the mask that count.
+    pub(crate) lanes: u64,
+    pub(crate) addresses: LaneAddresses,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LaneAddresses {
+    /// base + lane × stride; packed: base + number of the set lane × stride
+    Strided { base: u32, stride: u64, packed: bool },
+    /// one register for each lane
+    Gathered { first_register: u16 },
+}
+
+/// Numbers are indices into `wide`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum EventCode {
+    Allocate {
+        site: AllocationSiteId,
+        address: u32,
+        element_size: u32,
+        count: u32,
+    },
+    Free {
+        site: AllocationSiteId,
+        address: u32,
+    },
+    Reallocate {
+        site: AllocationSiteId,
+        old: u32,
+        new: u32,
+        element_size: u32,
+        count: u32,
+    },
+    Enter(FunctionId),
+    Exit(FunctionId),
+}

@@ -1,0 +1,353 @@
+//! What a record does: it sets registers and appends to the batch's columns.
+
+use crate::code::{
+    Code, EventCode, LaneAddresses, Linear, Masked, Near, Root, SegmentCode, Step, Wide, COPY_UNIT,
+};
+use crate::event::LongBlock;
+use crate::{Batch, Event, Mark, SiteId};
+
+use super::{BATCH_ACCESSES, BATCH_MARKS};
+
+/// Runs the steps of records and writes to a batch. While it lives, the columns' lengths are in `accesses` alone.
+///
+/// Invariants: `code` is what [`Code::compile`] made. `registers` has `code.register_count` entries. Each column has
+/// room for `BATCH_ACCESSES + code.max_accesses + COPY_UNIT` entries. `payload` goes on for at least
+/// `code.max_record_length + 8` bytes behind each `start` with which [`Machine::run`] is called.
+pub(super) struct Machine<'a> {
+    code: &'a Code,
+    payload: &'a [u8],
+    registers: &'a mut [u64],
+    batch: &'a mut Batch,
+    sites: *mut SiteId,
+    addresses: *mut u64,
+    sizes: *mut u32,
+    accesses: usize,
+}
+
+impl<'a> Machine<'a> {
+    pub(super) fn new(
+        code: &'a Code,
+        payload: &'a [u8],
+        registers: &'a mut [u64],
+        batch: &'a mut Batch,
+    ) -> Self {
+        let room = BATCH_ACCESSES + code.max_accesses + COPY_UNIT;
+        assert!(registers.len() == code.register_count && batch.is_empty());
+        batch.site.reserve(room);
+        batch.address.reserve(room);
+        batch.size.reserve(room);
+        let (sites, addresses) = (batch.site.as_mut_ptr(), batch.address.as_mut_ptr());
+        let sizes = batch.size.as_mut_ptr();
+        Machine {
+            code,
+            payload,
+            registers,
+            batch,
+            sites,
+            addresses,
+            sizes,
+            accesses: 0,
+        }
+    }
+
+    pub(super) fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+
+    /// Accesses in the batch.
+    pub(super) fn accesses(&self) -> usize {
+        self.accesses
+    }
+
+    /// Whether the batch is to end before the next record.
+    #[inline(always)]
+    pub(super) fn is_full(&self) -> bool {
+        self.accesses >= BATCH_ACCESSES || self.batch.marks.len() >= BATCH_MARKS
+    }
+
+    /// Hands the columns over to the batch.
+    pub(super) fn finish(self) {
+        debug_assert!(self.accesses <= BATCH_ACCESSES + self.code.max_accesses);
+        // SAFETY: each column has room for more entries than `accesses`, and the first `accesses` are written.
+        unsafe {
+            self.batch.site.set_len(self.accesses);
+            self.batch.address.set_len(self.accesses);
+            self.batch.size.set_len(self.accesses);
+        }
+    }
+
+    /// Runs the record of the segment with this number, whose bytes after the id begin at `start`. The batch must not
+    /// be full.
+    #[inline(always)]
+    pub(super) fn run(&mut self, segment: u32, start: usize) {
+        debug_assert!(!self.is_full());
+        debug_assert!(start + self.code.max_record_length + 8 <= self.payload.len());
+        let code = self.code;
+        // SAFETY: the code's ids and local ids lead to segments that exist, and their ranges lie in their pools.
+        let (segment, roots, steps): (&SegmentCode, _, _) = unsafe {
+            let segment = code.segments.get_unchecked(segment as usize);
+            let roots = slice(&code.roots, segment.first_root, segment.root_count);
+            (
+                segment,
+                roots,
+                slice(&code.steps, segment.first_step, segment.step_count),
+            )
+        };
+        debug_assert!(segment.record_length as usize <= code.max_record_length);
+        self.roots(roots, start);
+        for step in steps {
+            self.step(*step, start);
+        }
+    }
+
+    #[inline(always)]
+    fn step(&mut self, step: Step, start: usize) {
+        let code = self.code;
+        // SAFETY: the ranges and indices of a step lie in their pools.
+        unsafe {
+            match step {
+                Step::Near {
+                    first,
+                    count,
+                    first_site,
+                } => self.near(slice(&code.near, first, count), first_site),
+                Step::Linear {
+                    first,
+                    count,
+                    first_site,
+                } => {
+                    self.linear(slice(&code.linear, first, count), first_site);
+                }
+                Step::SetLinear { register, value } => {
+                    let value = self.linear_value(code.linear.get_unchecked(value as usize));
+                    self.set(register, value);
+                }
+                Step::Roots { first, count } => self.roots(slice(&code.roots, first, count), start),
+                other => self.rare_step(other),
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn rare_step(&mut self, step: Step) {
+        match step {
+            Step::Wide { value, first_site } => {
+                let address = self.wide_value(value);
+                let first_site = first_site as usize;
+                self.push(self.code.sites[first_site], address, self.code.sizes[first_site]);
+            }
+            Step::SetWide { register, value } => {
+                let value = self.wide_value(value);
+                self.set(register, value);
+            }
+            Step::Block {
+                site,
+                address,
+                length,
+            } => self.block(site, address, length),
+            Step::Masked { access } => self.masked(self.code.masked[access as usize]),
+            Step::Event { event } => self.event(self.code.events[event as usize]),
+            Step::Near { .. } | Step::Linear { .. } | Step::SetLinear { .. } | Step::Roots { .. } => {}
+        }
+    }
+
+    #[inline(always)]
+    fn register(&self, register: u16) -> u64 {
+        // SAFETY: the code's registers are below its register count, which is the length of `registers`.
+        unsafe { *self.registers.get_unchecked(usize::from(register)) }
+    }
+
+    #[inline(always)]
+    fn set(&mut self, register: u16, value: u64) {
+        // SAFETY: as above.
+        unsafe { *self.registers.get_unchecked_mut(usize::from(register)) = value }
+    }
+
+    #[inline(always)]
+    fn roots(&mut self, roots: &[Root], start: usize) {
+        for root in roots {
+            // SAFETY: offset + width <= max_record_length, and 8 further bytes are readable.
+            let bits = unsafe {
+                let from = self.payload.as_ptr().add(start + root.offset as usize);
+                u64::from_le(from.cast::<u64>().read_unaligned()) << root.shift
+            };
+            let value = if root.signed {
+                ((bits as i64) >> root.shift) as u64
+            } else {
+                bits >> root.shift
+            };
+            self.set(root.register, value);
+        }
+    }
+
+    #[inline(always)]
+    fn near(&mut self, run: &[Near], first_site: u32) {
+        for (index, near) in run.iter().enumerate() {
+            let address = self.register(near.register).wrapping_add(near.constant);
+            // SAFETY: there is room for all accesses of a record when it begins.
+            unsafe { *self.addresses.add(self.accesses + index) = address }
+        }
+        self.copy_sites(first_site, run.len());
+    }
+
+    #[inline(always)]
+    fn linear(&mut self, run: &[Linear], first_site: u32) {
+        for (index, linear) in run.iter().enumerate() {
+            let address = self.linear_value(linear);
+            // SAFETY: there is room for all accesses of a record when it begins.
+            unsafe { *self.addresses.add(self.accesses + index) = address }
+        }
+        self.copy_sites(first_site, run.len());
+    }
+
+    #[inline(always)]
+    fn linear_value(&self, linear: &Linear) -> u64 {
+        let term = |index: usize| {
+            self.register(linear.registers[index])
+                .wrapping_mul(i64::from(linear.scales[index]) as u64)
+        };
+        linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
+    }
+
+    /// Appends the sites and sizes of `count` accesses whose addresses are written.
+    #[inline(always)]
+    fn copy_sites(&mut self, first_site: u32, count: usize) {
+        let first = first_site as usize;
+        debug_assert!(first + count + COPY_UNIT <= self.code.sites.len());
+        let mut index = 0;
+        while index < count {
+            // SAFETY: both pools and both columns go on for COPY_UNIT entries behind the last one that is wanted.
+            unsafe {
+                let from = self
+                    .code
+                    .sites
+                    .as_ptr()
+                    .add(first + index)
+                    .cast::<[SiteId; COPY_UNIT]>();
+                self.sites
+                    .add(self.accesses + index)
+                    .cast::<[SiteId; COPY_UNIT]>()
+                    .write(*from);
+                let from = self
+                    .code
+                    .sizes
+                    .as_ptr()
+                    .add(first + index)
+                    .cast::<[u32; COPY_UNIT]>();
+                self.sizes
+                    .add(self.accesses + index)
+                    .cast::<[u32; COPY_UNIT]>()
+                    .write(*from);
+            }
+            index += COPY_UNIT;
+        }
+        self.accesses += count;
+    }
+
+    fn push(&mut self, site: SiteId, address: u64, size: u32) {
+        // SAFETY: there is room for all accesses of a record when it begins.
+        unsafe {
+            *self.sites.add(self.accesses) = site;
+            *self.addresses.add(self.accesses) = address;
+            *self.sizes.add(self.accesses) = size;
+        }
+        self.accesses += 1;
+    }
+
+    fn wide_value(&self, index: u32) -> u64 {
+        let Wide {
+            constant,
+            first_term,
+            term_count,
+        } = self.code.wide[index as usize];
+        let terms = &self.code.terms[first_term as usize..][..term_count as usize];
+        terms.iter().fold(constant, |sum, term| {
+            sum.wrapping_add(self.register(term.register).wrapping_mul(term.scale as u64))
+        })
+    }
+
+    fn block(&mut self, site: SiteId, address: u32, length: u32) {
+        let length = self.wide_value(length);
+        if length == 0 {
+            return;
+        }
+        let size = u32::try_from(length).unwrap_or(u32::MAX);
+        if size == u32::MAX {
+            self.batch.long_blocks.push(LongBlock {
+                index: self.accesses as u32,
+                length,
+            });
+        }
+        let address = self.wide_value(address);
+        self.push(site, address, size);
+    }
+
+    fn masked(&mut self, masked: Masked) {
+        let mut rest = self.register(masked.mask) & masked.lanes;
+        let mut number = 0;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            let address = match masked.addresses {
+                LaneAddresses::Strided { base, stride, packed } => {
+                    let step = if packed { number } else { u64::from(lane) };
+                    self.wide_value(base).wrapping_add(step.wrapping_mul(stride))
+                }
+                LaneAddresses::Gathered { first_register } => self.register(first_register + lane as u16),
+            };
+            self.push(masked.site, address, masked.size);
+            rest &= rest - 1;
+            number += 1;
+        }
+    }
+
+    fn event(&mut self, event: EventCode) {
+        let value = |index| self.wide_value(index);
+        let event = match event {
+            EventCode::Allocate {
+                site,
+                address,
+                element_size,
+                count,
+            } => Event::Allocate {
+                site,
+                address: value(address),
+                element_size: value(element_size),
+                count: value(count),
+            },
+            EventCode::Free { site, address } => Event::Free {
+                site,
+                address: value(address),
+            },
+            EventCode::Reallocate {
+                site,
+                old,
+                new,
+                element_size,
+                count,
+            } => Event::Reallocate {
+                site,
+                old_address: value(old),
+                new_address: value(new),
+                element_size: value(element_size),
+                count: value(count),
+            },
+            EventCode::Enter(function) => Event::Enter(function),
+            EventCode::Exit(function) => Event::Exit(function),
+        };
+        self.batch.marks.push(Mark {
+            before: self.accesses as u32,
+            event,
+        });
+    }
+}
+
+/// `count` entries of a pool from `first` on.
+///
+/// # Safety
+/// They must lie in the pool.
+#[inline(always)]
+unsafe fn slice<T>(pool: &[T], first: u32, count: u32) -> &[T] {
+    debug_assert!(first as usize + count as usize <= pool.len());
+    // SAFETY: the caller's duty.
+    unsafe { pool.get_unchecked(first as usize..first as usize + count as usize) }
+}

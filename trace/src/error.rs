@@ -1,0 +1,151 @@
+//! What can go wrong with a trace; each error names the file, the offset and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::FORMAT_VERSION;
+
+/// Why a trace could not be written or read. Offsets are bytes from the start of the file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TraceError {
+    #[error("{}: cannot {action}: {source}", file.display())]
+    Io {
+        file: PathBuf,
+        action: &'static str,
+        source: io::Error,
+    },
+
+    #[error("{}: exists already; choose another name, or overwrite it with --force", file.display())]
+    AlreadyExists { file: PathBuf },
+
+    #[error(
+        "{}: cannot write at offset {offset}: {source}; the trace is complete up to there (free space, or record to \
+         another file system)", file.display()
+    )]
+    WriteFailed {
+        file: PathBuf,
+        offset: u64,
+        source: io::Error,
+    },
+
+    #[error("a chunk's payload of {length} bytes exceeds the format's limit of 1 GiB; record with smaller buffers")]
+    PayloadTooLong { length: u64 },
+
+    #[error("cannot compress a chunk: {source}; record with --codec=none")]
+    Compression { source: io::Error },
+
+    #[error("{}: is not a Trackway trace ({what}); record one with `trackway record`", file.display())]
+    NotATrace { file: PathBuf, what: &'static str },
+
+    #[error(
+        "{}: was written by a newer Trackway (format version {version}); this one reads version {FORMAT_VERSION}: \
+         update Trackway", file.display()
+    )]
+    NewerVersion { file: PathBuf, version: u16 },
+
+    #[error(
+        "{}: the chunk at offset {offset} is torn: {missing} of its bytes are missing; everything before it is readable",
+        file.display()
+    )]
+    TornChunk {
+        file: PathBuf,
+        offset: u64,
+        missing: u64,
+    },
+
+    #[error(
+        "{}: no valid chunk at offset {offset}: {what}; everything before it is readable", file.display()
+    )]
+    BadChunk {
+        file: PathBuf,
+        offset: u64,
+        what: &'static str,
+    },
+
+    #[error(
+        "{}: the payload of the chunk at offset {offset} is damaged: {what}; the other chunks are readable: copy the \
+         file again or leave this chunk out", file.display()
+    )]
+    BadChecksum {
+        file: PathBuf,
+        offset: u64,
+        what: &'static str,
+    },
+
+    #[error(
+        "{}: the payload of the chunk at offset {offset} cannot be decompressed: {what}; if `trackway info` shows a \
+         newer version of the writer, update Trackway", file.display()
+    )]
+    BadCompression {
+        file: PathBuf,
+        offset: u64,
+        what: String,
+    },
+
+    #[error(
+        "{}: the JSON of the chunk at offset {offset} cannot be read: {source}; if the trace comes from a newer \
+         Trackway, update this one", file.display()
+    )]
+    BadInfo {
+        file: PathBuf,
+        offset: u64,
+        source: serde_json::Error,
+    },
+
+    #[error(
+        "{}: the module in the chunk at offset {offset} is invalid at byte {position} of its payload: {what}; rebuild \
+         the program with this Trackway and record again", file.display()
+    )]
+    BadModule {
+        file: PathBuf,
+        offset: u64,
+        position: u64,
+        what: String,
+    },
+
+    #[error(
+        "{}: the record at byte {position} of the payload of the chunk at offset {offset} is invalid: {what}; the other \
+         chunks are readable: record again, and report this if it recurs", file.display()
+    )]
+    BadRecord {
+        file: PathBuf,
+        offset: u64,
+        position: u64,
+        what: String,
+    },
+
+    #[error(
+        "{}: the payload of the chunk at offset {offset} has {length} bytes, which is no multiple of {unit}; the other \
+         chunks are readable", file.display()
+    )]
+    BadLength {
+        file: PathBuf,
+        offset: u64,
+        length: u64,
+        unit: u64,
+    },
+}
+
+impl TraceError {
+    pub(crate) fn io(file: &Path, action: &'static str) -> impl FnOnce(io::Error) -> TraceError {
+        let file = file.to_path_buf();
+        move |source| TraceError::Io { file, action, source }
+    }
+
+    /// Offset of the chunk (or of the write) that failed, if the error belongs to one.
+    pub fn offset(&self) -> Option<u64> {
+        match self {
+            TraceError::WriteFailed { offset, .. }
+            | TraceError::TornChunk { offset, .. }
+            | TraceError::BadChunk { offset, .. }
+            | TraceError::BadChecksum { offset, .. }
+            | TraceError::BadCompression { offset, .. }
+            | TraceError::BadInfo { offset, .. }
+            | TraceError::BadModule { offset, .. }
+            | TraceError::BadRecord { offset, .. }
+            | TraceError::BadLength { offset, .. } => Some(*offset),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,301 @@
+//! Merging the modules of a trace under program-wide ids.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::module::ModulePayload;
+use crate::table::{Segment, Table, TableError, TableLocation};
+use crate::{
+    AllocationSite, AllocationSiteId, Function, FunctionId, Location, LocationId, Module, ModuleId, Program,
+    Site, SiteId, StringId, Symbol,
+};
+
+/// No module has a segment of this id.
+pub(crate) const NO_SEGMENT: u32 = u32::MAX;
+
+/// What decoding needs of all loaded modules.
+#[derive(Debug, Default)]
+pub(crate) struct Loaded {
+    pub(crate) tables: Vec<MergedTable>,
+    pub(crate) modules: Vec<LoadedModule>,
+    /// From a segment's id to the index of its module, densely.
+    pub(crate) module_of_segment: Vec<u32>,
+}
+
+/// The part of a table that decoding needs, and where its lists begin in the program's.
+#[derive(Debug)]
+pub(crate) struct MergedTable {
+    pub(crate) functions: Range<u32>,
+    pub(crate) sites: Range<u32>,
+    first_allocation_site: u32,
+    /// First segment and number of segments of each function.
+    pub(crate) segments_of_function: Vec<Range<u32>>,
+    pub(crate) register_counts: Vec<u32>,
+    pub(crate) segments: Vec<Segment>,
+    /// The table's symbols; their addresses are each module's own.
+    symbols: Vec<Symbol>,
+    source_file: StringId,
+    producer: StringId,
+    oracle: bool,
+    calls: bool,
+}
+
+impl MergedTable {
+    pub(crate) fn site(&self, index: u32) -> SiteId {
+        SiteId(self.sites.start + index)
+    }
+
+    pub(crate) fn function(&self, index: u32) -> FunctionId {
+        FunctionId(self.functions.start + index)
+    }
+
+    pub(crate) fn allocation_site(&self, index: u32) -> AllocationSiteId {
+        AllocationSiteId(self.first_allocation_site + index)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct LoadedModule {
+    /// Index into [`Loaded::tables`].
+    pub(crate) table: usize,
+    pub(crate) first_segment: u32,
+    pub(crate) symbol_addresses: Vec<u64>,
+}
+
+/// Takes the modules one by one.
+pub(crate) struct Merger {
+    pub(crate) program: Program,
+    pub(crate) loaded: Loaded,
+    /// Tables by their bytes, so that a table loaded twice is merged once.
+    known: HashMap<Vec<u8>, usize>,
+}
+
+impl Merger {
+    pub(crate) fn new() -> Self {
+        let mut program = Program::default();
+        program.locations.push(Location::default());
+        Merger {
+            program,
+            loaded: Loaded::default(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Adds a module of a trace.
+    pub(crate) fn load(&mut self, payload: ModulePayload<'_>) -> Result<(), TableError> {
+        self.check_ids(&payload)?;
+        let table = match self.known.get(payload.table) {
+            Some(table) => *table,
+            None => {
+                let table = self.merge(payload.parse_table()?);
+                self.known.insert(payload.table.to_vec(), table);
+                table
+            }
+        };
+        self.check_known(&payload, table)?;
+        self.add_module(table, &payload);
+        Ok(())
+    }
+
+    fn check_ids(&self, payload: &ModulePayload<'_>) -> Result<(), TableError> {
+        let first = payload.first_segment as usize;
+        let taken = self
+            .loaded
+            .module_of_segment
+            .iter()
+            .skip(first)
+            .take(payload.segment_count as usize);
+        if taken.into_iter().any(|module| *module != NO_SEGMENT) {
+            return Err(TableError {
+                position: 0,
+                what: "its ids belong to an earlier module".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// A known table was parsed with another module's payload.
+    fn check_known(&self, payload: &ModulePayload<'_>, table: usize) -> Result<(), TableError> {
+        let table = &self.loaded.tables[table];
+        let agrees = table.segments.len() == payload.segment_count as usize
+            && table.symbols.len() == payload.symbol_addresses.len();
+        match agrees {
+            true => Ok(()),
+            false => Err(TableError {
+                position: 0,
+                what: "its counts are not its table's".into(),
+            }),
+        }
+    }
+
+    fn add_module(&mut self, table: usize, payload: &ModulePayload<'_>) {
+        let module = self.push_module(table, payload.key, Some(payload));
+        let first = payload.first_segment as usize;
+        let end = first + payload.segment_count as usize;
+        let module_of_segment = &mut self.loaded.module_of_segment;
+        if module_of_segment.len() < end {
+            module_of_segment.resize(end, NO_SEGMENT);
+        }
+        module_of_segment[first..end].fill(module.0);
+        self.loaded.modules.push(LoadedModule {
+            table,
+            first_segment: payload.first_segment,
+            symbol_addresses: payload.symbol_addresses.clone(),
+        });
+    }
+
+    fn push_module(&mut self, table: usize, key: u64, payload: Option<&ModulePayload<'_>>) -> ModuleId {
+        let id = ModuleId(self.program.modules.len() as u32);
+        let table = &self.loaded.tables[table];
+        let first_symbol = self.program.symbols.len() as u32;
+        for (index, symbol) in table.symbols.iter().enumerate() {
+            let address = payload.map(|payload| payload.symbol_addresses[index]);
+            self.program.symbols.push(Symbol {
+                module: id,
+                address,
+                ..symbol.clone()
+            });
+        }
+        self.program.modules.push(Module {
+            source_file: table.source_file,
+            producer: table.producer,
+            key,
+            first_segment: payload.map_or(0, |payload| payload.first_segment),
+            segment_count: table.segments.len() as u32,
+            address: payload.map(|payload| payload.address),
+            oracle: table.oracle,
+            calls: table.calls,
+            functions: table.functions.clone(),
+            sites: table.sites.clone(),
+            symbols: first_symbol..self.program.symbols.len() as u32,
+        });
+        id
+    }
+
+    /// Appends a table's lists to the program's.
+    fn merge(&mut self, table: Table) -> usize {
+        let program = &mut self.program;
+        let strings: Vec<StringId> = table
+            .strings
+            .iter()
+            .map(|text| program.strings.intern(text))
+            .collect();
+        let string = |index: u32| strings[index as usize];
+        let source_file = string(table.source_file);
+        let locations = merge_locations(program, &table.locations, string);
+        let location = |index: u32| locations[index as usize];
+        let first_function = program.functions.len() as u32;
+        let function = |index: u32| FunctionId(first_function + index);
+
+        program
+            .functions
+            .extend(table.functions.iter().map(|entry| Function {
+                linkage_name: string(entry.linkage_name),
+                name: string(entry.name),
+                source_file,
+                location: location(entry.location),
+                has_plain_copy: entry.has_plain_copy,
+                coverage: entry.coverage,
+            }));
+        let first_site = program.sites.len() as u32;
+        program.sites.extend(table.sites.iter().map(|site| Site {
+            function: function(site.function),
+            ordinal: site.ordinal,
+            part: site.part,
+            kind: site.kind,
+            size: site.size,
+            location: location(site.location),
+            variable: string(site.variable),
+            variable_kind: site.variable_kind,
+            object_type: string(site.object_type),
+            field: string(site.field),
+            value_type: string(site.value_type),
+        }));
+        let first_allocation_site = program.allocation_sites.len() as u32;
+        program
+            .allocation_sites
+            .extend(table.allocation_sites.iter().map(|site| AllocationSite {
+                function: function(site.function),
+                ordinal: site.ordinal,
+                operation: site.operation,
+                location: location(site.location),
+                allocator: string(site.allocator),
+                element_type: string(site.element_type),
+                element_size: site.element_size,
+                variable: string(site.variable),
+            }));
+        let symbols = table.symbols.iter().map(|symbol| Symbol {
+            module: ModuleId(0),
+            name: string(symbol.name),
+            type_name: string(symbol.type_name),
+            size: symbol.size,
+            address: None,
+            location: location(symbol.location),
+        });
+        let segments_of = |first: u32, count: u32| first..first + count;
+        let merged = MergedTable {
+            functions: first_function..program.functions.len() as u32,
+            sites: first_site..program.sites.len() as u32,
+            first_allocation_site,
+            segments_of_function: table
+                .functions
+                .iter()
+                .map(|f| segments_of(f.first_segment, f.segment_count))
+                .collect(),
+            register_counts: table.functions.iter().map(|f| f.register_count).collect(),
+            symbols: symbols.collect(),
+            segments: table.segments,
+            source_file,
+            producer: string(table.producer),
+            oracle: table.oracle,
+            calls: table.calls,
+        };
+        self.loaded.tables.push(merged);
+        self.loaded.tables.len() - 1
+    }
+}
+
+/// Appends a table's locations, all but the unknown one, and says where each went.
+fn merge_locations(
+    program: &mut Program,
+    locations: &[TableLocation],
+    string: impl Fn(u32) -> StringId,
+) -> Vec<LocationId> {
+    let mut ids: Vec<LocationId> = Vec::with_capacity(locations.len());
+    for location in locations {
+        if *location == TableLocation::default() {
+            ids.push(LocationId(0));
+            continue;
+        }
+        let id = LocationId(program.locations.len() as u32);
+        program.locations.push(Location {
+            function: string(location.function),
+            file: string(location.file),
+            line: location.line,
+            column: location.column,
+            inlined_at: location
+                .parent
+                .map(|parent| ids[parent as usize])
+                .filter(|parent| parent.0 != 0),
+        });
+        ids.push(id);
+    }
+    ids
+}
+
+/// The program of the tables that a linker concatenated, with zero bytes between them.
+pub(crate) fn program_of_section(section: &[u8]) -> Result<Program, TableError> {
+    let mut merger = Merger::new();
+    let mut position = 0;
+    while let Some(zeros) = section[position..].iter().position(|byte| *byte != 0) {
+        position += zeros;
+        let parsed = Table::parse_front(&section[position..]).map_err(|mut error| {
+            error.position += position as u64;
+            error
+        })?;
+        let table = merger.merge(parsed.table);
+        merger.push_module(table, parsed.key, None);
+        position += parsed.length;
+    }
+    Ok(merger.program)
+}

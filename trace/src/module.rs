@@ -1,0 +1,118 @@
+//! The payload of a module chunk (`docs/format.md`, section 1.3).
+
+use crate::bytes::u64_at;
+use crate::table::{Cursor, Table, TableError};
+
+/// Ids of segments stay below this.
+const SEGMENT_ID_LIMIT: u64 = 1 << 24;
+
+/// A loaded module as the traced program registered it.
+pub(crate) struct ModulePayload<'a> {
+    pub(crate) first_segment: u32,
+    pub(crate) segment_count: u32,
+    pub(crate) key: u64,
+    /// Run-time address of the module's descriptor.
+    pub(crate) address: u64,
+    /// Run-time addresses of the table's symbols, in their order.
+    pub(crate) symbol_addresses: Vec<u64>,
+    /// The table with its header.
+    pub(crate) table: &'a [u8],
+    /// Offset of the table in the payload.
+    pub(crate) table_position: u64,
+}
+
+impl<'a> ModulePayload<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Self, TableError> {
+        let mut cursor = Cursor::new(bytes);
+        let first_segment = cursor.u32("first id")?;
+        let segment_count = cursor.u32("number of segments")?;
+        if first_segment == 0 || u64::from(first_segment) + u64::from(segment_count) > SEGMENT_ID_LIMIT {
+            return cursor.error(format!(
+                "ids {first_segment} + {segment_count} are not from 1 to 2^24 - 1"
+            ));
+        }
+        let key = cursor.u64("key")?;
+        let address = cursor.u64("address")?;
+        let symbols = cursor.u32("number of symbols")?;
+        cursor.u32("reserved bytes")?;
+        let addresses = cursor.take(u64::from(symbols) * 8, "symbol addresses")?;
+        let length = cursor.u64("length of the table")?;
+        let table_position = cursor.position() as u64;
+        let table = cursor.take(length, "table")?;
+        if cursor.remaining() != 0 {
+            return cursor.error(format!("{} bytes after the table", cursor.remaining()));
+        }
+        Ok(ModulePayload {
+            first_segment,
+            segment_count,
+            key,
+            address,
+            symbol_addresses: addresses
+                .chunks_exact(8)
+                .map(|address| u64_at(address, 0))
+                .collect(),
+            table,
+            table_position,
+        })
+    }
+
+    /// Parses the table and compares it with what the module says of it.
+    pub(crate) fn parse_table(&self) -> Result<Table, TableError> {
+        let error = |what: String| TableError {
+            position: self.table_position,
+            what,
+        };
+        let parsed = Table::parse_front(self.table).map_err(|mut error| {
+            error.position += self.table_position;
+            error
+        })?;
+        let table = parsed.table;
+        if parsed.length != self.table.len() {
+            return Err(error(format!(
+                "{} bytes of table in {}",
+                parsed.length,
+                self.table.len()
+            )));
+        }
+        if parsed.key != self.key {
+            return Err(error("the module's key is not its table's".into()));
+        }
+        self.check_counts(&table).map_err(error)?;
+        Ok(table)
+    }
+
+    fn check_counts(&self, table: &Table) -> Result<(), String> {
+        let (segments, symbols) = (table.segments.len(), table.symbols.len());
+        if segments != self.segment_count as usize {
+            return Err(format!(
+                "{} segments, where the table has {segments}",
+                self.segment_count
+            ));
+        }
+        if symbols != self.symbol_addresses.len() {
+            return Err(format!(
+                "{} symbols, where the table has {symbols}",
+                self.symbol_addresses.len()
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Bytes of a module payload, as the runtime hands them over.
+pub fn encode_module(first_segment: u32, address: u64, symbol_addresses: &[u64], table: &Table) -> Vec<u8> {
+    let encoded = table.encode();
+    let mut bytes = Vec::with_capacity(encoded.len() + 40 + symbol_addresses.len() * 8);
+    bytes.extend_from_slice(&first_segment.to_le_bytes());
+    bytes.extend_from_slice(&(table.segments.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&encoded[16..24]); // the key
+    bytes.extend_from_slice(&address.to_le_bytes());
+    bytes.extend_from_slice(&(symbol_addresses.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(&[0; 4]);
+    for address in symbol_addresses {
+        bytes.extend_from_slice(&address.to_le_bytes());
+    }
+    bytes.extend_from_slice(&(encoded.len() as u64).to_le_bytes());
+    bytes.extend_from_slice(&encoded);
+    bytes
+}

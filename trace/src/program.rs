@@ -1,0 +1,283 @@
+//! What the records of a trace mean: functions, sites, variables and places of all its modules, merged.
+
+use crate::interner::Interner;
+use crate::table::TableError;
+use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
+
+/// The tables of all modules under one numbering. A table that was loaded several times (fork and exec, a plug-in
+/// opened twice) counts once in everything but `modules` and `symbols`.
+#[derive(Debug, Default)]
+pub struct Program {
+    pub(crate) strings: Interner,
+    pub functions: Vec<Function>,
+    pub sites: Vec<Site>,
+    pub allocation_sites: Vec<AllocationSite>,
+    /// The static variables of each loaded module.
+    pub symbols: Vec<Symbol>,
+    /// Number 0 is the unknown place.
+    pub locations: Vec<Location>,
+    /// The loaded modules in the order of the trace, or of the tables in a program's file.
+    pub modules: Vec<Module>,
+}
+
+/// One load of one translation unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Module {
+    /// Source file, as the compiler was told.
+    pub source_file: StringId,
+    /// The compiler's name and version.
+    pub producer: StringId,
+    /// Hash of the module's table.
+    pub key: u64,
+    /// Id of its first segment; 0 if read from a program's file.
+    pub first_segment: u32,
+    pub segment_count: u32,
+    /// Run-time address of its descriptor; none if read from a program's file.
+    pub address: Option<u64>,
+    /// Whether it was built with the oracle.
+    pub oracle: bool,
+    /// Whether it records function entry and exit.
+    pub calls: bool,
+    /// The module's functions in [`Program::functions`].
+    pub functions: std::ops::Range<u32>,
+    /// The module's sites in [`Program::sites`].
+    pub sites: std::ops::Range<u32>,
+    /// The module's symbols in [`Program::symbols`].
+    pub symbols: std::ops::Range<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Function {
+    pub linkage_name: StringId,
+    /// Name as in the source; empty if unknown.
+    pub name: StringId,
+    pub source_file: StringId,
+    pub location: LocationId,
+    /// Whether it has a copy that doesn't record.
+    pub has_plain_copy: bool,
+    pub coverage: Coverage,
+}
+
+/// How much of a function is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Coverage {
+    /// Instructions that access memory.
+    pub accesses: u64,
+    /// Those of them that are recorded.
+    pub recorded: u64,
+    /// Those that the user's filters left out.
+    pub filtered: u64,
+    /// Those that cannot be recorded: inline assembly, unmodelled intrinsics, other address spaces.
+    pub not_recordable: u64,
+}
+
+/// An instruction that accesses memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    pub function: FunctionId,
+    /// Position of the instruction in its function, before instrumentation.
+    pub ordinal: u32,
+    /// 1 for the write of a copy, else 0.
+    pub part: u8,
+    pub kind: AccessKind,
+    /// Bytes; 0: each access has a length of its own.
+    pub size: u32,
+    pub location: LocationId,
+    /// The variable through which the access goes; empty if unknown.
+    pub variable: StringId,
+    pub variable_kind: VariableKind,
+    /// The type of which `field` is a part; empty if unknown.
+    pub object_type: StringId,
+    /// Path of the field in the object type; empty if unknown.
+    pub field: StringId,
+    pub value_type: StringId,
+}
+
+/// A call that allocates or frees memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationSite {
+    pub function: FunctionId,
+    pub ordinal: u32,
+    pub operation: AllocationOperation,
+    pub location: LocationId,
+    /// Name of the called function.
+    pub allocator: StringId,
+    /// Empty if unknown.
+    pub element_type: StringId,
+    /// Bytes; 0 if unknown.
+    pub element_size: u64,
+    /// The variable that receives or gives the pointer; empty if unknown.
+    pub variable: StringId,
+}
+
+/// A static variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    pub module: ModuleId,
+    pub name: StringId,
+    pub type_name: StringId,
+    /// Bytes; 0 if unknown.
+    pub size: u64,
+    /// Run-time address; none if read from a program's file.
+    pub address: Option<u64>,
+    pub location: LocationId,
+}
+
+/// A place in the source, perhaps inlined into another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// Linkage name of the function in which the text stands.
+    pub function: StringId,
+    pub file: StringId,
+    /// From 1; 0 if unknown.
+    pub line: u32,
+    /// From 1; 0 if unknown.
+    pub column: u32,
+    /// The place into which this one was inlined.
+    pub inlined_at: Option<LocationId>,
+}
+
+macro_rules! table_enum {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $value:literal $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name {
+            $($variant = $value,)*
+        }
+
+        impl $name {
+            pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+                match byte {
+                    $($value => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+
+            /// Name for people.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(self.name())
+            }
+        }
+    };
+}
+
+table_enum! {
+    /// What an access does.
+    AccessKind {
+        Load = 0 "load",
+        Store = 1 "store",
+        AtomicLoad = 2 "atomic load",
+        AtomicStore = 3 "atomic store",
+        AtomicReadModifyWrite = 4 "atomic read-modify-write",
+        AtomicCompareExchange = 5 "atomic compare-exchange",
+        CopyRead = 6 "copy read",
+        CopyWrite = 7 "copy write",
+        Fill = 8 "fill",
+    }
+}
+
+impl AccessKind {
+    /// Whether memory is read.
+    pub fn reads(self) -> bool {
+        !matches!(
+            self,
+            Self::Store | Self::AtomicStore | Self::CopyWrite | Self::Fill
+        )
+    }
+
+    /// Whether memory is written; true for a compare-exchange, of which only the machine knows.
+    pub fn writes(self) -> bool {
+        !matches!(self, Self::Load | Self::AtomicLoad | Self::CopyRead)
+    }
+}
+
+table_enum! {
+    /// What sort of variable a site's variable is.
+    VariableKind {
+        Unknown = 0 "unknown",
+        Global = 1 "global",
+        Static = 2 "static",
+        Local = 3 "local",
+        Parameter = 4 "parameter",
+        Expression = 5 "expression",
+        CompilerMade = 6 "compiler-made",
+    }
+}
+
+table_enum! {
+    /// What an allocation site does.
+    AllocationOperation {
+        Allocate = 0 "allocate",
+        Free = 1 "free",
+        Reallocate = 2 "reallocate",
+    }
+}
+
+impl Program {
+    /// The program whose section `trackway_table` holds `section`: what it records if it runs, without run-time
+    /// addresses.
+    pub fn from_tables(section: &[u8]) -> Result<Program, TableError> {
+        crate::merge::program_of_section(section)
+    }
+
+    /// The text of an interned string.
+    ///
+    /// # Panics
+    /// If the id is of another program.
+    pub fn string(&self, id: StringId) -> &str {
+        self.strings.get(id)
+    }
+
+    /// The id of a text, if the program has it.
+    pub fn find_string(&self, text: &str) -> Option<StringId> {
+        self.strings.find(text)
+    }
+
+    pub fn site(&self, id: SiteId) -> &Site {
+        &self.sites[id.index()]
+    }
+
+    pub fn function(&self, id: FunctionId) -> &Function {
+        &self.functions[id.index()]
+    }
+
+    pub fn allocation_site(&self, id: AllocationSiteId) -> &AllocationSite {
+        &self.allocation_sites[id.index()]
+    }
+
+    pub fn symbol(&self, id: SymbolId) -> &Symbol {
+        &self.symbols[id.index()]
+    }
+
+    pub fn location(&self, id: LocationId) -> &Location {
+        &self.locations[id.index()]
+    }
+
+    pub fn module(&self, id: ModuleId) -> &Module {
+        &self.modules[id.index()]
+    }
+
+    /// A function's name as in the source, or its linkage name where that is unknown.
+    pub fn function_name(&self, id: FunctionId) -> &str {
+        let function = self.function(id);
+        match self.string(function.name) {
+            "" => self.string(function.linkage_name),
+            name => name,
+        }
+    }
+
+    /// The place and the places into which it was inlined, innermost first. Empty for the unknown place.
+    pub fn inline_stack(&self, id: LocationId) -> impl Iterator<Item = LocationId> + '_ {
+        let known = Some(id).filter(|id| id.0 != 0);
+        std::iter::successors(known, |id| self.location(*id).inlined_at)
+    }
+}

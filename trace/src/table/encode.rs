@@ -1,0 +1,210 @@
+//! [`Table`] to bytes.
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::operation::{code, PACKED_BIT, SIGN_BIT};
+use super::*;
+
+/// Appends `value` as unsigned LEB128.
+pub fn encode_varint(mut value: u64, out: &mut Vec<u8>) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Appends `value` as a zigzag-coded varint.
+pub fn encode_svarint(value: i64, out: &mut Vec<u8>) {
+    encode_varint((value << 1 ^ value >> 63) as u64, out);
+}
+
+impl Table {
+    /// The table as a compiler embeds it: header and body.
+    pub fn encode(&self) -> Vec<u8> {
+        let body = self.body();
+        let flags = u16::from(self.oracle) | u16::from(self.calls) << 1;
+        let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
+        bytes.extend_from_slice(TABLE_MAGIC);
+        bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&flags.to_le_bytes());
+        bytes.extend_from_slice(&[0; 4]);
+        bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
+        bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+
+    fn body(&self) -> Vec<u8> {
+        let mut encoder = Encoder { out: Vec::new() };
+        encoder.list(&self.strings, Encoder::text);
+        encoder.numbers(&[self.source_file, self.producer]);
+        encoder.list(&self.symbols, Encoder::symbol);
+        encoder.list(&self.locations, Encoder::location);
+        encoder.list(&self.functions, Encoder::function);
+        encoder.list(&self.sites, Encoder::site);
+        encoder.list(&self.allocation_sites, Encoder::allocation_site);
+        encoder.list(&self.segments, Encoder::segment);
+        encoder.out
+    }
+}
+
+struct Encoder {
+    out: Vec<u8>,
+}
+
+impl Encoder {
+    fn varint(&mut self, value: u64) {
+        encode_varint(value, &mut self.out);
+    }
+
+    fn numbers(&mut self, values: &[u32]) {
+        values.iter().for_each(|value| self.varint(u64::from(*value)));
+    }
+
+    fn list<T>(&mut self, entries: &[T], encode: fn(&mut Self, &T)) {
+        self.varint(entries.len() as u64);
+        entries.iter().for_each(|entry| encode(self, entry));
+    }
+
+    fn text(&mut self, text: &String) {
+        self.varint(text.len() as u64);
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn symbol(&mut self, symbol: &TableSymbol) {
+        self.numbers(&[symbol.name, symbol.type_name]);
+        self.varint(symbol.size);
+        self.numbers(&[symbol.location]);
+    }
+
+    fn location(&mut self, location: &TableLocation) {
+        let parent = location.parent.map_or(0, |parent| parent + 1);
+        self.numbers(&[
+            location.function,
+            location.file,
+            location.line,
+            location.column,
+            parent,
+        ]);
+    }
+
+    fn function(&mut self, function: &TableFunction) {
+        self.numbers(&[function.linkage_name, function.name, function.location]);
+        self.varint(u64::from(function.has_plain_copy));
+        self.numbers(&[
+            function.first_segment,
+            function.segment_count,
+            function.register_count,
+        ]);
+        let coverage = &function.coverage;
+        for count in [
+            coverage.accesses,
+            coverage.recorded,
+            coverage.filtered,
+            coverage.not_recordable,
+        ] {
+            self.varint(count);
+        }
+    }
+
+    fn site(&mut self, site: &TableSite) {
+        self.numbers(&[site.function, site.ordinal]);
+        self.out.extend_from_slice(&[site.part, site.kind as u8]);
+        self.numbers(&[site.size, site.location, site.variable]);
+        self.out.push(site.variable_kind as u8);
+        self.numbers(&[site.object_type, site.field, site.value_type]);
+    }
+
+    fn allocation_site(&mut self, site: &TableAllocationSite) {
+        self.numbers(&[site.function, site.ordinal]);
+        self.out.push(site.operation as u8);
+        self.numbers(&[site.location, site.allocator, site.element_type]);
+        self.varint(site.element_size);
+        self.numbers(&[site.variable]);
+    }
+
+    fn segment(&mut self, segment: &Segment) {
+        self.numbers(&[
+            segment.function,
+            u32::from(segment.local_id),
+            segment.record_length,
+        ]);
+        self.list(&segment.operations, Encoder::operation);
+    }
+
+    fn expression(&mut self, expression: &Expression) {
+        self.varint((expression.terms.len() as u64) << 1 | u64::from(expression.symbol.is_some()));
+        self.numbers(expression.symbol.as_slice());
+        encode_svarint(expression.constant, &mut self.out);
+        for term in &expression.terms {
+            self.numbers(&[term.register]);
+            encode_svarint(term.scale, &mut self.out);
+        }
+    }
+
+    /// An operation that consists of its code, a number and expressions.
+    fn plain(&mut self, code: u8, number: u32, expressions: &[&Expression]) {
+        self.out.push(code);
+        self.numbers(&[number]);
+        expressions
+            .iter()
+            .for_each(|expression| self.expression(expression));
+    }
+
+    fn operation(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Root { register, encoding } => {
+                self.plain(code::ROOT, *register, &[]);
+                self.out
+                    .push(encoding.width | if encoding.signed { SIGN_BIT } else { 0 });
+            }
+            Operation::Set { register, value } => self.plain(code::SET, *register, &[value]),
+            Operation::Access { site, address } => self.plain(code::ACCESS, *site, &[address]),
+            Operation::Block {
+                site,
+                address,
+                length,
+            } => self.plain(code::BLOCK, *site, &[address, length]),
+            Operation::Masked {
+                site,
+                address,
+                mask,
+                lanes,
+                packed,
+                stride,
+            } => {
+                self.plain(code::MASKED, *site, &[address]);
+                self.numbers(&[*mask]);
+                self.out
+                    .extend_from_slice(&[*lanes, if *packed { PACKED_BIT } else { 0 }]);
+                self.varint(*stride);
+            }
+            Operation::Gather {
+                site,
+                mask,
+                lanes,
+                first_register,
+            } => {
+                self.plain(code::GATHER, *site, &[]);
+                self.numbers(&[*mask]);
+                self.out.push(*lanes);
+                self.numbers(&[*first_register]);
+            }
+            Operation::Allocate { site, block } => {
+                self.plain(
+                    code::ALLOCATE,
+                    *site,
+                    &[&block.address, &block.element_size, &block.count],
+                );
+            }
+            Operation::Free { site, address } => self.plain(code::FREE, *site, &[address]),
+            Operation::Reallocate { site, old, block } => {
+                let expressions = [old, &block.address, &block.element_size, &block.count];
+                self.plain(code::REALLOCATE, *site, &expressions);
+            }
+            Operation::Enter => self.out.push(code::ENTER),
+            Operation::Exit => self.out.push(code::EXIT),
+        }
+    }
+}

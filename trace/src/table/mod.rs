@@ -1,0 +1,128 @@
+//! The module table that the compiler pass embeds (`docs/format.md`, section 2), as it stands: with indices of its own.
+//!
+//! [`Table::parse`] checks everything that a reader relies on later: every index is in range, every length agrees.
+//! [`Table::encode`] is its inverse.
+
+mod cursor;
+mod encode;
+mod operation;
+mod parse;
+
+pub use encode::{encode_svarint, encode_varint};
+pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
+
+pub(crate) use cursor::Cursor;
+
+use crate::{AccessKind, AllocationOperation, Coverage, VariableKind};
+
+/// The table's magic.
+pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
+/// Bytes before the body.
+pub const TABLE_HEADER_LENGTH: usize = 32;
+/// Registers of one function at most.
+pub const MAX_REGISTERS: u32 = 65_535;
+/// Accesses and events that one record stands for at most.
+pub const MAX_EVENTS: u64 = 1 << 20;
+/// Lanes of one masked access at most.
+pub const MAX_LANES: u8 = 64;
+
+/// Why bytes are not a module table.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("invalid module table at byte {position}: {what}; rebuild the program with this Trackway")]
+pub struct TableError {
+    /// Bytes from the start of the table, or of the section.
+    pub position: u64,
+    pub what: String,
+}
+
+/// One translation unit's table. All `u32` that name something are indices into the table's own lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    /// Built with the oracle.
+    pub oracle: bool,
+    /// Records function entry and exit.
+    pub calls: bool,
+    /// String 0 is empty.
+    pub strings: Vec<String>,
+    pub source_file: u32,
+    pub producer: u32,
+    pub symbols: Vec<TableSymbol>,
+    /// Location 0 is unknown.
+    pub locations: Vec<TableLocation>,
+    pub functions: Vec<TableFunction>,
+    pub sites: Vec<TableSite>,
+    pub allocation_sites: Vec<TableAllocationSite>,
+    pub segments: Vec<Segment>,
+}
+
+/// A static variable whose address the table uses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableSymbol {
+    pub name: u32,
+    pub type_name: u32,
+    /// Bytes.
+    pub size: u64,
+    pub location: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableLocation {
+    pub function: u32,
+    pub file: u32,
+    pub line: u32,
+    pub column: u32,
+    /// The location, earlier in the list, into which this one was inlined.
+    pub parent: Option<u32>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableFunction {
+    pub linkage_name: u32,
+    pub name: u32,
+    pub location: u32,
+    pub has_plain_copy: bool,
+    pub first_segment: u32,
+    pub segment_count: u32,
+    pub register_count: u32,
+    pub coverage: Coverage,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableSite {
+    pub function: u32,
+    pub ordinal: u32,
+    pub part: u8,
+    pub kind: AccessKind,
+    /// Bytes; 0: dynamic.
+    pub size: u32,
+    pub location: u32,
+    pub variable: u32,
+    pub variable_kind: VariableKind,
+    pub object_type: u32,
+    pub field: u32,
+    pub value_type: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableAllocationSite {
+    pub function: u32,
+    pub ordinal: u32,
+    pub operation: AllocationOperation,
+    pub location: u32,
+    pub allocator: u32,
+    pub element_type: u32,
+    /// Bytes; 0: unknown.
+    pub element_size: u64,
+    pub variable: u32,
+}
+
+/// A piece of a basic block without calls; what one record stands for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    pub function: u32,
+    /// 0: none.
+    pub local_id: u8,
+    /// Bytes of a record after its id.
+    pub record_length: u32,
+    pub operations: Vec<Operation>,
+}

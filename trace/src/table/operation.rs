@@ -1,0 +1,146 @@
+//! What a record means: the operations of its segment (`docs/format.md`, section 2.1).
+
+/// Sum of a static variable's address, a constant and scaled registers, modulo 2^64.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Expression {
+    /// Index of a symbol of the table.
+    pub symbol: Option<u32>,
+    pub constant: i64,
+    pub terms: Box<[Term]>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Term {
+    pub register: u32,
+    pub scale: i64,
+}
+
+/// How a root stands in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Encoding {
+    /// 1, 2, 4 or 8 bytes.
+    pub width: u8,
+    pub signed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The next bytes of the record become the register's value.
+    Root {
+        register: u32,
+        encoding: Encoding,
+    },
+    Set {
+        register: u32,
+        value: Expression,
+    },
+    /// An access of the site's size.
+    Access {
+        site: u32,
+        address: Expression,
+    },
+    /// An access of `length` bytes; none if the length is 0.
+    Block {
+        site: u32,
+        address: Expression,
+        length: Expression,
+    },
+    /// An access for each lane that is set in the mask; `packed`: the set lanes lie side by side.
+    Masked {
+        site: u32,
+        address: Expression,
+        mask: u32,
+        lanes: u8,
+        packed: bool,
+        stride: u64,
+    },
+    /// An access for each lane that is set in the mask, at the address in its own register.
+    Gather {
+        site: u32,
+        mask: u32,
+        lanes: u8,
+        first_register: u32,
+    },
+    Allocate {
+        site: u32,
+        block: Box<AllocatedBlock>,
+    },
+    Free {
+        site: u32,
+        address: Expression,
+    },
+    Reallocate {
+        site: u32,
+        old: Expression,
+        block: Box<AllocatedBlock>,
+    },
+    Enter,
+    Exit,
+}
+
+/// What an allocator returned and was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AllocatedBlock {
+    pub address: Expression,
+    /// Bytes.
+    pub element_size: Expression,
+    pub count: Expression,
+}
+
+/// The byte that names each operation in the table.
+pub(super) mod code {
+    pub const ROOT: u8 = 1;
+    pub const SET: u8 = 2;
+    pub const ACCESS: u8 = 3;
+    pub const BLOCK: u8 = 4;
+    pub const MASKED: u8 = 5;
+    pub const GATHER: u8 = 6;
+    pub const ALLOCATE: u8 = 7;
+    pub const FREE: u8 = 8;
+    pub const REALLOCATE: u8 = 9;
+    pub const ENTER: u8 = 10;
+    pub const EXIT: u8 = 11;
+}
+
+/// Bit of a root's encoding.
+pub(super) const SIGN_BIT: u8 = 1 << 4;
+/// Bit of the flags of a masked access.
+pub(super) const PACKED_BIT: u8 = 1;
+
+impl Operation {
+    /// Accesses and events for which the operation stands at most.
+    pub fn max_events(&self) -> u64 {
+        match self {
+            Operation::Root { .. } | Operation::Set { .. } => 0,
+            Operation::Masked { lanes, .. } | Operation::Gather { lanes, .. } => u64::from(*lanes),
+            _ => 1,
+        }
+    }
+}
+
+impl Expression {
+    /// A register plus a constant.
+    pub fn register(register: u32, constant: i64) -> Self {
+        Expression {
+            symbol: None,
+            constant,
+            terms: Box::new([Term { register, scale: 1 }]),
+        }
+    }
+
+    pub fn constant(constant: i64) -> Self {
+        Expression {
+            constant,
+            ..Expression::default()
+        }
+    }
+
+    /// The address of a static variable plus a constant.
+    pub fn symbol(symbol: u32, constant: i64) -> Self {
+        Expression {
+            symbol: Some(symbol),
+            constant,
+            terms: Box::default(),
+        }
+    }
+}

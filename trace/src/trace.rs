@@ -1,0 +1,406 @@
+//! An opened trace.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use memmap2::{Advice, Mmap};
+use serde::de::DeserializeOwned;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::bytes::u64_at;
+use crate::code::Code;
+use crate::index;
+use crate::merge::{Loaded, Merger};
+use crate::module::ModulePayload;
+use crate::payload::decompress;
+use crate::table::TableError;
+use crate::{ChunkKind, ChunkRef, EndInfo, ProcessInfo, Program, StartInfo, TraceError};
+
+/// A trace file: its program, its streams and where their chunks are. Chunks are read when they are decoded.
+#[derive(Debug)]
+pub struct Trace {
+    path: PathBuf,
+    map: Mmap,
+    identity: [u8; 16],
+    chunks: Vec<ChunkRef>,
+    start: StartInfo,
+    end: Option<EndInfo>,
+    processes: Vec<(u32, ProcessInfo)>,
+    program: Program,
+    loaded: Loaded,
+    code: OnceLock<Code>,
+    streams: Vec<Stream>,
+    gaps: Vec<Gap>,
+    damage: Vec<Damage>,
+}
+
+/// Everything that one thread of a process wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stream {
+    /// Number of the stream in the trace.
+    pub id: u32,
+    /// Number of the process in the trace.
+    pub process: u32,
+    /// Its records, in order.
+    pub chunks: Vec<ChunkRef>,
+    /// The oracle's records, in order.
+    pub oracle_chunks: Vec<ChunkRef>,
+}
+
+/// A place where records of a stream are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    pub stream: u32,
+    pub process: u32,
+    /// The records are missing before the stream's chunk of this sequence.
+    pub before_sequence: u64,
+    pub dropped_buffers: u64,
+    pub reason: GapReason,
+    /// CLOCK_MONOTONIC nanoseconds; 0 if unknown.
+    pub first_ns: u64,
+    pub last_ns: u64,
+}
+
+/// Why records are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GapReason {
+    RingFull,
+    WriteFailed,
+    RecordingStopped,
+    Other(u64),
+}
+
+impl From<u64> for GapReason {
+    fn from(value: u64) -> Self {
+        match value {
+            1 => GapReason::RingFull,
+            2 => GapReason::WriteFailed,
+            3 => GapReason::RecordingStopped,
+            other => GapReason::Other(other),
+        }
+    }
+}
+
+impl From<GapReason> for u64 {
+    fn from(value: GapReason) -> Self {
+        match value {
+            GapReason::RingFull => 1,
+            GapReason::WriteFailed => 2,
+            GapReason::RecordingStopped => 3,
+            GapReason::Other(other) => other,
+        }
+    }
+}
+
+/// A part of the file that could not be read. The rest is as usable as ever.
+#[derive(Debug)]
+pub struct Damage {
+    /// Offset in the file, bytes.
+    pub offset: u64,
+    pub error: TraceError,
+}
+
+impl Trace {
+    /// Opens a trace and reads all of it but the records. A damaged part goes to [`Trace::damage`]; an error means
+    /// that the file is not a trace or cannot be read at all.
+    pub fn open(path: &Path) -> Result<Trace, TraceError> {
+        let file = File::open(path).map_err(TraceError::io(path, "open the file"))?;
+        let metadata = file
+            .metadata()
+            .map_err(TraceError::io(path, "inspect the file"))?;
+        if !metadata.is_file() || metadata.len() < index::FILE_HEADER_LENGTH as u64 {
+            let what = "it is no file, or shorter than a trace's header";
+            return Err(TraceError::NotATrace {
+                file: path.to_path_buf(),
+                what,
+            });
+        }
+        // SAFETY: the map is only read. That nobody shortens the file meanwhile is a condition of every mapping; the
+        // writer replaces a trace by a new file instead of rewriting it.
+        let map = unsafe { Mmap::map(&file) }.map_err(TraceError::io(path, "map the file"))?;
+        let _ = map.advise(Advice::Sequential);
+        let identity = index::check_file_header(path, &map)?;
+        let (chunks, damage) = index::find_chunks(path, &map);
+        let mut trace = Trace {
+            path: path.to_path_buf(),
+            map,
+            identity,
+            chunks,
+            start: StartInfo::default(),
+            end: None,
+            processes: Vec::new(),
+            program: Program::default(),
+            loaded: Loaded::default(),
+            code: OnceLock::new(),
+            streams: Vec::new(),
+            gaps: Vec::new(),
+            damage: Vec::new(),
+        };
+        if let Some(error) = damage {
+            trace.report(error);
+        }
+        trace.read_definitions();
+        trace.read_streams();
+        Ok(trace)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Random identity of the trace.
+    pub fn identity(&self) -> [u8; 16] {
+        self.identity
+    }
+
+    /// Length of the file, bytes.
+    pub fn file_length(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    /// What was recorded, where and how; all empty if that chunk is missing.
+    pub fn meta(&self) -> &StartInfo {
+        &self.start
+    }
+
+    /// How the recording ended; none if the recorder was killed.
+    pub fn end(&self) -> Option<&EndInfo> {
+        self.end.as_ref()
+    }
+
+    /// The processes that began and ended, with their numbers in the trace.
+    pub fn processes(&self) -> &[(u32, ProcessInfo)] {
+        &self.processes
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// All streams, in the order of their numbers.
+    pub fn streams(&self) -> &[Stream] {
+        &self.streams
+    }
+
+    pub fn stream(&self, id: u32) -> Option<&Stream> {
+        let position = self.streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
+        Some(&self.streams[position])
+    }
+
+    /// All places where records are missing.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
+    /// The parts of the file that could not be read.
+    pub fn damage(&self) -> &[Damage] {
+        &self.damage
+    }
+
+    /// All chunks but the index, in the order of the file.
+    pub fn chunks(&self) -> &[ChunkRef] {
+        &self.chunks
+    }
+
+    /// The chunks of one kind, in the order of the file.
+    pub fn chunks_of(&self, kind: ChunkKind) -> impl Iterator<Item = &ChunkRef> + '_ {
+        self.chunks.iter().filter(move |chunk| chunk.header.kind == kind)
+    }
+
+    /// Replaces the content of `payload` by the chunk's payload, checked and decompressed.
+    pub fn read_payload(&self, chunk: &ChunkRef, payload: &mut Vec<u8>) -> Result<(), TraceError> {
+        self.read_padded_payload(chunk, 0, payload)
+    }
+
+    /// The same, with `padding` zero bytes after it.
+    pub(crate) fn read_padded_payload(
+        &self,
+        chunk: &ChunkRef,
+        padding: usize,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), TraceError> {
+        let stored = self.stored_payload(chunk)?;
+        decompress(&chunk.header, stored, padding, payload).map_err(|what| TraceError::BadCompression {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            what,
+        })
+    }
+
+    fn stored_payload(&self, chunk: &ChunkRef) -> Result<&[u8], TraceError> {
+        let (header, stored) = index::chunk_at(&self.map, chunk.offset as usize)
+            .map_err(|problem| problem.into_error(&self.path, chunk.offset))?;
+        let damaged = |what| TraceError::BadChecksum {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            what,
+        };
+        if header != chunk.header {
+            return Err(damaged("the index has another header for it"));
+        }
+        if xxh3_64(stored) != header.payload_checksum {
+            return Err(damaged("its checksum is wrong"));
+        }
+        Ok(stored)
+    }
+
+    /// The segments of all modules in the decoder's form; made when first asked for.
+    pub(crate) fn code(&self) -> &Code {
+        self.code
+            .get_or_init(|| Code::compile(&self.loaded, &self.program))
+    }
+
+    pub(crate) fn loaded(&self) -> &Loaded {
+        &self.loaded
+    }
+
+    fn report(&mut self, error: TraceError) {
+        let offset = error.offset().unwrap_or(0);
+        self.damage.push(Damage { offset, error });
+    }
+
+    /// Reads start, end, processes and modules.
+    fn read_definitions(&mut self) {
+        let mut merger = Merger::new();
+        let mut payload = Vec::new();
+        for index in 0..self.chunks.len() {
+            let chunk = self.chunks[index];
+            if let Err(error) = self.read_definition(&chunk, &mut merger, &mut payload) {
+                self.report(error);
+            }
+        }
+        self.program = merger.program;
+        self.loaded = merger.loaded;
+    }
+
+    fn read_definition(
+        &mut self,
+        chunk: &ChunkRef,
+        merger: &mut Merger,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), TraceError> {
+        match chunk.header.kind {
+            ChunkKind::Start => self.start = self.read_json(chunk, payload)?,
+            ChunkKind::End => self.end = Some(self.read_json(chunk, payload)?),
+            ChunkKind::Process => {
+                let process = self.read_json(chunk, payload)?;
+                self.processes.push((chunk.header.process, process));
+            }
+            ChunkKind::Module => {
+                self.read_payload(chunk, payload)?;
+                ModulePayload::parse(payload)
+                    .and_then(|module| merger.load(module))
+                    .map_err(|error| self.bad_module(chunk, error))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn read_json<T: DeserializeOwned>(
+        &self,
+        chunk: &ChunkRef,
+        payload: &mut Vec<u8>,
+    ) -> Result<T, TraceError> {
+        self.read_payload(chunk, payload)?;
+        serde_json::from_slice(payload).map_err(|source| TraceError::BadInfo {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            source,
+        })
+    }
+
+    fn bad_module(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
+        TraceError::BadModule {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            position: error.position,
+            what: error.what,
+        }
+    }
+
+    /// Sorts the chunks into streams, and finds the gaps.
+    fn read_streams(&mut self) {
+        let mut streams: BTreeMap<u32, Stream> = BTreeMap::new();
+        let mut gaps = Vec::new();
+        for chunk in &self.chunks {
+            let header = &chunk.header;
+            if !matches!(
+                header.kind,
+                ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
+            ) {
+                continue;
+            }
+            let stream = streams.entry(header.stream).or_insert_with(|| Stream {
+                id: header.stream,
+                process: header.process,
+                ..Stream::default()
+            });
+            match header.kind {
+                ChunkKind::Records => stream.chunks.push(*chunk),
+                ChunkKind::OracleRecords => stream.oracle_chunks.push(*chunk),
+                _ => gaps.push((
+                    *chunk,
+                    stream
+                        .chunks
+                        .last()
+                        .map_or(0, |last| last.header.sequence.saturating_add(1)),
+                )),
+            }
+        }
+        for stream in streams.values_mut() {
+            stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
+            stream.oracle_chunks.sort_by_key(|chunk| chunk.header.sequence);
+        }
+        self.streams = streams.into_values().collect();
+        for (chunk, before_sequence) in gaps {
+            match self.read_gap(&chunk, before_sequence) {
+                Ok(gap) => self.gaps.push(gap),
+                Err(error) => self.report(error),
+            }
+        }
+    }
+
+    fn read_gap(&self, chunk: &ChunkRef, before_sequence: u64) -> Result<Gap, TraceError> {
+        let mut payload = Vec::new();
+        self.read_units(chunk, 16, &mut payload)?;
+        if payload.is_empty() {
+            return Err(self.bad_length(chunk, 0, 16));
+        }
+        Ok(Gap {
+            stream: chunk.header.stream,
+            process: chunk.header.process,
+            before_sequence,
+            dropped_buffers: u64_at(&payload, 0),
+            reason: u64_at(&payload, 8).into(),
+            first_ns: chunk.header.first_ns,
+            last_ns: chunk.header.last_ns,
+        })
+    }
+
+    /// Reads a payload that is an array of `unit` bytes each.
+    pub(crate) fn read_units(
+        &self,
+        chunk: &ChunkRef,
+        unit: usize,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), TraceError> {
+        self.read_payload(chunk, payload)?;
+        match payload.len().is_multiple_of(unit) {
+            true => Ok(()),
+            false => Err(self.bad_length(chunk, payload.len(), unit)),
+        }
+    }
+
+    fn bad_length(&self, chunk: &ChunkRef, length: usize, unit: usize) -> TraceError {
+        let file = self.path.clone();
+        TraceError::BadLength {
+            file,
+            offset: chunk.offset,
+            length: length as u64,
+            unit: unit as u64,
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Writing a trace file.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::index;
+use crate::{ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec, EndInfo, TraceError};
+
+/// Writes the chunks of one trace. After an error the file ends with the last whole chunk, which is a valid trace
+/// without a footer, and nothing more is written to it.
+pub struct TraceWriter {
+    path: PathBuf,
+    file: File,
+    /// Only what can be truncated and reread: not a pipe or a device.
+    regular: bool,
+    /// Bytes written so far; the end of the last whole chunk.
+    offset: u64,
+    chunks: Vec<ChunkRef>,
+    encoder: ChunkEncoder,
+    chunk: Vec<u8>,
+    failed: bool,
+}
+
+impl TraceWriter {
+    /// Creates the file, which only its owner may read, and writes the header. An existing file is replaced only if
+    /// `force` is set; existing devices and pipes are written to in any case.
+    pub fn create(path: &Path, force: bool, codec: Codec) -> Result<Self, TraceError> {
+        let file = open_for_writing(path, force)?;
+        let regular = file
+            .metadata()
+            .map_err(TraceError::io(path, "inspect the file"))?
+            .is_file();
+        if regular {
+            let owner_only = Permissions::from_mode(0o600);
+            file.set_permissions(owner_only)
+                .map_err(TraceError::io(path, "restrict the file's permissions"))?;
+        }
+        let mut writer = TraceWriter {
+            path: path.to_path_buf(),
+            file,
+            regular,
+            offset: 0,
+            chunks: Vec::new(),
+            encoder: ChunkEncoder::new(codec)?,
+            chunk: Vec::new(),
+            failed: false,
+        };
+        writer.append(&index::file_header(random_identity(path)?))?;
+        Ok(writer)
+    }
+
+    /// Compresses `payload` and writes it as a chunk.
+    pub fn write_chunk(&mut self, fields: &ChunkFields, payload: &[u8]) -> Result<(), TraceError> {
+        let mut chunk = std::mem::take(&mut self.chunk);
+        let written = self
+            .encoder
+            .encode(fields, payload, &mut chunk)
+            .and_then(|header| self.append_encoded(&header, &chunk));
+        self.chunk = chunk;
+        written
+    }
+
+    /// Writes a chunk that [`ChunkEncoder::encode`] made, on whatever thread.
+    pub fn append_encoded(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), TraceError> {
+        debug_assert_eq!(chunk.len() as u64, header.chunk_length());
+        let offset = self.offset;
+        self.append(chunk)?;
+        self.chunks.push(ChunkRef {
+            header: *header,
+            offset,
+        });
+        Ok(())
+    }
+
+    /// Writes the end chunk, the index and the trailer. `end.chunks` is filled in.
+    pub fn finish(mut self, end: &EndInfo) -> Result<(), TraceError> {
+        let end = EndInfo {
+            chunks: self.chunks.len() as u64,
+            ..end.clone()
+        };
+        let json = serde_json::to_vec(&end).map_err(|source| TraceError::BadInfo {
+            file: self.path.clone(),
+            offset: self.offset,
+            source,
+        })?;
+        self.write_chunk(&ChunkFields::new(ChunkKind::End), &json)?;
+        self.write_footer()
+    }
+
+    fn write_footer(&mut self) -> Result<(), TraceError> {
+        let Some(payload) = index::index_payload(&self.chunks) else {
+            return Ok(()); // more chunks than an index can hold: readers scan
+        };
+        let offset = self.offset;
+        self.write_chunk(&ChunkFields::new(ChunkKind::Index), &payload)?;
+        self.append(&index::trailer(offset))
+    }
+
+    /// Bytes of the file so far.
+    pub fn bytes_written(&self) -> u64 {
+        self.offset
+    }
+
+    /// Chunks written so far.
+    pub fn chunk_count(&self) -> u64 {
+        self.chunks.len() as u64
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+        if self.failed {
+            let source = io::Error::other("an earlier write failed");
+            return Err(self.write_error(source));
+        }
+        let written = if self.regular {
+            self.file.write_all_at(bytes, self.offset)
+        } else {
+            self.file.write_all(bytes)
+        };
+        match written {
+            Ok(()) => {
+                self.offset += bytes.len() as u64;
+                Ok(())
+            }
+            Err(source) => Err(self.give_up(source)),
+        }
+    }
+
+    /// Cuts a torn chunk off. Should that fail too, a reader still finds all chunks before it.
+    fn give_up(&mut self, source: io::Error) -> TraceError {
+        self.failed = true;
+        let source = match self.regular.then(|| self.file.set_len(self.offset)) {
+            Some(Err(truncation)) => io::Error::new(
+                source.kind(),
+                format!("{source} (and cannot cut off the torn chunk: {truncation})"),
+            ),
+            _ => source,
+        };
+        self.write_error(source)
+    }
+
+    fn write_error(&self, source: io::Error) -> TraceError {
+        TraceError::WriteFailed {
+            file: self.path.clone(),
+            offset: self.offset,
+            source,
+        }
+    }
+}
+
+fn open_for_writing(path: &Path, force: bool) -> Result<File, TraceError> {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    match std::fs::symlink_metadata(path) {
+        Err(_) => create_new(&mut options, path),
+        Ok(found) if found.is_file() => {
+            if !force {
+                return Err(TraceError::AlreadyExists {
+                    file: path.to_path_buf(),
+                });
+            }
+            // A new file: whoever has the old one open or mapped keeps it.
+            std::fs::remove_file(path).map_err(TraceError::io(path, "replace the file"))?;
+            create_new(&mut options, path)
+        }
+        Ok(_) => open_existing(&mut options, path, force),
+    }
+}
+
+fn create_new(options: &mut OpenOptions, path: &Path) -> Result<File, TraceError> {
+    options
+        .create_new(true)
+        .open(path)
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => TraceError::AlreadyExists {
+                file: path.to_path_buf(),
+            },
+            _ => TraceError::io(path, "create the file")(error),
+        })
+}
+
+/// Opens a device, a pipe, or what a symbolic link names.
+fn open_existing(options: &mut OpenOptions, path: &Path, force: bool) -> Result<File, TraceError> {
+    if std::fs::metadata(path).is_ok_and(|found| found.is_file()) && !force {
+        return Err(TraceError::AlreadyExists {
+            file: path.to_path_buf(),
+        });
+    }
+    options
+        .create(force)
+        .truncate(true)
+        .open(path)
+        .map_err(TraceError::io(path, "open the file for writing"))
+}
+
+fn random_identity(path: &Path) -> Result<[u8; 16], TraceError> {
+    let mut identity = [0; 16];
+    getrandom::fill(&mut identity)
+        .map_err(|error| TraceError::io(path, "draw the trace's random identity")(io::Error::other(error)))?;
+    Ok(identity)
+}
