@@ -89,6 +89,7 @@ struct trackway_ring {
     _Alignas(64) uint32_t full_events;       // futex: the program adds 1 for each buffer that it hands over
     uint32_t full_waiters;                   // the recorder waits on full_events
     uint32_t full_count;                     // buffers that the recorder has not yet freed
+    uint32_t buffers_used;                   // 1 + the greatest index of a buffer that was ever taken
     _Alignas(64) uint32_t free_events;       // futex: the recorder adds 1 when it frees buffers
     uint32_t free_waiters;                   // threads that wait on free_events
     _Alignas(64) uint32_t stopped;           // 1: recording ended early; the program writes to private scratch memory
@@ -104,6 +105,7 @@ enum trackway_buffer_state {
     TRACKWAY_OWNED = 1,   // a thread writes to it
     TRACKWAY_FULL = 2,    // program → recorder
     TRACKWAY_CLAIMED = 3, // its thread is gone; whoever changed OWNED to this hands it over
+    TRACKWAY_TAKEN = 4,   // the recorder reads it
 };
 
 enum trackway_buffer_kind {
@@ -118,7 +120,7 @@ enum trackway_buffer_flags {
 };
 
 struct trackway_buffer {
-    uint32_t state; // FREE → OWNED → FULL by the program, FULL → FREE by the recorder
+    uint32_t state; // FREE → OWNED → FULL by the program, FULL → TAKEN → FREE by the recorder
     uint32_t kind;
     uint32_t stream; // for TRACKWAY_MODULE: the module's first segment id
     uint32_t pid;    // 0: the owner has not yet described the buffer

@@ -38,14 +38,23 @@ static bool change_state(struct trackway_buffer *buffer, uint32_t from, uint32_t
            __atomic_compare_exchange_n(&buffer->state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+static void note_use(struct trackway_ring *ring, uint32_t used) {
+    uint32_t known = __atomic_load_n(&ring->buffers_used, __ATOMIC_RELAXED);
+    while (known < used &&
+           !__atomic_compare_exchange_n(&ring->buffers_used, &known, used, true, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        ;
+}
+
 // The first free buffer: the one most likely to be in a cache still.
 static struct trackway_buffer *own_free_buffer(struct trackway_ring *ring) {
     if (__atomic_load_n(&ring->full_count, __ATOMIC_RELAXED) >= ring->full_limit)
         return NULL;
     struct trackway_buffer *table = buffer_table(ring);
     for (uint32_t i = 0; i < ring->buffer_count; i++)
-        if (change_state(&table[i], TRACKWAY_FREE, TRACKWAY_OWNED))
+        if (change_state(&table[i], TRACKWAY_FREE, TRACKWAY_OWNED)) {
+            note_use(ring, i + 1);
             return &table[i];
+        }
     return NULL;
 }
 
@@ -117,7 +126,7 @@ void trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t fl
 void trackway_abandon_former_image(void) {
     struct trackway_ring *ring = trackway_process.ring;
     struct trackway_buffer *table = buffer_table(ring);
-    for (uint32_t i = 0; i < ring->buffer_count; i++) {
+    for (uint32_t i = 0; i < ring->buffers_used; i++) {
         struct trackway_buffer *buffer = &table[i];
         bool former = __atomic_load_n(&buffer->state, __ATOMIC_ACQUIRE) == TRACKWAY_OWNED &&
                       __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) == trackway_process.pid &&

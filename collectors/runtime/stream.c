@@ -110,6 +110,7 @@ static void begin_child(void) {
     this_stream = (struct stream){0};
     trackway_process.parent_pid = trackway_process.pid;
     trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    begin_stream(&this_stream); // at once: so the recorder knows of the child before its parent can end
 }
 
 bool trackway_watch_threads(void) {

@@ -20,8 +20,6 @@ pub struct RecordOptions {
     pub workers: usize,
     /// A program built with the oracle writes the oracle's records too, not only their hash.
     pub dump_oracle: bool,
-    /// Versions to note in the trace (name, version); the recorder adds its own.
-    pub versions: Vec<(String, String)>,
 }
 
 impl RecordOptions {
@@ -37,7 +35,6 @@ impl RecordOptions {
             buffer_count: 64,
             workers: 1,
             dump_oracle: false,
-            versions: Vec::new(),
         }
     }
 }
