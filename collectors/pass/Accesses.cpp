@@ -73,8 +73,7 @@ class Selector {
             return unrecordable();
         if (Transfer)
             blockPart(AccessKind::CopyRead, 0, Transfer->getRawSource(), M.getLength());
-        blockPart(Transfer ? AccessKind::CopyWrite : AccessKind::Fill, Transfer ? 1 : 0, M.getRawDest(),
-                  M.getLength());
+        blockPart(Transfer ? AccessKind::CopyWrite : AccessKind::Fill, Transfer ? 1 : 0, M.getRawDest(), M.getLength());
     }
 
     void blockPart(AccessKind Kind, uint8_t Part, Value *Pointer, Value *Length) {
@@ -89,18 +88,17 @@ class Selector {
         case Intrinsic::masked_load:
             return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(2), false);
         case Intrinsic::masked_store:
-            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(),
-                          II.getArgOperand(3), false);
+            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(3),
+                          false);
         case Intrinsic::masked_expandload:
             return masked(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(1), true);
         case Intrinsic::masked_compressstore:
-            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(),
-                          II.getArgOperand(2), true);
+            return masked(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(2),
+                          true);
         case Intrinsic::masked_gather:
             return gather(AccessKind::Load, II.getArgOperand(0), II.getType(), II.getArgOperand(2));
         case Intrinsic::masked_scatter:
-            return gather(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(),
-                          II.getArgOperand(3));
+            return gather(AccessKind::Store, II.getArgOperand(1), II.getArgOperand(0)->getType(), II.getArgOperand(3));
         default:
             if (touchesMemoryThroughOperand(II))
                 unrecordable();

@@ -14,9 +14,7 @@ using Op = AllocationOperation;
 
 static AllocatorRule allocates(int Count, int Size) { return {Op::Allocate, Count, Size}; }
 
-static AllocatorRule frees(int Pointer) {
-    return {Op::Free, AllocatorRule::None, AllocatorRule::None, Pointer};
-}
+static AllocatorRule frees(int Pointer) { return {Op::Free, AllocatorRule::None, AllocatorRule::None, Pointer}; }
 
 static AllocatorRule reallocates(int Old, int Count, int Size) {
     return {Op::Reallocate, Count, Size, AllocatorRule::ReturnValue, Old};
@@ -43,8 +41,8 @@ Allocators::Allocators() {
             Rules[(New + Variant).str()] = allocates(None, 0);
     // operator delete and delete[]: plain, sized, nothrow, aligned, and their combinations.
     for (StringRef Delete : {"_ZdlPv", "_ZdaPv"})
-        for (StringRef Variant : {"", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t",
-                                  "St11align_val_tRKSt9nothrow_t"})
+        for (StringRef Variant :
+             {"", "m", "RKSt9nothrow_t", "St11align_val_t", "mSt11align_val_t", "St11align_val_tRKSt9nothrow_t"})
             Rules[(Delete + Variant).str()] = frees(0);
 }
 

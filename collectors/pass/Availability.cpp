@@ -20,6 +20,13 @@ class Availability {
             Position[Order[I]] = I;
         for (unsigned U = P.Units.size(); U-- > 0;)
             FirstUnit[P.Units[U].Block] = U;
+        Local.resize(Bits);
+        for (unsigned R = 0; R < P.Registers.size(); ++R) {
+            if (P.UnitLocal[R])
+                Local.set(bitOf(R));
+            if (P.StepsIn[R])
+                Counters.push_back(R);
+        }
     }
 
     void run() {
@@ -41,9 +48,7 @@ class Availability {
             Visit(P.Units[U]);
     }
 
-    static bool defines(const Operation &O) {
-        return O.K == Operation::Kind::LogRoot || O.K == Operation::Kind::Set;
-    }
+    static bool defines(const Operation &O) { return O.K == Operation::Kind::LogRoot || O.K == Operation::Kind::Set; }
 
     // ---- Forward, must ----
 
@@ -59,8 +64,9 @@ class Availability {
 
     // Registers that end at block borders: those of one unit, and counters outside their loop.
     void restrict(BasicBlock *BB, BitVector &Known) const {
-        for (unsigned R = 0; R < P.Registers.size(); ++R)
-            if (P.UnitLocal[R] || (P.StepsIn[R] && !P.StepsIn[R]->contains(BB)))
+        Known.reset(Local);
+        for (Register R : Counters)
+            if (!P.StepsIn[R]->contains(BB))
                 Known.reset(bitOf(R));
     }
 
@@ -189,6 +195,8 @@ class Availability {
                 if (U.Operations.empty())
                     return;
                 unsigned Bytes = 4 + U.payloadBytes(P.Registers);
+                if (Bytes > CheckBudget)
+                    P.Feasible = false;
                 U.Checks = !U.ContextKnown || Used + Bytes > CheckBudget;
                 Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
                 if (U.Checks && U.ContextKnown)
@@ -241,6 +249,8 @@ class Availability {
     Plan &P;
     const PlanInput &In;
     unsigned Bits;
+    BitVector Local;                // registers of one unit
+    std::vector<Register> Counters; // registers that a loop steps
     std::vector<BasicBlock *> Order;
     DenseMap<BasicBlock *, unsigned> Position, FirstUnit;
     DenseMap<BasicBlock *, BitVector> KnownOut, LiveIn;

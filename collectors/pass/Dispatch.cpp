@@ -73,8 +73,8 @@ static void forgetMemoryEffects(Function &F) {
     F.removeFnAttr(Attribute::NoSync);
     F.removeFnAttr(Attribute::WillReturn);
     F.removeFnAttr(Attribute::Speculatable);
-    for (Argument &A : F.args())
-        A.removeAttr(Attribute::NoAlias);
+    for (Argument &A : F.args()) // the recording stores pointers
+        A.removeAttr(Attribute::NoCapture);
 }
 
 static Function *moveBody(Function &F) {

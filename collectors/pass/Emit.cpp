@@ -21,7 +21,7 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
 
     RuntimeSymbols S;
     S.ModuleRecord = new GlobalVariable(M, ModuleTy, false, GlobalValue::InternalLinkage,
-                                  ConstantAggregateZero::get(ModuleTy), "trackway.module");
+                                        ConstantAggregateZero::get(ModuleTy), "trackway.module");
     S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
                                   nullptr, GlobalValue::InitialExecTLSModel);
     S.Flush = M.getOrInsertFunction("__trackway_flush", Ptr, Ptr);
@@ -43,10 +43,12 @@ class Emitter {
     std::vector<Segment> run() {
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
-        publish();
+        std::vector<Instruction *> Later = publishOnEdges();
         for (unsigned U = 0; U < P.Units.size(); ++U)
             if (!P.Units[U].Operations.empty())
                 emitUnit(U);
+        for (Instruction *I : Later)
+            publishBefore(I);
         DominatorTree DT(F);
         PromoteMemToReg({Cursor}, DT);
         return std::move(Segments);
@@ -107,22 +109,26 @@ class Emitter {
         B.CreateStore(B.CreateLoad(Ptr, Cursor), threadField(B, 0));
     }
 
-    void publish() {
-        for (Instruction *I : P.PublishBefore)
-            publishBefore(I);
-        for (auto &[Terminator, Successor] : P.PublishOnEdge)
-            publishBefore(edgeAnchor(Terminator, Successor));
+    // On edges into blocks of their own the store comes before the block's records, elsewhere after the records that
+    // are anchored at the same instruction: so those wait until the units are done.
+    std::vector<Instruction *> publishOnEdges() {
+        std::vector<Instruction *> Later = P.PublishBefore;
+        for (auto &[Terminator, Successor] : P.PublishOnEdge) {
+            BasicBlock *To = Terminator->getSuccessor(Successor);
+            if (Terminator->getNumSuccessors() > 1 && To->getSinglePredecessor())
+                publishBefore(&*To->getFirstInsertionPt());
+            else
+                Later.push_back(edgeEnd(Terminator, Successor));
+        }
+        return Later;
     }
 
-    // A place that is executed whenever the edge is taken, and that publishes nothing wrong when another is.
-    Instruction *edgeAnchor(Instruction *Terminator, unsigned Successor) {
-        BasicBlock *To = Terminator->getSuccessor(Successor);
-        if (Terminator->getNumSuccessors() == 1)
-            return Terminator;
-        if (To->getSinglePredecessor())
-            return &*To->getFirstInsertionPt();
-        if (BasicBlock *Split = SplitCriticalEdge(Terminator, Successor))
-            return Split->getTerminator();
+    // An instruction that is executed last whenever the edge is taken. Where the edge can't be split that is the
+    // branch itself: what it stores is right on its other edges too.
+    static Instruction *edgeEnd(Instruction *Terminator, unsigned Successor) {
+        if (Terminator->getNumSuccessors() > 1)
+            if (BasicBlock *Split = SplitCriticalEdge(Terminator, Successor))
+                return Split->getTerminator();
         return Terminator;
     }
 

@@ -84,14 +84,13 @@ uint32_t ModuleTable::location(const DILocation *L) {
     const DILocation *InlinedAt = L->getInlinedAt();
     uint32_t Parent = InlinedAt ? 1 + location(InlinedAt) : 0;
     const DISubprogram *Function = L->getScope()->getSubprogram();
-    uint32_t Id = addLocation(Function ? linkageName(*Function) : "", L->getFile(), L->getLine(), L->getColumn(), Parent);
+    uint32_t Id =
+        addLocation(Function ? linkageName(*Function) : "", L->getFile(), L->getLine(), L->getColumn(), Parent);
     LocationIds[L] = Id;
     return Id;
 }
 
-uint32_t ModuleTable::symbol(GlobalVariable *G) {
-    return Symbols.try_emplace(G, Symbols.size()).first->second;
-}
+uint32_t ModuleTable::symbol(GlobalVariable *G) { return Symbols.try_emplace(G, Symbols.size()).first->second; }
 
 std::vector<GlobalVariable *> ModuleTable::symbols() const {
     std::vector<GlobalVariable *> List;
@@ -292,7 +291,8 @@ void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
     const DIGlobalVariable *V = Debug.empty() ? nullptr : Debug[0]->getVariable();
     varint(OS, string(V ? V->getName() : G->getName()));
     varint(OS, string(V ? typeName(V->getType()) : ""));
-    varint(OS, G->getValueType()->isSized() ? M.getDataLayout().getTypeAllocSize(G->getValueType()).getFixedValue() : 0);
+    varint(OS,
+           G->getValueType()->isSized() ? M.getDataLayout().getTypeAllocSize(G->getValueType()).getFixedValue() : 0);
     varint(OS, V ? addLocation("", V->getFile(), V->getLine(), 0, 0) : 0);
 }
 

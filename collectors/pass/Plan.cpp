@@ -187,8 +187,8 @@ class Planner {
         P.StepsIn[Reg] = I.L;
         Steps.push_back({Reg, I.L, I.Step});
         Instruction *Anchor = I.L->getLoopPreheader()->getTerminator();
-        Expression Start = R.V->getType()->isPointerTy() ? cheapest(I.Start, Anchor)
-                                                         : cheapestInteger(I.Start, R.Form, Anchor);
+        Expression Start =
+            R.V->getType()->isPointerTy() ? cheapest(I.Start, Anchor) : cheapestInteger(I.Start, R.Form, Anchor);
         RegisterExpression E = ensureAll(Start, Anchor);
         Operation &O = add(Kind::Set, Anchor);
         O.Target = Reg;
@@ -270,7 +270,8 @@ class Planner {
     Expression cheapest(Value *Pointer, Instruction *Anchor) {
         Expression Best = Decompose.full(Pointer);
         unsigned BestCost = cost(Best, Anchor);
-        for (auto &[Base, Distance] : reverse(Decompose.constantBases(Pointer))) {
+        auto Bases = Decompose.constantBases(Pointer);
+        for (auto &[Base, Distance] : reverse(Bases)) {
             if (isa<Constant>(Base) || BestCost == 0)
                 break;
             Expression FromBase;

@@ -37,7 +37,9 @@ bool hasFunclets(const Function &F) {
     return any_of(F, [](const BasicBlock &BB) { return isa<FuncletPadInst, CatchSwitchInst>(BB.getFirstNonPHI()); });
 }
 
-bool isOurs(const Function &F) { return F.getName().starts_with("__trackway_") || F.getName().starts_with("trackway."); }
+bool isOurs(const Function &F) {
+    return F.getName().starts_with("__trackway_") || F.getName().starts_with("trackway.");
+}
 
 // Static allocas must stay in the entry block when it is split.
 void gatherAllocas(Function &F) {
@@ -55,8 +57,7 @@ void gatherAllocas(Function &F) {
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs)
-        : M(M), O(O), Filters(Filters), Allocs(Allocs), Names(M), Reference(M),
-          Table(M, O.Oracle, O.RecordCalls) {}
+        : M(M), O(O), Filters(Filters), Allocs(Allocs), Names(M), Reference(M), Table(M, O.Oracle, O.RecordCalls) {}
 
     bool run() {
         std::vector<Function *> Functions;
@@ -215,8 +216,8 @@ class ModuleRecorder {
         LLVMContext &C = M.getContext();
         std::string Bytes = Table.serialize();
         auto *TableData = ConstantDataArray::getString(C, Bytes, false);
-        auto *TableVariable = new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData,
-                                                 "trackway.table");
+        auto *TableVariable =
+            new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData, "trackway.table");
         TableVariable->setSection("trackway_table");
         TableVariable->setAlignment(Align(1));
 
@@ -225,15 +226,15 @@ class ModuleRecorder {
         for (GlobalVariable *G : Table.symbols())
             Addresses.push_back(G);
         auto *Symbols = ConstantArray::get(ArrayType::get(Ptr, Addresses.size()), Addresses);
-        auto *SymbolVariable = new GlobalVariable(M, Symbols->getType(), true, GlobalValue::PrivateLinkage, Symbols,
-                                                  "trackway.symbols");
+        auto *SymbolVariable =
+            new GlobalVariable(M, Symbols->getType(), true, GlobalValue::PrivateLinkage, Symbols, "trackway.symbols");
 
         auto *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
         auto *Ty = cast<StructType>(Runtime.ModuleRecord->getValueType());
-        Runtime.ModuleRecord->setInitializer(ConstantStruct::get(
-            Ty, {ConstantInt::get(I32, 0), ConstantInt::get(I32, Table.segmentCount()), TableVariable,
-                 ConstantInt::get(I64, Bytes.size()), SymbolVariable, ConstantInt::get(I64, Addresses.size()),
-                 ConstantPointerNull::get(Ptr)}));
+        Runtime.ModuleRecord->setInitializer(
+            ConstantStruct::get(Ty, {ConstantInt::get(I32, 0), ConstantInt::get(I32, Table.segmentCount()),
+                                     TableVariable, ConstantInt::get(I64, Bytes.size()), SymbolVariable,
+                                     ConstantInt::get(I64, Addresses.size()), ConstantPointerNull::get(Ptr)}));
         addConstructor();
     }
 
@@ -244,10 +245,9 @@ class ModuleRecorder {
                                                             GlobalValue::InternalLinkage, 0, "trackway.register", &M);
         IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
         // Fails to link with a runtime of another version.
-        auto *Version = new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr,
-                                           "__trackway_abi_1");
-        FunctionCallee Register =
-            M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
+        auto *Version =
+            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_1");
+        FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
         B.CreateCall(Register, {Runtime.ModuleRecord, Version});
         B.CreateRetVoid();
         appendToGlobalCtors(M, Constructor, 0);

@@ -93,8 +93,8 @@ void Decomposer::pointer(Value *V, Expression &E, unsigned Depth) const {
     if (Depth < MaxDepth) {
         if (auto *P = dyn_cast<PHINode>(V); P && P->getNumIncomingValues() == 1)
             return pointer(P->getIncomingValue(0), E, Depth + 1);
-        if (auto *O = dyn_cast<Operator>(V); O && O->getOpcode() == Instruction::IntToPtr &&
-                                             O->getOperand(0)->getType()->isIntegerTy(64))
+        if (auto *O = dyn_cast<Operator>(V);
+            O && O->getOpcode() == Instruction::IntToPtr && O->getOperand(0)->getType()->isIntegerTy(64))
             return integer(O->getOperand(0), RootForm::Unsigned, 1, E, Depth + 1);
         if (auto *G = dyn_cast<GEPOperator>(V)) {
             MapVector<Value *, APInt> Variables;
@@ -165,7 +165,8 @@ void Decomposer::integer(Value *V, RootForm Extension, int64_t Scale, Expression
             case Instruction::Shl:
                 if (Right && Right->getValue().ult(Bits) && Bits <= 64 && commutesWithExtension(*B, Extension))
                     return integer(B->getOperand(0), Extension,
-                                   wrappingMultiply(Scale, static_cast<int64_t>(uint64_t(1) << Right->getZExtValue())), E, Depth + 1);
+                                   wrappingMultiply(Scale, static_cast<int64_t>(uint64_t(1) << Right->getZExtValue())),
+                                   E, Depth + 1);
                 break;
             default:
                 break;
