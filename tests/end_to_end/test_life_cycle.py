@@ -1,0 +1,155 @@
+"""How programs begin and end, and what the trace says of it."""
+
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+from . import tools
+
+WRITES = 100_000  # of each ending in programs/endings.c
+
+
+def endings():
+    def build():
+        output = tools.BUILD / "tests" / "endings"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        return tools.compile_traced(output, [tools.PROGRAMS / "endings.c"], "-O1")
+
+    return tools.once("endings", build)
+
+
+class Endings(unittest.TestCase):
+    def check(self, ending, status):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded = tools.record(trace, endings(), ending, check=False)
+            self.assertEqual(recorded.returncode, status)
+            self.assertGreaterEqual(tools.verified_accesses(trace), WRITES)
+
+    def test_return(self):
+        self.check("return", 0)
+
+    def test_exit(self):
+        self.check("exit", 9)
+
+    def test_exit_without_clean_up(self):
+        self.check("_exit", 7)
+
+    def test_killed_loses_nothing(self):
+        self.check("kill", 128 + signal.SIGKILL)
+
+    def test_crash_loses_nothing(self):
+        self.check("crash", 128 + signal.SIGSEGV)
+
+    def test_abort(self):
+        self.check("abort", 128 + signal.SIGABRT)
+
+    def test_exec_keeps_both_images(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded = tools.record(trace, endings(), "exec")
+            self.assertEqual(tools.program_output(recorded), "last 299997\n")
+            self.assertGreaterEqual(tools.verified_accesses(trace), 2 * WRITES)
+
+
+class Recorder(unittest.TestCase):
+    def start_hanging(self, trace):
+        command = [tools.TRACKWAY, "record", "-f", "-o", trace, "--", endings(), "hang"]
+        recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(recorder.stdout.readline(), "hanging\n")
+        return recorder
+
+    def test_interrupt_leaves_a_valid_trace(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorder = self.start_hanging(trace)
+            recorder.send_signal(signal.SIGINT)
+            recorder.communicate(timeout=60)
+            self.assertGreaterEqual(tools.verified_accesses(trace), WRITES)
+
+    def test_without_recorder_prints_the_same(self):
+        self.assertEqual(tools.run(endings()).stdout, "last 299997\n")
+
+    def test_refuses_to_overwrite(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            with open(trace, "w") as file:
+                file.write("mine")
+            refused = tools.trackway("record", "-o", trace, "--", endings(), check=False)
+            self.assertNotEqual(refused.returncode, 0)
+            self.assertIn("trace", refused.stderr)
+            with open(trace) as file:
+                self.assertEqual(file.read(), "mine")
+
+    def test_codecs_hold_the_same(self):
+        with tools.folder() as folder:
+            sizes = {}
+            for codec in ("none", "lz4", "zstd"):
+                trace = f"{folder}/{codec}"
+                tools.record(trace, endings(), options=[f"--codec={codec}"])
+                self.assertGreaterEqual(tools.verified_accesses(trace), WRITES)
+                sizes[codec] = os.path.getsize(trace)
+            self.assertLess(sizes["lz4"], sizes["none"])
+            self.assertLess(sizes["zstd"], sizes["none"])
+
+    def test_warns_loudly_of_a_program_without_instrumentation(self):
+        with tools.folder() as folder:
+            recorded = tools.record(f"{folder}/trace", "/bin/true")
+            self.assertRegex(recorded.stderr, r"(?i)no instrumentation|not instrumented|trackway cc")
+
+    def test_missing_program(self):
+        with tools.folder() as folder:
+            recorded = tools.record(f"{folder}/trace", f"{folder}/nothing-here", check=False)
+            self.assertNotEqual(recorded.returncode, 0)
+            self.assertIn("nothing-here", recorded.stderr)
+
+    def test_full_disk_stops_the_recording_not_the_program(self):
+        # A limit on the size of files stands for the full disk.
+        with tools.folder() as folder:
+            command = f"ulimit -f 64; trap '' XFSZ; exec {tools.TRACKWAY} record -f --codec=none -o {folder}/trace -- {endings()}"
+            recorded = tools.run("bash", "-c", command, check=False)
+            self.assertEqual(recorded.stdout, "last 299997\n")
+            self.assertRegex(recorded.stderr, r"(?i)too large|no space|cannot be written|could not")
+
+
+class Torn(unittest.TestCase):
+    """Files that are cut short or damaged give what can be read, and say so."""
+
+    def test_cut_anywhere(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            tools.record(trace, endings())
+            with open(trace, "rb") as file:
+                whole = file.read()
+            for part in (0, 10, 32, 100, len(whole) // 2, len(whole) - 1):
+                with open(trace, "wb") as file:
+                    file.write(whole[:part])
+                done = tools.trackway("info", trace, check=False)
+                self.assertNotIn("panicked", done.stderr, f"cut at {part}")
+                self.assertTrue(done.stdout or done.stderr, f"cut at {part}")
+                if part < 32:
+                    self.assertNotEqual(done.returncode, 0, f"cut at {part}")
+
+    def test_foreign_file(self):
+        done = tools.trackway("info", tools.ROOT / "README.md", check=False)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("README.md", done.stderr)
+        self.assertNotIn("panicked", done.stderr)
+
+
+class Speed(unittest.TestCase):
+    def test_untraced_costs_close_to_nothing(self):
+        """Without a recorder: within 10 % in the benchmark, here within a bound that a busy machine keeps too."""
+        with tools.folder() as folder:
+            source = tools.ROOT / "workloads" / "quicksort.c"
+            plain = tools.compile_plain(f"{folder}/plain", [source], "-O2")
+            traced = tools.compile_traced(f"{folder}/traced", [source], "-O2", oracle=False)
+            times = {plain: [], traced: []}
+            for _ in range(5):
+                for program in times:
+                    started = time.monotonic()
+                    tools.run(program, 2_000_000)
+                    times[program].append(time.monotonic() - started)
+            self.assertLess(min(times[traced]), 1.3 * min(times[plain]) + 0.01)

@@ -1,0 +1,64 @@
+"""Programs that are hard to follow: their traces equal the oracle's at every level, and they print what they should."""
+
+import unittest
+
+from . import tools
+
+FLAGS = {"threads": ["-pthread"]}
+NAMES = ("containers", "control_flow", "threads", "fork", "async_signals")
+
+
+def source_of(name):
+    return next(tools.PROGRAMS.glob(f"{name}.c*"))
+
+
+class Programs(unittest.TestCase):
+    def check(self, name, *flags):
+        source = source_of(name)
+        flags = [*flags, *FLAGS.get(name, [])]
+        with tools.folder() as folder:
+            plain = tools.compile_plain(f"{folder}/plain", [source], *flags)
+            traced = tools.compile_traced(f"{folder}/traced", [source], *flags)
+            recorded = tools.record(f"{folder}/trace", traced)
+            self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
+            self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
+
+    def test_link_time_optimisation(self):
+        for name in ("containers", "control_flow"):
+            self.check(name, "-O2", "-flto", "-fuse-ld=lld")
+
+    def test_position_dependent(self):
+        self.check("control_flow", "-O2", "-fno-pie", "-no-pie")
+
+    def test_wide_vectors(self):
+        with tools.folder() as folder:
+            for name in ("stream", "matrix"):
+                source = tools.ROOT / "workloads" / f"{name}.c"
+                traced = tools.compile_traced(f"{folder}/{name}", [source], "-O3", "-mavx2")
+                tools.record(f"{folder}/trace", traced, "small")
+                self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 1000)
+
+    def test_places_in_the_pipeline(self):
+        for place in ("start", "early", "late"):
+            with tools.folder() as folder:
+                source = source_of("containers")
+                tools.trackway("c++", "--oracle", f"--place={place}", "-O2", source, "-o", f"{folder}/traced")
+                tools.record(f"{folder}/trace", f"{folder}/traced")
+                self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
+
+    def test_function_entry_and_exit(self):
+        with tools.folder() as folder:
+            source = source_of("control_flow")
+            tools.trackway("cc", "--oracle", "--calls=1", "-O2", source, "-o", f"{folder}/traced")
+            tools.record(f"{folder}/trace", f"{folder}/traced")
+            self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
+
+
+def add_tests():
+    for name in NAMES:
+        for level in tools.LEVELS:
+            method = f"test_{name}_{level.lstrip('-')}"
+            setattr(Programs, method, lambda self, name=name, level=level: self.check(name, level))
+
+
+add_tests()

@@ -1,0 +1,62 @@
+"""Every workload, at every optimisation level: the known answer, and a trace equal to the oracle's."""
+
+import unittest
+
+from . import min_cost_flow, tools
+
+
+def names():
+    return tools.run("make", "-s", "-C", tools.ROOT / "workloads", "list").stdout.split()
+
+
+def known_answers():
+    lines = (tools.ROOT / "workloads" / "answers.txt").read_text().splitlines()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def build(variant, name, level):
+    out = tools.BUILD / "tests" / "workloads" / level.lstrip("-")
+    make = ("make", "-s", "-C", tools.ROOT / "workloads", variant, f"W={name}", f"OPT={level}", f"OUT={out}")
+    tools.once(("workload", variant, name, level), lambda: tools.run(*make))
+    return out / variant / name
+
+
+class Workloads(unittest.TestCase):
+    def check(self, name, level):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded = tools.record(trace, build("oracle", name, level), "small")
+            self.assertEqual(tools.program_output(recorded).strip(), known_answers()[name])
+            self.assertGreater(tools.verified_accesses(trace), 1000)
+
+
+class Answers(unittest.TestCase):
+    """The answers of the plain programs, and of simplex by a solver that shares nothing with it."""
+
+    def test_plain(self):
+        for name in names():
+            for level in ("-O0", "-O2"):
+                answer = tools.run(build("plain", name, level), "small").stdout.strip()
+                self.assertEqual(answer, known_answers()[name], f"{name} {level}")
+
+    def test_traced_without_recorder(self):
+        for name in names():
+            answer = tools.run(build("traced", name, "-O2"), "small").stdout.strip()
+            self.assertEqual(answer, known_answers()[name], name)
+
+    def test_simplex_finds_the_optimum(self):
+        simplex = build("plain", "simplex", "-O2")
+        for nodes in (2, 7, 50, 120, 300):
+            cost = int(tools.run(simplex, nodes).stdout.split()[-1])
+            instance = tools.run(simplex, nodes, "print").stdout
+            self.assertEqual(cost, min_cost_flow.min_cost(instance), f"{nodes} nodes")
+
+
+def add_tests():
+    for name in names():
+        for level in tools.LEVELS:
+            method = f"test_{name}_{level.lstrip('-')}"
+            setattr(Workloads, method, lambda self, name=name, level=level: self.check(name, level))
+
+
+add_tests()
