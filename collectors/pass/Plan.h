@@ -84,7 +84,7 @@ struct AllocationCall {
 };
 
 struct Plan {
-    bool Feasible = true;    // false: some resume would not fit in a buffer
+    bool Feasible = true;    // false: some record would not fit in a buffer
     std::vector<Unit> Units; // those of a block follow each other
     std::vector<Root> Registers;
     std::vector<const llvm::Loop *> StepsIn;        // the loop in which a register is stepped, else null

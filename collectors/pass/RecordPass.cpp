@@ -54,6 +54,18 @@ void gatherAllocas(Function &F) {
         }
 }
 
+// Optimisations that follow must not move calls of functions that record across our stores, whatever their authors said
+// of their effects.
+void forgetMemoryEffectsOfCalls(Function &F) {
+    for (BasicBlock &BB : F)
+        for (Instruction &I : BB)
+            if (auto *Call = dyn_cast<CallBase>(&I); Call && endsUnit(I)) {
+                Call->removeFnAttr(Attribute::Memory);
+                if (Function *Callee = Call->getCalledFunction())
+                    Callee->removeFnAttr(Attribute::Memory);
+            }
+}
+
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs)
@@ -92,8 +104,7 @@ class ModuleRecorder {
         R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
         R.Covered.Unrecordable = Selected.Unrecordable;
         if (isLeftAlone(F)) {
-            R.Covered.Filtered = Selected.Recordable.size();
-            R.Covered.Unrecordable = Selected.Unrecordable;
+            (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
             return Table.addFunction(R);
         }
         for (const Access &A : Selected.Recordable) {
@@ -117,6 +128,7 @@ class ModuleRecorder {
         if (O.Oracle)
             Reference.collect(F, [&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); });
         Versions.keepPlain(F);
+        forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
 
