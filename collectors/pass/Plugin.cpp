@@ -37,6 +37,8 @@ static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
         return MPM.addPass(AttributionPass()), true;
     if (Name == "trackway-record")
         return MPM.addPass(RecordPass(optionsOrExit())), true;
+    if (Name == "print<trackway-plan>")
+        return MPM.addPass(RecordPass(optionsOrExit(), &outs())), true;
     if (Name == "print<trackway-names>")
         return MPM.addPass(NamePrinterPass(outs())), true;
     return false;

@@ -9,6 +9,7 @@
 #include "ModuleTable.h"
 #include "Oracle.h"
 #include "Plan.h"
+#include "PlanPrinter.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -68,8 +69,9 @@ void forgetMemoryEffectsOfCalls(Function &F) {
 
 class ModuleRecorder {
   public:
-    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs)
-        : M(M), O(O), Filters(Filters), Allocs(Allocs), Names(M), Reference(M), Table(M, O.Oracle, O.RecordCalls) {}
+    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs, raw_ostream *Plans)
+        : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Reference(M),
+          Table(M, O.Oracle, O.RecordCalls) {}
 
     bool run() {
         std::vector<Function *> Functions;
@@ -145,6 +147,8 @@ class ModuleRecorder {
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
         Plan P = makePlan({F, DT, LI, Accesses, Calls, O.RecordCalls});
+        if (Plans)
+            printPlan(*Plans, F, P);
         if (!P.Feasible)
             return giveUp(F, R);
         R.Registers = P.Registers;
@@ -267,6 +271,7 @@ class ModuleRecorder {
 
     Module &M;
     const Options &O;
+    raw_ostream *Plans;
     const Filter &Filters;
     const Allocators &Allocs;
     Namer Names;
@@ -292,7 +297,7 @@ PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
     auto Allocs = Allocators::load(O.AllocatorFiles);
     if (reportError(M, Allocs.takeError()))
         return PreservedAnalyses::all();
-    return ModuleRecorder(M, O, *Filters, *Allocs).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Allocs, Plans).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace trackway

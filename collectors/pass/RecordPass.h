@@ -8,12 +8,14 @@
 namespace trackway {
 
 struct RecordPass : llvm::PassInfoMixin<RecordPass> {
-    explicit RecordPass(Options O) : O(std::move(O)) {}
+    // Plans, if given, gets the plan of each function in words.
+    explicit RecordPass(Options O, llvm::raw_ostream *Plans = nullptr) : O(std::move(O)), Plans(Plans) {}
     llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &AM);
     static bool isRequired() { return true; }
 
   private:
     Options O;
+    llvm::raw_ostream *Plans;
 };
 
 } // namespace trackway
