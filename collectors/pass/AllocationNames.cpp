@@ -1,0 +1,87 @@
+#include "AllocationNames.h"
+#include "DebugTypes.h"
+#include "DebugVariables.h"
+#include "Referents.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+constexpr StringRef AllocationKind = "trackway.alloc";
+
+bool isEmpty(const AllocationName &Name) { return Name.ElementType.empty() && Name.Variable.empty(); }
+
+} // namespace
+
+void AllocationNames::setElement(const DIType *Type, AllocationName &Name) const {
+    if (!Type || !Name.ElementType.empty())
+        return;
+    Name.ElementType = Types.name(Type);
+    Name.ElementSize = Name.ElementType.empty() ? 0 : sizeInBytes(Type);
+}
+
+void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name) const {
+    Referent Holder = Where.of(Address);
+    LLVMContext &Context = Address->getContext();
+    AccessShape Pointer{8, PointerType::get(Context, 0), std::nullopt};
+    Spots Leaves = Where.paths().leaves(Holder.At, Pointer);
+    AccessName Field;
+    Where.paths().describe(Leaves, Field);
+    if (Holder.Kind != VariableKind::CompilerMade)
+        Name.Variable = Holder.spell(Field.Field);
+    if (Leaves.size() == 1)
+        setElement(pointee(Leaves.front().Type), Name);
+}
+
+AllocationName AllocationNames::infer(const CallBase &Call) const {
+    AllocationName Name;
+    if (const auto *Type = dyn_cast_or_null<DIType>(Call.getMetadata("heapallocsite")))
+        setElement(Type, Name);
+    const Function *Callee = Call.getCalledFunction();
+    if (Callee && Callee->getName() == "posix_memalign" && Call.arg_size() == 3)
+        fromAssignment(Call.getArgOperand(0), Name);
+    for (const User *U : Call.users()) {
+        if (const auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == &Call)
+            fromAssignment(Store->getPointerOperand(), Name);
+        else if (isa<ReturnInst>(U) && Call.getFunction()->getSubprogram())
+            setElement(pointee(resultType(*Call.getFunction()->getSubprogram())), Name);
+        if (!Name.Variable.empty())
+            break;
+    }
+    if (isEmpty(Name))
+        if (auto Held = heldVariable(Call)) {
+            Name.Variable = Held.Variable->getName().str();
+            setElement(pointee(Held.Variable->getType()), Name);
+        }
+    return Name;
+}
+
+void attachAllocationName(CallBase &Call, const AllocationName &Name) {
+    if (isEmpty(Name))
+        return;
+    LLVMContext &Context = Call.getContext();
+    auto *Size = ConstantAsMetadata::get(ConstantInt::get(Type::getInt64Ty(Context), Name.ElementSize));
+    Call.setMetadata(AllocationKind, MDNode::get(Context, {MDString::get(Context, Name.ElementType), Size,
+                                                           MDString::get(Context, Name.Variable)}));
+}
+
+AllocationName readAllocationName(const CallBase &Call) {
+    AllocationName Name;
+    const MDNode *Node = Call.getMetadata(AllocationKind);
+    if (!Node || Node->getNumOperands() != 3)
+        return Name;
+    Name.ElementType = cast<MDString>(Node->getOperand(0))->getString().str();
+    Name.ElementSize = mdconst::extract<ConstantInt>(Node->getOperand(1))->getZExtValue();
+    Name.Variable = cast<MDString>(Node->getOperand(2))->getString().str();
+    return Name;
+}
+
+void removeAllocationName(CallBase &Call) { Call.setMetadata(AllocationKind, nullptr); }
+
+} // namespace trackway

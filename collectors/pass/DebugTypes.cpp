@@ -1,0 +1,245 @@
+#include "DebugTypes.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+bool isQualifier(const DIDerivedType &Type) {
+    switch (Type.getTag()) {
+    case dwarf::DW_TAG_typedef:
+    case dwarf::DW_TAG_const_type:
+    case dwarf::DW_TAG_volatile_type:
+    case dwarf::DW_TAG_restrict_type:
+    case dwarf::DW_TAG_atomic_type:
+    case dwarf::DW_TAG_member:
+    case dwarf::DW_TAG_template_alias:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool isPointer(const DIDerivedType &Type) {
+    switch (Type.getTag()) {
+    case dwarf::DW_TAG_pointer_type:
+    case dwarf::DW_TAG_reference_type:
+    case dwarf::DW_TAG_rvalue_reference_type:
+        return true;
+    default:
+        return false;
+    }
+}
+
+StringRef pointerMark(const DIDerivedType &Type) {
+    switch (Type.getTag()) {
+    case dwarf::DW_TAG_pointer_type:
+        return "*";
+    case dwarf::DW_TAG_reference_type:
+        return "&";
+    default:
+        return "&&";
+    }
+}
+
+// The name without its outermost template arguments, as structures of the code are named.
+StringRef withoutArguments(StringRef Name) {
+    if (!Name.ends_with(">"))
+        return Name;
+    unsigned Depth = 0;
+    for (size_t I = Name.size(); I-- > 0;) {
+        Depth += Name[I] == '>';
+        Depth -= Name[I] == '<';
+        if (Depth == 0)
+            return Name.take_front(I);
+    }
+    return Name;
+}
+
+std::string dimensions(const DICompositeType &Array) {
+    std::string Text;
+    for (const DINode *Element : Array.getElements()) {
+        const auto *Range = dyn_cast<DISubrange>(Element);
+        const auto *Count = Range ? dyn_cast_if_present<ConstantInt *>(Range->getCount()) : nullptr;
+        bool Known = Count && !Count->isMinusOne();
+        Text += Known ? "[" + std::to_string(Count->getZExtValue()) + "]" : "[]";
+    }
+    return Text;
+}
+
+} // namespace
+
+const DIType *withoutQualifiers(const DIType *Type) {
+    while (const auto *Derived = dyn_cast_or_null<DIDerivedType>(Type)) {
+        if (!isQualifier(*Derived))
+            return Derived;
+        Type = Derived->getBaseType();
+    }
+    return Type;
+}
+
+const DIType *pointee(const DIType *Type) {
+    const auto *Derived = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));
+    return Derived && isPointer(*Derived) ? Derived->getBaseType() : nullptr;
+}
+
+uint64_t sizeInBytes(const DIType *Type) {
+    Type = withoutQualifiers(Type);
+    return Type ? Type->getSizeInBits() / 8 : 0;
+}
+
+bool isStructure(const DIType *Type) {
+    if (!Type)
+        return false;
+    auto Tag = Type->getTag();
+    return Tag == dwarf::DW_TAG_structure_type || Tag == dwarf::DW_TAG_class_type || Tag == dwarf::DW_TAG_union_type;
+}
+
+bool isArray(const DIType *Type) { return Type && Type->getTag() == dwarf::DW_TAG_array_type && !Type->isVector(); }
+
+StringRef sourceName(const StructType &Type) {
+    if (!Type.hasName())
+        return "";
+    StringRef Name = Type.getName();
+    for (StringRef Prefix : {"struct.", "class.", "union."})
+        if (Name.consume_front(Prefix))
+            break;
+    // `.123` makes equal names differ; `.base` is a class without its tail padding.
+    for (;;) {
+        auto [Head, Tail] = Name.rsplit('.');
+        bool Number = !Tail.empty() && Tail.find_first_not_of("0123456789") == StringRef::npos;
+        if (!Number && Tail != "base")
+            break;
+        Name = Head;
+    }
+    return Name == "anon" || Name.ends_with("::(anonymous)") || Name.ends_with("::anon") ? "" : Name;
+}
+
+DebugTypes::DebugTypes(const Module &M) {
+    DebugInfoFinder Finder;
+    Finder.processModule(M);
+    for (const DIType *Type : Finder.types()) {
+        if (const auto *Composite = dyn_cast<DICompositeType>(Type))
+            addComposite(*Composite);
+        else if (const auto *Derived = dyn_cast<DIDerivedType>(Type))
+            addTypedef(*Derived);
+    }
+    for (const auto &[Composite, Typedef] : TypedefOf)
+        ByName[withoutArguments(qualified(*Typedef))].push_back(Composite);
+}
+
+void DebugTypes::addComposite(const DICompositeType &Type) {
+    if (!isStructure(&Type) || Type.isForwardDecl())
+        return;
+    if (!Type.getIdentifier().empty())
+        ByIdentifier[Type.getIdentifier()] = &Type;
+    if (!Type.getName().empty())
+        ByName[withoutArguments(qualified(Type))].push_back(&Type);
+}
+
+void DebugTypes::addTypedef(const DIDerivedType &Type) {
+    if (Type.getTag() != dwarf::DW_TAG_typedef)
+        return;
+    const auto *Composite = dyn_cast_or_null<DICompositeType>(Type.getBaseType());
+    if (isStructure(Composite) && Composite->getName().empty())
+        TypedefOf.try_emplace(Composite, &Type);
+}
+
+const std::string &DebugTypes::name(const DIType *Type) const {
+    auto Known = Names.find(Type);
+    if (Known != Names.end())
+        return Known->second;
+    std::string Spelled = spell(Type);
+    return Names[Type] = std::move(Spelled);
+}
+
+std::string DebugTypes::qualified(const DIType &Type) const {
+    std::string Name = Type.getName().str();
+    for (const DIScope *Scope = Type.getScope(); Scope; Scope = Scope->getScope()) {
+        if (isa<DIFile, DICompileUnit, DISubprogram>(Scope))
+            break;
+        if (isa<DILexicalBlockBase>(Scope))
+            continue;
+        if (const auto *Space = dyn_cast<DINamespace>(Scope); Space && Space->getExportSymbols())
+            continue;
+        StringRef Outer = Scope->getName();
+        Name = (Outer.empty() ? "(anonymous namespace)" : Outer.str()) + "::" + Name;
+    }
+    return Name;
+}
+
+std::string DebugTypes::spell(const DIType *Type) const {
+    if (!Type)
+        return "void";
+    if (isa<DISubroutineType>(Type))
+        return "function";
+    if (const auto *Composite = dyn_cast<DICompositeType>(Type)) {
+        if (Type->getTag() == dwarf::DW_TAG_array_type)
+            return name(Composite->getBaseType()) + dimensions(*Composite);
+        if (!Type->getName().empty())
+            return qualified(*Type);
+        auto Alias = TypedefOf.find(Composite);
+        return Alias == TypedefOf.end() ? "" : qualified(*Alias->second);
+    }
+    const auto *Derived = dyn_cast<DIDerivedType>(Type);
+    if (!Derived)
+        return Type->getName().str();
+    if (Derived->getTag() == dwarf::DW_TAG_typedef)
+        return qualified(*Derived);
+    if (isPointer(*Derived)) {
+        const std::string &Target = name(Derived->getBaseType());
+        if (Target.empty())
+            return "";
+        return Target + (Target.back() == '*' ? "" : " ") + pointerMark(*Derived).str();
+    }
+    if (Derived->getTag() == dwarf::DW_TAG_ptr_to_member_type)
+        return "pointer to member";
+    return isQualifier(*Derived) ? name(Derived->getBaseType()) : Type->getName().str();
+}
+
+const DICompositeType *DebugTypes::find(const StructType &Struct, uint64_t Size) const {
+    StringRef Name = sourceName(Struct);
+    auto Known = Name.empty() ? ByName.end() : ByName.find(Name);
+    if (Known == ByName.end())
+        return nullptr;
+    const DICompositeType *Found = nullptr;
+    for (const DICompositeType *Candidate : Known->second) {
+        if (!agree(Struct, Size, Candidate) || Candidate == Found)
+            continue;
+        if (Found)
+            return nullptr;
+        Found = Candidate;
+    }
+    return Found;
+}
+
+bool DebugTypes::agree(const StructType &Struct, uint64_t Size, const DIType *Type) const {
+    Type = withoutQualifiers(Type);
+    if (!isStructure(Type))
+        return false;
+    uint64_t DebugSize = sizeInBytes(Type);
+    bool WithoutPadding = Struct.hasName() && Struct.getName().ends_with(".base");
+    if (DebugSize && (WithoutPadding ? Size > DebugSize : Size != DebugSize))
+        return false;
+    StringRef Mine = sourceName(Struct);
+    StringRef Theirs = withoutArguments(name(Type));
+    return Mine.empty() ? Type->getName().empty() || !Struct.hasName() : Theirs.empty() || Mine == Theirs;
+}
+
+const DICompositeType *DebugTypes::findByTbaaName(StringRef Name) const {
+    if (Name.empty())
+        return nullptr;
+    auto Mangled = ByIdentifier.find(Name);
+    if (Mangled != ByIdentifier.end())
+        return Mangled->second;
+    auto Known = ByName.find(Name);
+    bool Unique = Known != ByName.end() && Known->second.size() == 1;
+    return Unique ? Known->second.front() : nullptr;
+}
+
+} // namespace trackway

@@ -1,0 +1,69 @@
+// Types as debug information has them: their names, and finding them from what the code itself calls a structure.
+#ifndef TRACKWAY_DEBUGTYPES_H
+#define TRACKWAY_DEBUGTYPES_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include <string>
+
+namespace llvm {
+class Module;
+class StructType;
+} // namespace llvm
+
+namespace trackway {
+
+// The type without typedefs and qualifiers; null for void.
+const llvm::DIType *withoutQualifiers(const llvm::DIType *);
+
+// What a pointer or reference points to, seen through typedefs; null for anything else and for void.
+const llvm::DIType *pointee(const llvm::DIType *);
+
+// Bytes of an object of the type, 0 if unknown or incomplete.
+uint64_t sizeInBytes(const llvm::DIType *);
+
+bool isStructure(const llvm::DIType *); // structure, class or union, without qualifiers
+bool isArray(const llvm::DIType *);     // not a vector
+
+class DebugTypes {
+  public:
+    explicit DebugTypes(const llvm::Module &);
+
+    bool empty() const { return ByName.empty(); }
+
+    // As in the source: `ns::Vec<int>`, `arc *`, `int[10]`. A structure without a name of its own bears that of a
+    // typedef of it. Empty: unknown.
+    const std::string &name(const llvm::DIType *) const;
+
+    // The definition that a structure of the code stands for; null if there is none or several differ.
+    const llvm::DICompositeType *find(const llvm::StructType &, uint64_t Size) const;
+
+    // Whether the structure of the code may be that of debug information: equal names, or one of them has none and the
+    // sizes agree.
+    bool agree(const llvm::StructType &, uint64_t Size, const llvm::DIType *) const;
+
+    // By the name that TBAA has for a structure: its name in C, its mangled name in C++.
+    const llvm::DICompositeType *findByTbaaName(llvm::StringRef) const;
+
+  private:
+    void addComposite(const llvm::DICompositeType &);
+    void addTypedef(const llvm::DIDerivedType &);
+    std::string spell(const llvm::DIType *) const;
+    std::string qualified(const llvm::DIType &) const;
+
+    using Candidates = llvm::SmallVector<const llvm::DICompositeType *, 1>;
+    llvm::StringMap<Candidates> ByName;
+    llvm::StringMap<const llvm::DICompositeType *> ByIdentifier;
+    llvm::DenseMap<const llvm::DICompositeType *, const llvm::DIDerivedType *> TypedefOf;
+    mutable llvm::DenseMap<const llvm::DIType *, std::string> Names;
+};
+
+// The name that the front end gave a structure of the code, without its `struct.` and without `.123` or `.base`;
+// empty if it was anonymous.
+llvm::StringRef sourceName(const llvm::StructType &);
+
+} // namespace trackway
+
+#endif

@@ -1,0 +1,33 @@
+// The variables of the source that debug information attaches to values of the code.
+#ifndef TRACKWAY_DEBUGVARIABLES_H
+#define TRACKWAY_DEBUGVARIABLES_H
+
+#include "llvm/IR/DebugInfoMetadata.h"
+
+namespace llvm {
+class Value;
+} // namespace llvm
+
+namespace trackway {
+
+struct AttachedVariable {
+    const llvm::DILocalVariable *Variable = nullptr;
+    const llvm::DIExpression *Expression = nullptr;
+    bool Indirect = false; // the value is the address of a slot that holds the variable's address
+
+    explicit operator bool() const { return Variable != nullptr; }
+};
+
+// The variable that lives at this address. Of several (structured bindings and the object that they name parts of)
+// the one that begins there without a further offset.
+AttachedVariable declaredVariable(const llvm::Value &Address);
+
+// The variable whose value this is; none if debug information names several.
+AttachedVariable heldVariable(const llvm::Value &);
+
+// What a function returns; null for void or unknown.
+const llvm::DIType *resultType(const llvm::DISubprogram &);
+
+} // namespace trackway
+
+#endif

@@ -1,0 +1,67 @@
+// From an offset in an object to the fields that lie there.
+#ifndef TRACKWAY_FIELDPATHS_H
+#define TRACKWAY_FIELDPATHS_H
+
+#include "Attribution.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include <optional>
+#include <string>
+
+namespace llvm {
+class StructType;
+class Type;
+} // namespace llvm
+
+namespace trackway {
+
+class DebugTypes;
+
+// A place inside an object: `Offset` bytes into something of type `Type`, which is the field `Path` of an `Object`.
+struct Spot {
+    const llvm::DIType *Type = nullptr;
+    int64_t Offset = 0;
+    const llvm::DIType *Object = nullptr; // the outermost structure; null while none was entered
+    std::string Path;                     // from Object to Type; empty if they are the same or there is no object
+};
+
+// Several where unions leave a choice; none: unknown.
+using Spots = llvm::SmallVector<Spot, 1>;
+
+// What an access looks like to the code.
+struct AccessShape {
+    uint64_t Size = 0;                // bytes; 0: dynamic
+    const llvm::Type *Type = nullptr; // null for a block
+    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields).
+    std::optional<std::pair<uint64_t, uint64_t>> Bits; // first, count
+};
+
+class FieldPaths {
+  public:
+    explicit FieldPaths(const DebugTypes &Types) : Types(Types) {}
+
+    // The parts that the code treats as this structure.
+    Spots focus(const Spots &, const llvm::StructType &, uint64_t Size) const;
+
+    // The parts among whose elements a variable index steps by `Stride` bytes.
+    Spots step(const Spots &, uint64_t Stride) const;
+
+    // The innermost parts that hold the whole access.
+    Spots leaves(const Spots &, const AccessShape &) const;
+
+    // Fills in object type, field and value type; what the spots disagree about is joined or left out.
+    void describe(const Spots &Leaves, AccessName &) const;
+
+  private:
+    bool accepts(const Spot &, const AccessShape &) const;
+    void collectLeaves(const Spot &, const AccessShape &, Spots &) const;
+
+    const DebugTypes &Types;
+};
+
+// `{pos.x|pos.y}` becomes `pos.{x|y}`; duplicates go; empty if one of them is.
+std::string joinNames(llvm::ArrayRef<std::string>);
+
+} // namespace trackway
+
+#endif

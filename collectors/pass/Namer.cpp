@@ -1,0 +1,94 @@
+#include "AccessShapes.h"
+#include "AllocationNames.h"
+#include "Attribution.h"
+#include "DebugTypes.h"
+#include "Label.h"
+#include "Referents.h"
+#include "TbaaNames.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+struct Namer::State {
+    explicit State(const Module &M)
+        : Layout(M.getDataLayout()), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
+
+    const DataLayout &Layout;
+    DebugTypes Types;
+    Referents Where;
+    AllocationNames Allocations;
+};
+
+namespace {
+
+AccessShape shapeOf(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part,
+                    const DataLayout &Layout) {
+    for (const AccessPart &Known : accessParts(Access, Layout))
+        if (Known.Part == Part)
+            return Known.Shape;
+    return {Size, nullptr, std::nullopt};
+}
+
+void takeVariable(AccessName &Name, const AccessName &From) {
+    if (!Name.Variable.empty() || From.Kind == VariableKind::Unknown)
+        return;
+    Name.Variable = From.Variable;
+    Name.Kind = From.Kind;
+}
+
+// Object, field and value belong together: they are taken as one, or refine the same object.
+void takeType(AccessName &Name, const AccessName &From) {
+    bool NothingKnown = Name.ObjectType.empty() && (Name.ValueType.empty() || Name.ValueType == From.ValueType);
+    bool Refines = Name.Field.empty() && !From.Field.empty() && Name.ObjectType == From.ObjectType;
+    if (!NothingKnown && !Refines)
+        return;
+    Name.ObjectType = From.ObjectType;
+    Name.Field = From.Field;
+    if (!From.ValueType.empty())
+        Name.ValueType = From.ValueType;
+}
+
+bool isComplete(const AccessName &Name) {
+    bool TypeKnown = Name.ObjectType.empty() ? !Name.ValueType.empty() : !Name.Field.empty();
+    return TypeKnown && Name.Kind != VariableKind::Unknown;
+}
+
+} // namespace
+
+Namer::Namer(const Module &M) : S(std::make_unique<State>(M)) {}
+Namer::~Namer() = default;
+
+AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
+    AccessName Name = readLabel(Access, roleOf(Access, Part)).value_or(AccessName());
+    if (isComplete(Name))
+        return Name;
+    AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
+    if (Pointer->getType()->isPointerTy()) {
+        AccessName Found = S->Where.name(Pointer, Shape);
+        takeVariable(Name, Found);
+        takeType(Name, Found);
+    }
+    if (Name.ObjectType.empty() && Part == 0)
+        takeType(Name, tbaaName(Access, Shape, S->Types, S->Where.paths()));
+    return Name;
+}
+
+AllocationName Namer::allocation(const CallBase &Call) const {
+    AllocationName Name = readAllocationName(Call);
+    return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;
+}
+
+void removeLabels(Module &M) {
+    for (Function &F : M)
+        for (Instruction &I : instructions(F)) {
+            removeLabel(I);
+            if (isa<CallBase>(I))
+                removeAllocationName(cast<CallBase>(I));
+        }
+}
+
+} // namespace trackway

@@ -1,0 +1,57 @@
+#include "TbaaNames.h"
+#include "DebugTypes.h"
+#include "llvm/Demangle/Demangle.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instruction.h"
+#include "llvm/IR/Metadata.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+StringRef nodeName(const MDNode *Node) {
+    const auto *Name = Node && Node->getNumOperands() ? dyn_cast<MDString>(Node->getOperand(0)) : nullptr;
+    return Name ? Name->getString() : "";
+}
+
+// C++ types stand as `_ZTS…`, others by their plain names; what means "anything" is no name.
+std::string typeName(StringRef Name) {
+    if (Name == "omnipotent char" || Name == "any pointer" || Name.contains("TBAA"))
+        return "";
+    if (Name == "vtable pointer")
+        return "vtable *";
+    if (!Name.starts_with("_ZTS"))
+        return Name.str();
+    std::string Demangled = demangle(Name.str());
+    StringRef Rest = Demangled;
+    return Rest.consume_front("typeinfo name for ") ? Rest.str() : "";
+}
+
+} // namespace
+
+AccessName tbaaName(const Instruction &Access, const AccessShape &Shape, const DebugTypes &Types,
+                    const FieldPaths &Paths) {
+    AccessName Name;
+    const MDNode *Tag = Access.getMetadata(LLVMContext::MD_tbaa);
+    if (!Tag || Tag->getNumOperands() < 3)
+        return Name;
+    const auto *Base = dyn_cast_or_null<MDNode>(Tag->getOperand(0).get());
+    const auto *Leaf = dyn_cast_or_null<MDNode>(Tag->getOperand(1).get());
+    const auto *Offset = mdconst::dyn_extract_or_null<ConstantInt>(Tag->getOperand(2));
+    if (!Base || !Leaf || !Offset)
+        return Name;
+    Name.ValueType = typeName(nodeName(Leaf));
+    if (Base == Leaf)
+        return Name;
+    if (const DICompositeType *Object = Types.findByTbaaName(nodeName(Base))) {
+        Spots At{Spot{Object, static_cast<int64_t>(Offset->getZExtValue()), nullptr, ""}};
+        Paths.describe(Paths.leaves(At, Shape), Name);
+        return Name;
+    }
+    Name.ObjectType = typeName(nodeName(Base));
+    return Name;
+}
+
+} // namespace trackway
