@@ -1,0 +1,16 @@
+; Copies and fills are blocks whose length is a constant or a root.
+; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+declare void @llvm.memset.p0.i32(ptr, i8, i32, i1)
+
+define void @f(ptr %to, ptr %from, i32 %n) {
+; CHECK-LABEL: function f
+; CHECK: block 0 at [[FROM:r[0-9]+]], length 24
+; CHECK: block 1 at [[TO:r[0-9]+]], length 24
+; CHECK-NEXT: root [[N:r[0-9]+]] = %n : 4{{$}}
+; CHECK-NEXT: block 2 at [[TO]], length [[N]]
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 24, i1 false)
+  call void @llvm.memset.p0.i32(ptr %to, i8 0, i32 %n, i1 false)
+  ret void
+}
