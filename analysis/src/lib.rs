@@ -1,1 +1,12 @@
+//! Analyses of decoded traces.
+//!
+//! An [`Analysis`] takes batches of accesses and finishes into tables; [`run`] feeds one, or several at once, from a
+//! trace, on all cores. `docs/analyses.md` defines every number, and says how to write an analysis.
 
+mod analysis;
+pub mod cache;
+mod engine;
+pub mod misses;
+
+pub use analysis::{Analysis, Findings, Order};
+pub use engine::{run, Progress, RunSummary};

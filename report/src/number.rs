@@ -18,7 +18,7 @@ pub fn percent(share: f64) -> String {
     let per_cent = share * 100.0;
     if per_cent > 0.0 && per_cent < 0.05 {
         "<0.1 %".into()
-    } else if per_cent < 100.0 && per_cent >= 99.95 {
+    } else if (99.95..100.0).contains(&per_cent) {
         ">99.9 %".into()
     } else {
         format!("{per_cent:.1} %")

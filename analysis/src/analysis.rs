@@ -1,0 +1,108 @@
+//! What an analysis is.
+
+use trackway_report::Table;
+use trackway_trace::{Batch, Trace};
+
+/// The order in which an analysis needs the accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Order {
+    /// None: a shard takes any chunks in any order.
+    Any,
+    /// Program order of each thread: a shard takes all chunks of one stream, in order, and of no other stream.
+    PerStream,
+}
+
+/// What an analysis found.
+#[derive(Debug, Clone, Default)]
+pub struct Findings {
+    /// A sentence that says the most important of it.
+    pub answer: Option<String>,
+    pub tables: Vec<Table>,
+}
+
+/// A computation over all accesses of a trace.
+///
+/// [`crate::run`] starts shards, gives each its batches from one thread at a time, merges them, and finishes the last
+/// one. Shards may be merged in any order; the findings must not depend on it.
+pub trait Analysis: Sync {
+    /// The state of a part of the work.
+    type Shard: Send;
+
+    fn order(&self) -> Order;
+
+    fn start_shard(&self) -> Self::Shard;
+
+    /// Takes the next accesses and events of the shard. Costs are per access: this is the place to be fast in.
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch);
+
+    /// Adds what `from` has counted to `into`. Neither takes batches afterwards.
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard);
+
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings;
+}
+
+/// An analysis that may be absent.
+impl<A: Analysis> Analysis for Option<A> {
+    type Shard = Option<A::Shard>;
+
+    fn order(&self) -> Order {
+        self.as_ref().map_or(Order::Any, Analysis::order)
+    }
+
+    fn start_shard(&self) -> Self::Shard {
+        self.as_ref().map(Analysis::start_shard)
+    }
+
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
+        if let (Some(analysis), Some(shard)) = (self, shard) {
+            analysis.take_batch(shard, batch);
+        }
+    }
+
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
+        if let (Some(analysis), Some(into), Some(from)) = (self, into, from) {
+            analysis.merge(into, from);
+        }
+    }
+
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
+        match (self, shard) {
+            (Some(analysis), Some(shard)) => analysis.finish(shard, trace),
+            _ => Findings::default(),
+        }
+    }
+}
+
+/// Two analyses in one pass; nest pairs for more. The first one's answer comes first.
+impl<A: Analysis, B: Analysis> Analysis for (A, B) {
+    type Shard = (A::Shard, B::Shard);
+
+    fn order(&self) -> Order {
+        self.0.order().max(self.1.order())
+    }
+
+    fn start_shard(&self) -> Self::Shard {
+        (self.0.start_shard(), self.1.start_shard())
+    }
+
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
+        self.0.take_batch(&mut shard.0, batch);
+        self.1.take_batch(&mut shard.1, batch);
+    }
+
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
+        self.0.merge(&mut into.0, from.0);
+        self.1.merge(&mut into.1, from.1);
+    }
+
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
+        let mut findings = self.0.finish(shard.0, trace);
+        let second = self.1.finish(shard.1, trace);
+        findings.tables.extend(second.tables);
+        findings.answer = match (findings.answer, second.answer) {
+            (Some(first), Some(second)) => Some(format!("{first}\n{second}")),
+            (first, second) => first.or(second),
+        };
+        findings
+    }
+}

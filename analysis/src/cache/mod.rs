@@ -1,0 +1,8 @@
+//! The cache model: levels of set-associative LRU caches. `docs/analyses.md` defines what it counts.
+
+mod geometry;
+mod hierarchy;
+mod level;
+
+pub use geometry::{CacheGeometry, Caches, CachesError, MAX_LEVELS};
+pub use hierarchy::Hierarchy;

@@ -1,0 +1,147 @@
+//! Feeds an analysis from a trace, on several threads.
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+use std::thread;
+
+use trackway_trace::{ChunkRef, Decoder, Trace, TraceError};
+
+use crate::{Analysis, Findings, Order};
+
+/// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
+pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
+
+/// What a run went through.
+#[derive(Debug, Default)]
+pub struct RunSummary {
+    pub accesses: u64,
+    /// Allocations, function entries and the like.
+    pub events: u64,
+    pub chunks: u64,
+    /// Accesses of threads that were stopped in the middle of a record: they were about to happen.
+    pub uncertain_accesses: u64,
+    /// Chunks, or ends of chunks, that could not be decoded, in the order of the file.
+    pub damage: Vec<TraceError>,
+}
+
+impl RunSummary {
+    fn add(&mut self, other: RunSummary) {
+        self.accesses += other.accesses;
+        self.events += other.events;
+        self.chunks += other.chunks;
+        self.uncertain_accesses += other.uncertain_accesses;
+        self.damage.extend(other.damage);
+    }
+}
+
+/// Runs the analysis over all records of the trace on up to `threads` threads. Damaged chunks are left out and listed.
+pub fn run<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    progress: Progress,
+) -> (Findings, RunSummary) {
+    let jobs = jobs(analysis.order(), trace);
+    let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut worker = Worker::new(analysis, trace, progress);
+        while let Some(chunks) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+            worker.run_job(chunks);
+        }
+        worker.deliver(&total);
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads.get().min(jobs.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let (shard, mut summary) = total
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    summary.damage.sort_by_key(TraceError::offset);
+    (analysis.finish(shard, trace), summary)
+}
+
+/// What one shard takes from start to end: a chunk, or all chunks of a stream. The largest come first, so that the
+/// threads end at about the same time.
+fn jobs(order: Order, trace: &Trace) -> Vec<&[ChunkRef]> {
+    let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+    let mut jobs: Vec<&[ChunkRef]> = match order {
+        Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
+        Order::PerStream => streams.filter(|chunks| !chunks.is_empty()).collect(),
+    };
+    let bytes =
+        |job: &&[ChunkRef]| -> u64 { job.iter().map(|chunk| u64::from(chunk.header.raw_length)).sum() };
+    jobs.sort_by_cached_key(|job| std::cmp::Reverse(bytes(job)));
+    jobs
+}
+
+/// One thread's part.
+struct Worker<'r, 't, A: Analysis> {
+    analysis: &'r A,
+    decoder: Decoder<'t>,
+    progress: Progress<'r>,
+    /// For [`Order::Any`], one shard for all jobs; else what the finished shards have come to.
+    shard: Option<A::Shard>,
+    summary: RunSummary,
+}
+
+impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
+    fn new(analysis: &'r A, trace: &'t Trace, progress: Progress<'r>) -> Self {
+        Worker {
+            analysis,
+            decoder: Decoder::new(trace),
+            progress,
+            shard: None,
+            summary: RunSummary::default(),
+        }
+    }
+
+    fn run_job(&mut self, chunks: &[ChunkRef]) {
+        let reusable = self.analysis.order() == Order::Any;
+        let earlier = self.shard.take();
+        let (mut shard, finished) = match earlier {
+            Some(shard) if reusable => (shard, None),
+            earlier => (self.analysis.start_shard(), earlier),
+        };
+        for chunk in chunks {
+            self.run_chunk(chunk, &mut shard);
+        }
+        if let Some(finished) = finished {
+            self.analysis.merge(&mut shard, finished);
+        }
+        self.shard = Some(shard);
+    }
+
+    fn run_chunk(&mut self, chunk: &ChunkRef, shard: &mut A::Shard) {
+        let before = self.summary.accesses;
+        if let Err(error) = self.decode_chunk(chunk, shard) {
+            self.summary.damage.push(error);
+        }
+        self.summary.chunks += 1;
+        (self.progress)(self.summary.accesses - before, chunk.header.stored_length.into());
+    }
+
+    fn decode_chunk(&mut self, chunk: &ChunkRef, shard: &mut A::Shard) -> Result<(), TraceError> {
+        let mut batches = self.decoder.decode(chunk)?;
+        while let Some(batch) = batches.next_batch()? {
+            self.analysis.take_batch(shard, batch);
+            self.summary.accesses += batch.len() as u64;
+            self.summary.events += batch.marks.len() as u64;
+            let certain = batch.uncertain_from.map_or(batch.len(), |from| from as usize);
+            self.summary.uncertain_accesses += (batch.len() - certain) as u64;
+        }
+        Ok(())
+    }
+
+    fn deliver(self, total: &Mutex<(A::Shard, RunSummary)>) {
+        let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(shard) = self.shard {
+            self.analysis.merge(&mut total.0, shard);
+        }
+        total.1.add(self.summary);
+    }
+}

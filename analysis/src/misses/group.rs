@@ -1,0 +1,214 @@
+//! What sites have in common, and what it is called.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use trackway_trace::{Program, Site, SiteId, StringId, VariableKind};
+
+use super::{Measure, SiteCounters};
+
+/// What a table has a row for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grouping {
+    /// Fields of types; accesses to no field go by their variable.
+    Field,
+    Variable,
+    Type,
+    Line,
+    Function,
+    File,
+    /// Load, store, atomic...
+    Kind,
+    Site,
+}
+
+/// Sites that belong together.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Group<K> {
+    pub key: K,
+    pub counters: SiteCounters,
+    /// The site that contributes most to the measure.
+    pub main_site: SiteId,
+}
+
+/// Adds up the counters of sites with the same key; the largest group by `measure` comes first. Sites that were not
+/// executed are left out.
+pub(super) fn group_by<K: Eq + Hash + Clone>(
+    program: &Program,
+    counters: &[SiteCounters],
+    measure: Measure,
+    key: impl Fn(SiteId, &Site) -> K,
+) -> Vec<Group<K>> {
+    let mut positions: HashMap<K, usize> = HashMap::new();
+    let mut groups: Vec<Group<K>> = Vec::new();
+    for (index, (site, counters_of_site)) in program.sites.iter().zip(counters).enumerate() {
+        if counters_of_site.accesses == 0 {
+            continue;
+        }
+        let id = SiteId(index as u32);
+        let key = key(id, site);
+        let position = *positions.entry(key.clone()).or_insert_with(|| {
+            groups.push(Group {
+                key,
+                counters: SiteCounters::default(),
+                main_site: id,
+            });
+            groups.len() - 1
+        });
+        let group = &mut groups[position];
+        group.counters += counters_of_site;
+        let rank = |id: SiteId| (measure.of(&counters[id.index()]), counters[id.index()].accesses);
+        if rank(id) > rank(group.main_site) {
+            group.main_site = id;
+        }
+    }
+    // Stable, and sites stand in the order of the program: equal groups keep that order.
+    groups.sort_by_key(|group| {
+        std::cmp::Reverse((
+            measure.of(&group.counters),
+            group.counters.misses[0],
+            group.counters.accesses,
+        ))
+    });
+    groups
+}
+
+/// A field of a type or, for an access to no field, a variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum FieldKey {
+    Field { object_type: StringId, field: StringId },
+    Variable(VariableKey),
+}
+
+/// A variable; if it is one of a function, that function's variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct VariableKey {
+    pub variable: StringId,
+    pub kind: VariableKind,
+    /// The function of a local variable, else empty.
+    pub function: StringId,
+}
+
+pub(super) fn field_key(program: &Program, site: &Site) -> FieldKey {
+    if program.string(site.field).is_empty() {
+        return FieldKey::Variable(variable_key(program, site));
+    }
+    FieldKey::Field {
+        object_type: site.object_type,
+        field: site.field,
+    }
+}
+
+pub(super) fn variable_key(program: &Program, site: &Site) -> VariableKey {
+    let local = matches!(
+        site.variable_kind,
+        VariableKind::Local | VariableKind::Parameter | VariableKind::Expression
+    );
+    let known = !program.string(site.variable).is_empty();
+    VariableKey {
+        variable: site.variable,
+        kind: site.variable_kind,
+        function: if local && known {
+            function_key(program, site)
+        } else {
+            StringId::default()
+        },
+    }
+}
+
+/// The linkage name of the function in which the access is written, before inlining.
+pub(super) fn function_key(program: &Program, site: &Site) -> StringId {
+    let location = program.location(site.location);
+    match program.string(location.function) {
+        "" => program.function(site.function).linkage_name,
+        _ => location.function,
+    }
+}
+
+pub(super) fn type_key(program: &Program, site: &Site) -> StringId {
+    match program.string(site.object_type) {
+        "" => site.value_type,
+        _ => site.object_type,
+    }
+}
+
+pub(super) fn line_key(program: &Program, site: &Site) -> (StringId, u32) {
+    let location = program.location(site.location);
+    (location.file, location.line)
+}
+
+/// Names of things for people.
+pub(super) struct Names<'p> {
+    program: &'p Program,
+    /// Source names of functions by linkage name.
+    functions: HashMap<StringId, StringId>,
+}
+
+pub(super) const UNKNOWN: &str = "(unknown)";
+
+impl<'p> Names<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let functions = program
+            .functions
+            .iter()
+            .filter(|function| !program.string(function.name).is_empty());
+        Names {
+            program,
+            functions: functions
+                .map(|function| (function.linkage_name, function.name))
+                .collect(),
+        }
+    }
+
+    /// The text, or "(unknown)" for the empty one.
+    pub fn text(&self, id: StringId) -> &'p str {
+        match self.program.string(id) {
+            "" => UNKNOWN,
+            text => text,
+        }
+    }
+
+    /// A function's name as in the source.
+    pub fn function(&self, linkage_name: StringId) -> String {
+        let linkage_text = self.program.string(linkage_name);
+        if linkage_text.starts_with("_Z") {
+            if let Some(demangled) = demangle(linkage_text) {
+                return demangled;
+            }
+        }
+        self.text(self.functions.get(&linkage_name).copied().unwrap_or(linkage_name))
+            .to_owned()
+    }
+
+    /// `arc.ident` for the field `ident` of `struct arc`.
+    pub fn field(&self, key: FieldKey) -> String {
+        match key {
+            FieldKey::Field { object_type, field } => {
+                let object_type = without_keyword(self.program.string(object_type));
+                format!("{object_type}.{}", self.program.string(field))
+            }
+            FieldKey::Variable(key) => self.variable(key),
+        }
+    }
+
+    /// `cost in simplex` for a local variable, `cost` for a global one.
+    pub fn variable(&self, key: VariableKey) -> String {
+        let variable = self.text(key.variable);
+        match self.program.string(key.function) {
+            "" => variable.to_owned(),
+            _ => format!("{variable} in {}", self.function(key.function)),
+        }
+    }
+}
+
+fn without_keyword(type_name: &str) -> &str {
+    ["struct ", "class ", "union "]
+        .iter()
+        .find_map(|keyword| type_name.strip_prefix(keyword))
+        .unwrap_or(type_name)
+}
+
+fn demangle(linkage_name: &str) -> Option<String> {
+    let symbol = cpp_demangle::Symbol::new(linkage_name).ok()?;
+    symbol.demangle().ok()
+}

@@ -1,0 +1,13 @@
+//! Which variables, fields, types, lines and functions access memory and miss the caches.
+
+mod answer;
+mod audit;
+mod count;
+mod group;
+mod measure;
+mod source;
+mod tables;
+
+pub use count::{Misses, SiteCounters};
+pub use group::Grouping;
+pub use measure::Measure;
