@@ -1,4 +1,4 @@
-// The STREAM kernels on three arrays of doubles: copy, scale, add, triad.
+// The STREAM kernels on three arrays of doubles: copy, scale, add, triad. A second argument sets how often.
 #include "size.h"
 
 enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 400, ROUNDS = 100 };
@@ -27,13 +27,14 @@ static void triad(size_t n, double factor) {
 
 int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_ELEMENTS, SMALL_ELEMENTS);
+    int rounds = argc > 2 ? atoi(argv[2]) : ROUNDS;
     a = allocate(n, sizeof *a);
     b = allocate(n, sizeof *b);
     c = allocate(n, sizeof *c);
     for (size_t i = 0; i < n; i++)
         a[i] = 1.0 + (double)(i % 8);
     // Every loop below adds in one order: the checksum is the same at every optimisation level.
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         copy(n);
         scale(n, 0.25);
         add(n);
