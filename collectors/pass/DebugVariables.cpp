@@ -1,5 +1,5 @@
 #include "DebugVariables.h"
-#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugProgramInstruction.h"
@@ -20,62 +20,68 @@ bool isIndirect(const DIExpression &Expression) {
     return Expression.getNumElements() != 0 && Expression.getElement(0) == dwarf::DW_OP_deref;
 }
 
-// Nothing but the variable itself, or a piece of it.
-bool isPlain(const DIExpression &Expression) {
-    return Expression.getNumElements() == 0 ||
-           (Expression.getNumElements() == 3 && Expression.getElement(0) == dwarf::DW_OP_LLVM_fragment);
-}
-
-void prefer(AttachedVariable &Best, const DILocalVariable *Variable, const DIExpression *Expression) {
-    if (Variable->getName().empty() || startsWithOffset(*Expression))
-        return;
-    if (!Best)
-        Best = {Variable, Expression, isIndirect(*Expression)};
-}
-
-void considerAssignments(AttachedVariable &Best, const AllocaInst &Slot) {
-    for (DbgVariableRecord *Record : at::getDVRAssignmentMarkers(&Slot))
-        prefer(Best, Record->getVariable(),
-               Record->getAddressExpression()->getNumElements() ? Record->getAddressExpression()
-                                                                : Record->getExpression());
-    for (DbgAssignIntrinsic *Marker : at::getAssignmentMarkers(&Slot))
-        prefer(Best, Marker->getVariable(),
-               Marker->getAddressExpression()->getNumElements() ? Marker->getAddressExpression()
-                                                                : Marker->getExpression());
-}
-
-struct Holder {
+struct Declaration {
     const DILocalVariable *Variable;
     const DIExpression *Expression;
+    const DILocation *Location;
 };
 
-} // namespace
+using Declarations = SmallVector<Declaration, 2>;
 
-AttachedVariable declaredVariable(const Value &Address) {
-    AttachedVariable Best;
+// Where the optimiser tracks assignments, those stand for the declaration.
+template <typename Marker> void addAssignment(Declarations &Found, const Marker &Assignment) {
+    const DIExpression *Address = Assignment.getAddressExpression();
+    const DIExpression *Expression = Address->getNumElements() ? Address : Assignment.getExpression();
+    Found.push_back({Assignment.getVariable(), Expression, Assignment.getDebugLoc().get()});
+}
+
+Declarations declarations(const Value &Address) {
+    Declarations Found;
     // The finders take their argument without const, but only read.
     auto *Writable = const_cast<Value *>(&Address);
     for (DbgVariableRecord *Record : findDVRDeclares(Writable))
-        prefer(Best, Record->getVariable(), Record->getExpression());
+        Found.push_back({Record->getVariable(), Record->getExpression(), Record->getDebugLoc().get()});
     for (DbgDeclareInst *Declare : findDbgDeclares(Writable))
-        prefer(Best, Declare->getVariable(), Declare->getExpression());
-    if (const auto *Slot = dyn_cast<AllocaInst>(&Address); Slot && !Best)
-        considerAssignments(Best, *Slot);
-    return Best;
+        Found.push_back({Declare->getVariable(), Declare->getExpression(), Declare->getDebugLoc().get()});
+    const auto *Slot = dyn_cast<AllocaInst>(&Address);
+    if (!Slot || !Found.empty())
+        return Found;
+    for (DbgVariableRecord *Record : at::getDVRAssignmentMarkers(Slot))
+        addAssignment(Found, *Record);
+    for (DbgAssignIntrinsic *Intrinsic : at::getAssignmentMarkers(Slot))
+        addAssignment(Found, *Intrinsic);
+    return Found;
+}
+
+} // namespace
+
+SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
+    Declarations All = declarations(Address);
+    auto Inlined = [](const Declaration &D) { return D.Location && D.Location->getInlinedAt(); };
+    bool OnlyInlined = all_of(All, Inlined);
+    SmallVector<AttachedVariable, 1> Kept;
+    for (const Declaration &D : All) {
+        bool Known = any_of(Kept, [&](const AttachedVariable &Other) { return Other.Variable == D.Variable; });
+        if (Known || D.Variable->getName().empty() || (Inlined(D) && (!OnlyInlined || !Kept.empty())))
+            continue;
+        AttachedVariable Attached{D.Variable, D.Expression, isIndirect(*D.Expression)};
+        Kept.insert(startsWithOffset(*D.Expression) ? Kept.end() : Kept.begin(), Attached);
+    }
+    return Kept;
 }
 
 AttachedVariable heldVariable(const Value &V) {
     SmallVector<DbgValueInst *, 4> Intrinsics;
     SmallVector<DbgVariableRecord *, 4> Records;
     findDbgValues(Intrinsics, const_cast<Value *>(&V), &Records);
-    SmallVector<Holder, 4> Holders;
+    Declarations Holders;
     for (const DbgVariableRecord *Record : Records)
-        Holders.push_back({Record->getVariable(), Record->getExpression()});
+        Holders.push_back({Record->getVariable(), Record->getExpression(), nullptr});
     for (const DbgValueInst *Intrinsic : Intrinsics)
-        Holders.push_back({Intrinsic->getVariable(), Intrinsic->getExpression()});
+        Holders.push_back({Intrinsic->getVariable(), Intrinsic->getExpression(), nullptr});
     AttachedVariable Only;
-    for (const Holder &H : Holders) {
-        if (!isPlain(*H.Expression) || H.Expression->getNumElements() || H.Variable->getName().empty())
+    for (const Declaration &H : Holders) {
+        if (H.Expression->getNumElements() || H.Variable->getName().empty())
             continue;
         if (Only && Only.Variable != H.Variable)
             return {};

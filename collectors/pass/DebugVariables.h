@@ -2,6 +2,7 @@
 #ifndef TRACKWAY_DEBUGVARIABLES_H
 #define TRACKWAY_DEBUGVARIABLES_H
 
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 
 namespace llvm {
@@ -18,9 +19,9 @@ struct AttachedVariable {
     explicit operator bool() const { return Variable != nullptr; }
 };
 
-// The variable that lives at this address. Of several (structured bindings and the object that they name parts of)
-// the one that begins there without a further offset.
-AttachedVariable declaredVariable(const llvm::Value &Address);
+// The variable that lives at this address, that of the function itself rather than one that came by inlining.
+// Structured bindings name parts of an object without a name: all of them then, beginning with the one at its start.
+llvm::SmallVector<AttachedVariable, 1> declaredVariables(const llvm::Value &Address);
 
 // The variable whose value this is; none if debug information names several.
 AttachedVariable heldVariable(const llvm::Value &);

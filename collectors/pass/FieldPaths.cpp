@@ -207,7 +207,7 @@ void FieldPaths::describe(const Spots &Leaves, AccessName &Name) const {
         const DIType *Object = Leaf.Object ? Leaf.Object : isStructure(Bare) ? Bare : nullptr;
         Objects.push_back(Object ? Types.name(Object) : "");
         Fields.push_back(Leaf.Path);
-        Values.push_back(Types.name(Leaf.Type));
+        Values.push_back(Bare && Bare->isForwardDecl() ? "" : Types.name(Leaf.Type));
     }
     Name.ObjectType = joinNames(Objects);
     Name.Field = joinNames(Fields);

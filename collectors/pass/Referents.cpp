@@ -1,6 +1,5 @@
 #include "Referents.h"
 #include "DebugTypes.h"
-#include "DebugVariables.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -28,10 +27,10 @@ std::string shortened(std::string Text) {
 }
 
 Referent compilerMade(StringRef What) {
-    Referent P;
-    P.Base = What.str();
-    P.Kind = VariableKind::CompilerMade;
-    return P;
+    Referent R;
+    R.Base = What.str();
+    R.Kind = VariableKind::CompilerMade;
+    return R;
 }
 
 // Calls that return one of their arguments, or another pointer to the same object.
@@ -79,16 +78,16 @@ Referent Referents::of(const Value *Pointer) const {
 }
 
 AccessName Referents::name(const Value *Pointer, const AccessShape &Shape) const {
-    Referent P = of(Pointer);
+    Referent R = of(Pointer);
     AccessName Name;
-    Name.Variable = P.Base;
-    Name.Kind = P.Kind;
-    Spots Leaves = Paths.leaves(P.At, Shape);
+    Name.Variable = R.Base;
+    Name.Kind = R.Kind;
+    Spots Leaves = Paths.leaves(R.At, Shape);
     Paths.describe(Leaves, Name);
     if (isVirtualTablePointer(Leaves))
         Name.ValueType = "vtable *";
     if (Name.ObjectType.empty())
-        Name.ObjectType = P.ObjectHint;
+        Name.ObjectType = R.ObjectHint;
     return Name;
 }
 
@@ -122,12 +121,12 @@ Referent Referents::ofGlobal(const GlobalVariable &Global) const {
         const DIGlobalVariable *Variable = Info->getVariable();
         if (Variable->getName().empty())
             break;
-        Referent P;
-        P.Base = Variable->getName().str();
-        P.Kind = Global.hasLocalLinkage() || isa<DILocalScope>(Variable->getScope()) ? VariableKind::Static
+        Referent R;
+        R.Base = Variable->getName().str();
+        R.Kind = Global.hasLocalLinkage() || isa<DILocalScope>(Variable->getScope()) ? VariableKind::Static
                                                                                      : VariableKind::Global;
-        P.At = whole(Variable->getType());
-        return P;
+        R.At = whole(Variable->getType());
+        return R;
     }
     StringRef Name = Global.getName();
     if (Name.starts_with("_ZTV") || Name.starts_with("_ZTC") || Name.starts_with("_ZTT"))
@@ -141,58 +140,74 @@ Referent Referents::ofGlobal(const GlobalVariable &Global) const {
         return compilerMade("string literal");
     if (Global.hasPrivateLinkage())
         return compilerMade(Global.isConstant() ? "constant" : "temporary");
-    Referent P;
-    if (!Name.starts_with("_Z"))
-        P.Base = Name.str();
-    else
-        P.Base = Name.str();
-    P.Kind = Global.hasLocalLinkage() ? VariableKind::Static : VariableKind::Global;
-    return P;
+    Referent R;
+    R.Base = Name.str();
+    R.Kind = Global.hasLocalLinkage() ? VariableKind::Static : VariableKind::Global;
+    return R;
 }
 
 Referent Referents::ofVariable(const DILocalVariable &Variable, const DIExpression &Expression) const {
-    Referent P;
-    P.Base = Variable.getName().str();
-    P.Kind = Variable.isParameter() ? VariableKind::Parameter : VariableKind::Local;
+    Referent R;
+    R.Base = Variable.getName().str();
+    R.Kind = Variable.isParameter() ? VariableKind::Parameter : VariableKind::Local;
     int64_t Start = 0;
     if (auto Fragment = Expression.getFragmentInfo())
         Start = Fragment->OffsetInBits / 8;
-    P.At = whole(Variable.getType());
-    for (Spot &At : P.At)
+    R.At = whole(Variable.getType());
+    for (Spot &At : R.At)
         At.Offset = Start;
-    return P;
+    return R;
+}
+
+Referent Referents::ofDeclared(ArrayRef<AttachedVariable> Declared, const Type *Allocated) const {
+    Referent R = ofVariable(*Declared.front().Variable, *Declared.front().Expression);
+    if (Declared.size() == 1)
+        return R;
+    SmallVector<std::string, 4> Names;
+    for (const AttachedVariable &Binding : Declared)
+        Names.push_back(Binding.Variable->getName().str());
+    R.Base = joinNames(Names);
+    R.At = structureOf(Allocated);
+    return R;
+}
+
+Spots Referents::structureOf(const Type *Allocated) const {
+    auto *Struct = dyn_cast_or_null<StructType>(const_cast<Type *>(Allocated));
+    return Struct && Struct->isSized() ? whole(Types.find(*Struct, Layout.getTypeAllocSize(Struct))) : Spots();
 }
 
 Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
-    auto Declared = declaredVariable(Alloca);
-    if (Declared && Declared.Indirect) {
-        // The slot holds the variable's address.
+    auto Declared = declaredVariables(Alloca);
+    if (!Declared.empty() && !Declared.front().Indirect)
+        return ofDeclared(Declared, Alloca.getAllocatedType());
+    if (!Alloca.getFunction()->getSubprogram())
         return {};
-    }
-    if (Declared)
-        return ofVariable(*Declared.Variable, *Declared.Expression);
-    Referent P;
-    if (Alloca.getFunction()->getSubprogram())
-        P = compilerMade("temporary");
-    return P;
+    // Holds the address of a variable, or something that has no name.
+    Referent R = compilerMade("temporary");
+    R.At = structureOf(Alloca.getAllocatedType());
+    return R;
 }
 
 Referent Referents::ofArgument(const Argument &A) const {
-    if (auto Declared = declaredVariable(A))
-        return ofVariable(*Declared.Variable, *Declared.Expression);
+    auto Declared = declaredVariables(A);
+    if (!Declared.empty())
+        return ofDeclared(Declared, A.getPointeeInMemoryValueType());
     if (A.hasStructRetAttr()) {
-        Referent P = compilerMade("return value");
+        Referent R = compilerMade("return value");
         if (const DISubprogram *Program = A.getParent()->getSubprogram())
-            P.At = whole(resultType(*Program));
-        return P;
+            R.At = whole(resultType(*Program));
+        return R;
     }
     // The front end stores a parameter to its slot before anything else.
-    for (const User *U : A.users())
-        if (const auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == &A)
-            if (const auto *Slot = dyn_cast<AllocaInst>(Store->getPointerOperand()))
-                if (auto Declared = declaredVariable(*Slot))
-                    return pointedTo(ofVariable(*Declared.Variable, *Declared.Expression),
-                                     whole(Declared.Variable->getType()));
+    for (const User *U : A.users()) {
+        const auto *Store = dyn_cast<StoreInst>(U);
+        const auto *Slot = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
+        if (!Slot || Store->getValueOperand() != &A)
+            continue;
+        auto Parameter = declaredVariables(*Slot);
+        if (!Parameter.empty())
+            return pointedTo(ofDeclared(Parameter, nullptr), whole(Parameter.front().Variable->getType()));
+    }
     return ofDebugValue(A);
 }
 
@@ -206,21 +221,21 @@ Referent Referents::ofDebugValue(const Value &V) const {
 Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
     if (isVirtualTablePointer(Leaves))
         return compilerMade("vtable");
-    Referent P;
+    Referent R;
     AccessName Field;
     Paths.describe(Leaves, Field);
     bool Variable = !Holder.ThroughPointer && !Holder.Indexed && Field.Field.empty();
-    P.Base = Variable ? Holder.Base : shortened(Holder.spell(Field.Field));
-    P.Kind = Variable ? Holder.Kind : VariableKind::Expression;
-    P.ThroughPointer = true;
+    R.Base = Variable ? Holder.Base : shortened(Holder.spell(Field.Field));
+    R.Kind = Variable ? Holder.Kind : VariableKind::Expression;
+    R.ThroughPointer = true;
     for (const Spot &Leaf : Leaves) {
         const DIType *Bare = withoutQualifiers(Leaf.Type);
         if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)
-            P.ThroughPointer = false; // a reference reads like the object
+            R.ThroughPointer = false; // a reference reads like the object
         for (Spot &Target : whole(pointee(Leaf.Type)))
-            P.At.push_back(std::move(Target));
+            R.At.push_back(std::move(Target));
     }
-    return P;
+    return R;
 }
 
 Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
@@ -229,11 +244,11 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
     --W.Loads;
     const Value *Address = Load.getPointerOperand();
     if (const auto *Slot = dyn_cast<AllocaInst>(Address)) {
-        auto Declared = declaredVariable(*Slot);
-        if (Declared && Declared.Indirect)
-            return ofVariable(*Declared.Variable, *Declared.Expression);
-        if (!Declared)
-            return ofTemporary(*Slot, {}, W);
+        auto Declared = declaredVariables(*Slot);
+        if (!Declared.empty() && Declared.front().Indirect)
+            return ofDeclared(Declared, nullptr);
+        if (Declared.empty())
+            return ofTemporary(*Slot, W);
     }
     Referent Holder = visit(Address, W);
     AccessShape Shape{Layout.getTypeStoreSize(Load.getType()).getKnownMinValue(), Load.getType(), std::nullopt};
@@ -244,38 +259,38 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
 }
 
 // A slot without a name that is written once hands on what was put there.
-Referent Referents::ofTemporary(const AllocaInst &Slot, Referent Unknown, Walk &W) const {
+Referent Referents::ofTemporary(const AllocaInst &Slot, Walk &W) const {
     const StoreInst *Only = nullptr;
     for (const User *U : Slot.users()) {
         const auto *Store = dyn_cast<StoreInst>(U);
         if (!Store || Store->getPointerOperand() != &Slot)
             continue;
         if (Only)
-            return Unknown;
+            return {};
         Only = Store;
     }
-    return Only && Only->getValueOperand()->getType()->isPointerTy() ? visit(Only->getValueOperand(), W) : Unknown;
+    return Only && Only->getValueOperand()->getType()->isPointerTy() ? visit(Only->getValueOperand(), W) : Referent();
 }
 
 Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
     if (const Value *Same = sameObject(Call))
         return visit(Same, W);
-    Referent P = ofDebugValue(Call);
-    if (!P.Base.empty())
-        return P;
+    Referent R = ofDebugValue(Call);
+    if (!R.Base.empty())
+        return R;
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || Callee->isIntrinsic())
-        return P;
+        return R;
     const DISubprogram *Program = Callee->getSubprogram();
-    P.Base = (Program ? Program->getName() : Callee->getName()).str() + "()";
-    P.Kind = VariableKind::Expression;
-    P.ThroughPointer = true;
+    R.Base = (Program ? Program->getName() : Callee->getName()).str() + "()";
+    R.Kind = VariableKind::Expression;
+    R.ThroughPointer = true;
     if (const DIType *Result = Program ? resultType(*Program) : nullptr) {
-        P.At = whole(pointee(Result));
+        R.At = whole(pointee(Result));
         const DIType *Bare = withoutQualifiers(Result);
-        P.ThroughPointer = Bare->getTag() == dwarf::DW_TAG_pointer_type;
+        R.ThroughPointer = Bare->getTag() == dwarf::DW_TAG_pointer_type;
     }
-    return P;
+    return R;
 }
 
 Referent Referents::ofEither(const Value &V, Walk &W) const {
@@ -309,37 +324,37 @@ Referent Referents::ofEither(const Value &V, Walk &W) const {
 }
 
 Referent Referents::ofElement(const GEPOperator &Element, Walk &W) const {
-    Referent P = visit(Element.getPointerOperand(), W);
+    Referent R = visit(Element.getPointerOperand(), W);
     if (auto *Struct = dyn_cast<StructType>(Element.getSourceElementType()); Struct && Struct->isSized()) {
         uint64_t Size = Layout.getTypeAllocSize(Struct);
-        Spots Focused = Paths.focus(P.At, *Struct, Size);
+        Spots Focused = Paths.focus(R.At, *Struct, Size);
         if (Focused.empty() && Struct->hasName()) {
             // A cast: the code says what it takes the object for.
-            P.At = whole(Types.find(*Struct, Size));
-            P.ObjectHint = P.At.empty() ? sourceName(*Struct).str() : "";
+            R.At = whole(Types.find(*Struct, Size));
+            R.ObjectHint = R.At.empty() ? sourceName(*Struct).str() : "";
         } else if (!Focused.empty()) {
-            P.At = std::move(Focused);
+            R.At = std::move(Focused);
         }
     }
-    applyOffsets(Element, P);
-    return P;
+    applyOffsets(Element, R);
+    return R;
 }
 
-void Referents::applyOffsets(const GEPOperator &Element, Referent &P) const {
+void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
     unsigned Width = Layout.getIndexTypeSizeInBits(Element.getType());
     MapVector<Value *, APInt> Variable;
     APInt Constant(Width, 0);
     if (!Element.collectOffset(Layout, Width, Variable, Constant)) {
-        P.At.clear();
+        R.At.clear();
         return;
     }
     const auto *First = dyn_cast<ConstantInt>(Element.idx_begin()->get());
     bool Subscript = !First || !First->isZero();
     Type *Source = Element.getSourceElementType();
     uint64_t Stride = Source->isSized() ? Layout.getTypeAllocSize(Source).getKnownMinValue() : 0;
-    bool InsideObject = any_of(P.At, [](const Spot &At) { return At.Object || !At.Path.empty(); });
-    P.Indexed |= !InsideObject && (Subscript || Source->isArrayTy()) && !Source->isStructTy();
-    P.Indexed |= !InsideObject && Subscript;
+    bool InsideObject = any_of(R.At, [](const Spot &At) { return At.Object || !At.Path.empty(); });
+    R.Indexed |= !InsideObject && (Subscript || Source->isArrayTy()) && !Source->isStructTy();
+    R.Indexed |= !InsideObject && Subscript;
 
     // Strides first, coarse before fine: each finds the array (or the pointer's target) whose elements it counts.
     SmallVector<uint64_t, 4> Strides;
@@ -347,7 +362,7 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &P) const {
         Strides.push_back(Scale.abs().getZExtValue());
     llvm::sort(Strides, std::greater<uint64_t>());
     bool Steps = Subscript && First && Stride;
-    for (Spot &At : P.At) {
+    for (Spot &At : R.At) {
         At.Offset += Constant.getSExtValue();
         // `p[-1].x`: the elements before and after the first look like it.
         int64_t Size = sizeInBytes(At.Type);
@@ -356,7 +371,7 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &P) const {
     }
     for (uint64_t OneStride : Strides)
         if (OneStride)
-            P.At = Paths.step(P.At, OneStride);
+            R.At = Paths.step(R.At, OneStride);
 }
 
 } // namespace trackway

@@ -3,6 +3,7 @@
 #define TRACKWAY_REFERENTS_H
 
 #include "Attribution.h"
+#include "DebugVariables.h"
 #include "FieldPaths.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -25,7 +26,7 @@ class DebugTypes;
 struct Referent {
     std::string Base; // the variable, or the expression that yields the pointer
     VariableKind Kind = VariableKind::Unknown;
-    bool ThroughPointer = false; // the place is what Base points to, not Base itself
+    bool ThroughPointer = false; // the object is what Base points to, not Base itself
     bool Indexed = false;        // by a subscript before the first field
     Spots At;
     std::string ObjectHint; // what the code calls the structure when debug information does not know it
@@ -54,10 +55,12 @@ class Referents {
     Referent ofGlobal(const llvm::GlobalVariable &) const;
     Referent ofAlloca(const llvm::AllocaInst &) const;
     Referent ofArgument(const llvm::Argument &) const;
+    Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
+    Spots structureOf(const llvm::Type *Allocated) const;
     Referent ofVariable(const llvm::DILocalVariable &, const llvm::DIExpression &) const;
     Referent ofElement(const llvm::GEPOperator &, Walk &) const;
     Referent ofLoaded(const llvm::LoadInst &, Walk &) const;
-    Referent ofTemporary(const llvm::AllocaInst &, Referent, Walk &) const;
+    Referent ofTemporary(const llvm::AllocaInst &, Walk &) const;
     Referent ofResult(const llvm::CallBase &, Walk &) const;
     Referent ofDebugValue(const llvm::Value &) const;
     Referent ofEither(const llvm::Value &, Walk &) const;
