@@ -6,7 +6,7 @@
 //! access-by-access account of an oracle build.
 
 mod bytes;
-//check
+pub mod check;
 pub mod chunk;
 mod code;
 mod decoder;
@@ -18,7 +18,7 @@ mod info;
 mod interner;
 mod merge;
 mod module;
-//oracle
+pub mod oracle;
 mod payload;
 mod program;
 pub mod table;

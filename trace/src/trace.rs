@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -22,7 +23,7 @@ use crate::{ChunkKind, ChunkRef, EndInfo, ProcessInfo, Program, StartInfo, Trace
 #[derive(Debug)]
 pub struct Trace {
     path: PathBuf,
-    map: Mmap,
+    bytes: Bytes,
     identity: [u8; 16],
     chunks: Vec<ChunkRef>,
     start: StartInfo,
@@ -34,6 +35,24 @@ pub struct Trace {
     streams: Vec<Stream>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
+}
+
+/// The bytes of the file.
+#[derive(Debug)]
+enum Bytes {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+impl Deref for Bytes {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Bytes::Mapped(map) => map,
+            Bytes::Owned(bytes) => bytes,
+        }
+    }
 }
 
 /// Everything that one thread of a process wrote.
@@ -121,11 +140,20 @@ impl Trace {
         // writer replaces a trace by a new file instead of rewriting it.
         let map = unsafe { Mmap::map(&file) }.map_err(TraceError::io(path, "map the file"))?;
         let _ = map.advise(Advice::Sequential);
-        let identity = index::check_file_header(path, &map)?;
-        let (chunks, damage) = index::find_chunks(path, &map);
+        Trace::read(path, Bytes::Mapped(map))
+    }
+
+    /// Reads a trace from memory; `name` stands for the file in messages.
+    pub fn from_bytes(name: &Path, bytes: Vec<u8>) -> Result<Trace, TraceError> {
+        Trace::read(name, Bytes::Owned(bytes))
+    }
+
+    fn read(path: &Path, bytes: Bytes) -> Result<Trace, TraceError> {
+        let identity = index::check_file_header(path, &bytes)?;
+        let (chunks, damage) = index::find_chunks(path, &bytes);
         let mut trace = Trace {
             path: path.to_path_buf(),
-            map,
+            bytes,
             identity,
             chunks,
             start: StartInfo::default(),
@@ -157,7 +185,7 @@ impl Trace {
 
     /// Length of the file, bytes.
     pub fn file_length(&self) -> u64 {
-        self.map.len() as u64
+        self.bytes.len() as u64
     }
 
     /// What was recorded, where and how; all empty if that chunk is missing.
@@ -230,7 +258,7 @@ impl Trace {
     }
 
     fn stored_payload(&self, chunk: &ChunkRef) -> Result<&[u8], TraceError> {
-        let (header, stored) = index::chunk_at(&self.map, chunk.offset as usize)
+        let (header, stored) = index::chunk_at(&self.bytes, chunk.offset as usize)
             .map_err(|problem| problem.into_error(&self.path, chunk.offset))?;
         let damaged = |what| TraceError::BadChecksum {
             file: self.path.clone(),

@@ -1,0 +1,327 @@
+//! A decoder that follows the format's text operation by operation, and checks what the fast one takes for granted.
+
+use super::{Rule, Violation};
+use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
+use crate::table::{Expression, Operation, Segment};
+use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError};
+
+/// An access or event, in program order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decoded {
+    Access { site: SiteId, address: u64, length: u64 },
+    Event(Event),
+}
+
+/// Decodes single chunks slowly and carefully.
+pub struct Interpreter<'t> {
+    trace: &'t Trace,
+    payload: Vec<u8>,
+    registers: Vec<u64>,
+    /// For each register the number of the context that last set it.
+    set_in: Vec<u64>,
+    context: u64,
+}
+
+/// Where a record leads.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    module: &'t LoadedModule,
+    table: &'t MergedTable,
+    segment: &'t Segment,
+    function: FunctionId,
+}
+
+/// The record that is being interpreted, and its results.
+struct Run<'a, 't> {
+    place: Place<'t>,
+    /// Bytes of the record that are still to be read; beyond them all is 0.
+    rest: &'a [u8],
+    unset: Option<u32>,
+    sink: &'a mut dyn FnMut(Decoded),
+}
+
+impl<'t> Interpreter<'t> {
+    pub fn new(trace: &'t Trace) -> Self {
+        let counts = trace
+            .loaded()
+            .tables
+            .iter()
+            .flat_map(|table| &table.register_counts);
+        let registers = counts.max().map_or(0, |count| *count as usize);
+        Interpreter {
+            trace,
+            payload: Vec::new(),
+            registers: vec![0; registers],
+            set_in: vec![0; registers],
+            context: 0,
+        }
+    }
+
+    /// Decodes a chunk of records into `sink`, and returns all rules that it breaks. Unknown ids and truncated records
+    /// end the chunk; a register that was not set has whatever was last stored to it in the chunk, or 0.
+    pub fn run(
+        &mut self,
+        chunk: &ChunkRef,
+        sink: &mut dyn FnMut(Decoded),
+    ) -> Result<Vec<Violation>, TraceError> {
+        let mut payload = std::mem::take(&mut self.payload);
+        self.trace.read_payload(chunk, &mut payload)?;
+        let violations = self.records(chunk, &payload, sink);
+        self.payload = payload;
+        Ok(violations)
+    }
+
+    fn records(&mut self, chunk: &ChunkRef, payload: &[u8], sink: &mut dyn FnMut(Decoded)) -> Vec<Violation> {
+        let tail = chunk.header.is_tail();
+        let mut violations = Vec::new();
+        self.registers.fill(0);
+        self.context += 1;
+        let mut current: Option<Place<'t>> = None;
+        let mut position = 0;
+        while position < payload.len() {
+            let violation = |rule| Violation {
+                chunk_offset: chunk.offset,
+                stream: chunk.header.stream,
+                position: position as u64,
+                rule,
+            };
+            let (place, start) = match self.find(payload, position, current) {
+                Ok(Some(found)) => found,
+                Ok(None) => break,
+                Err(rule) => {
+                    violations.push(violation(rule));
+                    break;
+                }
+            };
+            let end = start + place.segment.record_length as usize;
+            if end > payload.len() && !tail {
+                violations.push(violation(Rule::Truncated {
+                    missing: (end - payload.len()) as u64,
+                }));
+                break;
+            }
+            if !current.is_some_and(|old| same_function(&old, &place)) {
+                self.context += 1;
+            }
+            current = Some(place);
+            let rest = payload.get(start..).unwrap_or(&[]);
+            let mut run = Run {
+                place,
+                rest,
+                unset: None,
+                sink,
+            };
+            for operation in &place.segment.operations {
+                self.operation(operation, &mut run);
+            }
+            if let Some(register) = run.unset {
+                violations.push(violation(Rule::UnsetRegister {
+                    function: place.function,
+                    register,
+                }));
+            }
+            position = end;
+        }
+        violations
+    }
+
+    /// The place of the record at `position`, and where its bytes after the id start.
+    fn find(
+        &self,
+        payload: &[u8],
+        position: usize,
+        current: Option<Place<'t>>,
+    ) -> Result<Option<(Place<'t>, usize)>, Rule> {
+        let byte = |offset: usize| payload.get(position + offset).copied().unwrap_or(0);
+        let local_id = byte(0);
+        if local_id != 0 {
+            let current = current.ok_or(Rule::FirstRecordIsLocal { local_id })?;
+            let place = find_local(current, local_id).ok_or(Rule::UnknownLocalId { local_id })?;
+            return Ok(Some((place, position + 1)));
+        }
+        match u32::from_le_bytes([byte(1), byte(2), byte(3), 0]) {
+            0 => Ok(None),
+            id => {
+                let place = find_global(self.trace.loaded(), id).ok_or(Rule::UnknownGlobalId { id })?;
+                Ok(Some((place, position + 4)))
+            }
+        }
+    }
+
+    fn set(&mut self, register: u32, value: u64) {
+        self.registers[register as usize] = value;
+        self.set_in[register as usize] = self.context;
+    }
+
+    fn get(&self, register: u32, run: &mut Run<'_, '_>) -> u64 {
+        if self.set_in[register as usize] != self.context {
+            run.unset.get_or_insert(register);
+        }
+        self.registers[register as usize]
+    }
+
+    fn value(&self, expression: &Expression, run: &mut Run<'_, '_>) -> u64 {
+        let symbol = expression
+            .symbol
+            .map_or(0, |symbol| run.place.module.symbol_addresses[symbol as usize]);
+        let mut value = symbol.wrapping_add(expression.constant as u64);
+        for term in &expression.terms {
+            value = value.wrapping_add(self.get(term.register, run).wrapping_mul(term.scale as u64));
+        }
+        value
+    }
+
+    fn operation(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
+        let table = run.place.table;
+        match operation {
+            Operation::Root { register, encoding } => {
+                let value = run.take(usize::from(encoding.width), encoding.signed);
+                self.set(*register, value);
+            }
+            Operation::Set { register, value } => {
+                let value = self.value(value, run);
+                self.set(*register, value);
+            }
+            Operation::Access { site, address } => {
+                let address = self.value(address, run);
+                run.access(self.trace, *site, address);
+            }
+            Operation::Block {
+                site,
+                address,
+                length,
+            } => {
+                let address = self.value(address, run);
+                let length = self.value(length, run);
+                if length > 0 {
+                    (run.sink)(Decoded::Access {
+                        site: table.site(*site),
+                        address,
+                        length,
+                    });
+                }
+            }
+            Operation::Masked { .. } | Operation::Gather { .. } => self.lanes(operation, run),
+            Operation::Enter => (run.sink)(Decoded::Event(Event::Enter(run.place.function))),
+            Operation::Exit => (run.sink)(Decoded::Event(Event::Exit(run.place.function))),
+            Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
+                self.allocation(operation, run);
+            }
+        }
+    }
+
+    fn lanes(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
+        let mut set_lanes = 0;
+        match operation {
+            Operation::Masked {
+                site,
+                address,
+                mask,
+                lanes,
+                packed,
+                stride,
+            } => {
+                let address = self.value(address, run);
+                let mask = self.get(*mask, run);
+                for lane in (0..u64::from(*lanes)).filter(|lane| mask >> lane & 1 == 1) {
+                    let steps = if *packed { set_lanes } else { lane };
+                    run.access(
+                        self.trace,
+                        *site,
+                        address.wrapping_add(steps.wrapping_mul(*stride)),
+                    );
+                    set_lanes += 1;
+                }
+            }
+            Operation::Gather {
+                site,
+                mask,
+                lanes,
+                first_register,
+            } => {
+                let mask = self.get(*mask, run);
+                for lane in (0..u32::from(*lanes)).filter(|lane| mask >> lane & 1 == 1) {
+                    let address = self.get(first_register + lane, run);
+                    run.access(self.trace, *site, address);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn allocation(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
+        let table = run.place.table;
+        let event = match operation {
+            Operation::Allocate { site, block } => Event::Allocate {
+                site: table.allocation_site(*site),
+                address: self.value(&block.address, run),
+                element_size: self.value(&block.element_size, run),
+                count: self.value(&block.count, run),
+            },
+            Operation::Free { site, address } => Event::Free {
+                site: table.allocation_site(*site),
+                address: self.value(address, run),
+            },
+            Operation::Reallocate { site, old, block } => Event::Reallocate {
+                site: table.allocation_site(*site),
+                old_address: self.value(old, run),
+                new_address: self.value(&block.address, run),
+                element_size: self.value(&block.element_size, run),
+                count: self.value(&block.count, run),
+            },
+            _ => return,
+        };
+        (run.sink)(Decoded::Event(event));
+    }
+}
+
+impl Run<'_, '_> {
+    /// The next bytes of the record as a number.
+    fn take(&mut self, width: usize, signed: bool) -> u64 {
+        let mut bytes = [0; 8];
+        let present = width.min(self.rest.len());
+        bytes[..present].copy_from_slice(&self.rest[..present]);
+        self.rest = &self.rest[present..];
+        if signed && bytes[width - 1] & 0x80 != 0 {
+            bytes[width..].fill(0xff);
+        }
+        u64::from_le_bytes(bytes)
+    }
+
+    fn access(&mut self, trace: &Trace, site: u32, address: u64) {
+        let site = self.place.table.site(site);
+        let length = u64::from(trace.program().site(site).size);
+        (self.sink)(Decoded::Access {
+            site,
+            address,
+            length,
+        });
+    }
+}
+
+fn same_function(one: &Place<'_>, other: &Place<'_>) -> bool {
+    std::ptr::eq(one.module, other.module) && one.segment.function == other.segment.function
+}
+
+fn find_local(current: Place<'_>, local_id: u8) -> Option<Place<'_>> {
+    let range = &current.table.segments_of_function[current.segment.function as usize];
+    let segments = &current.table.segments[range.start as usize..range.end as usize];
+    let segment = segments.iter().find(|segment| segment.local_id == local_id)?;
+    Some(Place { segment, ..current })
+}
+
+fn find_global(loaded: &Loaded, id: u32) -> Option<Place<'_>> {
+    let module = *loaded
+        .module_of_segment
+        .get(id as usize)
+        .filter(|module| **module != NO_SEGMENT)?;
+    let module = &loaded.modules[module as usize];
+    let table = &loaded.tables[module.table];
+    let segment = &table.segments[(id - module.first_segment) as usize];
+    Some(Place {
+        module,
+        table,
+        segment,
+        function: table.function(segment.function),
+    })
+}
