@@ -15,11 +15,8 @@ pub enum RecordError {
     #[error("{} already exists; choose another name or force it to be replaced", path.display())]
     OutputExists { path: PathBuf },
 
-    #[error("cannot create the trace {}: {source}", path.display())]
-    Output { path: PathBuf, source: io::Error },
-
-    #[error("cannot write the first chunk of the trace {}: {message}", path.display())]
-    FirstChunk { path: PathBuf, message: String },
+    #[error("{error}")]
+    Trace { error: Box<trackway_trace::TraceError> },
 
     #[error("cannot create {size} bytes of shared memory for the ring ({step}): {source}; try fewer or smaller buffers")]
     Ring {

@@ -1,10 +1,149 @@
 //! The recorder: starts a program, stays beside it, drains the buffers that its threads fill in shared memory, and
 //! writes them as the chunks of a trace.
+//!
+//! [`Ring`](ring::Ring) is the shared memory, [`Collector`](collector::Collector) turns its buffers into chunks,
+//! `encoding` compresses and writes these on threads of their own, [`Recording`](recording::Recording) is the loop.
 
+mod abi;
+mod collector;
+mod encoding;
 mod error;
+mod liveness;
+mod machine;
 mod options;
+mod processes;
+mod program;
+mod recording;
+mod ring;
+mod signals;
+mod sink;
 mod summary;
+
+use std::time::Instant;
+
+use trackway_trace::{ChunkEncoder, EndInfo};
+
+use collector::{Collector, GapReason, Totals};
+use liveness::Liveness;
+use program::{EndOfProgram, Program};
+use recording::Recording;
+use ring::Ring;
+use signals::Signals;
+use sink::Sink;
 
 pub use error::RecordError;
 pub use options::{Compression, Output, RecordOptions, WhenFull};
 pub use summary::{Loss, ProgramEnd, RecordSummary};
+
+/// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
+/// meanwhile: the program gets them, and after its end they end the wait for processes that it left behind.
+///
+/// An error means that the program was not started.
+pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
+    options.check()?;
+    let started = Instant::now();
+    let cpu_before = cpu_seconds();
+    let ring = Ring::create(&options)?;
+    let liveness = Liveness::begin(&ring).map_err(|source| RecordError::System {
+        action: "hold the ring's lock",
+        source,
+    })?;
+    let mut signals = Signals::catch().map_err(|source| RecordError::System {
+        action: "catch signals",
+        source,
+    })?;
+    let encoders = encoders(&options)?;
+    let sink = Sink::create(&options)?;
+    let child = match program::start(&options, &ring) {
+        Ok(child) => child,
+        Err(error) => {
+            sink.remove();
+            return Err(error);
+        }
+    };
+    let start_info = machine::start_info(&options, child.id());
+    let output = encoding::Output::new(sink);
+    let end = EndOfProgram::default();
+    let (totals, interrupted) = std::thread::scope(|scope| {
+        let program = Program::watch(child, &end, &ring, scope);
+        let mut collector = Collector::new(&ring, encoding::start(encoders, &output, &ring, scope));
+        collector.start(&start_info);
+        let mut recording = Recording {
+            ring: &ring,
+            collector: &mut collector,
+            program: &program,
+            end: &end,
+            signals: &mut signals,
+        };
+        let interrupted = recording.run();
+        collector.push_program_end(program.pid, end.get());
+        (collector.finish(missing_reason(&options)), interrupted)
+    });
+    ring.stop();
+    drop(liveness);
+    let program_end = end.get().unwrap_or(ProgramEnd::Exited(0));
+    let mut sink = output.into_sink();
+    sink.finish(&end_info(program_end, &totals, interrupted));
+    Ok(RecordSummary {
+        program_end,
+        instrumented: totals.modules > 0,
+        modules: totals.modules,
+        processes: totals.processes,
+        streams: totals.streams,
+        chunks: sink.chunks(),
+        raw_bytes: totals.record_bytes,
+        stored_bytes: sink.stored_bytes(),
+        dropped_buffers: totals.dropped,
+        write_failure: sink.loss(totals.dropped),
+        interrupted,
+        recorder_cpu_seconds: cpu_seconds() - cpu_before,
+        wall_seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {
+    let codec = sink::codec(options.compression);
+    let encoders: Result<_, _> = (0..options.workers).map(|_| ChunkEncoder::new(codec)).collect();
+    encoders.map_err(|error| RecordError::Trace {
+        error: Box::new(error),
+    })
+}
+
+/// Why records are missing at the end of a stream, if some are.
+fn missing_reason(options: &RecordOptions) -> GapReason {
+    match options.when_full {
+        WhenFull::Drop => GapReason::RingFull,
+        WhenFull::Wait => GapReason::NotRecorded,
+    }
+}
+
+fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool) -> EndInfo {
+    let (exit_status, signal) = program_end.parts();
+    let reason = if interrupted {
+        "interrupted"
+    } else {
+        "program ended"
+    };
+    EndInfo {
+        exit_status,
+        signal,
+        end_monotonic_ns: machine::monotonic_ns(),
+        streams: totals.streams,
+        dropped_buffers: totals.dropped,
+        record_bytes: totals.record_bytes,
+        reason: reason.to_owned(),
+        ..EndInfo::default()
+    }
+}
+
+/// Processor time of this process so far, seconds.
+fn cpu_seconds() -> f64 {
+    // SAFETY: getrusage fills the structure, for which zeros are valid.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &mut usage);
+        usage
+    };
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 * 1e-6;
+    seconds(usage.ru_utime) + seconds(usage.ru_stime)
+}

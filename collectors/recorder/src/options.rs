@@ -1,6 +1,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use crate::RecordError;
+
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
@@ -12,9 +14,10 @@ pub struct RecordOptions {
     pub compression: Compression,
     /// What a thread of the program does when every buffer is full.
     pub when_full: WhenFull,
-    /// Bytes of one buffer: a multiple of 4096, at least 16,384.
+    /// Bytes of one buffer: a multiple of 4096, from 16,384 to 256 MiB.
     pub buffer_size: u32,
-    /// Number of buffers in the ring, 2 to 65,536.
+    /// Full buffers that may wait for the recorder, 2 to 65,536; then the ring is full. Each thread has one more to
+    /// write to.
     pub buffer_count: u32,
     /// Threads that compress, 1 to 64.
     pub workers: usize,
@@ -35,6 +38,39 @@ impl RecordOptions {
             buffer_count: 64,
             workers: 1,
             dump_oracle: false,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), RecordError> {
+        let size_is_valid =
+            self.buffer_size.is_multiple_of(4096) && (16_384..=1 << 28).contains(&self.buffer_size);
+        let checks = [
+            (
+                "the buffer size",
+                u64::from(self.buffer_size),
+                size_is_valid,
+                "a multiple of 4096 from 16,384 to 268,435,456",
+            ),
+            (
+                "the number of buffers",
+                self.buffer_count.into(),
+                (2..=1 << 16).contains(&self.buffer_count),
+                "from 2 to 65,536",
+            ),
+            (
+                "the number of workers",
+                self.workers as u64,
+                (1..=64).contains(&self.workers),
+                "from 1 to 64",
+            ),
+        ];
+        match checks.into_iter().find(|&(_, _, is_valid, _)| !is_valid) {
+            Some((option, value, _, expected)) => Err(RecordError::Option {
+                option,
+                value,
+                expected,
+            }),
+            None => Ok(()),
         }
     }
 }

@@ -13,6 +13,14 @@ impl ProgramEnd {
             Self::Signalled(signal) => 128 + signal,
         }
     }
+
+    /// Exit status and signal, of which one is known.
+    pub(crate) fn parts(self) -> (Option<i32>, Option<i32>) {
+        match self {
+            Self::Exited(status) => (Some(status), None),
+            Self::Signalled(signal) => (None, Some(signal)),
+        }
+    }
 }
 
 /// Why and how incompletely a trace ended.

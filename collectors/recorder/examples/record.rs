@@ -1,0 +1,31 @@
+//! The least program that records: `record TRACE PROGRAM [ARGUMENT...]`. Ends with the program's status.
+
+use std::process::exit;
+
+use trackway_recorder::{record, Output, RecordOptions};
+
+fn main() {
+    let mut arguments = std::env::args_os().skip(1);
+    let (Some(trace), Some(program)) = (arguments.next(), arguments.next()) else {
+        eprintln!("usage: record TRACE PROGRAM [ARGUMENT...]");
+        exit(2);
+    };
+    let mut options = RecordOptions::new(
+        program,
+        Output::File {
+            path: trace.into(),
+            force: false,
+        },
+    );
+    options.arguments = arguments.collect();
+    match record(options) {
+        Ok(summary) => {
+            eprintln!("{summary:#?}");
+            exit(summary.program_end.shell_status());
+        }
+        Err(error) => {
+            eprintln!("record: {error}");
+            exit(125);
+        }
+    }
+}

@@ -1,0 +1,386 @@
+//! Takes the buffers that the program hands over and queues them as chunks.
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
+use trackway_trace::{ChunkFields, ChunkKind, ProcessEvent, ProcessInfo, StartInfo};
+
+use crate::abi::{self, Buffer};
+use crate::encoding::{Payload, Queue};
+use crate::machine::monotonic_ns;
+use crate::processes::{Image, Processes};
+use crate::ring::Ring;
+use crate::ProgramEnd;
+
+/// Why records are missing, as the trace states it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum GapReason {
+    RingFull = 1,
+    NotRecorded = 3,
+}
+
+/// What was collected.
+#[derive(Default)]
+pub struct Totals {
+    pub modules: u64,
+    pub record_bytes: u64,
+    pub streams: u64,
+    pub processes: u64,
+    pub dropped: u64,
+}
+
+pub struct Collector<'scope> {
+    ring: &'scope Ring,
+    queue: Queue,
+    pub processes: Processes,
+    streams: HashMap<u32, StreamState>,
+    /// By first segment id: the payload as far as it has come.
+    modules: HashMap<u32, Vec<u8>>,
+    /// Stream slots whose process was noticed.
+    noticed: usize,
+    sequences: HashMap<u8, u64>,
+    pub totals: Totals,
+}
+
+#[derive(Default)]
+struct StreamState {
+    process: u32,
+    /// Sequence of the next buffer of records, and of the oracle's.
+    next_records: u64,
+    next_oracle: u64,
+    gaps: u64,
+    dropped: u64,
+}
+
+/// What a buffer says of itself, read once.
+struct Description {
+    kind: u32,
+    stream: u32,
+    image: Image,
+    parent_pid: u32,
+    flags: u32,
+    sequence: u64,
+    first_ns: u64,
+    last_ns: u64,
+    length: usize,
+    dropped_before: u32,
+}
+
+impl Description {
+    fn read(buffer: &Buffer) -> Self {
+        Self {
+            kind: buffer.kind.load(Relaxed),
+            stream: buffer.stream.load(Relaxed),
+            image: image_of(buffer),
+            parent_pid: buffer.parent_pid.load(Relaxed),
+            flags: buffer.flags.load(Relaxed),
+            sequence: buffer.sequence.load(Relaxed),
+            first_ns: buffer.first_ns.load(Relaxed),
+            last_ns: buffer.last_ns.load(Relaxed),
+            length: buffer.length.load(Relaxed) as usize,
+            dropped_before: buffer.dropped_before.load(Relaxed),
+        }
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.flags & abi::FLAG_ABANDONED != 0
+    }
+
+    fn chunk_flags(&self) -> u16 {
+        let last = if self.flags & abi::FLAG_LAST != 0 {
+            FLAG_LAST
+        } else {
+            0
+        };
+        let tail = if self.is_abandoned() { FLAG_TAIL } else { 0 };
+        last | tail
+    }
+}
+
+pub fn image_of(buffer: &Buffer) -> Image {
+    Image {
+        pid: buffer.pid.load(Acquire),
+        image: buffer.image.load(Relaxed),
+    }
+}
+
+impl<'scope> Collector<'scope> {
+    pub fn new(ring: &'scope Ring, queue: Queue) -> Self {
+        Self {
+            ring,
+            queue,
+            processes: Processes::default(),
+            streams: HashMap::new(),
+            modules: HashMap::new(),
+            noticed: 0,
+            sequences: HashMap::new(),
+            totals: Totals::default(),
+        }
+    }
+
+    pub fn start(&mut self, info: &StartInfo) {
+        self.push_json(ChunkKind::Start, 0, info);
+    }
+
+    /// Takes every full buffer whose turn in its stream it is. Returns their number.
+    pub fn collect(&mut self) -> usize {
+        self.notice_streams();
+        let buffers = self.ring.buffers();
+        let mut full: Vec<(usize, Description)> = (0..buffers.len())
+            .filter(|&index| buffers[index].state.load(Acquire) == abi::FULL)
+            .map(|index| (index, Description::read(&buffers[index])))
+            .collect();
+        // Modules first: should the file be cut off, the records before the cut can be decoded.
+        full.sort_by_key(|(_, buffer)| {
+            (
+                buffer.kind != abi::KIND_MODULE,
+                buffer.stream,
+                buffer.kind,
+                buffer.sequence,
+            )
+        });
+        full.retain(|(index, buffer)| self.take_in_turn(*index, buffer));
+        full.len()
+    }
+
+    /// Processes whose stream has begun, even if no buffer of theirs comes for a long time.
+    fn notice_streams(&mut self) {
+        for slot in &self.ring.streams()[self.noticed..] {
+            let image = Image {
+                pid: slot.pid.load(Acquire),
+                image: slot.image.load(Relaxed),
+            };
+            if image.pid == 0 {
+                break; // it is about to say
+            }
+            self.processes.notice(image);
+            self.noticed += 1;
+        }
+    }
+
+    /// False if an earlier buffer of the stream has become full behind the back of `collect`.
+    fn take_in_turn(&mut self, index: usize, buffer: &Description) -> bool {
+        let next = match (buffer.kind, self.streams.get(&buffer.stream)) {
+            (abi::KIND_RECORDS, state) => state.map_or(0, |state| state.next_records),
+            (abi::KIND_ORACLE_RECORDS, state) => state.map_or(0, |state| state.next_oracle),
+            _ => buffer.sequence,
+        };
+        if buffer.sequence > next {
+            return false;
+        }
+        self.ring.buffers()[index].state.store(abi::TAKEN, Relaxed);
+        match buffer.kind {
+            abi::KIND_MODULE => self.take_module(index, buffer),
+            abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS => self.take_stream(index, buffer),
+            _ => self.ring.free(index, self.ring.buffer_size()),
+        }
+        true
+    }
+
+    fn take_module(&mut self, index: usize, buffer: &Description) {
+        let process = self.process_number(buffer);
+        let payload = self.modules.entry(buffer.stream).or_default();
+        payload.extend_from_slice(self.ring.bytes(index, buffer.length));
+        self.ring.free(index, buffer.length);
+        if buffer.is_abandoned() {
+            self.modules.remove(&buffer.stream); // nothing was recorded with it yet
+        } else if buffer.flags & abi::FLAG_LAST != 0 {
+            let payload = self.modules.remove(&buffer.stream).unwrap_or_default();
+            let fields = ChunkFields {
+                process,
+                sequence: self.next_sequence(ChunkKind::Module),
+                first_ns: buffer.first_ns,
+                last_ns: buffer.last_ns,
+                ..ChunkFields::new(ChunkKind::Module)
+            };
+            self.totals.modules += 1;
+            self.queue.push(fields, Payload::Bytes(payload));
+        }
+    }
+
+    fn take_stream(&mut self, index: usize, buffer: &Description) {
+        let written = match buffer.is_abandoned() {
+            true => self.ring.written_length(index),
+            false => buffer.length,
+        };
+        let process = self.process_number(buffer);
+        let kind = if buffer.kind == abi::KIND_RECORDS {
+            ChunkKind::Records
+        } else {
+            ChunkKind::OracleRecords
+        };
+        let state = self.stream_state(buffer.stream, process);
+        state.dropped += u64::from(buffer.dropped_before);
+        match kind {
+            ChunkKind::Records => state.next_records = buffer.sequence + 1,
+            _ => state.next_oracle = buffer.sequence + 1,
+        }
+        if buffer.dropped_before > 0 {
+            self.push_gap(buffer.stream, buffer.dropped_before.into(), GapReason::RingFull);
+        }
+        if written == 0 && buffer.is_abandoned() {
+            return self.ring.free(index, 0);
+        }
+        if kind == ChunkKind::Records {
+            self.totals.record_bytes += written as u64;
+        }
+        let length = if buffer.is_abandoned() {
+            self.tail_length(kind, written)
+        } else {
+            written
+        };
+        let fields = ChunkFields {
+            kind,
+            flags: buffer.chunk_flags(),
+            process,
+            stream: buffer.stream,
+            sequence: buffer.sequence,
+            first_ns: buffer.first_ns,
+            last_ns: if buffer.is_abandoned() {
+                monotonic_ns()
+            } else {
+                buffer.last_ns
+            },
+        };
+        self.queue.push(fields, Payload::Buffer { index, length });
+    }
+
+    /// The last record may end in zeros, and a zero must follow it.
+    fn tail_length(&self, kind: ChunkKind, written: usize) -> usize {
+        let length = match kind {
+            ChunkKind::Records => written + abi::SLACK,
+            _ => written.next_multiple_of(32),
+        };
+        length.min(self.ring.buffer_size())
+    }
+
+    fn stream_state(&mut self, stream: u32, process: u32) -> &mut StreamState {
+        let totals = &mut self.totals;
+        self.streams.entry(stream).or_insert_with(|| {
+            totals.streams += 1;
+            StreamState {
+                process,
+                ..StreamState::default()
+            }
+        })
+    }
+
+    fn process_number(&mut self, buffer: &Description) -> u32 {
+        let process = self.processes.number(buffer.image, buffer.parent_pid);
+        if process.is_new {
+            let info = ProcessInfo {
+                pid: buffer.image.pid,
+                parent: process.parent,
+                event: ProcessEvent::Start,
+                exit_status: None,
+                signal: None,
+                monotonic_ns: buffer.first_ns,
+            };
+            self.push_json(ChunkKind::Process, process.number, &info);
+        }
+        process.number
+    }
+
+    /// `end`: known only of the program that the recorder started.
+    pub fn push_process_end(&mut self, pid: u32, number: u32, end: Option<ProgramEnd>) {
+        let (exit_status, signal) = end.map_or((None, None), ProgramEnd::parts);
+        let info = ProcessInfo {
+            pid,
+            parent: None,
+            event: ProcessEvent::Exit,
+            exit_status,
+            signal,
+            monotonic_ns: monotonic_ns(),
+        };
+        self.push_json(ChunkKind::Process, number, &info);
+    }
+
+    fn push_gap(&mut self, stream: u32, dropped_buffers: u64, reason: GapReason) {
+        let state = self.streams.entry(stream).or_default();
+        let fields = ChunkFields {
+            process: state.process,
+            stream,
+            sequence: state.gaps,
+            last_ns: monotonic_ns(),
+            ..ChunkFields::new(ChunkKind::Gap)
+        };
+        state.gaps += 1;
+        let payload = [dropped_buffers.to_le_bytes(), (reason as u64).to_le_bytes()].concat();
+        self.queue.push(fields, Payload::Bytes(payload));
+    }
+
+    fn push_json(&mut self, kind: ChunkKind, process: u32, info: &impl serde::Serialize) {
+        let sequence = self.next_sequence(kind);
+        let fields = ChunkFields {
+            process,
+            sequence,
+            ..ChunkFields::new(kind)
+        };
+        // These types hold strings and numbers only, which JSON always can.
+        self.queue.push(
+            fields,
+            Payload::Bytes(serde_json::to_vec(info).unwrap_or_default()),
+        );
+    }
+
+    fn next_sequence(&mut self, kind: ChunkKind) -> u64 {
+        let next = self.sequences.entry(kind.into()).or_default();
+        *next += 1;
+        *next - 1
+    }
+
+    /// The program that the recorder started has ended.
+    pub fn push_program_end(&mut self, pid: u32, end: Option<ProgramEnd>) {
+        if let Some(number) = self.processes.latest_number(pid) {
+            self.push_process_end(pid, number, end);
+        }
+    }
+
+    /// Streams of living processes go on unrecorded.
+    pub fn note_unrecorded(&mut self) {
+        let slots = self.ring.streams();
+        for (stream, slot) in (0..).zip(slots) {
+            let image = Image {
+                pid: slot.pid.load(Acquire),
+                image: slot.image.load(Relaxed),
+            };
+            if self.processes.lives(image.pid) && self.streams.contains_key(&stream) {
+                self.push_gap(stream, 0, GapReason::NotRecorded);
+            }
+        }
+    }
+
+    /// Notes what streams dropped at their end, and what the oracle counted. Nothing can be collected any more.
+    pub fn finish(mut self, reason: GapReason) -> Totals {
+        let mut summary = Vec::new();
+        for (stream, slot) in (0..).zip(self.ring.streams()) {
+            let dropped = slot.dropped.load(Relaxed);
+            self.totals.dropped += dropped;
+            let noted = self.streams.get(&stream).map_or(0, |state| state.dropped);
+            if dropped > noted {
+                let image = Image {
+                    pid: slot.pid.load(Acquire),
+                    image: slot.image.load(Relaxed),
+                };
+                let process = self.processes.number(image, 0).number;
+                self.stream_state(stream, process);
+                self.push_gap(stream, dropped - noted, reason);
+            }
+            let count = slot.oracle_count.load(Relaxed);
+            if count > 0 {
+                summary.extend_from_slice(&u64::from(stream).to_le_bytes());
+                summary.extend_from_slice(&count.to_le_bytes());
+                summary.extend_from_slice(&slot.oracle_hash.load(Relaxed).to_le_bytes());
+            }
+        }
+        if !summary.is_empty() {
+            self.queue.push(
+                ChunkFields::new(ChunkKind::OracleSummary),
+                Payload::Bytes(summary),
+            );
+        }
+        self.totals.processes = self.processes.numbered().into();
+        self.totals
+    }
+}

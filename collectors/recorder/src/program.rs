@@ -1,0 +1,102 @@
+//! Starting the program and waiting for its end.
+
+use std::io;
+use std::os::fd::{OwnedFd, RawFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus};
+use std::sync::Mutex;
+use std::thread::Scope;
+
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+use crate::options::RecordOptions;
+use crate::ring::Ring;
+use crate::{ProgramEnd, RecordError};
+
+/// The running program.
+pub struct Program {
+    pub pid: u32,
+    descriptor: Option<OwnedFd>,
+}
+
+/// How the program ended, as soon as it has.
+#[derive(Default)]
+pub struct EndOfProgram(Mutex<Option<ProgramEnd>>);
+
+impl EndOfProgram {
+    pub fn get(&self) -> Option<ProgramEnd> {
+        *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn set(&self, end: ProgramEnd) {
+        *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(end);
+    }
+}
+
+pub fn start(options: &RecordOptions, ring: &Ring) -> Result<Child, RecordError> {
+    let name = ring.name().map_err(|source| RecordError::System {
+        action: "inspect the ring",
+        source,
+    })?;
+    let descriptor = ring.descriptor();
+    let mut command = Command::new(&options.program);
+    command.args(&options.arguments).env("TRACKWAY_RING", name);
+    // SAFETY: the closure makes one async-signal-safe system call.
+    unsafe { command.pre_exec(move || inherit(descriptor)) };
+    command.spawn().map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => RecordError::ProgramNotFound {
+            program: options.program.clone(),
+        },
+        _ => RecordError::Start {
+            program: options.program.clone(),
+            source,
+        },
+    })
+}
+
+fn inherit(descriptor: RawFd) -> io::Result<()> {
+    // SAFETY: sets a flag of a descriptor.
+    match unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+impl Program {
+    /// Waits for `child` on a thread of its own, which notes the end and pokes the ring.
+    pub fn watch<'scope>(
+        mut child: Child,
+        end: &'scope EndOfProgram,
+        ring: &'scope Ring,
+        scope: &'scope Scope<'scope, '_>,
+    ) -> Self {
+        let pid = child.id();
+        let descriptor = open_process(pid);
+        scope.spawn(move || {
+            end.set(child.wait().map_or(ProgramEnd::Exited(0), program_end));
+            ring.poke();
+        });
+        Self { pid, descriptor }
+    }
+
+    /// Passes a signal on. A program that has ended already needs none.
+    pub fn send(&self, signal: i32) {
+        if let (Some(descriptor), Some(signal)) = (&self.descriptor, Signal::from_named_raw(signal)) {
+            let _ = rustix::process::pidfd_send_signal(descriptor, signal);
+        }
+    }
+}
+
+/// A descriptor that becomes readable when the process ends; none if it has ended.
+pub fn open_process(pid: u32) -> Option<OwnedFd> {
+    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
+}
+
+fn program_end(status: ExitStatus) -> ProgramEnd {
+    match (status.code(), status.signal()) {
+        (Some(status), _) => ProgramEnd::Exited(status),
+        (None, Some(signal)) => ProgramEnd::Signalled(signal),
+        (None, None) => ProgramEnd::Exited(0),
+    }
+}

@@ -1,0 +1,60 @@
+//! Signals that would end the recorder: it stays until the program has ended and the trace is complete.
+
+use std::io;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::iterator::exfiltrator::origin::WithOrigin;
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::low_level::siginfo::Cause;
+
+pub struct Signals {
+    caught: SignalsInfo<WithOrigin>,
+    former: Vec<(i32, libc::sigaction)>,
+}
+
+/// A signal that the recorder got.
+pub struct Received {
+    pub signal: i32,
+    /// The terminal sent it: then the program got it as well.
+    pub from_terminal: bool,
+}
+
+impl Signals {
+    /// Signals that are ignored stay so, for the program too (`nohup`).
+    pub fn catch() -> io::Result<Self> {
+        let mut former: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
+            .map(|signal| (signal, action(signal)))
+            .into();
+        former.retain(|(_, action)| action.sa_sigaction != libc::SIG_IGN);
+        let signals: Vec<_> = former.iter().map(|&(signal, _)| signal).collect();
+        Ok(Self {
+            caught: SignalsInfo::with_exfiltrator(signals, WithOrigin::default())?,
+            former,
+        })
+    }
+
+    pub fn pending(&mut self) -> impl Iterator<Item = Received> + '_ {
+        self.caught.pending().map(|origin| Received {
+            signal: origin.signal,
+            from_terminal: matches!(origin.cause, Cause::Kernel),
+        })
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for (signal, action) in &self.former {
+            // SAFETY: installs what was installed before.
+            unsafe { libc::sigaction(*signal, action, std::ptr::null_mut()) };
+        }
+    }
+}
+
+fn action(signal: i32) -> libc::sigaction {
+    // SAFETY: with no new action, sigaction only writes the present one, for which zeros are valid.
+    unsafe {
+        let mut present = std::mem::zeroed();
+        libc::sigaction(signal, std::ptr::null(), &mut present);
+        present
+    }
+}

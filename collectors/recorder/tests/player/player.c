@@ -1,0 +1,229 @@
+// A program that records by hand what the compiler pass would make it record: the first argument names the scene.
+// Each access is a record of a global id and an 8-byte address, and is reported to the oracle.
+#include "abi.h"
+#include "table.h" // the module's table, and `play_function`: its function as the oracle knows it
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern _Thread_local struct trackway_thread __trackway_thread;
+extern const char __trackway_abi_1;
+void __trackway_register(struct trackway_module *module);
+__attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor);
+void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size);
+
+static struct trackway_module module = {.segment_count = 1, .table = table, .table_length = sizeof table};
+
+__attribute__((constructor)) static void register_module(void) {
+    errno = 77;
+    __trackway_register(&module);
+    if (errno != 77 || __trackway_abi_1 != TRACKWAY_ABI)
+        abort();
+}
+
+static void record_access(uint64_t address) {
+    if (!module.id_base)
+        return;
+    unsigned char *cursor = __trackway_thread.cursor;
+    if (cursor >= __trackway_thread.limit)
+        cursor = __trackway_flush(cursor);
+    memcpy(cursor, &module.id_base, 4);
+    memcpy(cursor + 4, &address, 8);
+    __trackway_thread.cursor = cursor + 12;
+    __trackway_oracle_access(play_function, 1, address, 8);
+}
+
+static void play(uint64_t first, uint64_t count) {
+    for (uint64_t i = 0; i < count; i++)
+        record_access(first + i);
+}
+
+static uint64_t count = 1000;
+
+static void *play_in_thread(void *first) {
+    play((uint64_t)first, count);
+    return NULL;
+}
+
+static void play_in_threads(uint64_t threads) {
+    pthread_t thread[256];
+    for (uint64_t i = 0; i < threads; i++)
+        pthread_create(&thread[i], NULL, play_in_thread, (void *)((i + 1) << 32));
+    for (uint64_t i = 0; i < threads; i++)
+        pthread_join(thread[i], NULL);
+}
+
+// Every thread owns a buffer at the same time.
+static pthread_barrier_t all_have_begun;
+
+static void *play_together(void *first) {
+    play((uint64_t)first, 1);
+    pthread_barrier_wait(&all_have_begun);
+    play((uint64_t)first + 1, count);
+    return NULL;
+}
+
+static void many_threads(void) {
+    pthread_t thread[200];
+    pthread_barrier_init(&all_have_begun, NULL, 200);
+    for (uint64_t i = 0; i < 200; i++)
+        pthread_create(&thread[i], NULL, play_together, (void *)((i + 1) << 32));
+    for (uint64_t i = 0; i < 200; i++)
+        pthread_join(thread[i], NULL);
+}
+
+static pthread_key_t late_keys[3];
+
+// Destructors that record after the runtime has seen the thread's end, and set the key for one more round.
+static void record_late(void *round) {
+    play(0xdead0000 + (uint64_t)round, 10);
+    if ((uint64_t)round > 1)
+        pthread_setspecific(late_keys[0], (void *)((uint64_t)round - 1));
+}
+
+static void *play_to_the_end(void *first) {
+    pthread_setspecific(late_keys[0], (void *)4);
+    return play_in_thread(first);
+}
+
+static void late_destructors(void) {
+    pthread_t thread;
+    pthread_key_create(&late_keys[0], record_late);
+    pthread_create(&thread, NULL, play_to_the_end, (void *)1);
+    pthread_join(thread, NULL);
+}
+
+static int fork_and_play(void) {
+    play(1, count);
+    pid_t child = fork();
+    play(child ? 2000000 : 1000000, count);
+    if (child == 0)
+        _exit(0);
+    int status;
+    waitpid(child, &status, 0);
+    return status;
+}
+
+// More children than may be remembered in buffers, if nobody swept them.
+static int fork_often(void) {
+    for (int i = 0; i < 300; i++) {
+        pid_t child = fork();
+        play(1, 10);
+        if (child == 0)
+            _exit(0);
+        waitpid(child, NULL, 0);
+    }
+    return 0;
+}
+
+static void play_again_in_new_image(char *self, bool close_descriptors) {
+    play(1, count);
+    if (close_descriptors)
+        for (int descriptor = 3; descriptor < 4096; descriptor++)
+            close(descriptor);
+    execl(self, self, "count", "1000", (char *)NULL);
+    abort();
+}
+
+// The parent ends at once; the child goes on.
+static void leave_child_behind(useconds_t pause) {
+    if (fork() != 0)
+        _exit(3);
+    for (int i = 0; i < 3; i++) {
+        usleep(pause);
+        play(1, count);
+    }
+    _exit(0);
+}
+
+static volatile sig_atomic_t got_signal;
+
+static void on_signal(int signal) { got_signal = signal; }
+
+// Says that it is ready and waits for a signal.
+static int wait_for_signal(void) {
+    signal(SIGTERM, on_signal);
+    signal(SIGINT, on_signal);
+    play(1, count);
+    puts("ready");
+    fflush(stdout);
+    while (!got_signal)
+        pause();
+    play(1, count);
+    return got_signal;
+}
+
+// Goes on for as long as its input is open.
+static int play_until_input_ends(void) {
+    char byte;
+    play(1, count);
+    puts("ready");
+    fflush(stdout);
+    bool input_ended = read(0, &byte, 1) <= 0;
+    play(1, count);
+    puts("done");
+    return input_ended ? 0 : 1;
+}
+
+static void *leave_without_destructors(void *first) {
+    play((uint64_t)first, count);
+    syscall(SYS_exit, 0);
+    return NULL;
+}
+
+// Threads that end behind the C library's back.
+static int lose_threads(void) {
+    for (int i = 0; i < 100; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, leave_without_destructors, (void *)1);
+        pthread_detach(thread);
+    }
+    usleep(100000);
+    play(1, count);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    const char *scene = argc > 1 ? argv[1] : "";
+    if (argc > 2)
+        count = strtoull(argv[2], NULL, 10);
+    if (!strcmp(scene, "count"))
+        play(1, count);
+    else if (!strcmp(scene, "threads"))
+        play_in_threads(8);
+    else if (!strcmp(scene, "many-threads"))
+        many_threads();
+    else if (!strcmp(scene, "late"))
+        late_destructors();
+    else if (!strcmp(scene, "fork"))
+        return fork_and_play();
+    else if (!strcmp(scene, "fork-often"))
+        return fork_often();
+    else if (!strcmp(scene, "exec"))
+        play_again_in_new_image(argv[0], false);
+    else if (!strcmp(scene, "exec-closed"))
+        play_again_in_new_image(argv[0], true);
+    else if (!strcmp(scene, "kill"))
+        play(1, count), kill(getpid(), SIGKILL);
+    else if (!strcmp(scene, "exit"))
+        play(1, count), _exit(9);
+    else if (!strcmp(scene, "leave"))
+        leave_child_behind(count * 1000);
+    else if (!strcmp(scene, "signal"))
+        return wait_for_signal();
+    else if (!strcmp(scene, "input"))
+        return play_until_input_ends();
+    else if (!strcmp(scene, "lose-threads"))
+        return lose_threads();
+    else
+        return 64;
+    return 0;
+}
