@@ -26,14 +26,14 @@ MEMORY = Path("/dev/shm")
 SIZES = {
     "stream": [2_000_000, 5],
     "chase": [1 << 19],
-    "hash": [400_000],
+    "hash": [800_000],
     "tree": [300_000],
-    "quicksort": [2_000_000],
+    "quicksort": [1_000_000],
     "matrix": [350],
-    "bfs": [300_000],
-    "simplex": [4000],
-    "interpreter": [26],
-    "fluid": [20_000],
+    "bfs": [80_000],
+    "simplex": [1100],
+    "interpreter": [23],
+    "fluid": [6_000],
 }
 BASELINES = ("empty_call", "record48")
 RECORDED = {

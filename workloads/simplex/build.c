@@ -2,7 +2,7 @@
 #include "../size.h"
 #include "network.h"
 
-enum { WINDOW = 128, CLOSED_ONE_IN = 8, CAPACITY = 4 };
+enum { WINDOW = 256, CLOSED_ONE_IN = 8, CAPACITY = 4 };
 
 static struct arc *allocate_arcs(size_t count) {
     struct arc *arcs = aligned_alloc(64, count * sizeof *arcs);

@@ -3,7 +3,7 @@
 #include "../size.h"
 #include "network.h"
 
-enum { FULL_NODES = 6000, SMALL_NODES = 120, DEGREE = 100, SMALL_DEGREE = 8 };
+enum { FULL_NODES = 2000, SMALL_NODES = 120, DEGREE = 300, SMALL_DEGREE = 8 };
 
 int main(int argc, char **argv) {
     int print_only = argc == 3 && strcmp(argv[2], "print") == 0;

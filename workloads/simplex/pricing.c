@@ -2,7 +2,7 @@
 
 // Arcs are dealt into groups like cards (arc i belongs to group i modulo the number of groups), and one group after
 // the other is searched for its best arc: each step of the loop lands on another cache line.
-enum { GROUP_SIZE = 600 };
+enum { GROUP_SIZE = 300 };
 
 static size_t group_count;
 static size_t next_group;
