@@ -48,8 +48,7 @@ impl ChunkEncoder {
 
     /// Puts the stored payload after room for the header and says how it is stored.
     fn store(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Result<Codec, TraceError> {
-        // Room for all but the last byte: a payload that doesn't shrink doesn't fit and is stored plainly.
-        chunk.resize(HEADER_LENGTH + payload.len().saturating_sub(1), 0);
+        chunk.resize(HEADER_LENGTH + room_for(self.codec, payload.len()), 0);
         let room = &mut chunk[HEADER_LENGTH..];
         let compressed = match (self.codec, &mut self.zstd) {
             (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, room).ok(),
@@ -57,16 +56,25 @@ impl ChunkEncoder {
             _ => None,
         };
         match compressed {
-            Some(length) => {
+            Some(length) if length < payload.len() => {
                 chunk.truncate(HEADER_LENGTH + length);
                 Ok(self.codec)
             }
-            None => {
+            _ => {
                 chunk.truncate(HEADER_LENGTH);
                 chunk.extend_from_slice(payload);
                 Ok(Codec::None)
             }
         }
+    }
+}
+
+/// Bytes to which a payload may grow when it is compressed.
+fn room_for(codec: Codec, length: usize) -> usize {
+    match codec {
+        Codec::Lz4 => lz4_flex::block::get_maximum_output_size(length),
+        Codec::Zstd => zstd::zstd_safe::compress_bound(length),
+        _ => 0,
     }
 }
 

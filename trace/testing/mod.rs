@@ -1,0 +1,5 @@
+//! Made-up modules and traces for tests, fuzzing and benchmarks.
+
+pub mod choices;
+pub mod file;
+pub mod tables;
