@@ -7,6 +7,8 @@ mod analysis;
 pub mod cache;
 mod engine;
 pub mod misses;
+mod names;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};
+pub use names::{written_in, Names, UNKNOWN};

@@ -1,17 +1,21 @@
 //! The command line: one definition for parsing, help and completions.
 
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::{Grouping, Measure};
 
-const EXIT_STATUS: &str =
-    "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
-                           an error. `record` returns the status of the program that it ran.";
+const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
+                           an error. `record` returns the status of the program that it ran (128 + the signal's \
+                           number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
-#[command(name = "trackway", version, after_help = EXIT_STATUS, propagate_version = false)]
+#[command(name = "trackway", version, after_help = EXIT_STATUS)]
 pub struct CommandLine {
     #[command(subcommand)]
     pub verb: Verb,
@@ -22,6 +26,10 @@ pub enum Verb {
     Cc(CompileArguments),
     #[command(name = "c++")]
     Cxx(CompileArguments),
+    Record(RecordArguments),
+    Report(ReportArguments),
+    Info(InfoArguments),
+    Dump(DumpArguments),
     Completions(CompletionsArguments),
 }
 
@@ -41,8 +49,185 @@ pub enum Verb {
                        TRACKWAY_CC_OPTIONS='--calls=1' make CC='trackway cc'"
 )]
 pub struct CompileArguments {
+    /// Arguments of clang
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     pub arguments: Vec<OsString>,
+}
+
+/// Run a program and record its memory accesses
+///
+/// Runs a program that was built with `trackway cc` or `trackway c++`, stays beside it, and writes its trace. Ends with
+/// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
+/// leaves a valid trace.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
+                        trackway record -o run1.trackway --codec zstd -- ./prog\n  \
+                        trackway record --discard -- ./prog     (to measure the slowdown)")]
+pub struct RecordArguments {
+    /// The trace to write [default: PROGRAM.trackway in the present folder]
+    #[arg(short, long, value_name = "FILE", conflicts_with = "discard")]
+    pub output: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+    /// Compression of the trace
+    #[arg(long, value_enum, default_value_t = Codec::Lz4)]
+    pub codec: Codec,
+    /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K
+    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K")]
+    pub buffer_size: u32,
+    /// Number of buffers
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    pub buffers: u32,
+    /// What a thread does when all buffers are full: wait for the recorder, or drop records, which leaves a gap
+    #[arg(long, value_enum, default_value_t = OnFull::Wait)]
+    pub on_full: OnFull,
+    /// Threads that compress
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub workers: usize,
+    /// Write no trace: drain the buffers and forget them
+    #[arg(long)]
+    pub discard: bool,
+    /// Also write each access that the oracle reports, so that `verify` can show the first difference
+    #[arg(long)]
+    pub oracle_dump: bool,
+    /// No summary
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    pub command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Codec {
+    Lz4,
+    Zstd,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnFull {
+    Wait,
+    Drop,
+}
+
+fn parse_buffer_size(text: &str) -> Result<u32, String> {
+    let size = trackway_analysis::cache::parse_size(text)
+        .ok_or("expected a number of bytes, such as 65536 or 256K")?;
+    u32::try_from(size).map_err(|_| "must be less than 4G".into())
+}
+
+/// Say what causes the cache misses of a recorded program
+///
+/// Prints the answer in a sentence, then the top fields, variables, lines and functions with their accesses, bytes and
+/// misses in each level of a simulated cache, then what the numbers rest on. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
+                        trackway report --by line --top 30 prog.trackway\n  \
+                        trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
+                        trackway report --by field --csv prog.trackway > fields.csv")]
+pub struct ReportArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Tables to print; may be repeated [default: field, variable, line, function]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<By>,
+    /// Rows per table; 0 for all
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub top: usize,
+    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    #[arg(long, value_name = "MEASURE")]
+    pub sort: Option<Measure>,
+    /// Caches to simulate, as L1=SIZE,WAYS,LINE:L2=... [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES")]
+    pub cache: Option<Caches>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print one table as CSV, by default that of fields
+    #[arg(long)]
+    pub csv: bool,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What a table has a row for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum By {
+    Field,
+    Variable,
+    Type,
+    Line,
+    Function,
+    File,
+    Kind,
+    Site,
+}
+
+impl From<By> for Grouping {
+    fn from(by: By) -> Grouping {
+        match by {
+            By::Field => Grouping::Field,
+            By::Variable => Grouping::Variable,
+            By::Type => Grouping::Type,
+            By::Line => Grouping::Line,
+            By::Function => Grouping::Function,
+            By::File => Grouping::File,
+            By::Kind => Grouping::Kind,
+            By::Site => Grouping::Site,
+        }
+    }
+}
+
+/// Show what a program records, or what a trace holds
+///
+/// Of a program, shared object or object file: its instrumented modules, functions and sites, how many accesses are
+/// recorded, left out on request or not recordable, and how many have a variable, a type, a line. Of a trace: how it
+/// was recorded, whether it is whole, and its streams.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trackway info ./prog\n  trackway info prog.trackway\n  \
+                        trackway info --json prog.trackway"
+)]
+pub struct InfoArguments {
+    /// A program or a trace
+    pub file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Print the events of a trace
+///
+/// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
+/// stream from 0; events between accesses carry the index of the access that follows.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
+                        trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
+                        trackway dump --function 'refresh_*' --json prog.trackway")]
+pub struct DumpArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Only this stream
+    #[arg(long, value_name = "N")]
+    pub stream: Option<u32>,
+    /// Start at this access of each stream
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub from: u64,
+    /// Print at most this many events of each stream
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
+    #[arg(long, value_name = "PATTERN")]
+    pub function: Option<String>,
+    /// Print a JSON object per line
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Print a completion script for a shell

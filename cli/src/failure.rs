@@ -1,29 +1,51 @@
 //! The one error type of the command line: a finished message.
 
 use std::fmt;
+use std::io;
+use std::path::Path;
 
-/// Why a verb could not do its work: what, where and the remedy, ready to be printed after `trackway: `.
+use trackway_trace::TraceError;
+
+/// Why a verb could not do its work.
 #[derive(Debug)]
-pub struct Failure {
-    message: String,
+pub enum Failure {
+    /// What, where and the remedy, ready to be printed after `trackway: `.
+    Message(String),
+    /// Nobody reads the output any more; no reason to complain.
+    OutputClosed,
 }
 
 impl Failure {
     pub fn new(message: impl Into<String>) -> Failure {
-        Failure {
-            message: message.into(),
-        }
+        Failure::Message(message.into())
     }
 
     /// A failure about a file.
-    pub fn about(path: &std::path::Path, what: impl fmt::Display) -> Failure {
+    pub fn about(path: &Path, what: impl fmt::Display) -> Failure {
         Failure::new(format!("{}: {what}", path.display()))
+    }
+
+    /// The output could not be written.
+    pub fn writing(error: io::Error) -> Failure {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::OutputClosed,
+            _ => Failure::new(format!("standard output: {error}")),
+        }
+    }
+}
+
+impl From<TraceError> for Failure {
+    fn from(error: TraceError) -> Failure {
+        Failure::new(error.to_string())
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(&self.message)
+        match self {
+            Failure::Message(message) => formatter.write_str(message),
+            Failure::OutputClosed => formatter.write_str("standard output was closed"),
+        }
     }
 }
 

@@ -2,15 +2,22 @@
 
 mod arguments;
 mod compile;
+mod dump;
 mod failure;
+mod info;
 mod installation;
+mod output;
+mod progress;
+mod record;
+mod report;
+mod soundness;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use arguments::{CommandLine, Verb};
+use arguments::{CommandLine, CompletionsArguments, Verb};
 use clap::{CommandFactory, Parser};
 use compile::Language;
 use failure::Failure;
@@ -21,12 +28,17 @@ fn main() -> ExitCode {
     let mut words = env::args_os();
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
-    if let Some((language, arguments)) = compiler_call(&name, &words) {
-        return fail(&compile::run(language, arguments.to_vec()));
-    }
-    match run(CommandLine::parse().verb) {
+    let done = match compiler_call(&name, &words) {
+        Some((language, arguments)) => Err(compile::run(language, arguments.to_vec())),
+        None => run(CommandLine::parse().verb),
+    };
+    match done {
         Ok(status) => status,
-        Err(failure) => fail(&failure),
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("trackway: {failure}");
+            ExitCode::from(ERROR)
+        }
     }
 }
 
@@ -34,17 +46,24 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
         Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
-        Verb::Completions(arguments) => {
-            let mut command = CommandLine::command();
-            clap_complete::generate(arguments.shell, &mut command, "trackway", &mut std::io::stdout());
-            Ok(ExitCode::SUCCESS)
-        }
+        Verb::Record(arguments) => Ok(record::run(arguments)),
+        Verb::Report(arguments) => report::run(&arguments),
+        Verb::Info(arguments) => info::run(&arguments),
+        Verb::Dump(arguments) => dump::run(&arguments),
+        Verb::Completions(arguments) => print_completions(&arguments),
     }
 }
 
-fn fail(failure: &Failure) -> ExitCode {
-    eprintln!("trackway: {failure}");
-    ExitCode::from(ERROR)
+fn print_completions(arguments: &CompletionsArguments) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut CommandLine::command(),
+        "trackway",
+        &mut script,
+    );
+    output::print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also

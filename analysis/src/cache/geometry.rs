@@ -162,7 +162,8 @@ fn parse_shape(text: &str) -> Option<CacheGeometry> {
     numbers.next().is_none().then_some(geometry)
 }
 
-fn parse_size(text: &str) -> Option<u64> {
+/// A number of bytes, perhaps with K, M or G for the powers of 1024.
+pub fn parse_size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(['K', 'M', 'G', 'k', 'm', 'g']);
     let shift = match &text[digits.len()..] {
         "" => 0,

@@ -163,7 +163,7 @@ mod tests {
 
     fn geometry(line_log: u32) -> impl Strategy<Value = super::super::CacheGeometry> {
         (1u64..9, 1u32..5).prop_map(move |(sets, ways)| super::super::CacheGeometry {
-            size_bytes: sets * u64::from(ways) << line_log,
+            size_bytes: (sets * u64::from(ways)) << line_log,
             ways,
             line_bytes: 1 << line_log,
         })

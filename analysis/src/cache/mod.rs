@@ -4,5 +4,5 @@ mod geometry;
 mod hierarchy;
 mod level;
 
-pub use geometry::{CacheGeometry, Caches, CachesError, MAX_LEVELS};
+pub use geometry::{parse_size, CacheGeometry, Caches, CachesError, MAX_LEVELS};
 pub use hierarchy::Hierarchy;

@@ -2,9 +2,10 @@
 
 use trackway_trace::{AccessKind, Program, SiteId};
 
-use super::group::{self, Group, Names};
+use super::group::{self, Group};
 use super::tables::Ranking;
 use super::Measure;
+use crate::names::Names;
 
 /// Such as "arc.ident, read at simplex.c:123, causes 61 % of L2 misses".
 pub(super) fn answer(ranking: &Ranking) -> String {
@@ -24,7 +25,7 @@ pub(super) fn answer(ranking: &Ranking) -> String {
     let Some(first) = groups.first() else {
         return "No access was recorded.".into();
     };
-    let name = Names::new(program).field(first.key);
+    let name = group::field_name(&Names::new(program), first.key);
     let share = measure.of(&first.counters) as f64 / measure.of(&total) as f64;
     let verb = match measure {
         Measure::Misses(_) => "causes",

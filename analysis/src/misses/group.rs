@@ -6,6 +6,7 @@ use std::hash::Hash;
 use trackway_trace::{Program, Site, SiteId, StringId, VariableKind};
 
 use super::{Measure, SiteCounters};
+use crate::names::{written_in, Names};
 
 /// What a table has a row for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,19 +110,10 @@ pub(super) fn variable_key(program: &Program, site: &Site) -> VariableKey {
         variable: site.variable,
         kind: site.variable_kind,
         function: if local && known {
-            function_key(program, site)
+            written_in(program, site)
         } else {
             StringId::default()
         },
-    }
-}
-
-/// The linkage name of the function in which the access is written, before inlining.
-pub(super) fn function_key(program: &Program, site: &Site) -> StringId {
-    let location = program.location(site.location);
-    match program.string(location.function) {
-        "" => program.function(site.function).linkage_name,
-        _ => location.function,
     }
 }
 
@@ -137,78 +129,19 @@ pub(super) fn line_key(program: &Program, site: &Site) -> (StringId, u32) {
     (location.file, location.line)
 }
 
-/// Names of things for people.
-pub(super) struct Names<'p> {
-    program: &'p Program,
-    /// Source names of functions by linkage name.
-    functions: HashMap<StringId, StringId>,
-}
-
-pub(super) const UNKNOWN: &str = "(unknown)";
-
-impl<'p> Names<'p> {
-    pub fn new(program: &'p Program) -> Self {
-        let functions = program
-            .functions
-            .iter()
-            .filter(|function| !program.string(function.name).is_empty());
-        Names {
-            program,
-            functions: functions
-                .map(|function| (function.linkage_name, function.name))
-                .collect(),
-        }
-    }
-
-    /// The text, or "(unknown)" for the empty one.
-    pub fn text(&self, id: StringId) -> &'p str {
-        match self.program.string(id) {
-            "" => UNKNOWN,
-            text => text,
-        }
-    }
-
-    /// A function's name as in the source.
-    pub fn function(&self, linkage_name: StringId) -> String {
-        let linkage_text = self.program.string(linkage_name);
-        if linkage_text.starts_with("_Z") {
-            if let Some(demangled) = demangle(linkage_text) {
-                return demangled;
-            }
-        }
-        self.text(self.functions.get(&linkage_name).copied().unwrap_or(linkage_name))
-            .to_owned()
-    }
-
-    /// `arc.ident` for the field `ident` of `struct arc`.
-    pub fn field(&self, key: FieldKey) -> String {
-        match key {
-            FieldKey::Field { object_type, field } => {
-                let object_type = without_keyword(self.program.string(object_type));
-                format!("{object_type}.{}", self.program.string(field))
-            }
-            FieldKey::Variable(key) => self.variable(key),
-        }
-    }
-
-    /// `cost in simplex` for a local variable, `cost` for a global one.
-    pub fn variable(&self, key: VariableKey) -> String {
-        let variable = self.text(key.variable);
-        match self.program.string(key.function) {
-            "" => variable.to_owned(),
-            _ => format!("{variable} in {}", self.function(key.function)),
-        }
+/// `arc.ident` for the field `ident` of `struct arc`; else the variable.
+pub(super) fn field_name(names: &Names, key: FieldKey) -> String {
+    match key {
+        FieldKey::Field { object_type, field } => names.field(object_type, field),
+        FieldKey::Variable(key) => variable_name(names, key),
     }
 }
 
-fn without_keyword(type_name: &str) -> &str {
-    ["struct ", "class ", "union "]
-        .iter()
-        .find_map(|keyword| type_name.strip_prefix(keyword))
-        .unwrap_or(type_name)
-}
-
-fn demangle(linkage_name: &str) -> Option<String> {
-    let symbol = cpp_demangle::Symbol::new(linkage_name).ok()?;
-    symbol.demangle().ok()
+/// `cost in simplex` for a local variable, `cost` for a global one.
+fn variable_name(names: &Names, key: VariableKey) -> String {
+    let variable = names.text(key.variable);
+    if key.function == StringId::default() {
+        return variable.to_owned();
+    }
+    format!("{variable} in {}", names.function(key.function))
 }

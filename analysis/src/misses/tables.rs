@@ -5,10 +5,11 @@ use std::path::Path;
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, SiteId};
 
-use super::group::{self, Group, Names};
+use super::group::{self, Group};
 use super::source::SourceFiles;
 use super::{Grouping, Measure, SiteCounters};
 use crate::cache::Caches;
+use crate::names::{written_in, Names};
 
 /// What the tables are made from.
 pub(super) struct Ranking<'r> {
@@ -49,7 +50,7 @@ impl Ranking<'_> {
         });
         let names = Names::new(self.program);
         self.build("fields", "Fields", &groups, |builder| {
-            builder.text("field", "field", |group| names.field(group.key))
+            builder.text("field", "field", |group| group::field_name(&names, group.key))
         })
     }
 
@@ -102,7 +103,7 @@ impl Ranking<'_> {
 
     fn functions(&self) -> Table {
         let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::function_key(self.program, site)
+            written_in(self.program, site)
         });
         let names = Names::new(self.program);
         self.build("functions", "Functions", &groups, |builder| {
@@ -137,7 +138,7 @@ impl Ranking<'_> {
                 .integer("site", "site", Unit::Number, |group| group.key.0.into())
                 .text("kind", "kind", |group| site(group.key).kind.name())
                 .text("field", "field", |group| {
-                    names.field(group::field_key(self.program, site(group.key)))
+                    group::field_name(&names, group::field_key(self.program, site(group.key)))
                 })
                 .text("file", "file", |group| names.text(location(group.key).file))
                 .optional_integer("line", "line", Unit::Number, |group| {
@@ -153,7 +154,7 @@ impl Ranking<'_> {
     }
 
     fn function_of(&self, names: &Names, site: SiteId) -> String {
-        names.function(group::function_key(self.program, self.program.site(site)))
+        names.function_of(self.program.site(site))
     }
 
     /// Cuts the groups to the top, adds the columns that name a group, then the numbers.

@@ -1,0 +1,102 @@
+//! Names of functions, fields and variables for people.
+
+use std::collections::HashMap;
+
+use trackway_trace::{Program, Site, StringId};
+
+/// Stands for an empty name.
+pub const UNKNOWN: &str = "(unknown)";
+
+/// Looks names of a program up.
+pub struct Names<'p> {
+    program: &'p Program,
+    /// Source names of functions by linkage name.
+    functions: HashMap<StringId, StringId>,
+}
+
+impl<'p> Names<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let functions = program
+            .functions
+            .iter()
+            .filter(|function| !program.string(function.name).is_empty());
+        Names {
+            program,
+            functions: functions
+                .map(|function| (function.linkage_name, function.name))
+                .collect(),
+        }
+    }
+
+    /// The text, or [`UNKNOWN`] for the empty one.
+    pub fn text(&self, id: StringId) -> &'p str {
+        match self.program.string(id) {
+            "" => UNKNOWN,
+            text => text,
+        }
+    }
+
+    /// The name of a function as in the source; C++ functions with their scope and parameters.
+    pub fn function(&self, linkage_name: StringId) -> String {
+        if let Some(demangled) = demangle(self.program.string(linkage_name)) {
+            return demangled;
+        }
+        self.text(self.functions.get(&linkage_name).copied().unwrap_or(linkage_name))
+            .to_owned()
+    }
+
+    /// The function in which the access is written in the source.
+    pub fn function_of(&self, site: &Site) -> String {
+        self.function(written_in(self.program, site))
+    }
+
+    /// `arc.ident` for the field `ident` of `struct arc`.
+    pub fn field(&self, object_type: StringId, field: StringId) -> String {
+        let object_type = without_keyword(self.program.string(object_type));
+        format!("{object_type}.{}", self.program.string(field))
+    }
+}
+
+/// The linkage name of the function in which the access is written, before inlining.
+pub fn written_in(program: &Program, site: &Site) -> StringId {
+    let location = program.location(site.location);
+    match program.string(location.function) {
+        "" => program.function(site.function).linkage_name,
+        _ => location.function,
+    }
+}
+
+fn without_keyword(type_name: &str) -> &str {
+    ["struct ", "class ", "union "]
+        .iter()
+        .find_map(|keyword| type_name.strip_prefix(keyword))
+        .unwrap_or(type_name)
+}
+
+fn demangle(linkage_name: &str) -> Option<String> {
+    if !linkage_name.starts_with("_Z") {
+        return None;
+    }
+    cpp_demangle::Symbol::new(linkage_name).ok()?.demangle().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_of_types_are_left_out() {
+        assert_eq!(without_keyword("struct arc"), "arc");
+        assert_eq!(
+            without_keyword("std::vector<struct arc>"),
+            "std::vector<struct arc>"
+        );
+    }
+
+    #[test]
+    fn only_mangled_names_are_demangled() {
+        assert_eq!(demangle("_ZN3Foo3barEi").as_deref(), Some("Foo::bar(int)"));
+        assert_eq!(demangle("main"), None);
+        assert_eq!(demangle("_Z!"), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! `trackway dump`.
+
+mod json;
+mod line;
+mod text;
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+
+use trackway_analysis::Names;
+use trackway_trace::{Batch, Decoder, Event, FunctionId, Program, SiteId, Stream, Trace, TraceError};
+use wildmatch::WildMatch;
+
+use crate::arguments::DumpArguments;
+use crate::failure::Failure;
+use crate::{output, soundness};
+use line::{Happening, Line};
+
+pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
+    let trace = Trace::open(&arguments.trace)?;
+    soundness::warnings(&trace).iter().for_each(output::warn);
+    let streams = chosen_streams(arguments, &trace)?;
+    let mut dump = Dump {
+        arguments,
+        program: trace.program(),
+        wanted: arguments
+            .function
+            .as_deref()
+            .map(|pattern| wanted_sites(pattern, trace.program())),
+        names: Names::new(trace.program()),
+        output: BufWriter::new(io::stdout().lock()),
+    };
+    for stream in streams {
+        dump.stream(&trace, stream)?;
+    }
+    dump.output.flush().map_err(Failure::writing)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen_streams<'t>(arguments: &DumpArguments, trace: &'t Trace) -> Result<Vec<&'t Stream>, Failure> {
+    let Some(id) = arguments.stream else {
+        return Ok(trace.streams().iter().collect());
+    };
+    match trace.stream(id) {
+        Some(stream) => Ok(vec![stream]),
+        None => Err(Failure::about(
+            &arguments.trace,
+            format!(
+                "no stream {id}; `trackway info` lists the {} streams",
+                trace.streams().len()
+            ),
+        )),
+    }
+}
+
+/// Which sites and functions an event must belong to.
+struct Wanted {
+    sites: Vec<bool>,
+    allocation_sites: Vec<bool>,
+    functions: Vec<bool>,
+}
+
+/// A site is wanted if the function that holds it, or one that was inlined around it, matches.
+fn wanted_sites(pattern: &str, program: &Program) -> Wanted {
+    let pattern = WildMatch::new(pattern);
+    let names = Names::new(program);
+    let matches = |linkage_name| {
+        pattern.matches(program.string(linkage_name)) || pattern.matches(&names.function(linkage_name))
+    };
+    let functions: Vec<bool> = program
+        .functions
+        .iter()
+        .map(|function| matches(function.linkage_name) || pattern.matches(program.string(function.name)))
+        .collect();
+    let written_in = |location| {
+        program
+            .inline_stack(location)
+            .any(|location| matches(program.location(location).function))
+    };
+    let wanted = |function: FunctionId, location| functions[function.index()] || written_in(location);
+    Wanted {
+        sites: program
+            .sites
+            .iter()
+            .map(|site| wanted(site.function, site.location))
+            .collect(),
+        allocation_sites: program
+            .allocation_sites
+            .iter()
+            .map(|site| wanted(site.function, site.location))
+            .collect(),
+        functions,
+    }
+}
+
+impl Wanted {
+    fn access(&self, site: SiteId) -> bool {
+        self.sites.get(site.index()).copied().unwrap_or(false)
+    }
+
+    fn event(&self, event: &Event) -> bool {
+        let wanted = match event {
+            Event::Enter(function) | Event::Exit(function) => self.functions.get(function.index()),
+            Event::Allocate { site, .. } | Event::Free { site, .. } | Event::Reallocate { site, .. } => {
+                self.allocation_sites.get(site.index())
+            }
+        };
+        wanted.copied().unwrap_or(false)
+    }
+}
+
+struct Dump<'d, W: Write> {
+    arguments: &'d DumpArguments,
+    program: &'d Program,
+    wanted: Option<Wanted>,
+    names: Names<'d>,
+    output: W,
+}
+
+/// Where a stream's dump stands.
+struct Position {
+    /// Index of the next access in the stream.
+    index: u64,
+    /// Lines that may still be printed.
+    left: u64,
+}
+
+impl<W: Write> Dump<'_, W> {
+    fn stream(&mut self, trace: &Trace, stream: &Stream) -> Result<(), Failure> {
+        let mut decoder = Decoder::new(trace);
+        let mut position = Position {
+            index: 0,
+            left: self.arguments.count.unwrap_or(u64::MAX),
+        };
+        for chunk in &stream.chunks {
+            let mut batches = match decoder.decode(chunk) {
+                Ok(batches) => batches,
+                Err(error) => {
+                    self.report_damage(&error)?;
+                    continue;
+                }
+            };
+            loop {
+                match batches.next_batch() {
+                    Ok(Some(batch)) => self.batch(batch, &mut position)?,
+                    Ok(None) => break,
+                    Err(error) => {
+                        self.report_damage(&error)?;
+                        break;
+                    }
+                }
+                if position.left == 0 {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After what was printed so far, so that the place is seen where both go to one terminal.
+    fn report_damage(&mut self, error: &TraceError) -> Result<(), Failure> {
+        self.output.flush().map_err(Failure::writing)?;
+        output::warn(error);
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch, position: &mut Position) -> Result<(), Failure> {
+        let first = position.index;
+        position.index += batch.len() as u64;
+        if position.index < self.arguments.from {
+            return Ok(());
+        }
+        let mut marks = batch.marks.iter().peekable();
+        for index in 0..=batch.len() {
+            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
+                let happening = Happening::Event(&mark.event);
+                self.line(batch, first + index as u64, false, happening, position)?;
+            }
+            if index < batch.len() {
+                let uncertain = batch.uncertain_from.is_some_and(|from| index >= from as usize);
+                let happening = Happening::Access {
+                    site: batch.site[index],
+                    address: batch.address[index],
+                    length: batch.length(index),
+                };
+                self.line(batch, first + index as u64, uncertain, happening, position)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        batch: &Batch,
+        index: u64,
+        uncertain: bool,
+        happening: Happening,
+        position: &mut Position,
+    ) -> Result<(), Failure> {
+        let wanted = self.wanted.as_ref().is_none_or(|wanted| match happening {
+            Happening::Access { site, .. } => wanted.access(site),
+            Happening::Event(event) => wanted.event(event),
+        });
+        if !wanted || index < self.arguments.from || position.left == 0 {
+            return Ok(());
+        }
+        position.left -= 1;
+        let line = Line::new(
+            self.program,
+            &self.names,
+            batch.stream,
+            index,
+            uncertain,
+            happening,
+        );
+        let written = match self.arguments.json {
+            true => json::write(&mut self.output, &line),
+            false => text::write(&mut self.output, &line),
+        };
+        written.map_err(Failure::writing)
+    }
+}

@@ -1,0 +1,43 @@
+//! Lines for people: columns of fixed order, separated by at least one space.
+
+use std::io::{self, Write};
+
+use trackway_report::printable;
+
+use super::line::Line;
+
+/// Index, stream, kind, address, size, variable, field or element type, function, file:line; `-` for what is unknown.
+pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
+    let address = line.address.map_or("-".into(), |address| format!("{address:#x}"));
+    let size = line.size.map_or("-".into(), |size| size.to_string());
+    let kind = if line.uncertain {
+        format!("{}?", line.kind)
+    } else {
+        line.kind.to_owned()
+    };
+    write!(
+        output,
+        "{:>10} {:>3} {kind:<10} {address:>14} {size:>6} ",
+        line.index, line.stream
+    )?;
+    write!(
+        output,
+        "{:<16} {:<20} {:<20} ",
+        text(line.variable),
+        text(&line.field),
+        text(&line.function)
+    )?;
+    match (line.file, line.line) {
+        ("", _) => writeln!(output, "-"),
+        (file, 0) => writeln!(output, "{}", printable(file)),
+        (file, number) => writeln!(output, "{}:{number}", printable(file)),
+    }
+}
+
+fn text(name: &str) -> String {
+    if name.is_empty() {
+        "-".into()
+    } else {
+        printable(name)
+    }
+}

@@ -1,0 +1,128 @@
+//! Tables of what is instrumented; the same for a program and for a trace.
+
+use trackway_report::{Table, TableBuilder, Unit};
+use trackway_trace::{Coverage, Module, Program, Site};
+
+struct Summary {
+    modules: u64,
+    functions: u64,
+    allocation_sites: u64,
+    sites: SiteShares,
+    coverage: Coverage,
+}
+
+#[derive(Default)]
+struct SiteShares {
+    count: u64,
+    with_line: u64,
+    with_variable: u64,
+    with_field: u64,
+    with_variable_or_field: u64,
+    with_type: u64,
+}
+
+/// How much of the program's code is recorded, and how many of its sites are attributed.
+pub fn coverage(program: &Program) -> Table {
+    let mut sites = SiteShares::default();
+    program.sites.iter().for_each(|site| sites.add(program, site));
+    let rows = [Summary {
+        modules: program.modules.len() as u64,
+        functions: program.functions.len() as u64,
+        allocation_sites: program.allocation_sites.len() as u64,
+        sites,
+        coverage: total_coverage(program),
+    }];
+    TableBuilder::new("instrumentation", "Instrumentation", &rows)
+        .integer("modules", "modules", Unit::Count, |row| row.modules)
+        .integer("functions", "functions", Unit::Count, |row| row.functions)
+        .integer(
+            "accesses",
+            "instructions that access memory",
+            Unit::Count,
+            |row| row.coverage.accesses,
+        )
+        .integer("recorded", "of them recorded", Unit::Count, |row| {
+            row.coverage.recorded
+        })
+        .share("recorded_share", "share recorded", |row| {
+            (row.coverage.recorded, row.coverage.accesses)
+        })
+        .integer("filtered", "left out on request", Unit::Count, |row| {
+            row.coverage.filtered
+        })
+        .integer("not_recordable", "not recordable", Unit::Count, |row| {
+            row.coverage.not_recordable
+        })
+        .integer("sites", "sites", Unit::Count, |row| row.sites.count)
+        .share("with_line", "sites with a line", |row| {
+            (row.sites.with_line, row.sites.count)
+        })
+        .share("with_variable_or_field", "with a variable or field", |row| {
+            (row.sites.with_variable_or_field, row.sites.count)
+        })
+        .share("with_variable", "with a variable", |row| {
+            (row.sites.with_variable, row.sites.count)
+        })
+        .share("with_field", "with a field", |row| {
+            (row.sites.with_field, row.sites.count)
+        })
+        .share("with_type", "with a type", |row| {
+            (row.sites.with_type, row.sites.count)
+        })
+        .integer("allocation_sites", "allocation sites", Unit::Count, |row| {
+            row.allocation_sites
+        })
+        .as_record()
+        .build()
+}
+
+impl SiteShares {
+    fn add(&mut self, program: &Program, site: &Site) {
+        let known = |id| !program.string(id).is_empty();
+        let (variable, field) = (known(site.variable), known(site.field));
+        self.count += 1;
+        self.with_line += u64::from(program.location(site.location).line > 0);
+        self.with_variable += u64::from(variable);
+        self.with_field += u64::from(field);
+        self.with_variable_or_field += u64::from(variable || field);
+        self.with_type += u64::from(known(site.object_type) || known(site.value_type));
+    }
+}
+
+fn total_coverage(program: &Program) -> Coverage {
+    let mut total = Coverage::default();
+    for function in &program.functions {
+        let Coverage {
+            accesses,
+            recorded,
+            filtered,
+            not_recordable,
+        } = function.coverage;
+        total.accesses = total.accesses.saturating_add(accesses);
+        total.recorded = total.recorded.saturating_add(recorded);
+        total.filtered = total.filtered.saturating_add(filtered);
+        total.not_recordable = total.not_recordable.saturating_add(not_recordable);
+    }
+    total
+}
+
+/// A row for each translation unit.
+pub fn modules(program: &Program) -> Table {
+    let yes_or_no = |condition| if condition { "yes" } else { "no" };
+    let length = |range: &std::ops::Range<u32>| u64::from(range.end.saturating_sub(range.start));
+    TableBuilder::new("modules", "Modules", &program.modules)
+        .text("source_file", "source file", |module: &Module| {
+            program.string(module.source_file)
+        })
+        .integer("functions", "functions", Unit::Count, |module| {
+            length(&module.functions)
+        })
+        .integer("sites", "sites", Unit::Count, |module| length(&module.sites))
+        .integer("segments", "segments", Unit::Count, |module| {
+            module.segment_count.into()
+        })
+        .text("calls", "calls", |module| yes_or_no(module.calls))
+        .text("oracle", "oracle", |module| yes_or_no(module.oracle))
+        .text("producer", "producer", |module| program.string(module.producer))
+        .build()
+}

@@ -1,0 +1,36 @@
+//! `trackway info`.
+
+mod instrumentation;
+mod program;
+mod trace;
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::process::ExitCode;
+
+use crate::arguments::InfoArguments;
+use crate::failure::Failure;
+use crate::output;
+
+const ELF_MAGIC: &[u8] = b"\x7fELF";
+
+pub fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
+    let path = &arguments.file;
+    let report = if is_elf(path)? {
+        program::describe(path)?
+    } else {
+        trace::describe(path)?
+    };
+    output::print_report(&report, arguments.json)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn is_elf(path: &Path) -> Result<bool, Failure> {
+    let mut magic = Vec::new();
+    let file = File::open(path).map_err(|error| Failure::about(path, error))?;
+    file.take(ELF_MAGIC.len() as u64)
+        .read_to_end(&mut magic)
+        .map_err(|error| Failure::about(path, error))?;
+    Ok(magic == ELF_MAGIC)
+}

@@ -1,0 +1,44 @@
+//! What goes to standard output, and how.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+
+use trackway_report::{report_to_json, Report, TextStyle};
+
+use crate::failure::Failure;
+
+/// Writes finished text. A reader that has gone away is no error worth a message.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut output = io::stdout().lock();
+    output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush())
+        .map_err(Failure::writing)
+}
+
+/// Writes a report as JSON or for people.
+pub fn print_report(report: &Report, as_json: bool) -> Result<(), Failure> {
+    if as_json {
+        print(&format!("{:#}\n", report_to_json(report)))
+    } else {
+        print(&terminal_style().report(report))
+    }
+}
+
+/// Fits a terminal; elsewhere lines are as long as they are. Colour only on a terminal, and not with NO_COLOR.
+fn terminal_style() -> TextStyle {
+    let is_terminal = io::stdout().is_terminal();
+    let width = terminal_size::terminal_size()
+        .filter(|_| is_terminal)
+        .map(|(width, _)| width.0.into());
+    let unwanted = env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    TextStyle {
+        width,
+        colour: is_terminal && !unwanted,
+    }
+}
+
+/// Tells the user of something that went wrong but did not end the work.
+pub fn warn(message: impl std::fmt::Display) {
+    eprintln!("trackway: warning: {message}");
+}

@@ -1,0 +1,207 @@
+//! `trackway record`.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use trackway_recorder::{record, Compression, Output, RecordError, RecordOptions, RecordSummary, WhenFull};
+use trackway_report::grouped;
+
+use crate::arguments::{Codec, OnFull, RecordArguments};
+use crate::output;
+
+const ERROR: u8 = 2;
+/// What shells return for a program that can't be started, and for one that doesn't exist.
+const CANNOT_START: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Ends with the program's status; reports its own errors itself, since their statuses differ.
+pub fn run(arguments: RecordArguments) -> ExitCode {
+    let quiet = arguments.quiet;
+    let Some(options) = options(arguments) else {
+        eprintln!("trackway: name a program to record: trackway record -- PROGRAM ARGUMENTS");
+        return ExitCode::from(ERROR);
+    };
+    let program = options.program.clone();
+    let trace = match &options.output {
+        Output::File { path, .. } => Some(path.clone()),
+        Output::Discard => None,
+    };
+    match record(options) {
+        Ok(summary) => {
+            warn_of_losses(&summary, &program);
+            if !quiet {
+                eprintln!("trackway: {}", describe(&summary, trace.as_deref()));
+            }
+            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
+        }
+        Err(error) => {
+            eprintln!("trackway: {error}");
+            ExitCode::from(status_of(&error))
+        }
+    }
+}
+
+fn options(arguments: RecordArguments) -> Option<RecordOptions> {
+    let mut words = arguments.command.into_iter();
+    let program = words.next()?;
+    let output = match (arguments.discard, arguments.output) {
+        (true, _) => Output::Discard,
+        (false, path) => Output::File {
+            path: path.unwrap_or_else(|| default_output(&program)),
+            force: arguments.force,
+        },
+    };
+    let mut options = RecordOptions::new(program, output);
+    options.arguments = words.collect();
+    options.compression = match arguments.codec {
+        Codec::Lz4 => Compression::Lz4,
+        Codec::Zstd => Compression::Zstd,
+        Codec::None => Compression::None,
+    };
+    options.when_full = match arguments.on_full {
+        OnFull::Wait => WhenFull::Wait,
+        OnFull::Drop => WhenFull::Drop,
+    };
+    options.buffer_size = arguments.buffer_size;
+    options.buffer_count = arguments.buffers;
+    options.workers = arguments.workers;
+    options.dump_oracle = arguments.oracle_dump;
+    Some(options)
+}
+
+/// `PROGRAM.trackway` in the present folder.
+fn default_output(program: &OsString) -> PathBuf {
+    let mut name = Path::new(program).file_name().unwrap_or(program).to_owned();
+    name.push(".trackway");
+    name.into()
+}
+
+fn warn_of_losses(summary: &RecordSummary, program: &OsString) {
+    let program = program.to_string_lossy();
+    if !summary.instrumented {
+        output::warn(format!(
+            "NOTHING WAS RECORDED: {program} holds no instrumentation. Build it with CC=\"trackway cc\" \
+             CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program records."
+        ));
+    }
+    if summary.dropped_buffers > 0 {
+        output::warn(format!(
+            "{} full buffers were dropped: the trace has gaps. Record with --on-full wait, or with more --buffers.",
+            grouped(summary.dropped_buffers)
+        ));
+    }
+    if let Some(loss) = &summary.write_failure {
+        output::warn(format!(
+            "{} ({} buffers are lost)",
+            loss.message,
+            grouped(loss.buffers)
+        ));
+    }
+    if summary.interrupted {
+        output::warn("recording was interrupted while recorded processes still ran");
+    }
+}
+
+/// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
+fn describe(summary: &RecordSummary, trace: Option<&Path>) -> String {
+    let count = |number: u64, thing: &str| {
+        let plural = if number == 1 { "" } else { "s" };
+        format!("{} {thing}{plural}", grouped(number))
+    };
+    let records = format!("{} bytes of records", grouped(summary.raw_bytes));
+    let dropped = match summary.dropped_buffers {
+        0 => "nothing dropped".into(),
+        buffers => format!("{} dropped", count(buffers, "buffer")),
+    };
+    let streams = count(summary.streams, "stream");
+    match trace {
+        Some(path) => format!(
+            "{}: {} of {streams}, {records} in {}, {dropped}",
+            path.display(),
+            count(summary.chunks, "chunk"),
+            grouped(summary.stored_bytes)
+        ),
+        None => format!("{streams}, {records} discarded, {dropped}"),
+    }
+}
+
+fn status_of(error: &RecordError) -> u8 {
+    match error {
+        RecordError::ProgramNotFound { .. } => NOT_FOUND,
+        RecordError::Start { .. } => CANNOT_START,
+        _ => ERROR,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::{CommandLine, Verb};
+    use clap::Parser;
+
+    fn parse(line: &str) -> RecordOptions {
+        let words = ["trackway", "record"].into_iter().chain(line.split_whitespace());
+        match CommandLine::parse_from(words).verb {
+            Verb::Record(arguments) => options(arguments).unwrap(),
+            _ => panic!("not a record verb"),
+        }
+    }
+
+    #[test]
+    fn the_trace_is_named_after_the_program() {
+        let options = parse("-- ../bin/prog -o x");
+        let expected = Output::File {
+            path: "prog.trackway".into(),
+            force: false,
+        };
+        assert_eq!(options.output, expected);
+        assert_eq!(options.arguments, ["-o", "x"]);
+    }
+
+    #[test]
+    fn options_reach_the_recorder() {
+        let options =
+            parse("-f -o t --codec zstd --buffer-size 1M --buffers 8 --on-full drop --oracle-dump -- p");
+        assert_eq!(
+            options.output,
+            Output::File {
+                path: "t".into(),
+                force: true
+            }
+        );
+        assert_eq!(
+            (options.compression, options.when_full),
+            (Compression::Zstd, WhenFull::Drop)
+        );
+        assert_eq!(
+            (options.buffer_size, options.buffer_count, options.dump_oracle),
+            (1 << 20, 8, true)
+        );
+        assert_eq!(parse("--discard -- p").output, Output::Discard);
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_recorder() {
+        let (ours, theirs) = (parse("-- p"), RecordOptions::new("p", Output::Discard));
+        let of = |options: &RecordOptions| {
+            (
+                options.buffer_size,
+                options.buffer_count,
+                options.workers,
+                options.compression,
+                options.when_full,
+            )
+        };
+        assert_eq!(of(&ours), of(&theirs));
+    }
+
+    #[test]
+    fn errors_have_the_statuses_of_shells() {
+        assert_eq!(
+            status_of(&RecordError::ProgramNotFound { program: "p".into() }),
+            127
+        );
+        assert_eq!(status_of(&RecordError::OutputExists { path: "t".into() }), 2);
+    }
+}

@@ -1,0 +1,70 @@
+//! What makes a trace incomplete, in words.
+
+use trackway_report::grouped;
+use trackway_trace::{GapReason, Trace};
+
+/// Everything that a reader of numbers from this trace has to know: an unclean end, damage, gaps.
+pub fn warnings(trace: &Trace) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if trace.end().is_none() {
+        warnings.push("the recording has no end: the recorder was stopped or the file was cut".into());
+    }
+    warnings.extend(trace.damage().iter().map(|damage| damage.error.to_string()));
+    warnings.extend(gaps(trace));
+    if trace.program().sites.is_empty() {
+        warnings.push(
+            "the program holds no instrumentation; build it with `trackway cc` or `trackway c++`".into(),
+        );
+    }
+    warnings
+}
+
+/// One line for each reason that records are missing.
+fn gaps(trace: &Trace) -> Vec<String> {
+    let mut lines = Vec::new();
+    for reason in [
+        GapReason::RingFull,
+        GapReason::WriteFailed,
+        GapReason::RecordingStopped,
+    ] {
+        let of_reason = || trace.gaps().iter().filter(|gap| gap.reason == reason);
+        push_gaps(
+            &mut lines,
+            of_reason().count(),
+            of_reason().map(|gap| gap.dropped_buffers).sum(),
+            name(reason),
+        );
+    }
+    let others = || {
+        trace
+            .gaps()
+            .iter()
+            .filter(|gap| matches!(gap.reason, GapReason::Other(_)))
+    };
+    let unknown = "for a reason that this version does not know";
+    push_gaps(
+        &mut lines,
+        others().count(),
+        others().map(|gap| gap.dropped_buffers).sum(),
+        unknown,
+    );
+    lines
+}
+
+fn push_gaps(lines: &mut Vec<String>, gaps: usize, buffers: u64, reason: &str) {
+    if gaps > 0 {
+        lines.push(format!(
+            "records are missing in {gaps} places ({} buffers) {reason}",
+            grouped(buffers)
+        ));
+    }
+}
+
+fn name(reason: GapReason) -> &'static str {
+    match reason {
+        GapReason::RingFull => "because the ring was full; record with --on-full=wait or more buffers",
+        GapReason::WriteFailed => "because the trace could not be written",
+        GapReason::RecordingStopped => "because recording ended before the program",
+        GapReason::Other(_) => "for another reason",
+    }
+}
