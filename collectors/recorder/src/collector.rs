@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
-use trackway_trace::{ChunkFields, ChunkKind, ProcessEvent, ProcessInfo, StartInfo};
+use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
 use crate::abi::{self, Buffer};
 use crate::encoding::{Payload, Queue};
@@ -12,13 +12,6 @@ use crate::machine::monotonic_ns;
 use crate::processes::{Image, Processes};
 use crate::ring::Ring;
 use crate::ProgramEnd;
-
-/// Why records are missing, as the trace states it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum GapReason {
-    RingFull = 1,
-    NotRecorded = 3,
-}
 
 /// What was collected.
 #[derive(Default)]
@@ -306,7 +299,7 @@ impl<'scope> Collector<'scope> {
             ..ChunkFields::new(ChunkKind::Gap)
         };
         state.gaps += 1;
-        let payload = [dropped_buffers.to_le_bytes(), (reason as u64).to_le_bytes()].concat();
+        let payload = [dropped_buffers.to_le_bytes(), u64::from(reason).to_le_bytes()].concat();
         self.queue.push(fields, Payload::Bytes(payload));
     }
 
@@ -346,7 +339,7 @@ impl<'scope> Collector<'scope> {
                 image: slot.image.load(Relaxed),
             };
             if self.processes.lives(image.pid) && self.streams.contains_key(&stream) {
-                self.push_gap(stream, 0, GapReason::NotRecorded);
+                self.push_gap(stream, 0, GapReason::RecordingStopped);
             }
         }
     }

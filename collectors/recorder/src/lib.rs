@@ -21,9 +21,9 @@ mod summary;
 
 use std::time::Instant;
 
-use trackway_trace::{ChunkEncoder, EndInfo};
+use trackway_trace::{ChunkEncoder, EndInfo, GapReason};
 
-use collector::{Collector, GapReason, Totals};
+use collector::{Collector, Totals};
 use liveness::Liveness;
 use program::{EndOfProgram, Program};
 use recording::Recording;
@@ -113,7 +113,7 @@ fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {
 fn missing_reason(options: &RecordOptions) -> GapReason {
     match options.when_full {
         WhenFull::Drop => GapReason::RingFull,
-        WhenFull::Wait => GapReason::NotRecorded,
+        WhenFull::Wait => GapReason::RecordingStopped,
     }
 }
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -22,7 +24,25 @@ void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address,
 
 static struct trackway_module module = {.segment_count = 1, .table = table, .table_length = sizeof table};
 
+#ifdef TRACKWAY_TEST_FOREIGN_RING
+// A ring of another interface version, from a recorder that we play ourselves.
+static void offer_foreign_ring(void) {
+    struct trackway_ring ring = {.magic = TRACKWAY_RING_MAGIC, .abi = 999};
+    int descriptor = memfd_create("foreign", 0);
+    struct stat file;
+    char name[100];
+    if (write(descriptor, &ring, sizeof ring) != sizeof ring || fstat(descriptor, &file) != 0)
+        abort();
+    snprintf(name, sizeof name, "%d:%llu:%llu:%d", descriptor, (unsigned long long)file.st_dev,
+             (unsigned long long)file.st_ino, getpid());
+    setenv("TRACKWAY_RING", name, 1);
+}
+#else
+static void offer_foreign_ring(void) {}
+#endif
+
 __attribute__((constructor)) static void register_module(void) {
+    offer_foreign_ring();
     errno = 77;
     __trackway_register(&module);
     if (errno != 77 || __trackway_abi_1 != TRACKWAY_ABI)
@@ -80,23 +100,28 @@ static void many_threads(void) {
         pthread_join(thread[i], NULL);
 }
 
-static pthread_key_t late_keys[3];
+static void say(const char *line) {
+    puts(line);
+    fflush(stdout);
+}
+
+static pthread_key_t late_key;
 
 // Destructors that record after the runtime has seen the thread's end, and set the key for one more round.
 static void record_late(void *round) {
     play(0xdead0000 + (uint64_t)round, 10);
     if ((uint64_t)round > 1)
-        pthread_setspecific(late_keys[0], (void *)((uint64_t)round - 1));
+        pthread_setspecific(late_key, (void *)((uint64_t)round - 1));
 }
 
 static void *play_to_the_end(void *first) {
-    pthread_setspecific(late_keys[0], (void *)4);
+    pthread_setspecific(late_key, (void *)4);
     return play_in_thread(first);
 }
 
 static void late_destructors(void) {
     pthread_t thread;
-    pthread_key_create(&late_keys[0], record_late);
+    pthread_key_create(&late_key, record_late);
     pthread_create(&thread, NULL, play_to_the_end, (void *)1);
     pthread_join(thread, NULL);
 }
@@ -148,13 +173,22 @@ static volatile sig_atomic_t got_signal;
 
 static void on_signal(int signal) { got_signal = signal; }
 
+// The parent ends at once; the child says when it is ready, and goes on for long.
+static void leave_busy_child_behind(void) {
+    if (fork() != 0)
+        _exit(3);
+    play(1, count);
+    say("ready");
+    sleep(20);
+    _exit(0);
+}
+
 // Says that it is ready and waits for a signal.
 static int wait_for_signal(void) {
     signal(SIGTERM, on_signal);
     signal(SIGINT, on_signal);
     play(1, count);
-    puts("ready");
-    fflush(stdout);
+    say("ready");
     while (!got_signal)
         pause();
     play(1, count);
@@ -165,11 +199,10 @@ static int wait_for_signal(void) {
 static int play_until_input_ends(void) {
     char byte;
     play(1, count);
-    puts("ready");
-    fflush(stdout);
+    say("ready");
     bool input_ended = read(0, &byte, 1) <= 0;
     play(1, count);
-    puts("done");
+    say("done");
     return input_ended ? 0 : 1;
 }
 
@@ -217,6 +250,8 @@ int main(int argc, char **argv) {
         play(1, count), _exit(9);
     else if (!strcmp(scene, "leave"))
         leave_child_behind(count * 1000);
+    else if (!strcmp(scene, "leave-ready"))
+        leave_busy_child_behind();
     else if (!strcmp(scene, "signal"))
         return wait_for_signal();
     else if (!strcmp(scene, "input"))
