@@ -1,13 +1,11 @@
 //! Feeds an analysis from a trace, on several threads.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
-use std::thread;
 
 use trackway_trace::{ChunkRef, Decoder, Trace, TraceError};
 
-use crate::{Analysis, Findings, Order};
+use crate::{share_out, Analysis, Findings, Order};
 
 /// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
 pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
@@ -44,19 +42,10 @@ pub fn run<A: Analysis>(
 ) -> (Findings, RunSummary) {
     let jobs = jobs(analysis.order(), trace);
     let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
-    let next = AtomicUsize::new(0);
-    let work = || {
+    share_out(&jobs, threads, |jobs| {
         let mut worker = Worker::new(analysis, trace, progress);
-        while let Some(chunks) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-            worker.run_job(chunks);
-        }
+        jobs.for_each(|chunks| worker.run_job(chunks));
         worker.deliver(&total);
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads.get().min(jobs.len()) {
-            scope.spawn(work);
-        }
-        work();
     });
     let (shard, mut summary) = total
         .into_inner()

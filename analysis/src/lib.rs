@@ -8,7 +8,9 @@ pub mod cache;
 mod engine;
 pub mod misses;
 mod names;
+mod share_out;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};
 pub use names::{written_in, Names, UNKNOWN};
+pub use share_out::share_out;

@@ -30,6 +30,7 @@ pub enum Verb {
     Report(ReportArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
+    Verify(VerifyArguments),
     Completions(CompletionsArguments),
 }
 
@@ -228,6 +229,22 @@ pub struct DumpArguments {
     /// Print a JSON object per line
     #[arg(long)]
     pub json: bool,
+}
+
+/// Check a trace: the rules of the format, and the oracle's account of every access
+///
+/// Checks that every chunk, record and register obeys docs/format.md. If the program was built with `trackway cc
+/// --oracle`, also checks that the trace decodes to exactly the accesses that the oracle reported: then the last line
+/// is `oracle: N accesses equal`. Exit status 1 if a rule is broken or an access differs.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway cc --oracle -O2 -o prog prog.c\n  \
+                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway")]
+pub struct VerifyArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// Print a completion script for a shell

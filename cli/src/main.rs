@@ -7,10 +7,12 @@ mod failure;
 mod info;
 mod installation;
 mod output;
+mod processors;
 mod progress;
 mod record;
 mod report;
 mod soundness;
+mod verify;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -50,6 +52,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
+        Verb::Verify(arguments) => verify::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
     }
 }

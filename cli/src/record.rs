@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_recorder::{record, Compression, Output, RecordError, RecordOptions, RecordSummary, WhenFull};
-use trackway_report::grouped;
+use trackway_report::{counted, grouped};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::output;
@@ -105,21 +105,17 @@ fn warn_of_losses(summary: &RecordSummary, program: &OsString) {
 
 /// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
 fn describe(summary: &RecordSummary, trace: Option<&Path>) -> String {
-    let count = |number: u64, thing: &str| {
-        let plural = if number == 1 { "" } else { "s" };
-        format!("{} {thing}{plural}", grouped(number))
-    };
     let records = format!("{} bytes of records", grouped(summary.raw_bytes));
     let dropped = match summary.dropped_buffers {
         0 => "nothing dropped".into(),
-        buffers => format!("{} dropped", count(buffers, "buffer")),
+        buffers => format!("{} dropped", counted(buffers, "buffer")),
     };
-    let streams = count(summary.streams, "stream");
+    let streams = counted(summary.streams, "stream");
     match trace {
         Some(path) => format!(
             "{}: {} of {streams}, {records} in {}, {dropped}",
             path.display(),
-            count(summary.chunks, "chunk"),
+            counted(summary.chunks, "chunk"),
             grouped(summary.stored_bytes)
         ),
         None => format!("{streams}, {records} discarded, {dropped}"),

@@ -1,8 +1,6 @@
 //! `trackway report`.
 
-use std::num::NonZeroUsize;
 use std::process::ExitCode;
-use std::thread;
 
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
@@ -13,6 +11,7 @@ use trackway_trace::Trace;
 use crate::arguments::ReportArguments;
 use crate::failure::Failure;
 use crate::output;
+use crate::processors;
 use crate::progress::ReadingProgress;
 use crate::soundness;
 
@@ -67,7 +66,7 @@ fn analyse(arguments: &ReportArguments, groupings: Vec<Grouping>, trace: &Trace)
     };
     let misses = Misses::new(trace.program(), caches, groupings, rank_by, top);
     let progress = ReadingProgress::new(trace, arguments.quiet);
-    let threads = arguments.threads.unwrap_or_else(processors);
+    let threads = arguments.threads.unwrap_or_else(processors::available);
     let advance = |accesses, bytes| progress.advance(accesses, bytes);
     let (findings, summary) = run_analysis(&misses, trace, threads, &advance);
     progress.finish();
@@ -90,10 +89,6 @@ fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {
         ));
         caches
     })
-}
-
-fn processors() -> NonZeroUsize {
-    thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
 /// How much of the trace the numbers cover.

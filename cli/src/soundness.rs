@@ -1,6 +1,6 @@
 //! What makes a trace incomplete, in words.
 
-use trackway_report::grouped;
+use trackway_report::counted;
 use trackway_trace::{GapReason, Trace};
 
 /// Everything that a reader of numbers from this trace has to know: an unclean end, damage, gaps.

@@ -11,7 +11,7 @@ mod text;
 
 pub use csv_text::to_csv;
 pub use json::{report_to_json, to_json};
-pub use number::{grouped, percent};
+pub use number::{counted, grouped, percent};
 pub use report::Report;
 pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};
 pub use text::{printable, TextStyle};

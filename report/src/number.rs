@@ -13,6 +13,12 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// "1 stream", "1,234 streams".
+pub fn counted(number: u64, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {thing}{plural}", grouped(number))
+}
+
 /// A share as per cent: one decimal, and never rounded to a false 0 or 100.
 pub fn percent(share: f64) -> String {
     let per_cent = share * 100.0;
@@ -35,6 +41,14 @@ mod tests {
             assert_eq!(grouped(number), text);
         }
         assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!(
+            [0, 1, 2000].map(|number| counted(number, "gap")),
+            ["0 gaps", "1 gap", "2,000 gaps"]
+        );
     }
 
     #[test]

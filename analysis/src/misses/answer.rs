@@ -74,10 +74,30 @@ fn action(program: &Program, site: SiteId) -> &'static str {
     }
 }
 
-/// "61 %"; a small part is never called 0 %.
+/// "61 %"; a small part is never called 0 %, nor nearly all 100 %.
 fn whole_percent(share: f64) -> String {
+    if (0.995..1.0).contains(&share) {
+        return "more than 99 %".into();
+    }
     if share > 0.0 && share < 0.005 {
         return "less than 1 %".into();
     }
     format!("{:.0} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_but_not_to_their_ends() {
+        for (share, text) in [
+            (0.614, "61 %"),
+            (1.0, "100 %"),
+            (0.999, "more than 99 %"),
+            (0.001, "less than 1 %"),
+        ] {
+            assert_eq!(whole_percent(share), text);
+        }
+    }
 }

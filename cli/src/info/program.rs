@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use object::{Object, ObjectSection};
-use trackway_report::{grouped, Report};
+use trackway_report::{counted, Report};
 use trackway_trace::Program;
 
 use super::instrumentation;
@@ -33,10 +33,10 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
     }
     Ok(Report {
         answer: format!(
-            "{name}: {} modules with {} functions and {} sites are instrumented",
-            grouped(program.modules.len() as u64),
-            grouped(program.functions.len() as u64),
-            grouped(program.sites.len() as u64)
+            "{name}: {} with {} and {} instrumented",
+            counted(program.modules.len() as u64, "module"),
+            counted(program.functions.len() as u64, "function"),
+            counted(program.sites.len() as u64, "site")
         ),
         warnings: Vec::new(),
         tables: vec![

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use trackway_report::{grouped, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::{ChunkKind, EndInfo, Stream, Trace};
 
 use super::instrumentation;
@@ -15,10 +15,10 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
     let records: u64 = trace.streams().iter().map(raw_bytes).sum();
     Ok(Report {
         answer: format!(
-            "{}: {} streams with {} bytes of records, {}",
+            "{}: {} with {} of records, {}",
             path.display(),
-            trace.streams().len(),
-            grouped(records),
+            counted(trace.streams().len() as u64, "stream"),
+            counted(records, "byte"),
             ending(trace.end())
         ),
         warnings: soundness::warnings(&trace),

@@ -1,0 +1,94 @@
+//! The rules of the format.
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+use trackway_analysis::share_out;
+use trackway_report::{counted, grouped};
+use trackway_trace::check::{check_structure, Decoded, Interpreter};
+use trackway_trace::{ChunkRef, Trace};
+
+use super::Verdict;
+
+#[derive(Default)]
+struct Findings {
+    accesses: u64,
+    chunks: u64,
+    /// With the offset of the chunk, to sort by.
+    texts: Vec<(u64, String)>,
+}
+
+pub fn check(trace: &Trace, threads: NonZeroUsize) -> Verdict {
+    let chunks: Vec<ChunkRef> = trace
+        .streams()
+        .iter()
+        .flat_map(|stream| &stream.chunks)
+        .copied()
+        .collect();
+    let total = Mutex::new(Findings::default());
+    share_out(&chunks, threads, |chunks| {
+        let mut interpreter = Interpreter::new(trace);
+        for chunk in chunks {
+            let found = check_chunk(trace, &mut interpreter, chunk);
+            total
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .add(found);
+        }
+    });
+    let mut findings = total
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    let damage = trace
+        .damage()
+        .iter()
+        .map(|damage| (damage.offset, damage.error.to_string()));
+    findings.texts.extend(damage);
+    let structure = check_structure(trace).into_iter();
+    findings
+        .texts
+        .extend(structure.map(|violation| (violation.chunk_offset, violation.text(trace.program()))));
+    findings.texts.sort();
+    verdict(findings)
+}
+
+fn check_chunk(trace: &Trace, interpreter: &mut Interpreter, chunk: &ChunkRef) -> Findings {
+    let mut accesses = 0;
+    let mut count = |decoded| accesses += u64::from(matches!(decoded, Decoded::Access { .. }));
+    let texts = match interpreter.run(chunk, &mut count) {
+        Ok(violations) => violations
+            .iter()
+            .map(|violation| (violation.chunk_offset, violation.text(trace.program())))
+            .collect(),
+        Err(error) => vec![(chunk.offset, error.to_string())],
+    };
+    Findings {
+        accesses,
+        chunks: 1,
+        texts,
+    }
+}
+
+impl Findings {
+    fn add(&mut self, other: Findings) {
+        self.accesses += other.accesses;
+        self.chunks += other.chunks;
+        self.texts.extend(other.texts);
+    }
+}
+
+fn verdict(findings: Findings) -> Verdict {
+    let extent = format!(
+        "{} accesses in {}",
+        grouped(findings.accesses),
+        counted(findings.chunks, "chunk")
+    );
+    let summary = match findings.texts.len() {
+        0 => format!("invariants: hold for {extent}"),
+        broken => format!("invariants: {} for {extent}", counted(broken as u64, "violation")),
+    };
+    Verdict {
+        findings: findings.texts.into_iter().map(|(_, text)| text).collect(),
+        summary,
+    }
+}
