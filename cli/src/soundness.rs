@@ -54,8 +54,9 @@ fn gaps(trace: &Trace) -> Vec<String> {
 fn push_gaps(lines: &mut Vec<String>, gaps: usize, buffers: u64, reason: &str) {
     if gaps > 0 {
         lines.push(format!(
-            "records are missing in {gaps} places ({} buffers) {reason}",
-            grouped(buffers)
+            "records are missing in {} ({}) {reason}",
+            counted(gaps as u64, "place"),
+            counted(buffers, "buffer")
         ));
     }
 }
