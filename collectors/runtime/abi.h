@@ -86,6 +86,7 @@ struct trackway_ring {
     _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
     _Alignas(64) uint32_t next_segment_id;   // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
     uint32_t next_stream;                    // fetch_add(1) gives a thread its stream number; starts at 0
+    uint32_t pending_forks;                  // forks whose child has not begun its stream yet
     _Alignas(64) uint32_t full_events;       // futex: the program adds 1 for each buffer that it hands over
     uint32_t full_waiters;                   // the recorder waits on full_events
     uint32_t full_count;                     // buffers that the recorder has not yet freed

@@ -69,8 +69,10 @@ static void *map_descriptor(int descriptor, const struct ring_name *name) {
     if (fstat(descriptor, &file) != 0 || file.st_dev != name->device || file.st_ino != name->inode)
         return NULL;
     void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED)
+    if (memory == MAP_FAILED) {
+        trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); this process runs unrecorded");
         return NULL;
+    }
     madvise(memory, (size_t)file.st_size, MADV_DONTDUMP); // a core dump would hold the whole ring
     return memory;
 }
@@ -117,11 +119,12 @@ static void attach(void) {
     struct trackway_ring *ring = map_descriptor((int)name.descriptor, &name);
     if (!ring)
         ring = map_from_recorder(&name);
-    if (!ring || !speaks_our_version(ring) || !trackway_watch_threads())
+    if (!ring || !speaks_our_version(ring))
         return;
     trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     trackway_process.image = image_identity();
     trackway_process.ring = ring;
+    trackway_watch_threads();
     trackway_abandon_former_image();
 }
 

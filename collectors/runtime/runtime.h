@@ -62,7 +62,7 @@ void trackway_abandon_former_image(void);
 struct room trackway_scratch(void);
 
 // stream.c
-bool trackway_watch_threads(void);
+void trackway_watch_threads(void);
 // This thread's stream, begun; none if the process is not recorded.
 VISIBLE struct stream *__trackway_this_stream(void);
 // Replaces the oracle's buffer of this thread.

@@ -104,16 +104,22 @@ static void end_stream(void *round) {
     restore_signals(signals);
 }
 
+// Should the parent end before the child runs, the recorder still knows that there is one.
+static void announce_child(void) { __atomic_fetch_add(&trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED); }
+
 // The buffers stay the parent's; what the child records is another stream.
 static void begin_child(void) {
     set_thread_room((struct room){NULL, NULL});
     this_stream = (struct stream){0};
     trackway_process.parent_pid = trackway_process.pid;
     trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
-    begin_stream(&this_stream); // at once: so the recorder knows of the child before its parent can end
+    begin_stream(&this_stream);
+    __atomic_fetch_sub(&trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
 }
 
-bool trackway_watch_threads(void) {
+void trackway_watch_threads(void) {
+    // Without a key the recorder itself finds the buffers of ended threads, only later.
     has_key = pthread_key_create(&end_of_thread, end_stream) == 0;
-    return pthread_atfork(NULL, NULL, begin_child) == 0;
+    if (pthread_atfork(announce_child, NULL, begin_child) != 0)
+        trackway_complain("no memory to watch for forks; the records of forked processes may be damaged");
 }

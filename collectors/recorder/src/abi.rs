@@ -1,5 +1,5 @@
 //! Mirror of `collectors/runtime/abi.h`: what the runtime in the program and the recorder share in memory.
-//! The test `abi` compares the two.
+//! The tests below compare the two.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -54,6 +54,7 @@ pub struct RecorderLockWords(pub [AtomicU32; 16]);
 pub struct Ids {
     pub next_segment_id: AtomicU32,
     pub next_stream: AtomicU32,
+    pub pending_forks: AtomicU32,
 }
 
 #[repr(C, align(64))]
@@ -102,4 +103,136 @@ pub struct StreamSlot {
     pub dropped: AtomicU64,
     pub pid: AtomicU32,
     pub image: AtomicU32,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+    use std::mem::offset_of;
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    /// What a C program that includes the header prints for `expressions`.
+    fn values_in_c(expressions: &[&str]) -> Vec<u64> {
+        let folder = tempfile::tempdir().unwrap();
+        let (source, program) = (folder.path().join("print.c"), folder.path().join("print"));
+        let mut text =
+            "#include \"abi.h\"\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n".to_owned();
+        for expression in expressions {
+            writeln!(text, "printf(\"%llu\\n\", (unsigned long long)({expression}));").unwrap();
+        }
+        std::fs::write(&source, text + "}\n").unwrap();
+        let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
+        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
+        let mut compile = Command::new(compiler);
+        compile
+            .arg("-I")
+            .arg(runtime)
+            .arg(&source)
+            .arg("-o")
+            .arg(&program);
+        assert!(compile.status().unwrap().success());
+        let output = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
+        output.lines().map(|line| line.parse().unwrap()).collect()
+    }
+
+    fn compare(pairs: &[(&str, u64)]) {
+        let (expressions, expected): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
+        let actual = values_in_c(&expressions);
+        for ((expression, expected), actual) in expressions.iter().zip(expected).zip(actual) {
+            assert_eq!(actual, expected, "{expression}");
+        }
+    }
+
+    macro_rules! offsets {
+        ($c:literal, $rust:ty, $($field:literal = $($path:ident).+),* $(,)?) => {
+            compare(&[
+                (concat!("sizeof(struct ", $c, ")"), size_of::<$rust>() as u64),
+                $((concat!("offsetof(struct ", $c, ", ", $field, ")"), offset_of!($rust, $($path).+) as u64),)*
+            ])
+        };
+    }
+
+    #[test]
+    fn the_ring_is_the_headers() {
+        offsets!(
+            "trackway_ring",
+            RingHeader,
+            "magic" = magic,
+            "abi" = abi,
+            "flags" = flags,
+            "total_size" = total_size,
+            "buffer_size" = buffer_size,
+            "buffer_count" = buffer_count,
+            "buffer_table_offset" = buffer_table_offset,
+            "stream_table_offset" = stream_table_offset,
+            "data_offset" = data_offset,
+            "stream_count" = stream_count,
+            "full_limit" = full_limit,
+            "recorder_lock" = recorder_lock,
+            "next_segment_id" = ids.next_segment_id,
+            "next_stream" = ids.next_stream,
+            "pending_forks" = ids.pending_forks,
+            "full_events" = full.full_events,
+            "full_waiters" = full.full_waiters,
+            "full_count" = full.full_count,
+            "buffers_used" = full.buffers_used,
+            "free_events" = free.free_events,
+            "free_waiters" = free.free_waiters,
+            "stopped" = stop.stopped,
+        );
+    }
+
+    #[test]
+    fn buffers_and_streams_are_the_headers() {
+        offsets!(
+            "trackway_buffer",
+            Buffer,
+            "state" = state,
+            "kind" = kind,
+            "stream" = stream,
+            "pid" = pid,
+            "tid" = tid,
+            "flags" = flags,
+            "sequence" = sequence,
+            "first_ns" = first_ns,
+            "last_ns" = last_ns,
+            "length" = length,
+            "dropped_before" = dropped_before,
+            "parent_pid" = parent_pid,
+            "image" = image,
+        );
+        offsets!(
+            "trackway_stream",
+            StreamSlot,
+            "oracle_count" = oracle_count,
+            "oracle_hash" = oracle_hash,
+            "dropped" = dropped,
+            "pid" = pid,
+            "image" = image,
+        );
+    }
+
+    #[test]
+    fn constants_are_the_headers() {
+        compare(&[
+            ("TRACKWAY_ABI", ABI.into()),
+            ("TRACKWAY_RING_MAGIC", RING_MAGIC),
+            ("TRACKWAY_SLACK", SLACK as u64),
+            ("TRACKWAY_DROP_WHEN_FULL", DROP_WHEN_FULL.into()),
+            ("TRACKWAY_DUMP_ORACLE", DUMP_ORACLE.into()),
+            ("TRACKWAY_FREE", FREE.into()),
+            ("TRACKWAY_OWNED", OWNED.into()),
+            ("TRACKWAY_FULL", FULL.into()),
+            ("TRACKWAY_CLAIMED", CLAIMED.into()),
+            ("TRACKWAY_TAKEN", TAKEN.into()),
+            ("TRACKWAY_MODULE", KIND_MODULE.into()),
+            ("TRACKWAY_RECORDS", KIND_RECORDS.into()),
+            ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
+            ("TRACKWAY_LAST", FLAG_LAST.into()),
+            ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
+        ]);
+    }
 }

@@ -74,6 +74,7 @@ pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
             program: &program,
             end: &end,
             signals: &mut signals,
+            end_noticed: None,
         };
         let interrupted = recording.run();
         collector.push_program_end(program.pid, end.get());

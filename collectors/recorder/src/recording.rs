@@ -13,6 +13,8 @@ use crate::signals::Signals;
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 /// Buffers of threads and processes that are gone are looked for that often, and whenever the program lacks buffers.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
+/// How long, after the program's end, a forked process may take to show itself.
+const LONGEST_BIRTH: Duration = Duration::from_secs(2);
 
 pub struct Recording<'a, 'scope> {
     pub ring: &'scope Ring,
@@ -20,6 +22,8 @@ pub struct Recording<'a, 'scope> {
     pub program: &'a Program,
     pub end: &'a EndOfProgram,
     pub signals: &'a mut Signals,
+    /// When the program was first seen to have ended while children were expected.
+    pub end_noticed: Option<Instant>,
 }
 
 impl Recording<'_, '_> {
@@ -31,7 +35,8 @@ impl Recording<'_, '_> {
             let seen = self.ring.header().full.full_events.load(SeqCst);
             let program_ended = self.end.get().is_some();
             // Asked before collecting: of those who have ended by now, nothing comes after it.
-            let all_ended = program_ended && !self.collector.processes.any_lives();
+            let all_ended =
+                program_ended && !self.expects_children() && !self.collector.processes.any_lives();
             let mut progress = self.collector.collect();
             if self.heed_signals(program_ended) {
                 self.stop();
@@ -49,6 +54,12 @@ impl Recording<'_, '_> {
                 self.ring.wait_for_full(seen, LONGEST_WAIT);
             }
         }
+    }
+
+    /// Whether a process was forked that has not shown itself yet. A child that is killed at once never does.
+    fn expects_children(&mut self) -> bool {
+        let pending = self.ring.header().ids.pending_forks.load(Acquire) != 0;
+        pending && self.end_noticed.get_or_insert_with(Instant::now).elapsed() < LONGEST_BIRTH
     }
 
     /// True if the user wants to end the recording.

@@ -151,6 +151,30 @@ fn exec_attaches_anew() {
 }
 
 #[test]
+fn one_runtime_serves_program_and_shared_objects() {
+    let library = build_player(&["-shared", "-fPIC"]);
+    let exporting = build_player(&["-Wl,--export-dynamic-symbol=__trackway_*"]);
+    let library = library.to_str().unwrap();
+    let recorded = record_player(&["library", "0", library], |options| {
+        options.program = exporting.into()
+    });
+    assert_eq!(recorded.summary.modules, 2);
+    assert_eq!(all_addresses(&recorded.trace), [run(0, 2000)]);
+    check_oracle(&recorded.trace);
+
+    // A program that doesn't export its runtime: each copy has streams of its own.
+    let recorded = record_player(&["library", "0", library], |_| {});
+    assert_eq!(recorded.summary.modules, 2);
+    let turns = |first: u64| {
+        (0..10)
+            .flat_map(move |turn| run(turn * 200 + first, 100))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(all_addresses(&recorded.trace), [turns(0), turns(100)]);
+    check_oracle(&recorded.trace);
+}
+
+#[test]
 fn a_killed_program_loses_nothing() {
     let recorded = record_player(&["kill", "50000"], |options| options.buffer_size = SMALL_BUFFER);
     assert_eq!(recorded.summary.program_end, ProgramEnd::Signalled(9));
@@ -317,10 +341,10 @@ fn a_full_disk_stops_the_recording_but_not_the_program() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("cut.trackway");
-    let output = limited_recorder(120 << 20)
+    let output = limited_recorder(76 << 20)
         .arg(&path)
         .arg(player())
-        .args(["count", "12000000"])
+        .args(["count", "8000000"])
         .output()
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);

@@ -3,6 +3,7 @@
 #include "abi.h"
 #include "table.h" // the module's table, and `play_function`: its function as the oracle knows it
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -61,9 +62,13 @@ static void record_access(uint64_t address) {
     __trackway_oracle_access(play_function, 1, address, 8);
 }
 
-static void play(uint64_t first, uint64_t count) {
+// Visible, so that the player can also be built as a shared object.
+__attribute__((visibility("default"))) void play(uint64_t first, uint64_t count) {
+    errno = 78;
     for (uint64_t i = 0; i < count; i++)
         record_access(first + i);
+    if (errno != 78)
+        abort();
 }
 
 static uint64_t count = 1000;
@@ -183,6 +188,19 @@ static void leave_busy_child_behind(void) {
     _exit(0);
 }
 
+// The program and a shared object, each with a runtime of its own, take turns.
+static int play_with_library(const char *path) {
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        return 65;
+    void (*play_there)(uint64_t, uint64_t) = (void (*)(uint64_t, uint64_t))dlsym(library, "play");
+    for (uint64_t turn = 0; turn < 10; turn++) {
+        play(turn * 200, 100);
+        play_there(turn * 200 + 100, 100);
+    }
+    return 0;
+}
+
 // Says that it is ready and waits for a signal.
 static int wait_for_signal(void) {
     signal(SIGTERM, on_signal);
@@ -248,6 +266,8 @@ int main(int argc, char **argv) {
         play(1, count), kill(getpid(), SIGKILL);
     else if (!strcmp(scene, "exit"))
         play(1, count), _exit(9);
+    else if (!strcmp(scene, "library"))
+        return play_with_library(argv[3]);
     else if (!strcmp(scene, "leave"))
         leave_child_behind(count * 1000);
     else if (!strcmp(scene, "leave-ready"))
