@@ -256,7 +256,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
                 Length += R.Registers[O.Target].width();
         raw_string_ostream SegmentOS(SegmentList.Bytes);
         varint(SegmentOS, Id);
-        byte(SegmentOS, Seg.LocalId);
+        varint(SegmentOS, Seg.LocalId);
         varint(SegmentOS, Length);
         varint(SegmentOS, operationCount(Seg));
         for (const Operation &O : Seg.Operations)
