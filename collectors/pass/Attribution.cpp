@@ -24,13 +24,13 @@ bool isUnknown(const AccessName &Name) {
            Name.Kind == VariableKind::Unknown;
 }
 
-void labelAccesses(Instruction &I, const Referents &Where, const DataLayout &Layout) {
-    for (const AccessPart &Part : accessParts(I, Layout)) {
+void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels) {
+    for (const AccessPart &Part : accessParts(I, I.getDataLayout())) {
         if (Part.Pointer->getType()->isVectorTy())
             continue;
         AccessName Name = Where.name(Part.Pointer, Part.Shape);
         if (!isUnknown(Name))
-            attachLabel(I, roleOf(I, Part.Part), Name);
+            Labels.attach(I, roleOf(I, Part.Part), Name);
     }
 }
 
@@ -77,13 +77,13 @@ void honourIgnoreRequests(Module &M) {
 
 PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     honourIgnoreRequests(M);
-    const DataLayout &Layout = M.getDataLayout();
     DebugTypes Types(M);
-    Referents Where(Types, Layout);
+    Referents Where(Types, M.getDataLayout());
+    LabelWriter Labels(M);
     AllocationNames Allocations(Types, Where);
     for (Function &F : M)
         for (Instruction &I : instructions(F)) {
-            labelAccesses(I, Where, Layout);
+            labelAccesses(I, Where, Labels);
             if (auto *Call = dyn_cast<CallBase>(&I); Call && mayAllocate(*Call))
                 attachAllocationName(*Call, Allocations.infer(*Call));
         }

@@ -1,9 +1,10 @@
 #include "Label.h"
-#include "FieldPaths.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Metadata.h"
+#include "llvm/IR/Module.h"
 
 using namespace llvm;
 
@@ -11,66 +12,60 @@ namespace trackway {
 
 namespace {
 
-constexpr StringRef Domain = "trackway";
-constexpr char Separator = '\t'; // no name contains it
+constexpr StringRef ListName = "trackway.labels";
+constexpr StringRef Separator = "\t"; // no name contains it
 
-std::string encode(Role R, const AccessName &Name) {
-    std::string Text;
-    Text += static_cast<char>(R);
-    Text += static_cast<char>('0' + static_cast<int>(Name.Kind));
-    for (StringRef Part :
-         {StringRef(Name.Variable), StringRef(Name.ObjectType), StringRef(Name.Field), StringRef(Name.ValueType)}) {
-        Text += Separator;
-        Text += Part;
-    }
-    return Text;
+// What a label tells, besides its role.
+enum Aspect : char { Variable = 'v', Object = 'o', Field = 'f' };
+
+std::string encode(Role R, Aspect A, const Twine &Content) {
+    return (Twine(static_cast<char>(R)) + Twine(static_cast<char>(A)) + Content).str();
 }
 
-AccessName decode(StringRef Text) {
-    AccessName Name;
-    SmallVector<StringRef, 5> Parts;
+char encodeKind(VariableKind Kind) { return static_cast<char>('0' + static_cast<int>(Kind)); }
+
+VariableKind decodeKind(char Letter) {
+    unsigned Kind = Letter - '0';
+    return Kind <= static_cast<unsigned>(VariableKind::CompilerMade) ? VariableKind(Kind) : VariableKind::Unknown;
+}
+
+// Takes what a label says unless an earlier one said it.
+void decode(char What, StringRef Text, AccessName &Name) {
+    SmallVector<StringRef, 3> Parts;
     Text.split(Parts, Separator);
-    if (Parts.size() != 5 || Parts[0].size() != 2)
-        return Name;
-    unsigned Kind = Parts[0][1] - '0';
-    Name.Kind = Kind <= static_cast<unsigned>(VariableKind::CompilerMade) ? VariableKind(Kind) : VariableKind::Unknown;
-    Name.Variable = Parts[1].str();
-    Name.ObjectType = Parts[2].str();
-    Name.Field = Parts[3].str();
-    Name.ValueType = Parts[4].str();
-    return Name;
+    if (What == Variable && Name.Kind == VariableKind::Unknown && !Text.empty()) {
+        Name.Kind = decodeKind(Text.front());
+        Name.Variable = Text.drop_front().str();
+    } else if (What == Object && Name.ObjectType.empty()) {
+        Name.ObjectType = Text.str();
+    } else if (What == Field && Name.Field.empty() && Name.ValueType.empty() && Parts.size() == 3) {
+        Name.ObjectType = Parts[0].str();
+        Name.Field = Parts[1].str();
+        Name.ValueType = Parts[2].str();
+    }
 }
 
-// The text of one of our scopes; empty for a scope of others.
-StringRef labelText(const Metadata *Scope) {
-    const auto *Node = dyn_cast_or_null<MDNode>(Scope);
-    if (!Node || Node->getNumOperands() != 2)
-        return "";
-    const auto *Text = dyn_cast_or_null<MDString>(Node->getOperand(0).get());
-    const auto *Space = dyn_cast_or_null<MDNode>(Node->getOperand(1).get());
-    if (!Text || !Space || Space->getNumOperands() != 1)
-        return "";
-    const auto *Name = dyn_cast_or_null<MDString>(Space->getOperand(0).get());
-    return Name && Name->getString() == Domain ? Text->getString() : "";
+// The groups of an instruction: one by itself, or a list.
+SmallVector<const MDNode *, 4> groupsOf(const Instruction &I) {
+    SmallVector<const MDNode *, 4> Groups;
+    const MDNode *Node = I.getMetadata(LLVMContext::MD_access_group);
+    if (!Node)
+        return Groups;
+    if (Node->getNumOperands() == 0)
+        Groups.push_back(Node);
+    for (const MDOperand &Group : Node->operands())
+        Groups.push_back(cast<MDNode>(Group.get()));
+    return Groups;
 }
 
-AccessName join(ArrayRef<AccessName> Names) {
-    auto Joined = [&](std::string AccessName::*Part) {
-        SmallVector<std::string, 4> Texts;
-        for (const AccessName &Name : Names)
-            Texts.push_back(Name.*Part);
-        return joinNames(Texts);
-    };
-    AccessName Result;
-    Result.Variable = Joined(&AccessName::Variable);
-    Result.ObjectType = Joined(&AccessName::ObjectType);
-    Result.Field = Joined(&AccessName::Field);
-    Result.ValueType = Joined(&AccessName::ValueType);
-    Result.Kind = Names.front().Kind;
-    for (const AccessName &Name : Names)
-        if (Name.Kind != Result.Kind)
-            Result.Kind = VariableKind::Unknown;
-    return Result;
+void setGroups(Instruction &I, ArrayRef<const MDNode *> Groups) {
+    SmallVector<Metadata *, 4> Operands;
+    for (const MDNode *Group : Groups)
+        Operands.push_back(const_cast<MDNode *>(Group));
+    MDNode *Node = Operands.empty()       ? nullptr
+                   : Operands.size() == 1 ? cast<MDNode>(Operands.front())
+                                          : MDNode::get(I.getContext(), Operands);
+    I.setMetadata(LLVMContext::MD_access_group, Node);
 }
 
 } // namespace
@@ -88,42 +83,66 @@ Role roleOf(const Instruction &I, unsigned Part) {
     return Call->getType()->isVoidTy() ? Role::Write : Role::Read;
 }
 
-void attachLabel(Instruction &I, Role R, const AccessName &Name) {
-    LLVMContext &Context = I.getContext();
-    MDNode *Space = MDNode::get(Context, MDString::get(Context, Domain));
-    MDNode *Scope = MDNode::get(Context, {MDString::get(Context, encode(R, Name)), Space});
-    MDNode *List = MDNode::get(Context, Scope);
-    I.setMetadata(LLVMContext::MD_alias_scope, MDNode::concatenate(I.getMetadata(LLVMContext::MD_alias_scope), List));
-}
+LabelWriter::LabelWriter(Module &M) : M(M), List(M.getOrInsertNamedMetadata(ListName)) {}
 
-std::optional<AccessName> readLabel(const Instruction &I, Role Wanted) {
-    const MDNode *List = I.getMetadata(LLVMContext::MD_alias_scope);
-    if (!List)
-        return std::nullopt;
-    SmallVector<AccessName, 2> Found;
-    for (const MDOperand &Scope : List->operands()) {
-        StringRef Text = labelText(Scope.get());
-        if (Text.empty())
-            continue;
-        auto R = static_cast<Role>(Text.front());
-        if (R == Wanted || R == Role::Both || Wanted == Role::Both)
-            Found.push_back(decode(Text));
+MDNode *LabelWriter::group(StringRef Text) {
+    MDNode *&Group = Groups[Text];
+    if (!Group) {
+        LLVMContext &Context = M.getContext();
+        Group = MDNode::getDistinct(Context, {});
+        List->addOperand(MDNode::get(Context, {Group, MDString::get(Context, Text)}));
     }
-    if (Found.empty())
-        return std::nullopt;
-    return Found.size() == 1 ? Found.front() : join(Found);
+    return Group;
 }
 
-void removeLabel(Instruction &I) {
-    MDNode *List = I.getMetadata(LLVMContext::MD_alias_scope);
+void LabelWriter::attach(Instruction &I, Role R, const AccessName &Name) {
+    SmallVector<const MDNode *, 4> All = groupsOf(I);
+    if (Name.Kind != VariableKind::Unknown)
+        All.push_back(group(encode(R, Variable, Twine(encodeKind(Name.Kind)) + Name.Variable)));
+    if (!Name.ObjectType.empty() && !Name.Field.empty())
+        All.push_back(group(encode(R, Object, Name.ObjectType)));
+    if (!Name.ObjectType.empty() || !Name.ValueType.empty())
+        All.push_back(group(encode(R, Field, Name.ObjectType + Separator + Name.Field + Separator + Name.ValueType)));
+    setGroups(I, All);
+}
+
+LabelReader::LabelReader(const Module &M) {
+    const NamedMDNode *List = M.getNamedMetadata(ListName);
     if (!List)
         return;
-    SmallVector<Metadata *, 4> Others;
-    for (const MDOperand &Scope : List->operands())
-        if (labelText(Scope.get()).empty())
-            Others.push_back(Scope.get());
-    if (Others.size() != List->getNumOperands())
-        I.setMetadata(LLVMContext::MD_alias_scope, Others.empty() ? nullptr : MDNode::get(I.getContext(), Others));
+    for (const MDNode *Entry : List->operands()) {
+        const auto *Group = Entry->getNumOperands() == 2 ? dyn_cast_or_null<MDNode>(Entry->getOperand(0)) : nullptr;
+        const auto *Text = Group ? dyn_cast_or_null<MDString>(Entry->getOperand(1)) : nullptr;
+        if (Text && Text->getLength() > 2)
+            Texts[Group] = Text->getString();
+    }
+}
+
+AccessName LabelReader::read(const Instruction &I, Role Wanted) const {
+    AccessName Name;
+    for (const MDNode *Group : groupsOf(I)) {
+        StringRef Text = Texts.lookup(Group);
+        if (Text.empty())
+            continue;
+        auto R = static_cast<Role>(Text[0]);
+        if (R == Wanted || R == Role::Both || Wanted == Role::Both)
+            decode(Text[1], Text.drop_front(2), Name);
+    }
+    return Name;
+}
+
+void removeAllLabels(Module &M) {
+    LabelReader Labels(M);
+    for (Function &F : M)
+        for (Instruction &I : instructions(F)) {
+            SmallVector<const MDNode *, 4> Groups = groupsOf(I);
+            size_t Before = Groups.size();
+            erase_if(Groups, [&](const MDNode *Group) { return Labels.isLabel(Group); });
+            if (Groups.size() != Before)
+                setGroups(I, Groups);
+        }
+    if (NamedMDNode *List = M.getNamedMetadata(ListName))
+        List->eraseFromParent();
 }
 
 } // namespace trackway

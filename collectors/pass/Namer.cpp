@@ -15,9 +15,10 @@ namespace trackway {
 
 struct Namer::State {
     explicit State(const Module &M)
-        : Layout(M.getDataLayout()), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
+        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
 
     const DataLayout &Layout;
+    LabelReader Labels;
     DebugTypes Types;
     Referents Where;
     AllocationNames Allocations;
@@ -63,7 +64,7 @@ Namer::Namer(const Module &M) : S(std::make_unique<State>(M)) {}
 Namer::~Namer() = default;
 
 AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
-    AccessName Name = readLabel(Access, roleOf(Access, Part)).value_or(AccessName());
+    AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
     if (isComplete(Name))
         return Name;
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
@@ -83,12 +84,11 @@ AllocationName Namer::allocation(const CallBase &Call) const {
 }
 
 void removeLabels(Module &M) {
+    removeAllLabels(M);
     for (Function &F : M)
-        for (Instruction &I : instructions(F)) {
-            removeLabel(I);
-            if (isa<CallBase>(I))
-                removeAllocationName(cast<CallBase>(I));
-        }
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallBase>(&I))
+                removeAllocationName(*Call);
 }
 
 } // namespace trackway
