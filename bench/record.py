@@ -1,7 +1,8 @@
 """What recording costs: for each single-threaded workload, ratios to the plain -O2 build, in one interleaved run.
 
-Prints a table, writes build/bench/record.json, and ends with one line: geometric means of wall and CPU time of
-program and recorder together with the trace on /dev/shm (lz4), bytes per access in the ring and in that trace.
+Prints a table, writes build/bench/record.json, and ends with one line: geometric means over the workloads of wall
+time and of CPU time (program and recorder together) with the trace on /dev/shm (lz4), and arithmetic means of the
+bytes per access before and after compression.
 """
 
 import argparse
@@ -22,18 +23,19 @@ OUT = BUILD / "bench"
 TRACKWAY = BUILD / "bin" / "trackway"
 MEMORY = Path("/dev/shm")
 
-# Sizes with some ten million accesses each: a record of 48 bytes for each must fit into memory.
+# Arguments for recording, and smaller ones for the comparison builds: 48 bytes for each access must fit into memory.
+# Both are compared with a plain run of the same size.
 SIZES = {
-    "stream": [2_000_000, 5],
-    "chase": [1 << 19],
-    "hash": [800_000],
-    "tree": [300_000],
-    "quicksort": [1_000_000],
-    "matrix": [350],
-    "bfs": [80_000],
-    "simplex": [1100],
-    "interpreter": [23],
-    "fluid": [6_000],
+    "stream": ([2_000_000, 20], [2_000_000, 4]),
+    "chase": ([1 << 19], [1 << 19]),
+    "hash": ([800_000], [800_000]),
+    "tree": ([300_000], [300_000]),
+    "quicksort": ([2_000_000], [1_000_000]),
+    "matrix": ([800], [300]),
+    "bfs": ([150_000], [80_000]),
+    "simplex": ([1100], [1010]),
+    "interpreter": ([25], [22]),
+    "fluid": ([20_000], [5_000]),
 }
 BASELINES = ("empty_call", "record48")
 RECORDED = {
@@ -121,17 +123,14 @@ def run_recorded(program, arguments, environment, mode, trace):
 def one_round(name, programs, memory, disk):
     """Each variant once."""
     environment = dict(os.environ, OMP_NUM_THREADS="1")
-    arguments = [str(word) for word in SIZES[name]]
+    arguments, comparison = ([str(word) for word in words] for words in SIZES[name])
     results = {
         "plain": run_plain(programs["plain"], arguments, environment),
         "untraced": run_plain(programs["traced"], arguments, environment),
-        "empty_call": run_plain(programs["empty_call"], arguments, environment),
+        "plain_comparison": run_plain(programs["plain"], comparison, environment),
+        "empty_call": run_plain(programs["empty_call"], comparison, environment),
+        "record48": run_record48(programs["record48"], comparison, environment, Path(memory, "record48")),
     }
-    record_file = Path(memory, "record48")
-    recording = dict(environment, RECORD48_FILE=str(record_file))
-    results["record48"] = run_plain(programs["record48"], arguments, recording)
-    results["record48"]["trace_bytes"] = os.path.getsize(record_file)
-    record_file.unlink()
     for mode in RECORDED:
         trace = Path(disk if mode == "disk_lz4" else memory, f"{mode}.trackway")
         results[mode] = run_recorded(programs["traced"], arguments, environment, mode, trace)
@@ -141,12 +140,20 @@ def one_round(name, programs, memory, disk):
     return results
 
 
+def run_record48(program, arguments, environment, file):
+    result = run_plain(program, arguments, dict(environment, RECORD48_FILE=str(file)))
+    result["trace_bytes"] = os.path.getsize(file)
+    file.unlink()
+    return result
+
+
 def read_trace(trace):
-    """How long `info` and `report` take over a trace, and what it says of itself."""
-    info = json.loads(call(TRACKWAY, "info", "--json", trace))
+    """How long `report` takes to decode a trace and simulate caches, and how many accesses it finds."""
     started = time.monotonic()
-    call(TRACKWAY, "report", "--json", trace)
-    return {"report_s": time.monotonic() - started, "info": info}
+    report = json.loads(call(TRACKWAY, "report", "--quiet", "--json", trace))
+    seconds = time.monotonic() - started
+    attribution = next(table for table in report["tables"] if table["name"] == "attribution")
+    return {"report_s": seconds, "accesses": attribution["rows"][0]["accesses"]}
 
 
 def measure(name, programs, rounds, memory, disk):
@@ -158,20 +165,25 @@ def measure(name, programs, rounds, memory, disk):
     return summarise(medians)
 
 
-def summarise(medians):
-    accesses = medians["record48"]["trace_bytes"] // 48
-    plain = medians["plain"]
+def ratios_of(medians):
+    """Wall and CPU time of each variant, as multiples of the plain build's at the same size."""
     ratios = {}
     for variant, values in medians.items():
-        if "wall_s" in values and variant != "plain":
+        if "wall_s" in values and not variant.startswith("plain"):
+            plain = medians["plain_comparison" if variant in BASELINES else "plain"]
             ratios[variant] = {"wall": values["wall_s"] / plain["wall_s"], "cpu": values["cpu_s"] / plain["cpu_s"]}
     for mode in RECORDED:
-        ratios[mode]["program_cpu"] = medians[mode]["program_cpu_s"] / plain["cpu_s"]
-        ratios[mode]["recorder_cpu"] = medians[mode]["recorder_cpu_s"] / plain["cpu_s"]
+        ratios[mode]["program_cpu"] = medians[mode]["program_cpu_s"] / medians["plain"]["cpu_s"]
+        ratios[mode]["recorder_cpu"] = medians[mode]["recorder_cpu_s"] / medians["plain"]["cpu_s"]
+    return ratios
+
+
+def summarise(medians):
+    accesses = int(medians["read"]["accesses"])
     return {
         "accesses": accesses,
-        "plain_wall_s": plain["wall_s"],
-        "ratios": ratios,
+        "plain_wall_s": medians["plain"]["wall_s"],
+        "ratios": ratios_of(medians),
         "ring_bytes_per_access": medians["shm_raw"]["trace_bytes"] / accesses,
         "disk_bytes_per_access": medians["shm_lz4"]["trace_bytes"] / accesses,
         "report_accesses_per_s": accesses / medians["read"]["report_s"],
@@ -180,7 +192,7 @@ def summarise(medians):
 
 
 def geometric_mean(values):
-    return math.exp(statistics.fmean(math.log(max(value, 1e-9)) for value in values))
+    return math.exp(statistics.fmean(math.log(value) for value in values))
 
 
 def machine():
@@ -222,13 +234,12 @@ def print_table(results):
 
 
 def closing_line(results):
-    def mean(pick):
-        return geometric_mean([pick(result) for result in results.values()])
-
-    wall = mean(lambda r: r["ratios"]["shm_lz4"]["wall"])
-    cpu = mean(lambda r: r["ratios"]["shm_lz4"]["cpu"])
-    ring = mean(lambda r: r["ring_bytes_per_access"])
-    disk = mean(lambda r: r["disk_bytes_per_access"])
+    ratios = [result["ratios"]["shm_lz4"] for result in results.values()]
+    wall, cpu = (geometric_mean([ratio[time] for ratio in ratios]) for time in ("wall", "cpu"))
+    ring, disk = (
+        statistics.fmean(result[bytes_per_access] for result in results.values())
+        for bytes_per_access in ("ring_bytes_per_access", "disk_bytes_per_access")
+    )
     return f"record: wall {wall:.2f}x cpu {cpu:.2f}x ring {ring:.1f} B/access disk {disk:.1f} B/access"
 
 
