@@ -15,20 +15,34 @@ impl FileBytes {
         let mut bytes = b"TRACKWAY\x01\x00\x00\x00\x20\x00\x00\x00".to_vec();
         bytes.extend_from_slice(b"made for testing");
         let encoder = ChunkEncoder::new(codec).expect("a codec that exists");
-        FileBytes { bytes, encoder, chunk: Vec::new() }
+        FileBytes {
+            bytes,
+            encoder,
+            chunk: Vec::new(),
+        }
     }
 
     pub fn chunk(&mut self, fields: &ChunkFields, payload: &[u8]) -> &mut Self {
-        self.encoder.encode(fields, payload, &mut self.chunk).expect("a payload within the limit");
+        self.encoder
+            .encode(fields, payload, &mut self.chunk)
+            .expect("a payload within the limit");
         self.bytes.extend_from_slice(&self.chunk);
         self
     }
 
     /// A module whose symbols lie at made-up addresses.
     pub fn module(&mut self, sequence: u64, first_id: u32, table: &Table) -> &mut Self {
-        let addresses: Vec<u64> = (0..table.symbols.len() as u64).map(|index| 0x40_0000 + index * 4096).collect();
+        let addresses: Vec<u64> = (0..table.symbols.len() as u64)
+            .map(|index| 0x40_0000 + index * 4096)
+            .collect();
         let payload = encode_module(first_id, 0x50_0000, &addresses, table);
-        self.chunk(&ChunkFields { sequence, ..ChunkFields::new(ChunkKind::Module) }, &payload)
+        self.chunk(
+            &ChunkFields {
+                sequence,
+                ..ChunkFields::new(ChunkKind::Module)
+            },
+            &payload,
+        )
     }
 
     /// A chunk of records of stream 0.

@@ -2,8 +2,8 @@
 
 use super::choices::Choices;
 use trackway_trace::table::{
-    AllocatedBlock, Encoding, Expression, Operation, Segment, Table, TableAllocationSite, TableFunction, TableLocation,
-    TableSite, TableSymbol, Term,
+    AllocatedBlock, Encoding, Expression, Operation, Segment, Table, TableAllocationSite, TableFunction,
+    TableLocation, TableSite, TableSymbol, Term,
 };
 use trackway_trace::{AccessKind, AllocationOperation, Coverage, VariableKind};
 
@@ -29,11 +29,31 @@ fn frame() -> Table {
         strings: text.map(str::to_owned).to_vec(),
         source_file: 1,
         producer: 2,
-        symbols: vec![TableSymbol { name: 4, type_name: 5, size: 64, location: 1 }; SYMBOLS as usize],
+        symbols: vec![
+            TableSymbol {
+                name: 4,
+                type_name: 5,
+                size: 64,
+                location: 1
+            };
+            SYMBOLS as usize
+        ],
         locations: vec![
             TableLocation::default(),
-            TableLocation { function: 3, file: 1, line: 10, column: 3, parent: None },
-            TableLocation { function: 3, file: 1, line: 20, column: 5, parent: Some(1) },
+            TableLocation {
+                function: 3,
+                file: 1,
+                line: 10,
+                column: 3,
+                parent: None,
+            },
+            TableLocation {
+                function: 3,
+                file: 1,
+                line: 20,
+                column: 5,
+                parent: Some(1),
+            },
         ],
         sites: (0..SITES).map(site).collect(),
         allocation_sites: (0..ALLOCATION_SITES).map(allocation_site).collect(),
@@ -46,7 +66,11 @@ fn site(number: u32) -> TableSite {
         function: 0,
         ordinal: number,
         part: 0,
-        kind: if number == 0 { AccessKind::Load } else { AccessKind::Store },
+        kind: if number == 0 {
+            AccessKind::Load
+        } else {
+            AccessKind::Store
+        },
         size: 1 << number,
         location: number % 3,
         variable: 4,
@@ -75,9 +99,18 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
     let segment_count = 1 + choices.below(6);
     for number in 0..segment_count {
         let operations: Vec<Operation> = (0..choices.below(10)).map(|_| operation(choices)).collect();
-        let local_id = if choices.below(4) == 0 { 0 } else { number as u8 * 3 + 1 };
+        let local_id = if choices.below(4) == 0 {
+            0
+        } else {
+            number as u8 * 3 + 1
+        };
         let record_length = record_length(&operations);
-        table.segments.push(Segment { function, local_id, record_length, operations });
+        table.segments.push(Segment {
+            function,
+            local_id,
+            record_length,
+            operations,
+        });
     }
     table.functions.push(TableFunction {
         linkage_name: 3,
@@ -87,7 +120,12 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
         first_segment,
         segment_count,
         register_count: REGISTERS,
-        coverage: Coverage { accesses: 9, recorded: 7, filtered: 1, not_recordable: 1 },
+        coverage: Coverage {
+            accesses: 9,
+            recorded: 7,
+            filtered: 1,
+            not_recordable: 1,
+        },
     });
 }
 
@@ -117,7 +155,11 @@ fn term(choices: &mut Choices<'_>) -> Term {
 
 fn block(choices: &mut Choices<'_>) -> Box<AllocatedBlock> {
     let (address, element_size, count) = (expression(choices), expression(choices), expression(choices));
-    Box::new(AllocatedBlock { address, element_size, count })
+    Box::new(AllocatedBlock {
+        address,
+        element_size,
+        count,
+    })
 }
 
 fn operation(choices: &mut Choices<'_>) -> Operation {
@@ -126,12 +168,25 @@ fn operation(choices: &mut Choices<'_>) -> Operation {
     let allocation_site = choices.below(ALLOCATION_SITES);
     match choices.below(16) {
         0..=3 => {
-            let encoding = Encoding { width: 1 << choices.below(4), signed: choices.flag() };
+            let encoding = Encoding {
+                width: 1 << choices.below(4),
+                signed: choices.flag(),
+            };
             Operation::Root { register, encoding }
         }
-        4..=7 => Operation::Access { site, address: expression(choices) },
-        8 => Operation::Set { register, value: expression(choices) },
-        9 => Operation::Block { site, address: expression(choices), length: expression(choices) },
+        4..=7 => Operation::Access {
+            site,
+            address: expression(choices),
+        },
+        8 => Operation::Set {
+            register,
+            value: expression(choices),
+        },
+        9 => Operation::Block {
+            site,
+            address: expression(choices),
+            length: expression(choices),
+        },
         10 => Operation::Masked {
             site,
             address: expression(choices),
@@ -146,9 +201,19 @@ fn operation(choices: &mut Choices<'_>) -> Operation {
             lanes: 1 + choices.below(4) as u8,
             first_register: choices.below(3),
         },
-        12 => Operation::Allocate { site: allocation_site, block: block(choices) },
-        13 => Operation::Free { site: allocation_site, address: expression(choices) },
-        14 => Operation::Reallocate { site: allocation_site, old: expression(choices), block: block(choices) },
+        12 => Operation::Allocate {
+            site: allocation_site,
+            block: block(choices),
+        },
+        13 => Operation::Free {
+            site: allocation_site,
+            address: expression(choices),
+        },
+        14 => Operation::Reallocate {
+            site: allocation_site,
+            old: expression(choices),
+            block: block(choices),
+        },
         _ if choices.flag() => Operation::Enter,
         _ => Operation::Exit,
     }

@@ -23,7 +23,11 @@ fn in_order(batch: &Batch, decoded: &mut Vec<Decoded>) {
         }
         if index < batch.len() {
             let (site, address, length) = (batch.site[index], batch.address[index], batch.length(index));
-            decoded.push(Decoded::Access { site, address, length });
+            decoded.push(Decoded::Access {
+                site,
+                address,
+                length,
+            });
         }
     }
     assert!(marks.next().is_none());
@@ -50,8 +54,12 @@ fn decode_slowly(trace: &Trace) -> (Vec<Decoded>, bool) {
     let mut decoded = Vec::new();
     let mut failed = false;
     for chunk in &trace.streams()[0].chunks {
-        let violations = Interpreter::new(trace).run(chunk, &mut |event| decoded.push(event)).unwrap();
-        failed |= violations.iter().any(|violation| !matches!(violation.rule, Rule::UnsetRegister { .. }));
+        let violations = Interpreter::new(trace)
+            .run(chunk, &mut |event| decoded.push(event))
+            .unwrap();
+        failed |= violations
+            .iter()
+            .any(|violation| !matches!(violation.rule, Rule::UnsetRegister { .. }));
     }
     (decoded, failed)
 }
@@ -100,7 +108,9 @@ proptest! {
 /// Long streams fill many batches.
 #[test]
 fn both_decoders_agree_across_batches() {
-    let bytes: Vec<u8> = (0..40_000u32).map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    let bytes: Vec<u8> = (0..40_000u32)
+        .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
+        .collect();
     let mut longest = 0;
     for start in 0..20 {
         let table = tables::table(&mut Choices::new(&bytes[start * 100..]));
@@ -108,5 +118,8 @@ fn both_decoders_agree_across_batches() {
         let stream = tables::stream(&[(1, &table)], &mut choices);
         longest = longest.max(compare(&[&table], &[&stream], Codec::None, FLAG_TAIL).unwrap());
     }
-    assert!(longest > 10_000, "the longest stream had {longest} accesses and events");
+    assert!(
+        longest > 10_000,
+        "the longest stream had {longest} accesses and events"
+    );
 }
