@@ -43,13 +43,13 @@ pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
     options.check()?;
     let started = Instant::now();
     let cpu_before = cpu_seconds();
+    let mut signals = Signals::catch().map_err(|source| RecordError::System {
+        action: "catch signals",
+        source,
+    })?;
     let ring = Ring::create(&options)?;
     let liveness = Liveness::begin(&ring).map_err(|source| RecordError::System {
         action: "hold the ring's lock",
-        source,
-    })?;
-    let mut signals = Signals::catch().map_err(|source| RecordError::System {
-        action: "catch signals",
         source,
     })?;
     let encoders = encoders(&options)?;

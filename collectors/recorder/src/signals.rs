@@ -2,7 +2,7 @@
 
 use std::io;
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::low_level::siginfo::Cause;
@@ -22,9 +22,8 @@ pub struct Received {
 impl Signals {
     /// Signals that are ignored stay so, for the program too (`nohup`).
     pub fn catch() -> io::Result<Self> {
-        let mut former: Vec<_> = [SIGHUP, SIGINT, SIGQUIT, SIGTERM]
-            .map(|signal| (signal, action(signal)))
-            .into();
+        let ending = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ];
+        let mut former: Vec<_> = ending.map(|signal| (signal, action(signal))).into();
         former.retain(|(_, action)| action.sa_sigaction != libc::SIG_IGN);
         let signals: Vec<_> = former.iter().map(|&(signal, _)| signal).collect();
         Ok(Self {
@@ -33,11 +32,15 @@ impl Signals {
         })
     }
 
+    /// What came since the last call, but for SIGXFSZ: the write that exceeded the limit fails, which says more.
     pub fn pending(&mut self) -> impl Iterator<Item = Received> + '_ {
-        self.caught.pending().map(|origin| Received {
-            signal: origin.signal,
-            from_terminal: matches!(origin.cause, Cause::Kernel),
-        })
+        self.caught
+            .pending()
+            .filter(|origin| origin.signal != SIGXFSZ)
+            .map(|origin| Received {
+                signal: origin.signal,
+                from_terminal: matches!(origin.cause, Cause::Kernel),
+            })
     }
 }
 
