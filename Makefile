@@ -21,6 +21,7 @@ setup:
 build: pass runtime program
 
 pass: setup
+	@mkdir -p $(BUILD)
 	@cmake -S collectors/pass -B $(BUILD)/pass -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) \
 		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass.log 2>&1 || { cat $(BUILD)/pass.log; exit 1; }
 	@cmake --build $(BUILD)/pass --parallel $(JOBS) -- --no-print-directory
@@ -52,9 +53,5 @@ format: setup
 clean:
 	rm -rf $(BUILD)
 	cargo clean
-
-pass: | $(BUILD)
-$(BUILD):
-	@mkdir -p $@
 
 .PHONY: all setup build pass runtime program demo test bench format clean
