@@ -13,6 +13,7 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Bytes of the player's records: a global id and an address.
 const RECORD: usize = 12;
 pub const STORE: u64 = 1;
+pub const SMALL_BUFFER: u32 = 16 * 1024;
 
 /// Path of the player, built once.
 pub fn player() -> &'static Path {
@@ -35,7 +36,7 @@ pub fn build_player(flags: &[&str]) -> PathBuf {
         .arg(crate_folder.join("../runtime"))
         .arg("-I")
         .arg(folder)
-        .arg(crate_folder.join("tests/player/player.c"))
+        .arg(crate_folder.join("tests/recording/player.c"))
         .arg(folder.join("libtrackway.a"))
         .arg("-o")
         .arg(&player);

@@ -1,0 +1,6 @@
+//! Records a hand-written program, which does what the compiler pass would make it do, and reads the trace.
+
+mod endings;
+mod scenes;
+mod settings;
+mod support;
