@@ -70,7 +70,10 @@ fn measure(name: &str, table: &Table, codec: Codec, wanted: u64) {
 /// Time that this thread has run, which other load on the machine does not stretch.
 fn cpu_seconds() -> f64 {
     let schedstat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let nanoseconds = schedstat.split(' ').next().and_then(|text| text.parse::<f64>().ok());
+    let nanoseconds = schedstat
+        .split(' ')
+        .next()
+        .and_then(|text| text.parse::<f64>().ok());
     nanoseconds.expect("a number") / 1e9
 }
 

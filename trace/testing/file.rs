@@ -62,3 +62,10 @@ impl FileBytes {
         Trace::from_bytes("memory".as_ref(), self.bytes.clone()).expect("a valid header")
     }
 }
+
+/// Makes the header of a table fit its changed body.
+pub fn repair_table(table: &mut [u8]) {
+    let (header, body) = table.split_at_mut(32);
+    header[16..24].copy_from_slice(&xxhash_rust::xxh3::xxh3_64(body).to_le_bytes());
+    header[24..32].copy_from_slice(&(body.len() as u64).to_le_bytes());
+}

@@ -2,4 +2,5 @@
 
 pub mod choices;
 pub mod file;
+pub mod golden;
 pub mod tables;

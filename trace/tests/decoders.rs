@@ -1,6 +1,7 @@
 //! The fast decoder against the checking one, on random tables and streams.
 
 #[path = "../testing/mod.rs"]
+#[allow(dead_code)]
 mod testing;
 
 use proptest::prelude::*;

@@ -30,8 +30,21 @@ impl Code {
             .flat_map(|table| &table.register_counts)
             .max();
         code.register_count = registers.map_or(0, |count| *count as usize) + 1;
-        code.sites.extend([SiteId(0); COPY_UNIT]);
-        code.sizes.extend([0; COPY_UNIT]);
+        code.sites.extend([SiteId(0); RUN_UNIT]);
+        code.sizes.extend([0; RUN_UNIT]);
+        code.near.extend(
+            [Near {
+                constant: 0,
+                register: ZERO_REGISTER,
+            }; RUN_UNIT],
+        );
+        code.linear.extend(
+            [Linear {
+                constant: 0,
+                scales: [0; 2],
+                registers: [ZERO_REGISTER; 2],
+            }; RUN_UNIT],
+        );
         code
     }
 }
@@ -121,9 +134,7 @@ impl Compiler<'_> {
             }
         }
         self.end_run();
-        let first_root = self.code.roots.len() as u32;
-        let root_count = early_roots.len() as u32;
-        self.code.roots.extend(early_roots);
+        let (first_root, root_count) = self.push_roots(&early_roots);
         self.code.max_record_length = self.code.max_record_length.max(segment.record_length as usize);
         self.code.max_accesses = self.code.max_accesses.max(self.accesses);
         SegmentCode {
@@ -151,9 +162,19 @@ impl Compiler<'_> {
             early.push(root);
             return;
         }
-        let first = self.code.roots.len() as u32;
-        self.code.roots.push(root);
-        self.step(Step::Roots { first, count: 1 });
+        let (first, count) = self.push_roots(&[root]);
+        self.step(Step::Roots { first, count });
+    }
+
+    /// Taking the last root twice changes nothing and makes their number even.
+    fn push_roots(&mut self, roots: &[Root]) -> (u32, u32) {
+        let first = self.code.roots.len();
+        self.code.roots.extend_from_slice(roots);
+        if let Some(last) = roots.last() {
+            let count = roots.len().next_multiple_of(ROOT_UNIT);
+            self.code.roots.resize(first + count, *last);
+        }
+        (first as u32, (self.code.roots.len() - first) as u32)
     }
 
     fn touch(&mut self, register: u16) {

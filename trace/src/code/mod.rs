@@ -7,7 +7,8 @@
 //! Invariants on which the decoder's unchecked accesses rest, all established by `compile`:
 //! - every register index is below [`Code::register_count`];
 //! - every range of a [`Step`] lies inside its pool;
-//! - `sites` and `sizes` have [`COPY_UNIT`] further entries behind the last one that a step names;
+//! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries behind the last one that a step names;
+//! - each range of roots holds a multiple of [`ROOT_UNIT`];
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
 //! - a segment stands for at most [`Code::max_accesses`] accesses.
 
@@ -15,8 +16,11 @@ mod compile;
 
 use crate::{AllocationSiteId, FunctionId, SiteId};
 
-/// Entries that the decoder copies at once, of which some may lie behind the end of what it wants.
-pub(crate) const COPY_UNIT: usize = 4;
+/// Accesses that the decoder makes at once, of which some may lie behind the end of what it wants.
+pub(crate) const RUN_UNIT: usize = 4;
+
+/// Roots that the decoder takes at once.
+pub(crate) const ROOT_UNIT: usize = 2;
 
 /// The register that is always 0, so that a constant is a register plus a constant, too.
 pub(crate) const ZERO_REGISTER: u16 = 0;
@@ -55,6 +59,7 @@ pub(crate) struct SegmentCode {
     pub(crate) record_length: u32,
     /// Roots that come first.
     pub(crate) first_root: u32,
+    /// A multiple of [`ROOT_UNIT`].
     pub(crate) root_count: u32,
     pub(crate) first_step: u32,
     pub(crate) step_count: u32,

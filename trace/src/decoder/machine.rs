@@ -1,7 +1,7 @@
 //! What a record does: it sets registers and appends to the batch's columns.
 
 use crate::code::{
-    Code, EventCode, LaneAddresses, Linear, Masked, Near, Root, SegmentCode, Step, Wide, COPY_UNIT,
+    Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, ROOT_UNIT, RUN_UNIT,
 };
 use crate::event::LongBlock;
 use crate::{Batch, Event, Mark, SiteId};
@@ -11,7 +11,7 @@ use super::{BATCH_ACCESSES, BATCH_MARKS};
 /// Runs the steps of records and writes to a batch. While it lives, the columns' lengths are in `accesses` alone.
 ///
 /// Invariants: `code` is what [`Code::compile`] made. `registers` has `code.register_count` entries. Each column has
-/// room for `BATCH_ACCESSES + code.max_accesses + COPY_UNIT` entries. `payload` goes on for at least
+/// room for `BATCH_ACCESSES + code.max_accesses + RUN_UNIT` entries. `payload` goes on for at least
 /// `code.max_record_length + 8` bytes behind each `start` with which [`Machine::run`] is called.
 pub(super) struct Machine<'a> {
     code: &'a Code,
@@ -31,7 +31,7 @@ impl<'a> Machine<'a> {
         registers: &'a mut [u64],
         batch: &'a mut Batch,
     ) -> Self {
-        let room = BATCH_ACCESSES + code.max_accesses + COPY_UNIT;
+        let room = BATCH_ACCESSES + code.max_accesses + RUN_UNIT;
         assert!(registers.len() == code.register_count && batch.is_empty());
         batch.site.reserve(room);
         batch.address.reserve(room);
@@ -110,13 +110,13 @@ impl<'a> Machine<'a> {
                     first,
                     count,
                     first_site,
-                } => self.near(slice(&code.near, first, count), first_site),
+                } => self.near(first, count, first_site),
                 Step::Linear {
                     first,
                     count,
                     first_site,
                 } => {
-                    self.linear(slice(&code.linear, first, count), first_site);
+                    self.linear(first, count, first_site);
                 }
                 Step::SetLinear { register, value } => {
                     let value = self.linear_value(code.linear.get_unchecked(value as usize));
@@ -163,41 +163,85 @@ impl<'a> Machine<'a> {
         unsafe { *self.registers.get_unchecked_mut(usize::from(register)) = value }
     }
 
+    /// Takes two roots at a time; their number is even.
     #[inline(always)]
     fn roots(&mut self, roots: &[Root], start: usize) {
-        for root in roots {
-            // SAFETY: offset + width <= max_record_length, and 8 further bytes are readable.
-            let bits = unsafe {
-                let from = self.payload.as_ptr().add(start + root.offset as usize);
-                u64::from_le(from.cast::<u64>().read_unaligned()) << root.shift
-            };
-            let value = if root.signed {
-                ((bits as i64) >> root.shift) as u64
-            } else {
-                bits >> root.shift
-            };
-            self.set(root.register, value);
+        debug_assert!(roots.len().is_multiple_of(ROOT_UNIT));
+        for pair in roots.chunks_exact(ROOT_UNIT) {
+            for root in pair {
+                self.root(root, start);
+            }
         }
     }
 
     #[inline(always)]
-    fn near(&mut self, run: &[Near], first_site: u32) {
-        for (index, near) in run.iter().enumerate() {
-            let address = self.register(near.register).wrapping_add(near.constant);
-            // SAFETY: there is room for all accesses of a record when it begins.
-            unsafe { *self.addresses.add(self.accesses + index) = address }
-        }
-        self.copy_sites(first_site, run.len());
+    fn root(&mut self, root: &Root, start: usize) {
+        // SAFETY: offset + width <= max_record_length, and 8 further bytes are readable.
+        let bits = unsafe {
+            let from = self.payload.as_ptr().add(start + root.offset as usize);
+            u64::from_le(from.cast::<u64>().read_unaligned()) << root.shift
+        };
+        let value = if root.signed {
+            ((bits as i64) >> root.shift) as u64
+        } else {
+            bits >> root.shift
+        };
+        self.set(root.register, value);
     }
 
     #[inline(always)]
-    fn linear(&mut self, run: &[Linear], first_site: u32) {
-        for (index, linear) in run.iter().enumerate() {
-            let address = self.linear_value(linear);
-            // SAFETY: there is room for all accesses of a record when it begins.
-            unsafe { *self.addresses.add(self.accesses + index) = address }
+    fn near(&mut self, first: u32, count: u32, first_site: u32) {
+        let code = self.code;
+        // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
+        let value = |machine: &Self, index: usize| unsafe {
+            let near = code.near.get_unchecked(first as usize + index);
+            machine.register(near.register).wrapping_add(near.constant)
+        };
+        self.accesses_of_run(value, first_site, count as usize);
+    }
+
+    #[inline(always)]
+    fn linear(&mut self, first: u32, count: u32, first_site: u32) {
+        let code = self.code;
+        // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
+        let value = |machine: &Self, index: usize| unsafe {
+            machine.linear_value(code.linear.get_unchecked(first as usize + index))
+        };
+        self.accesses_of_run(value, first_site, count as usize);
+    }
+
+    /// Appends `count` accesses, RUN_UNIT at a time, since the number of rounds is hard to predict; what is too much
+    /// is overwritten.
+    #[inline(always)]
+    fn accesses_of_run(&mut self, address: impl Fn(&Self, usize) -> u64, first_site: u32, count: usize) {
+        let first = first_site as usize;
+        debug_assert!(first + count + RUN_UNIT <= self.code.sites.len());
+        let mut index = 0;
+        while index < count {
+            let at = self.accesses + index;
+            // SAFETY: both pools and the columns go on for RUN_UNIT entries behind the last one that is wanted.
+            unsafe {
+                for lane in 0..RUN_UNIT {
+                    *self.addresses.add(at + lane) = address(self, index + lane);
+                }
+                let from = self
+                    .code
+                    .sites
+                    .as_ptr()
+                    .add(first + index)
+                    .cast::<[SiteId; RUN_UNIT]>();
+                self.sites.add(at).cast::<[SiteId; RUN_UNIT]>().write(*from);
+                let from = self
+                    .code
+                    .sizes
+                    .as_ptr()
+                    .add(first + index)
+                    .cast::<[u32; RUN_UNIT]>();
+                self.sizes.add(at).cast::<[u32; RUN_UNIT]>().write(*from);
+            }
+            index += RUN_UNIT;
         }
-        self.copy_sites(first_site, run.len());
+        self.accesses += count;
     }
 
     #[inline(always)]
@@ -207,41 +251,6 @@ impl<'a> Machine<'a> {
                 .wrapping_mul(i64::from(linear.scales[index]) as u64)
         };
         linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
-    }
-
-    /// Appends the sites and sizes of `count` accesses whose addresses are written.
-    #[inline(always)]
-    fn copy_sites(&mut self, first_site: u32, count: usize) {
-        let first = first_site as usize;
-        debug_assert!(first + count + COPY_UNIT <= self.code.sites.len());
-        let mut index = 0;
-        while index < count {
-            // SAFETY: both pools and both columns go on for COPY_UNIT entries behind the last one that is wanted.
-            unsafe {
-                let from = self
-                    .code
-                    .sites
-                    .as_ptr()
-                    .add(first + index)
-                    .cast::<[SiteId; COPY_UNIT]>();
-                self.sites
-                    .add(self.accesses + index)
-                    .cast::<[SiteId; COPY_UNIT]>()
-                    .write(*from);
-                let from = self
-                    .code
-                    .sizes
-                    .as_ptr()
-                    .add(first + index)
-                    .cast::<[u32; COPY_UNIT]>();
-                self.sizes
-                    .add(self.accesses + index)
-                    .cast::<[u32; COPY_UNIT]>()
-                    .write(*from);
-            }
-            index += COPY_UNIT;
-        }
-        self.accesses += count;
     }
 
     fn push(&mut self, site: SiteId, address: u64, size: u32) {

@@ -8,7 +8,7 @@ mod machine;
 use machine::Machine;
 
 use crate::bytes::u32_at;
-use crate::code::{Code, COPY_UNIT, NO_SEGMENT};
+use crate::code::{Code, NO_SEGMENT, RUN_UNIT};
 use crate::{Batch, ChunkRef, Trace, TraceError};
 
 /// A batch ends with the first record that brings it to this many accesses: 16 bytes each stay in a core's L2 cache.
@@ -30,7 +30,7 @@ impl<'t> Decoder<'t> {
     pub fn new(trace: &'t Trace) -> Self {
         let code = trace.code();
         let mut batch = Batch::default();
-        let capacity = BATCH_ACCESSES + code.max_accesses + COPY_UNIT;
+        let capacity = BATCH_ACCESSES + code.max_accesses + RUN_UNIT;
         batch.site.reserve_exact(capacity);
         batch.address.reserve_exact(capacity);
         batch.size.reserve_exact(capacity);

@@ -41,6 +41,9 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
+        if flags & !(FLAG_ORACLE | FLAG_CALLS) != 0 {
+            return cursor.error(format!("unknown flags {flags:#x}"));
+        }
         cursor.u32("reserved bytes")?;
         let key = cursor.u64("key")?;
         let length = cursor.u64("length of the body")?;
