@@ -51,7 +51,8 @@ std::string partName(const DIDerivedType &Part, const DebugTypes &Types) {
 Spot enterPart(const Spot &Whole, const DIType &Structure, const DIDerivedType &Part, const DebugTypes &Types) {
     Spot Inner;
     Inner.Type = Part.isBitField() ? static_cast<const DIType *>(&Part) : Part.getBaseType();
-    Inner.Offset = Whole.Offset - static_cast<int64_t>(Part.getOffsetInBits() / 8);
+    // A storage unit may begin before its bit-field.
+    Inner.Offset = Part.isBitField() ? 0 : Whole.Offset - static_cast<int64_t>(Part.getOffsetInBits() / 8);
     Inner.Object = Whole.Object ? Whole.Object : &Structure;
     Inner.Path = joinPath(Whole.Path, partName(Part, Types));
     return Inner;
@@ -152,21 +153,23 @@ bool FieldPaths::accepts(const Spot &At, const AccessShape &Shape) const {
     const DIType *Type = withoutQualifiers(At.Type);
     if (!Type)
         return false;
-    bool Scalar = !isStructure(Type) && !isArray(Type);
-    if (Scalar)
-        return true;
-    // A block that copies or fills the whole thing, or an unknown part of it.
+    // A block or vector that begins at the first of several elements covers them all.
     bool Block = !Shape.Type || Shape.Type->isAggregateType();
-    return Block && At.Offset == 0 && (Shape.Size == 0 || Shape.Size == sizeInBytes(Type));
+    bool Many = At.Offset == 0 && (Block || Shape.Type->isVectorTy());
+    uint64_t Size = sizeInBytes(Type);
+    if (!isStructure(Type) && !isArray(Type))
+        return Many || Shape.Bits || Size == 0 || At.Offset + Shape.Size <= Size;
+    // Copies or fills the whole thing, or an unknown part of it.
+    return Block && At.Offset == 0 && (Shape.Size == 0 || Shape.Size == Size);
 }
 
 void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &Found) const {
+    if (At.Offset < 0)
+        return;
     if (accepts(At, Shape)) {
         Found.push_back(At);
         return;
     }
-    if (At.Offset < 0)
-        return;
     uint64_t First = At.Offset * 8 + (Shape.Bits ? Shape.Bits->first : 0);
     uint64_t Last = First + (Shape.Bits ? Shape.Bits->second : std::max<uint64_t>(Shape.Size, 1) * 8);
     Spots Parts = partsAt(At, First, Last, Cover::Whole, Types);
@@ -177,8 +180,10 @@ void FieldPaths::collectLeaves(const Spot &At, const AccessShape &Shape, Spots &
     }
     Parts = partsAt(At, First, Last, Cover::Partial, Types);
     bool Outside = !isUnbounded(withoutQualifiers(At.Type)) && Last > 8 * sizeInBytes(At.Type);
+    if (Outside && !Shape.Bits)
+        return;
     // A run of neighbours: all of them, or the structure itself if there are many. Array elements are not told apart.
-    if (Parts.empty() || Outside || isArray(withoutQualifiers(At.Type)) || Parts.size() > MaxCandidates) {
+    if (Parts.empty() || isArray(withoutQualifiers(At.Type)) || Parts.size() > MaxCandidates) {
         Found.push_back(At);
         return;
     }

@@ -33,7 +33,7 @@ VariableKind decodeKind(char Letter) {
 void decode(char What, StringRef Text, AccessName &Name) {
     SmallVector<StringRef, 3> Parts;
     Text.split(Parts, Separator);
-    if (What == Variable && Name.Kind == VariableKind::Unknown && !Text.empty()) {
+    if (What == Variable && Name.Variable.empty() && !Text.empty()) {
         Name.Kind = decodeKind(Text.front());
         Name.Variable = Text.drop_front().str();
     } else if (What == Object && Name.ObjectType.empty()) {
@@ -97,7 +97,7 @@ MDNode *LabelWriter::group(StringRef Text) {
 
 void LabelWriter::attach(Instruction &I, Role R, const AccessName &Name) {
     SmallVector<const MDNode *, 4> All = groupsOf(I);
-    if (Name.Kind != VariableKind::Unknown)
+    if (Name.Kind != VariableKind::Unknown || !Name.Variable.empty())
         All.push_back(group(encode(R, Variable, Twine(encodeKind(Name.Kind)) + Name.Variable)));
     if (!Name.ObjectType.empty() && !Name.Field.empty())
         All.push_back(group(encode(R, Object, Name.ObjectType)));

@@ -35,7 +35,7 @@ AccessShape shapeOf(const Instruction &Access, const Value *Pointer, uint64_t Si
 }
 
 void takeVariable(AccessName &Name, const AccessName &From) {
-    if (!Name.Variable.empty() || From.Kind == VariableKind::Unknown)
+    if (!Name.Variable.empty() || Name.Kind != VariableKind::Unknown)
         return;
     Name.Variable = From.Variable;
     Name.Kind = From.Kind;
@@ -45,6 +45,8 @@ void takeVariable(AccessName &Name, const AccessName &From) {
 void takeType(AccessName &Name, const AccessName &From) {
     bool NothingKnown = Name.ObjectType.empty() && (Name.ValueType.empty() || Name.ValueType == From.ValueType);
     bool Refines = Name.Field.empty() && !From.Field.empty() && Name.ObjectType == From.ObjectType;
+    if (Name.ValueType.empty() && Name.ObjectType == From.ObjectType)
+        Name.ValueType = From.ValueType;
     if (!NothingKnown && !Refines)
         return;
     Name.ObjectType = From.ObjectType;
@@ -73,7 +75,7 @@ AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
-    if (Name.ObjectType.empty() && Part == 0)
+    if ((Name.ObjectType.empty() || Name.ValueType.empty()) && Part == 0)
         takeType(Name, tbaaName(Access, Shape, S->Types, S->Where.paths()));
     return Name;
 }

@@ -1,0 +1,14 @@
+; The recording pass takes the labels off again and leaves the access groups of others.
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-attribution,trackway-record,verify' -S %s | FileCheck-19 %s
+
+@named = global i32 0
+
+; CHECK-NOT: trackway.labels
+; CHECK: store i32 1, ptr @named, align 4, !llvm.access.group [[OTHER:![0-9]+]]
+; CHECK: [[OTHER]] = distinct !{}
+; CHECK-NOT: trackway.labels
+define void @f() {
+  store i32 1, ptr @named, !llvm.access.group !0
+  ret void
+}
+!0 = distinct !{}
