@@ -56,21 +56,32 @@ impl Level {
         if ways[0] == line {
             return true;
         }
-        promote(ways, line)
+        // The usual associativities get code of their own, in which the loops are unrolled.
+        match ways.len() {
+            4 => promote::<4>(ways, line),
+            8 => promote::<8>(ways, line),
+            12 => promote::<12>(ways, line),
+            16 => promote::<16>(ways, line),
+            _ => promote_any(ways, line),
+        }
+    }
+}
+
+#[inline]
+fn promote<const WAYS: usize>(ways: &mut [u64], line: u64) -> bool {
+    match ways.first_chunk_mut::<WAYS>() {
+        Some(ways) => promote_any(ways, line),
+        None => false,
     }
 }
 
 /// Moves the line to the front, shifting what stood before it; if it was missing, the last falls out.
-#[inline]
-fn promote(ways: &mut [u64], line: u64) -> bool {
-    let mut carried = line;
-    for way in ways {
-        std::mem::swap(way, &mut carried);
-        if carried == line {
-            return true;
-        }
-    }
-    false
+#[inline(always)]
+fn promote_any(ways: &mut [u64], line: u64) -> bool {
+    let position = ways.iter().position(|&other| other == line);
+    ways.copy_within(..position.unwrap_or(ways.len() - 1), 1);
+    ways[0] = line;
+    position.is_some()
 }
 
 #[cfg(test)]
