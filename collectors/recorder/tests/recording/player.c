@@ -159,7 +159,7 @@ static void play_again_in_new_image(char *self, bool close_descriptors) {
     if (close_descriptors)
         for (int descriptor = 3; descriptor < 4096; descriptor++)
             close(descriptor);
-    execl(self, self, "count", "1000", (char *)NULL);
+    execl(self, self, "count", "10000", (char *)NULL);
     abort();
 }
 

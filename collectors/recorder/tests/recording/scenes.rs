@@ -92,11 +92,14 @@ fn the_recorder_waits_for_children_left_behind() {
 #[test]
 fn exec_attaches_anew() {
     for scene in ["exec", "exec-closed"] {
-        let recorded = record_player(&[scene, "500"], |_| {});
-        assert_eq!(all_addresses(&recorded.trace), [run(1, 500), run(1, 1000)]);
+        let recorded = record_player(&[scene, "500"], |options| options.buffer_size = SMALL_BUFFER);
+        assert_eq!(all_addresses(&recorded.trace), [run(1, 500), run(1, 10_000)]);
         check_oracle(&recorded.trace);
         assert_eq!((recorded.summary.modules, recorded.summary.processes), (2, 2));
         assert_eq!(recorded.summary.program_end, ProgramEnd::Exited(0));
+        // The former image's buffer is freed at once, not when the process ends.
+        let streams = recorded.trace.streams();
+        assert!(streams[0].chunks[0].offset < streams[1].chunks[0].offset);
     }
 }
 
