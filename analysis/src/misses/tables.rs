@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId};
+use trackway_trace::{Program, SiteId, StringId};
 
 use super::group::{self, Group};
 use super::source::SourceFiles;
 use super::{Grouping, Measure, SiteCounters};
 use crate::cache::Caches;
-use crate::names::{written_in, Names};
+use crate::names::{written_in, Names, UNKNOWN};
 
 /// What the tables are made from.
 pub(super) struct Ranking<'r> {
@@ -90,7 +90,7 @@ impl Ranking<'_> {
         let sources = SourceFiles::new(self.working_directory);
         self.build("lines", "Lines", &groups, |builder| {
             builder
-                .text("file", "file", |group| names.text(group.key.0))
+                .text("file", "file", |group| self.file(group.key.0))
                 .optional_integer("line", "line", Unit::Number, |group| known_line(group.key.1))
                 .text("function", "function", |group| {
                     self.function_of(&names, group.main_site)
@@ -115,9 +115,8 @@ impl Ranking<'_> {
         let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
             group::line_key(self.program, site).0
         });
-        let names = Names::new(self.program);
         self.build("files", "Files", &groups, |builder| {
-            builder.text("file", "file", |group| names.text(group.key))
+            builder.text("file", "file", |group| self.file(group.key))
         })
     }
 
@@ -140,7 +139,7 @@ impl Ranking<'_> {
                 .text("field", "field", |group| {
                     group::field_name(&names, group::field_key(self.program, site(group.key)))
                 })
-                .text("file", "file", |group| names.text(location(group.key).file))
+                .text("file", "file", |group| self.file(location(group.key).file))
                 .optional_integer("line", "line", Unit::Number, |group| {
                     known_line(location(group.key).line)
                 })
@@ -151,6 +150,18 @@ impl Ranking<'_> {
                     self.function_of(&names, group.key)
                 })
         })
+    }
+
+    /// A file's path, without the folder in which the program ran.
+    fn file(&self, id: StringId) -> &str {
+        match self.program.string(id) {
+            "" => UNKNOWN,
+            path => Path::new(path)
+                .strip_prefix(self.working_directory)
+                .ok()
+                .and_then(Path::to_str)
+                .unwrap_or(path),
+        }
     }
 
     fn function_of(&self, names: &Names, site: SiteId) -> String {

@@ -48,6 +48,13 @@ pub fn check(trace: &Trace, threads: NonZeroUsize) -> Verdict {
     findings
         .texts
         .extend(structure.map(|violation| (violation.chunk_offset, violation.text(trace.program()))));
+    if trace.end().is_none() {
+        let what = format!(
+            "the trace ends at offset {} without an end chunk",
+            trace.file_length()
+        );
+        findings.texts.push((trace.file_length(), what));
+    }
     findings.texts.sort();
     verdict(findings)
 }
