@@ -49,12 +49,11 @@ fn build_runtime() -> TempDir {
     std::fs::write(folder.path().join("table.h"), table_header()).unwrap();
     let variable = |name: &str| format!("{name}={}", folder.path().display());
     let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
-    run_tool(
-        Command::new("make")
-            .arg("-sC")
-            .arg(runtime)
-            .args([variable("OUT"), variable("INCLUDE")]),
-    );
+    run_tool(Command::new("make").arg("-sC").arg(runtime).args([
+        variable("OUT"),
+        variable("INCLUDE"),
+        variable("OBJ"),
+    ]));
     folder
 }
 
