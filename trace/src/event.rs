@@ -5,7 +5,7 @@ use crate::{AllocationSiteId, FunctionId, SiteId};
 /// Something between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// `count` × `element_size` bytes were allocated at `address`; address 0: the allocation failed.
+    /// `count` × `element_size` bytes were allocated at `address`; see [`Event::allocation_failed`].
     Allocate {
         site: AllocationSiteId,
         address: u64,
@@ -26,6 +26,21 @@ pub enum Event {
     Enter(FunctionId),
     /// The function is about to return.
     Exit(FunctionId),
+}
+
+impl Event {
+    /// Whether this is an allocation that failed: at address 0, or at -1 where `mmap` was asked.
+    pub fn allocation_failed(&self) -> bool {
+        match self {
+            Event::Allocate { address, .. }
+            | Event::Reallocate {
+                new_address: address, ..
+            } => {
+                matches!(*address, 0 | u64::MAX)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// An event and its place among the accesses of its batch.

@@ -1,0 +1,219 @@
+//! The vectors that stand beside the format's description.
+
+#[path = "../testing/mod.rs"]
+#[allow(dead_code)]
+mod testing;
+
+use testing::file::{repair_table, FileBytes};
+use trackway_trace::check::{Decoded, Interpreter};
+use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
+use trackway_trace::oracle::{function_hash, site_records, Account};
+use trackway_trace::table::{encode_svarint, encode_varint, Table};
+use trackway_trace::{ChunkKind, Codec, Decoder, Event, SiteId, Trace};
+
+const VECTORS: &str = include_str!("../vectors/format-v1.txt");
+
+/// A vector: its name, what stands on the same line, and its indented lines as name and value.
+struct Vector {
+    name: &'static str,
+    value: &'static str,
+    lines: Vec<(&'static str, &'static str)>,
+}
+
+impl Vector {
+    fn hex(&self, name: &str) -> Vec<u8> {
+        self.lines
+            .iter()
+            .filter(|line| line.0 == name)
+            .flat_map(|line| hex(line.1))
+            .collect()
+    }
+
+    fn number(&self, name: &str) -> u64 {
+        let line = self.lines.iter().find(|line| line.0 == name).unwrap();
+        u64::from_str_radix(line.1, 16).unwrap()
+    }
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    text.split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect()
+}
+
+fn vectors(name: &str) -> Vec<Vector> {
+    let mut vectors: Vec<Vector> = Vec::new();
+    for line in VECTORS.lines() {
+        let text = line.split('#').next().unwrap().trim_end();
+        let (name, value) = text.split_once(':').unwrap_or((text, ""));
+        match text.starts_with(' ') {
+            true => vectors
+                .last_mut()
+                .unwrap()
+                .lines
+                .push((name.trim(), value.trim())),
+            false if text.is_empty() => {}
+            false => vectors.push(Vector {
+                name: name.trim(),
+                value: value.trim(),
+                lines: Vec::new(),
+            }),
+        }
+    }
+    vectors.retain(|vector| vector.name.split(' ').next() == Some(name));
+    assert!(!vectors.is_empty(), "no vector {name}");
+    vectors
+}
+
+fn vector(name: &str) -> Vector {
+    vectors(name).pop().unwrap()
+}
+
+/// Whether a table is refused because the number of its strings is no varint.
+fn refused_as_varint(varint: &[u8]) -> bool {
+    let mut bytes = testing::golden::table().encode();
+    bytes.truncate(32);
+    bytes.extend_from_slice(varint);
+    repair_table(&mut bytes);
+    let error = Table::parse(&bytes).unwrap_err();
+    error.what.contains("exceeds 64 bits") || error.what.ends_with("where 0 are left")
+}
+
+#[test]
+fn varints() {
+    for vector in vectors("varint") {
+        let number = u64::from_str_radix(vector.name.split(' ').nth(1).unwrap(), 16).unwrap();
+        let mut bytes = Vec::new();
+        encode_varint(number, &mut bytes);
+        assert_eq!(bytes, hex(vector.value));
+    }
+    for vector in vectors("svarint") {
+        let number = i64::from_str_radix(vector.name.split(' ').nth(1).unwrap(), 16).unwrap();
+        let mut bytes = Vec::new();
+        encode_svarint(number, &mut bytes);
+        assert_eq!(bytes, hex(vector.value));
+    }
+    for vector in vectors("not-a-varint") {
+        assert!(refused_as_varint(&hex(vector.value)), "{}", vector.value);
+    }
+}
+
+#[test]
+fn chunk_header() {
+    let vector = vector("chunk");
+    let bytes: [u8; HEADER_LENGTH] = vector.hex("header").try_into().unwrap();
+    let header = ChunkHeader::from_bytes(&bytes).unwrap();
+    assert_eq!(
+        (header.kind, header.codec, header.is_tail()),
+        (ChunkKind::Records, Codec::None, true)
+    );
+    assert_eq!((header.process, header.stream, header.sequence), (2, 7, 9));
+    assert_eq!((header.first_ns, header.last_ns), (1000, 2000));
+    assert_eq!((header.raw_length, header.stored_length), (3, 3));
+    assert_eq!(
+        header.payload_checksum,
+        xxhash_rust::xxh3::xxh3_64(&vector.hex("payload"))
+    );
+    assert_eq!(header.to_bytes(), bytes);
+}
+
+fn table() -> Table {
+    let vector = vector("table");
+    let mut bytes = b"TWTABLE\0\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
+    bytes.resize(32, 0);
+    bytes.extend(vector.hex("body"));
+    repair_table(&mut bytes);
+    assert_eq!(bytes[16..24], vector.number("key").to_le_bytes());
+    let table = Table::parse(&bytes).unwrap();
+    assert_eq!(table.encode(), bytes);
+    table
+}
+
+fn trace_of(bytes: &[u8], flags: u16) -> Trace {
+    FileBytes::new(Codec::None)
+        .module(0, 1, &table())
+        .records(0, flags, bytes)
+        .open()
+}
+
+fn text(event: Decoded) -> String {
+    match event {
+        Decoded::Access {
+            site,
+            address,
+            length,
+        } => format!("access {:x} {address:x} {length:x}", site.0),
+        Decoded::Event(Event::Enter(function)) => format!("enter {:x}", function.0),
+        Decoded::Event(Event::Free { site, address }) => format!("free {:x} {address:x}", site.0),
+        Decoded::Event(event) => panic!("{event:?}"),
+    }
+}
+
+fn accesses(trace: &Trace) -> Vec<(SiteId, u64, u64)> {
+    let mut accesses = Vec::new();
+    let mut decoder = Decoder::new(trace);
+    let mut batches = decoder.decode(&trace.streams()[0].chunks[0]).unwrap();
+    while let Some(batch) = batches.next_batch().unwrap() {
+        accesses.extend(
+            (0..batch.len()).map(|index| (batch.site[index], batch.address[index], batch.length(index))),
+        );
+    }
+    accesses
+}
+
+#[test]
+fn streams() {
+    for (name, flags) in [("stream", 0), ("tail-stream", FLAG_TAIL)] {
+        let vector = vector(name);
+        let trace = trace_of(&vector.hex("bytes"), flags);
+        let mut events = Vec::new();
+        let chunk = &trace.streams()[0].chunks[0];
+        let violations = Interpreter::new(&trace)
+            .run(chunk, &mut |event| events.push(text(event)))
+            .unwrap();
+        assert_eq!(violations, []);
+        let expected: Vec<&str> = vector
+            .lines
+            .iter()
+            .filter(|line| line.0 == "event")
+            .map(|line| line.1)
+            .collect();
+        assert_eq!(events, expected);
+        let access = |(site, address, length)| {
+            text(Decoded::Access {
+                site,
+                address,
+                length,
+            })
+        };
+        let fast: Vec<String> = accesses(&trace).into_iter().map(access).collect();
+        assert_eq!(
+            fast,
+            expected
+                .into_iter()
+                .filter(|line| line.starts_with("access"))
+                .collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn oracle() {
+    let vector = vector("oracle");
+    let function = function_hash("a.c", "f");
+    assert_eq!(function, vector.number("function"));
+    let trace = trace_of(&self::vector("stream").hex("bytes"), 0);
+    let records = site_records(trace.program());
+    let mut account = Account::default();
+    for (site, address, length) in accesses(&trace) {
+        assert_eq!(records[site.index()].function, function);
+        account.add(records[site.index()].word(), address, length);
+    }
+    assert_eq!(
+        account,
+        Account {
+            count: vector.number("count"),
+            hash: vector.number("hash")
+        }
+    );
+}
