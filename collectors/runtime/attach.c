@@ -23,7 +23,7 @@ struct text {
     size_t length;
 };
 
-struct process trackway_process;
+struct process __trackway_process;
 VISIBLE const char __trackway_abi_1 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
 
@@ -42,7 +42,7 @@ static void append_number(struct text *text, uint64_t number) {
     append(text, first);
 }
 
-void trackway_complain(const char *message) {
+void __trackway_complain(const char *message) {
     struct text line = {.length = 0};
     append(&line, "trackway: ");
     append(&line, message);
@@ -70,7 +70,7 @@ static void *map_descriptor(int descriptor, const struct ring_name *name) {
         return NULL;
     void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) {
-        trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); this process runs unrecorded");
+        __trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); this process runs unrecorded");
         return NULL;
     }
     madvise(memory, (size_t)file.st_size, MADV_DONTDUMP); // a core dump would hold the whole ring
@@ -101,7 +101,7 @@ static bool speaks_our_version(const struct trackway_ring *ring) {
     append(&message, ", but the recorder has ");
     append_number(&message, ring->abi);
     append(&message, "; it runs unrecorded: rebuild it with the recorder's `trackway cc`");
-    trackway_complain(message.bytes);
+    __trackway_complain(message.bytes);
     return false;
 }
 
@@ -121,11 +121,11 @@ static void attach(void) {
         ring = map_from_recorder(&name);
     if (!ring || !speaks_our_version(ring))
         return;
-    trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
-    trackway_process.image = image_identity();
-    trackway_process.ring = ring;
-    trackway_watch_threads();
-    trackway_abandon_former_image();
+    __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    __trackway_process.image = image_identity();
+    __trackway_process.ring = ring;
+    __trackway_watch_threads();
+    __trackway_abandon_former_image();
 }
 
 // 0 if the ids are used up.
@@ -149,8 +149,8 @@ static void send(struct sender *sender, const void *bytes, uint64_t length) {
     const unsigned char *from = bytes;
     for (uint64_t i = 0; i < length; i++) {
         if (sender->room.begin == sender->room.end) {
-            trackway_hand_over(&sender->lane, sender->room.begin, 0);
-            sender->room = trackway_take(&sender->lane, &sender->thread);
+            __trackway_hand_over(&sender->lane, sender->room.begin, 0);
+            sender->room = __trackway_take(&sender->lane, &sender->thread);
         }
         *sender->room.begin++ = from[i];
     }
@@ -172,17 +172,17 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
     send(&sender, module->symbols, module->symbol_count * sizeof module->symbols[0]);
     send(&sender, &module->table_length, sizeof module->table_length);
     send(&sender, module->table, module->table_length);
-    trackway_hand_over(&sender.lane, sender.room.begin, TRACKWAY_LAST);
+    __trackway_hand_over(&sender.lane, sender.room.begin, TRACKWAY_LAST);
     return sender.lane.dropped == 0;
 }
 
 static void register_module(struct trackway_module *module) {
     pthread_once(&attached, attach);
-    if (!trackway_process.ring || module->id_base)
+    if (!__trackway_process.ring || module->id_base)
         return;
-    uint32_t first_id = take_segment_ids(trackway_process.ring, module->segment_count);
+    uint32_t first_id = take_segment_ids(__trackway_process.ring, module->segment_count);
     if (first_id == 0)
-        trackway_complain("more than 16,777,215 segments: one module of this program runs unrecorded");
+        __trackway_complain("more than 16,777,215 segments: one module of this program runs unrecorded");
     else if (send_module(module, first_id))
         __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
 }

@@ -9,7 +9,7 @@
 // Where records go that nobody will read. Threads share it: what they write there means nothing.
 static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
 
-struct room trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
+struct room __trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
 
 static uint64_t now_ns(void) {
     struct timespec now = {0, 0};
@@ -22,7 +22,7 @@ static struct trackway_buffer *buffer_table(const struct trackway_ring *ring) {
 }
 
 static unsigned char *data_of(const struct trackway_buffer *buffer) {
-    struct trackway_ring *ring = trackway_process.ring;
+    struct trackway_ring *ring = __trackway_process.ring;
     size_t index = (size_t)(buffer - buffer_table(ring));
     return (unsigned char *)ring + ring->data_offset + index * ring->buffer_size;
 }
@@ -82,21 +82,21 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->last_ns = 0;
     buffer->length = 0;
     buffer->dropped_before = lane->dropped;
-    buffer->parent_pid = trackway_process.parent_pid;
-    buffer->image = trackway_process.image;
-    __atomic_store_n(&buffer->pid, trackway_process.pid, __ATOMIC_RELEASE);
+    buffer->parent_pid = __trackway_process.parent_pid;
+    buffer->image = __trackway_process.image;
+    __atomic_store_n(&buffer->pid, __trackway_process.pid, __ATOMIC_RELEASE);
     lane->dropped = 0;
 }
 
-struct room trackway_take(struct lane *lane, struct stream *stream) {
-    struct trackway_ring *ring = trackway_process.ring;
+struct room __trackway_take(struct lane *lane, struct stream *stream) {
+    struct trackway_ring *ring = __trackway_process.ring;
     bool may_drop = (ring->flags & TRACKWAY_DROP_WHEN_FULL) && !lane->must_wait;
     lane->buffer = wait_for_buffer(ring, may_drop);
     if (!lane->buffer) {
         lane->dropped++;
         if (stream->slot)
             stream->slot->dropped++;
-        return trackway_scratch();
+        return __trackway_scratch();
     }
     describe(lane->buffer, lane, stream->tid);
     unsigned char *data = data_of(lane->buffer);
@@ -111,7 +111,7 @@ static void publish(struct trackway_ring *ring, struct trackway_buffer *buffer) 
         futex_wake(&ring->full_events);
 }
 
-void trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags) {
+void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags) {
     struct trackway_buffer *buffer = lane->buffer;
     if (!buffer)
         return;
@@ -119,18 +119,18 @@ void trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t fl
     buffer->last_ns = now_ns();
     buffer->flags = flags;
     lane->buffer = NULL;
-    publish(trackway_process.ring, buffer);
+    publish(__trackway_process.ring, buffer);
 }
 
 // After exec, buffers of the former image are still marked as owned by this process.
-void trackway_abandon_former_image(void) {
-    struct trackway_ring *ring = trackway_process.ring;
+void __trackway_abandon_former_image(void) {
+    struct trackway_ring *ring = __trackway_process.ring;
     struct trackway_buffer *table = buffer_table(ring);
     for (uint32_t i = 0; i < ring->buffers_used; i++) {
         struct trackway_buffer *buffer = &table[i];
         bool former = __atomic_load_n(&buffer->state, __ATOMIC_ACQUIRE) == TRACKWAY_OWNED &&
-                      __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) == trackway_process.pid &&
-                      buffer->image != trackway_process.image;
+                      __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) == __trackway_process.pid &&
+                      buffer->image != __trackway_process.image;
         if (former && change_state(buffer, TRACKWAY_OWNED, TRACKWAY_CLAIMED)) {
             buffer->flags = TRACKWAY_ABANDONED;
             publish(ring, buffer);

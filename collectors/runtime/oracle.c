@@ -34,7 +34,7 @@ static void dump_access(struct stream *stream, const struct oracle_record *acces
 static void complain_once(void) {
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
-        trackway_complain("too many threads for the oracle: the accesses of later ones are not counted");
+        __trackway_complain("too many threads for the oracle: the accesses of later ones are not counted");
 }
 
 static void report(struct stream *stream, uint64_t function, uint64_t opk, uint64_t address, uint64_t size) {

@@ -48,21 +48,21 @@ struct process {
     uint32_t image;
 };
 
-extern struct process trackway_process;
+extern struct process __trackway_process;
 
 // attach.c
-void trackway_complain(const char *message);
+void __trackway_complain(const char *message);
 
 // buffer.c
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
-struct room trackway_take(struct lane *lane, struct stream *stream);
+struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Gives the lane's buffer, if it owns one, to the recorder. `end` is behind its last byte.
-void trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
-void trackway_abandon_former_image(void);
-struct room trackway_scratch(void);
+void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
+void __trackway_abandon_former_image(void);
+struct room __trackway_scratch(void);
 
 // stream.c
-void trackway_watch_threads(void);
+void __trackway_watch_threads(void);
 // This thread's stream, begun; none if the process is not recorded.
 VISIBLE struct stream *__trackway_this_stream(void);
 // Replaces the oracle's buffer of this thread.

@@ -29,7 +29,7 @@ static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t numb
 }
 
 static void begin_stream(struct stream *stream) {
-    struct trackway_ring *ring = trackway_process.ring;
+    struct trackway_ring *ring = __trackway_process.ring;
     uint32_t number = __atomic_fetch_add(&ring->next_stream, 1, __ATOMIC_RELAXED);
     stream->tid = (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0);
     stream->records = (struct lane){.kind = TRACKWAY_RECORDS, .stream = number};
@@ -37,8 +37,8 @@ static void begin_stream(struct stream *stream) {
     stream->dumps_oracle = ring->flags & TRACKWAY_DUMP_ORACLE;
     stream->slot = slot_of(ring, number);
     if (stream->slot) {
-        stream->slot->image = trackway_process.image;
-        __atomic_store_n(&stream->slot->pid, trackway_process.pid, __ATOMIC_RELEASE);
+        stream->slot->image = __trackway_process.image;
+        __atomic_store_n(&stream->slot->pid, __trackway_process.pid, __ATOMIC_RELEASE);
     }
     watch_end(stream, 1);
     stream->begun = true;
@@ -48,7 +48,7 @@ struct stream *__trackway_this_stream(void) {
     struct stream *stream = &this_stream;
     if (stream->begun)
         return stream;
-    if (!trackway_process.ring)
+    if (!__trackway_process.ring)
         return NULL;
     int saved_errno = errno;
     uint64_t signals = block_signals();
@@ -63,7 +63,7 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
     struct stream *stream = &this_stream;
     uint64_t signals = block_signals();
     // The program may bring its own clock_gettime and the like, and record in it.
-    set_thread_room(trackway_scratch());
+    set_thread_room(__trackway_scratch());
     if (!stream->busy) {
         int saved_errno = errno;
         stream->busy = true;
@@ -71,8 +71,8 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
             begin_stream(stream);
         if (!stream->watches_end)
             watch_end(stream, LAST_ROUND);
-        trackway_hand_over(&stream->records, cursor, 0);
-        set_thread_room(trackway_take(&stream->records, stream));
+        __trackway_hand_over(&stream->records, cursor, 0);
+        set_thread_room(__trackway_take(&stream->records, stream));
         stream->busy = false;
         errno = saved_errno;
     }
@@ -83,8 +83,8 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
 VISIBLE void __trackway_oracle_flush(struct stream *stream) {
     int saved_errno = errno;
     uint64_t signals = block_signals();
-    trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
-    stream->oracle_room = trackway_take(&stream->oracle, stream);
+    __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
+    stream->oracle_room = __trackway_take(&stream->oracle, stream);
     restore_signals(signals);
     errno = saved_errno;
 }
@@ -97,29 +97,36 @@ static void end_stream(void *round) {
     }
     uint64_t signals = block_signals();
     stream->watches_end = false;
-    trackway_hand_over(&stream->records, __trackway_thread.cursor, TRACKWAY_LAST);
-    trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
+    __trackway_hand_over(&stream->records, __trackway_thread.cursor, TRACKWAY_LAST);
+    __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
     set_thread_room((struct room){NULL, NULL});
     stream->oracle_room = (struct room){NULL, NULL};
     restore_signals(signals);
 }
 
 // Should the parent end before the child runs, the recorder still knows that there is one.
-static void announce_child(void) { __atomic_fetch_add(&trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED); }
+static void announce_child(void) { __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED); }
 
 // The buffers stay the parent's; what the child records is another stream.
 static void begin_child(void) {
     set_thread_room((struct room){NULL, NULL});
     this_stream = (struct stream){0};
-    trackway_process.parent_pid = trackway_process.pid;
-    trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    __trackway_process.parent_pid = __trackway_process.pid;
+    __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     begin_stream(&this_stream);
-    __atomic_fetch_sub(&trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
+    __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
 }
 
-void trackway_watch_threads(void) {
+void __trackway_watch_threads(void) {
     // Without a key the recorder itself finds the buffers of ended threads, only later.
     has_key = pthread_key_create(&end_of_thread, end_stream) == 0;
     if (pthread_atfork(announce_child, NULL, begin_child) != 0)
-        trackway_complain("no memory to watch for forks; the records of forked processes may be damaged");
+        __trackway_complain("no memory to watch for forks; the records of forked processes may be damaged");
+}
+
+// A shared object with a runtime of its own may be unloaded while its threads live; their ends come without us then.
+__attribute__((destructor)) static void forget_threads(void) {
+    if (has_key)
+        pthread_key_delete(end_of_thread);
+    has_key = false;
 }

@@ -201,6 +201,27 @@ static int play_with_library(const char *path) {
     return 0;
 }
 
+// A shared object with a runtime of its own is unloaded before a thread that recorded in it ends.
+static void *play_and_wait(void *play_there) {
+    ((void (*)(uint64_t, uint64_t))play_there)(1, 100);
+    pthread_barrier_wait(&all_have_begun);
+    pthread_barrier_wait(&all_have_begun);
+    return NULL;
+}
+
+static int unload_library(const char *path) {
+    pthread_t thread;
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    pthread_barrier_init(&all_have_begun, NULL, 2);
+    pthread_create(&thread, NULL, play_and_wait, dlsym(library, "play"));
+    pthread_barrier_wait(&all_have_begun);
+    dlclose(library);
+    bool still_there = dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+    pthread_barrier_wait(&all_have_begun);
+    pthread_join(thread, NULL);
+    return still_there ? 66 : 0;
+}
+
 // Says that it is ready and waits for a signal.
 static int wait_for_signal(void) {
     signal(SIGTERM, on_signal);
@@ -268,6 +289,8 @@ int main(int argc, char **argv) {
         play(1, count), _exit(9);
     else if (!strcmp(scene, "library"))
         return play_with_library(argv[3]);
+    else if (!strcmp(scene, "unload"))
+        return unload_library(argv[3]);
     else if (!strcmp(scene, "leave"))
         leave_child_behind(count * 1000);
     else if (!strcmp(scene, "leave-ready"))

@@ -128,6 +128,16 @@ fn one_runtime_serves_program_and_shared_objects() {
 }
 
 #[test]
+fn a_runtime_may_be_unloaded() {
+    // The flag gives it a file of its own, beside that of the test above.
+    let library = build_player(&["-shared", "-fPIC", "-DUNLOADED"]);
+    let recorded = record_player(&["unload", "0", library.to_str().unwrap()], |_| {});
+    assert_eq!(recorded.summary.program_end, ProgramEnd::Exited(0));
+    assert_eq!(all_addresses(&recorded.trace), [run(1, 100)]);
+    check_oracle(&recorded.trace);
+}
+
+#[test]
 fn programs_that_a_shell_starts_are_recorded() {
     let script = format!("{0} count 100 | cat; {0} threads 10; exit 4", player().display());
     let recorded = record_player(&["-c", &script], |options| options.program = "sh".into());
