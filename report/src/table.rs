@@ -16,6 +16,8 @@ const UNIT: &str = "unit";
 pub enum Unit {
     /// A name or another text for people.
     Text,
+    /// A path of a file: its end says most.
+    Path,
     /// A line of source code.
     Source,
     /// A number that counts things.
@@ -29,8 +31,9 @@ pub enum Unit {
 }
 
 impl Unit {
-    const ALL: [Unit; 6] = [
+    const ALL: [Unit; 7] = [
         Unit::Text,
+        Unit::Path,
         Unit::Source,
         Unit::Count,
         Unit::Bytes,
@@ -42,6 +45,7 @@ impl Unit {
     pub fn name(self) -> &'static str {
         match self {
             Unit::Text => "text",
+            Unit::Path => "path",
             Unit::Source => "source",
             Unit::Count => "count",
             Unit::Bytes => "bytes",
@@ -195,6 +199,11 @@ impl<'a, R> TableBuilder<'a, R> {
     /// Adds a column of texts.
     pub fn text<S: AsRef<str>>(self, name: &str, title: &str, value: impl Fn(&R) -> S) -> Self {
         self.texts(name, title, Unit::Text, |row| Some(value(row)))
+    }
+
+    /// Adds a column of paths.
+    pub fn path<S: AsRef<str>>(self, name: &str, title: &str, value: impl Fn(&R) -> S) -> Self {
+        self.texts(name, title, Unit::Path, |row| Some(value(row)))
     }
 
     /// Adds a column of source lines; none where the source can't be read.

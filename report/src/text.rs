@@ -8,6 +8,8 @@ use crate::{Column, Layout, Report, Table, Unit, Value};
 const GAP: &str = "  ";
 /// Text columns don't shrink below this many terminal cells.
 const MIN_TEXT_WIDTH: usize = 8;
+/// Names of C++ templates can be longer than anybody wants to read.
+const MAX_TEXT_WIDTH: usize = 72;
 
 /// How to write for people.
 #[derive(Debug, Clone, Copy)]
@@ -94,28 +96,34 @@ struct TextColumn {
     title: String,
     cells: Vec<String>,
     width: usize,
-    numeric: bool,
+    unit: Unit,
 }
 
 impl TextColumn {
     fn new(column: Column, rows: usize) -> Self {
         let cells: Vec<String> = (0..rows).map(|row| cell(column, row)).collect();
         let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
+        let unit = column.unit();
+        let limit = if is_text(unit) { MAX_TEXT_WIDTH } else { usize::MAX };
         TextColumn {
             title: column.title().to_owned(),
-            width: widest.max(column.title().width()),
-            numeric: !matches!(column.unit(), Unit::Text | Unit::Source),
+            width: widest.min(limit).max(column.title().width()),
+            unit,
             cells,
         }
     }
 
     fn align(&self, text: &str) -> String {
-        if self.numeric {
-            pad_left(text, self.width)
-        } else {
-            pad_right(&truncate(text, self.width), self.width)
+        match self.unit {
+            Unit::Path => pad_right(&truncate_start(text, self.width), self.width),
+            Unit::Text | Unit::Source => pad_right(&truncate(text, self.width), self.width),
+            _ => pad_left(text, self.width),
         }
     }
+}
+
+fn is_text(unit: Unit) -> bool {
+    matches!(unit, Unit::Text | Unit::Path | Unit::Source)
 }
 
 /// Takes cells from the widest text columns until the table fits or none can give more.
@@ -125,7 +133,7 @@ fn shrink(columns: &mut [TextColumn], available: usize) {
     while total > available {
         let texts = columns
             .iter_mut()
-            .filter(|column| !column.numeric && column.width > MIN_TEXT_WIDTH);
+            .filter(|column| is_text(column.unit) && column.width > MIN_TEXT_WIDTH);
         let Some(widest) = texts.max_by_key(|column| column.width) else {
             return;
         };
@@ -136,7 +144,7 @@ fn shrink(columns: &mut [TextColumn], available: usize) {
 
 fn cell(column: Column, row: usize) -> String {
     match (column.value(row), column.unit()) {
-        (Value::None, Unit::Text | Unit::Source) => String::new(),
+        (Value::None, unit) if is_text(unit) => String::new(),
         (Value::None, _) => "-".into(),
         (Value::Text(text), _) => printable(text.trim()),
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
@@ -184,6 +192,20 @@ fn truncate(text: &str, width: usize) -> String {
         cut.push(character);
     }
     cut + "…"
+}
+
+/// The same, but cuts at the start.
+fn truncate_start(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used < width
+    };
+    let kept: Vec<char> = text.chars().rev().take_while(fits).collect();
+    std::iter::once('…').chain(kept.into_iter().rev()).collect()
 }
 
 #[cfg(test)]
@@ -253,5 +275,19 @@ node, \"x\"     7         12                -
     fn wide_characters_are_cut_by_cells() {
         assert_eq!(truncate("日本語テキスト", 5), "日本…");
         assert_eq!(truncate("short", 5), "short");
+        assert_eq!(truncate_start("日本語テキスト", 5), "…スト");
+        assert_eq!(truncate_start("short", 5), "short");
+    }
+
+    #[test]
+    fn long_names_are_cut_and_paths_keep_their_end() {
+        let rows = ["x".repeat(200) + "/end.c"];
+        let table = TableBuilder::new("names", "Names", &rows)
+            .text("name", "name", |row| row.clone())
+            .path("file", "file", |row| row.clone())
+            .build();
+        let text = PLAIN.table(&table);
+        let expected = format!("{}…  …{}/end.c\n", "x".repeat(71), "x".repeat(65));
+        assert!(text.ends_with(&expected), "{text}");
     }
 }

@@ -90,7 +90,7 @@ impl Ranking<'_> {
         let sources = SourceFiles::new(self.working_directory);
         self.build("lines", "Lines", &groups, |builder| {
             builder
-                .text("file", "file", |group| self.file(group.key.0))
+                .path("file", "file", |group| self.file(group.key.0))
                 .optional_integer("line", "line", Unit::Number, |group| known_line(group.key.1))
                 .text("function", "function", |group| {
                     self.function_of(&names, group.main_site)
@@ -116,7 +116,7 @@ impl Ranking<'_> {
             group::line_key(self.program, site).0
         });
         self.build("files", "Files", &groups, |builder| {
-            builder.text("file", "file", |group| self.file(group.key))
+            builder.path("file", "file", |group| self.file(group.key))
         })
     }
 
@@ -139,7 +139,7 @@ impl Ranking<'_> {
                 .text("field", "field", |group| {
                     group::field_name(&names, group::field_key(self.program, site(group.key)))
                 })
-                .text("file", "file", |group| self.file(location(group.key).file))
+                .path("file", "file", |group| self.file(location(group.key).file))
                 .optional_integer("line", "line", Unit::Number, |group| {
                     known_line(location(group.key).line)
                 })

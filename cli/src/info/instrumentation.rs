@@ -111,7 +111,7 @@ pub fn modules(program: &Program) -> Table {
     let yes_or_no = |condition| if condition { "yes" } else { "no" };
     let length = |range: &std::ops::Range<u32>| u64::from(range.end.saturating_sub(range.start));
     TableBuilder::new("modules", "Modules", &program.modules)
-        .text("source_file", "source file", |module: &Module| {
+        .path("source_file", "source file", |module: &Module| {
             program.string(module.source_file)
         })
         .integer("functions", "functions", Unit::Count, |module| {
