@@ -47,18 +47,18 @@ StringRef pointerMark(const DIDerivedType &Type) {
     }
 }
 
-// The name without its outermost template arguments, as structures of the code are named.
-StringRef withoutArguments(StringRef Name) {
-    if (!Name.ends_with(">"))
-        return Name;
+// The name without any template arguments: the code and debug information spell them differently.
+std::string withoutArguments(StringRef Name) {
+    std::string Bare;
     unsigned Depth = 0;
-    for (size_t I = Name.size(); I-- > 0;) {
-        Depth += Name[I] == '>';
-        Depth -= Name[I] == '<';
+    for (char Letter : Name) {
+        Depth += Letter == '<';
         if (Depth == 0)
-            return Name.take_front(I);
+            Bare += Letter;
+        if (Letter == '>' && Depth > 0)
+            --Depth;
     }
-    return Name;
+    return Depth == 0 ? Bare : Name.str();
 }
 
 std::string dimensions(const DICompositeType &Array) {
@@ -130,7 +130,7 @@ DebugTypes::DebugTypes(const Module &M) {
             addTypedef(*Derived);
     }
     for (const auto &[Composite, Typedef] : TypedefOf)
-        ByName[withoutArguments(qualified(*Typedef))].push_back(Composite);
+        ByName[withoutArguments(qualified(*Typedef, Namespaces::All))].push_back(Composite);
 }
 
 void DebugTypes::addComposite(const DICompositeType &Type) {
@@ -139,7 +139,7 @@ void DebugTypes::addComposite(const DICompositeType &Type) {
     if (!Type.getIdentifier().empty())
         ByIdentifier[Type.getIdentifier()] = &Type;
     if (!Type.getName().empty())
-        ByName[withoutArguments(qualified(Type))].push_back(&Type);
+        ByName[withoutArguments(qualified(Type, Namespaces::All))].push_back(&Type);
 }
 
 void DebugTypes::addTypedef(const DIDerivedType &Type) {
@@ -158,7 +158,7 @@ const std::string &DebugTypes::name(const DIType *Type) const {
     return Names[Type] = std::move(Spelled);
 }
 
-std::string DebugTypes::qualified(const DIType &Type) const {
+std::string DebugTypes::qualified(const DIType &Type, Namespaces Shown) const {
     std::string Name = Type.getName().str();
     for (const DIScope *Scope = Type.getScope(); Scope; Scope = Scope->getScope()) {
         if (isa<DIFile, DICompileUnit, DISubprogram>(Scope))
@@ -166,7 +166,8 @@ std::string DebugTypes::qualified(const DIType &Type) const {
         if (isa<DILexicalBlockBase>(Scope))
             continue;
         if (const auto *Space = dyn_cast<DINamespace>(Scope); Space && Space->getExportSymbols())
-            continue;
+            if (Shown == Namespaces::AsInSource)
+                continue;
         StringRef Outer = Scope->getName();
         Name = (Outer.empty() ? "(anonymous namespace)" : Outer.str()) + "::" + Name;
     }
@@ -182,15 +183,15 @@ std::string DebugTypes::spell(const DIType *Type) const {
         if (Type->getTag() == dwarf::DW_TAG_array_type)
             return name(Composite->getBaseType()) + dimensions(*Composite);
         if (!Type->getName().empty())
-            return qualified(*Type);
+            return qualified(*Type, Namespaces::AsInSource);
         auto Alias = TypedefOf.find(Composite);
-        return Alias == TypedefOf.end() ? "" : qualified(*Alias->second);
+        return Alias == TypedefOf.end() ? "" : qualified(*Alias->second, Namespaces::AsInSource);
     }
     const auto *Derived = dyn_cast<DIDerivedType>(Type);
     if (!Derived)
         return Type->getName().str();
     if (Derived->getTag() == dwarf::DW_TAG_typedef)
-        return qualified(*Derived);
+        return qualified(*Derived, Namespaces::AsInSource);
     if (isPointer(*Derived)) {
         const std::string &Target = name(Derived->getBaseType());
         if (Target.empty())
@@ -202,8 +203,19 @@ std::string DebugTypes::spell(const DIType *Type) const {
     return isQualifier(*Derived) ? name(Derived->getBaseType()) : Type->getName().str();
 }
 
+const std::string &DebugTypes::codeName(const DICompositeType &Type) const {
+    auto Known = CodeNames.find(&Type);
+    if (Known != CodeNames.end())
+        return Known->second;
+    auto Alias = TypedefOf.find(&Type);
+    const DIType *Named = !Type.getName().empty()    ? static_cast<const DIType *>(&Type)
+                          : Alias != TypedefOf.end() ? Alias->second
+                                                     : nullptr;
+    return CodeNames[&Type] = Named ? withoutArguments(qualified(*Named, Namespaces::All)) : "";
+}
+
 const DICompositeType *DebugTypes::find(const StructType &Struct, uint64_t Size) const {
-    StringRef Name = sourceName(Struct);
+    std::string Name = withoutArguments(sourceName(Struct));
     auto Known = Name.empty() ? ByName.end() : ByName.find(Name);
     if (Known == ByName.end())
         return nullptr;
@@ -227,8 +239,10 @@ bool DebugTypes::agree(const StructType &Struct, uint64_t Size, const DIType *Ty
     if (DebugSize && (WithoutPadding ? Size > DebugSize : Size != DebugSize))
         return false;
     StringRef Mine = sourceName(Struct);
-    StringRef Theirs = withoutArguments(name(Type));
-    return Mine.empty() ? Type->getName().empty() || !Struct.hasName() : Theirs.empty() || Mine == Theirs;
+    if (Mine.empty())
+        return Type->getName().empty() || !Struct.hasName();
+    const std::string &Theirs = codeName(*cast<DICompositeType>(Type));
+    return Theirs.empty() || withoutArguments(Mine) == Theirs;
 }
 
 const DICompositeType *DebugTypes::findByTbaaName(StringRef Name) const {

@@ -51,13 +51,16 @@ class DebugTypes {
     void addComposite(const llvm::DICompositeType &);
     void addTypedef(const llvm::DIDerivedType &);
     std::string spell(const llvm::DIType *) const;
-    std::string qualified(const llvm::DIType &) const;
+    enum class Namespaces { AsInSource, All }; // without or with those that are inline
+    std::string qualified(const llvm::DIType &, Namespaces) const;
+    const std::string &codeName(const llvm::DICompositeType &) const;
 
     using Candidates = llvm::SmallVector<const llvm::DICompositeType *, 1>;
     llvm::StringMap<Candidates> ByName;
     llvm::StringMap<const llvm::DICompositeType *> ByIdentifier;
     llvm::DenseMap<const llvm::DICompositeType *, const llvm::DIDerivedType *> TypedefOf;
     mutable llvm::DenseMap<const llvm::DIType *, std::string> Names;
+    mutable llvm::DenseMap<const llvm::DICompositeType *, std::string> CodeNames; // as structures of the code are named
 };
 
 // The name that the front end gave a structure of the code, without its `struct.` and without `.123` or `.base`;

@@ -9,6 +9,12 @@ template <class T> struct Vec {
     T sum() { return x + y; }
 };
 } // namespace ns
+namespace ns { inline namespace v1 {
+template <class T> struct Outer {
+    struct Inner { T *begin; T *end; } inner;
+    long size() { return inner.end - inner.begin; }
+};
+} } // namespace ns
 struct Base {
     int a;
     virtual int f() { return a; }
@@ -30,6 +36,8 @@ int bindings(ns::Vec<int> &v) {
 // CHECK: _Z8bindings{{.*}} call part=1 variable='{p|q}' kind=local object='ns::Vec<int>' field=''
 // CHECK: _Z8bindings{{.*}} load part=0 variable='{p|q}' kind=local object='ns::Vec<int>' field='y' value='int'
 
+long nested(ns::Outer<char> &outer) { return outer.size(); }
+
 double members(Derived &derived, Both *both) {
     both->s = 1;
     return derived.g();
@@ -42,3 +50,4 @@ int virtual_call(Base *base) { return base->f(); }
 
 // MEMBER-DAG: _ZN2ns3VecIiE3sumEv load part=0 variable='this' kind=parameter object='ns::Vec<int>' field='x' value='int'
 // MEMBER-DAG: _ZN7Derived1gEv load part=0 variable='this' kind=parameter object='Derived' field='Base.a' value='int'
+// MEMBER-DAG: _ZN2ns2v15OuterIcE4sizeEv load part=0 variable='this' kind=parameter object='ns::Outer<char>' field='inner.end' value='char *'
