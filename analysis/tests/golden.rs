@@ -141,3 +141,31 @@ fn progress_adds_up() {
         assert_eq!((accesses.into_inner(), bytes.into_inner()), (10, stored));
     }
 }
+
+#[test]
+fn a_damaged_chunk_costs_only_itself() {
+    const CHUNK_HEADER: usize = 64;
+    let trace = golden();
+    let first = trace.streams()[0].chunks[0].offset;
+    let mut bytes = std::fs::read(trace.path()).unwrap();
+    bytes[first as usize + CHUNK_HEADER] ^= 1;
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), bytes).unwrap();
+
+    let damaged = Trace::open(file.path()).unwrap();
+    let (findings, summary) = run(
+        &misses(&damaged, &[Grouping::Kind]),
+        &damaged,
+        threads(2),
+        &|_, _| (),
+    );
+    assert_eq!(summary.damage.len(), 1);
+    assert_eq!(summary.damage[0].offset(), Some(first));
+    assert_eq!((summary.chunks, summary.accesses), (2, 2));
+    // The tail alone: a store and a load, each of a new line.
+    let kinds = to_csv(table(&findings, "kinds"));
+    assert!(
+        kinds.contains("store,1,4,1,0.5") && kinds.contains("load,1,8,1,0.5"),
+        "{kinds}"
+    );
+}
