@@ -24,7 +24,7 @@ class Availability {
         for (unsigned R = 0; R < P.Registers.size(); ++R) {
             if (P.UnitLocal[R])
                 Local.set(bitOf(R));
-            if (P.StepsIn[R])
+            if (P.KnownIn[R])
                 Counters.push_back(R);
         }
     }
@@ -66,7 +66,7 @@ class Availability {
     void restrict(BasicBlock *BB, BitVector &Known) const {
         Known.reset(Local);
         for (Register R : Counters)
-            if (!P.StepsIn[R]->contains(BB))
+            if (!P.KnownIn[R]->contains(BB))
                 Known.reset(bitOf(R));
     }
 
@@ -213,6 +213,9 @@ class Availability {
         for (unsigned R = 0; R < P.Registers.size(); ++R)
             if (Needed.test(bitOf(R))) {
                 U.Resume.push_back(R);
+                auto &[Stepping, Ahead] = P.StepAfter[R];
+                if (Stepping && Ahead != 0 && !Stepping->contains(U.Block))
+                    U.ResumeSteps.emplace_back(R, Ahead);
                 Bytes += P.Registers[R].width();
             }
         if (Bytes > MaxResumePayload)

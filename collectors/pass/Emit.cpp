@@ -94,6 +94,14 @@ class Emitter {
             O.Target = R;
             Operations.push_back(O);
         }
+        for (auto &[R, Ahead] : U.ResumeSteps) {
+            Operation O;
+            O.K = Operation::Kind::Step;
+            O.Anchor = nullptr;
+            O.Target = R;
+            O.Delta = Ahead;
+            Operations.push_back(O);
+        }
         return Operations;
     }
 

@@ -1,5 +1,7 @@
 #include "Plan.h"
 
+#include "Derived.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/Constants.h"
@@ -42,6 +44,7 @@ class Planner {
     Plan run() {
         cutUnits();
         findCallFreeLoops();
+        Derived.emplace(In.LI, CallFreeLoops, Decompose);
         addCalls();
         addAccessesAndAllocations();
         addContexts();
@@ -126,7 +129,8 @@ class Planner {
         auto [It, New] = Numbers.try_emplace(R, P.Registers.size());
         if (New) {
             P.Registers.push_back(R);
-            P.StepsIn.push_back(nullptr);
+            P.KnownIn.push_back(nullptr);
+            P.StepAfter.emplace_back(nullptr, 0);
             P.UnitLocal.push_back(UnitLocal);
             Shared += !UnitLocal;
         }
@@ -153,60 +157,54 @@ class Planner {
         return Best;
     }
 
-    struct Induction {
-        Loop *L;
-        Value *Start;
-        int64_t Step;
-    };
-
-    // A counter of a call-free loop around the block, which the decoder can step.
-    std::optional<Induction> induction(const Root &R, BasicBlock *BB) {
-        auto *Phi = dyn_cast<PHINode>(R.V);
-        if (!Phi || isDerived(R))
-            return std::nullopt;
-        Loop *L = In.LI.getLoopFor(Phi->getParent());
-        if (!L || L->getHeader() != Phi->getParent() || !L->contains(BB) || !CallFreeLoops.contains(L))
-            return std::nullopt;
-        BasicBlock *Latch = L->getLoopLatch();
-        if (!Latch)
-            return std::nullopt;
-        Value *Next = Phi->getIncomingValueForBlock(Latch);
-        Expression E = Phi->getType()->isPointerTy() ? Decompose.full(Next)
-                       : Phi->getType()->getIntegerBitWidth() <= 64
-                           ? Decompose.integer(Next, R.Form == RootForm::Signed)
-                           : Expression();
-        if (E.Symbol || E.Terms.size() != 1 || !(E.Terms[0].first == R) || E.Terms[0].second != 1)
-            return std::nullopt;
-        return Induction{L, Phi->getIncomingValueForBlock(L->getLoopPreheader()), E.Constant};
-    }
-
-    void ensureInduction(const Root &R, const Induction &I) {
+    // Sets the register before the loop; the steps follow when all else is planned.
+    void ensureDerived(const Root &R, const DerivedValue &D) {
         Register Reg = registerOf(R, false);
-        if (P.StepsIn[Reg])
+        if (P.KnownIn[Reg])
             return;
-        P.StepsIn[Reg] = I.L;
-        Steps.push_back({Reg, I.L, I.Step});
-        Instruction *Anchor = I.L->getLoopPreheader()->getTerminator();
-        Expression Start =
-            R.V->getType()->isPointerTy() ? cheapest(I.Start, Anchor) : cheapestInteger(I.Start, R.Form, Anchor);
+        P.KnownIn[Reg] = D.KnownAfter ? D.Outermost : D.L;
+        P.StepAfter[Reg] = {D.L, D.StepAfter};
+        Instruction *Anchor = D.L->getLoopPreheader()->getTerminator();
+        bool IsPointer = R.V->getType()->isPointerTy();
+        Expression Start = IsPointer ? cheapest(D.Start, Anchor) : cheapestInteger(D.Start, R.Form, Anchor);
         RegisterExpression E = ensureAll(Start, Anchor);
         Operation &O = add(Kind::Set, Anchor);
         O.Target = Reg;
         O.A = E;
+        addStep(Reg, R, D);
     }
 
-    // Makes the register hold the root just before the anchor.
-    Register ensure(const Root &R, Instruction *Anchor) {
+    void addStep(Register Reg, const Root &R, const DerivedValue &D) {
+        Operation O;
+        O.K = Kind::Set;
+        O.Anchor = D.L->getLoopLatch()->getTerminator();
+        O.Target = Reg;
+        if (!D.Next.Symbol && D.Next.Terms.size() == 1 && D.Next.Terms[0] == std::make_pair(R, int64_t(1))) {
+            O.K = Kind::Step;
+            O.Delta = D.Next.Constant;
+        } else {
+            O.A = ensureAll(D.Next, O.Anchor);
+        }
+        Steps.push_back(O);
+    }
+
+    struct Place {
+        Register Reg;
+        int64_t Ahead = 0; // what the register's value is ahead of the root
+    };
+
+    // Makes a register hold the root just before the anchor.
+    Place ensure(const Root &R, Instruction *Anchor) {
         BasicBlock *BB = Anchor->getParent();
         if (mayShare(R)) {
-            if (auto I = induction(R, BB)) {
-                ensureInduction(R, *I);
-                return Numbers.lookup(R);
+            if (const DerivedValue *D = Derived->findFor(R, BB)) {
+                ensureDerived(R, *D);
+                return {Numbers.lookup(R), D->L->contains(BB) ? 0 : D->StepAfter};
             }
             if (Loop *L = hoistLoop(R, BB))
-                return log(R, L->getLoopPreheader()->getTerminator(), false);
+                return {log(R, L->getLoopPreheader()->getTerminator(), false)};
         }
-        return log(R, Anchor, !mayShare(R));
+        return {log(R, Anchor, !mayShare(R))};
     }
 
     Register log(const Root &R, Instruction *Anchor, bool UnitLocal) {
@@ -222,8 +220,13 @@ class Planner {
         Result.Symbol = E.Symbol;
         Result.Constant = E.Constant;
         for (auto &[R, Scale] : E.Terms)
-            Result.Terms.emplace_back(ensure(R, Anchor), Scale);
+            addTerm(Result, ensure(R, Anchor), Scale);
         return Result;
+    }
+
+    static void addTerm(RegisterExpression &E, const Place &P, int64_t Scale) {
+        E.Terms.emplace_back(P.Reg, Scale);
+        E.Constant -= P.Ahead * Scale;
     }
 
     // ---- Which roots an address is computed from ----
@@ -231,7 +234,7 @@ class Planner {
     // Bytes that recording the root for this place costs each time.
     unsigned cost(const Root &R, Instruction *Anchor) {
         BasicBlock *BB = Anchor->getParent();
-        if (mayShare(R) && (induction(R, BB) || hoistLoop(R, BB)))
+        if (mayShare(R) && (Derived->findFor(R, BB) || hoistLoop(R, BB)))
             return 0;
         return isLoggedNearby(R, Anchor) ? 0 : R.width();
     }
@@ -371,7 +374,8 @@ class Planner {
             FirstLane = P.Registers.size();
             for (unsigned Lane = First; Lane < First + Lanes; ++Lane) {
                 P.Registers.push_back({A.Pointer, RootForm::Lane, Lane});
-                P.StepsIn.push_back(nullptr);
+                P.KnownIn.push_back(nullptr);
+                P.StepAfter.emplace_back(nullptr, 0);
                 P.UnitLocal.push_back(true);
                 add(Kind::LogRoot, A.Where).Target = P.Registers.size() - 1;
             }
@@ -425,12 +429,10 @@ class Planner {
         }
     }
 
+    // Last in their units: what the iteration records is computed from the values before the step.
     void addSteps() {
-        for (auto &[Reg, L, Step] : Steps) {
-            Operation &O = add(Kind::Step, L->getLoopLatch()->getTerminator());
-            O.Target = Reg;
-            O.Delta = Step;
-        }
+        for (const Operation &Step : Steps)
+            P.Units[unitBefore(Step.Anchor)].Operations.push_back(Step);
     }
 
     void sortOperations() {
@@ -475,12 +477,8 @@ class Planner {
     std::vector<DenseSet<Register>> SharedRoots; // of each unit: registers it records
     using CompositeKey = std::pair<GlobalVariable *, SmallVector<std::pair<Root, int64_t>, 2>>;
     std::vector<SmallVector<std::pair<CompositeKey, RegisterExpression>, 4>> Composites;
-    struct PendingStep {
-        Register Reg;
-        Loop *L;
-        int64_t Delta;
-    };
-    std::vector<PendingStep> Steps;
+    std::vector<Operation> Steps;
+    std::optional<DerivedValues> Derived;
 };
 
 } // namespace

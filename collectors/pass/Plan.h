@@ -64,9 +64,11 @@ struct Unit {
     std::vector<Operation> Operations;
 
     // What the data flow finds:
-    bool ContextKnown = false;    // on entry the decoder knows the function and the cursor is in its variable
-    bool Checks = false;          // tests for the end of the buffer
-    std::vector<Register> Resume; // what the cold path records again in a fresh buffer
+    bool ContextKnown = false; // on entry the decoder knows the function and the cursor is in its variable
+    bool Checks = false;       // tests for the end of the buffer
+    // What the cold path records again in a fresh buffer, and what is then added to the registers.
+    std::vector<Register> Resume;
+    std::vector<std::pair<Register, int64_t>> ResumeSteps;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
 };
@@ -87,9 +89,12 @@ struct Plan {
     bool Feasible = true;    // false: some record would not fit in a buffer
     std::vector<Unit> Units; // those of a block follow each other
     std::vector<Root> Registers;
-    std::vector<const llvm::Loop *> StepsIn;        // the loop in which a register is stepped, else null
-    std::vector<bool> UnitLocal;                    // registers that no other unit may rely on
-    std::vector<llvm::Instruction *> PublishBefore; // the cursor must be in memory before these
+    // For a register that is stepped: the loop outside of which it doesn't stand for its root, else null. And the loop
+    // that steps it, after which it is ahead of its root by so much.
+    std::vector<const llvm::Loop *> KnownIn;
+    std::vector<std::pair<const llvm::Loop *, int64_t>> StepAfter;
+    std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
+    std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these
     std::vector<std::pair<llvm::Instruction *, unsigned>> PublishOnEdge; // terminator and successor
 };
 
