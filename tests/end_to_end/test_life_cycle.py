@@ -7,6 +7,7 @@ import time
 import unittest
 
 from . import tools
+from .test_workloads import build
 
 WRITES = 100_000  # of each ending in programs/endings.c
 
@@ -106,12 +107,16 @@ class Recorder(unittest.TestCase):
             self.assertIn("nothing-here", recorded.stderr)
 
     def test_full_disk_stops_the_recording_not_the_program(self):
-        # A limit on the size of files stands for the full disk.
+        program = build("traced", "quicksort", "-O2")
         with tools.folder() as folder:
-            command = f"ulimit -f 64; trap '' XFSZ; exec {tools.TRACKWAY} record -f --codec=none -o {folder}/trace -- {endings()}"
-            recorded = tools.run("bash", "-c", command, check=False)
-            self.assertEqual(recorded.stdout, "last 299997\n")
-            self.assertRegex(recorded.stderr, r"(?i)too large|no space|cannot be written|could not")
+            # A small file system of its own, which only this command sees.
+            record = f"{tools.TRACKWAY} record --codec=none -o {folder}/trace -- {program} 1000000"
+            check = f"{tools.TRACKWAY} verify {folder}/trace >&2"
+            script = f"mount -t tmpfs -o size=4m full {folder} && {record}; {check}"
+            recorded = tools.run("unshare", "--mount", "--map-root-user", "bash", "-c", script, check=False)
+            self.assertEqual(recorded.stdout, tools.run(program, 1_000_000).stdout)
+            self.assertRegex(recorded.stderr, r"(?i)no space")
+            self.assertRegex(recorded.stderr, r"invariants: 1 violation for [\d,]+ accesses")
 
 
 class Torn(unittest.TestCase):

@@ -5,7 +5,7 @@ import unittest
 from . import tools
 
 FLAGS = {"threads": ["-pthread"]}
-NAMES = ("containers", "control_flow", "threads", "fork", "async_signals")
+NAMES = ("containers", "control_flow", "threads", "fork")
 
 
 def source_of(name):
@@ -22,6 +22,18 @@ class Programs(unittest.TestCase):
             recorded = tools.record(f"{folder}/trace", traced)
             self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
+
+    def test_signal_handler_left_alone(self):
+        """A handler that interrupts recording must not record itself: docs and README say so."""
+        with tools.folder() as folder:
+            ignorelist = f"{folder}/list"
+            with open(ignorelist, "w") as file:
+                file.write("fun:on_tick\n")
+            source = source_of("async_signals")
+            tools.trackway("cc", "--oracle", f"--ignorelist={ignorelist}", "-O2", source, "-o", f"{folder}/traced")
+            recorded = tools.record(f"{folder}/trace", f"{folder}/traced")
+            self.assertRegex(tools.program_output(recorded), r"handler ran: yes")
+            self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 1_000_000)
 
     def test_link_time_optimisation(self):
         for name in ("containers", "control_flow"):
