@@ -75,7 +75,6 @@ static StringRef linkageName(const DISubprogram &S) {
     return S.getLinkageName().empty() ? S.getName() : S.getLinkageName();
 }
 
-// Line 0 stands for code that belongs to no line; its function and file are known all the same.
 uint32_t ModuleTable::location(const DILocation *L) {
     if (!L)
         return 0;
@@ -91,6 +90,36 @@ uint32_t ModuleTable::location(const DILocation *L) {
 }
 
 uint32_t ModuleTable::symbol(GlobalVariable *G) { return Symbols.try_emplace(G, Symbols.size()).first->second; }
+
+// The nearest instruction of the block that has a line of the same function's text.
+static const DILocation *neighbour(const Instruction &I, const DISubprogram *Function) {
+    auto Fits = [&](const Instruction &Other) {
+        const DILocation *L = Other.getDebugLoc();
+        return L && L->getLine() != 0 && (!Function || L->getScope()->getSubprogram() == Function);
+    };
+    for (const Instruction *Before = I.getPrevNode(); Before; Before = Before->getPrevNode())
+        if (Fits(*Before))
+            return Before->getDebugLoc();
+    for (const Instruction *After = I.getNextNode(); After; After = After->getNextNode())
+        if (Fits(*After))
+            return After->getDebugLoc();
+    return nullptr;
+}
+
+// Where the optimiser made one access of several lines' accesses it leaves no line. The nearest line of the same text
+// stands for it then, with column 0 as a sign, or else the line at which the function begins.
+uint32_t ModuleTable::location(const Instruction &I) {
+    const DILocation *L = I.getDebugLoc();
+    if (L && L->getLine() != 0)
+        return location(L);
+    const DISubprogram *Function = L ? L->getScope()->getSubprogram() : I.getFunction()->getSubprogram();
+    if (!Function)
+        return 0;
+    const DILocation *Near = neighbour(I, Function);
+    const DILocation *InlinedAt = Near ? Near->getInlinedAt() : L ? L->getInlinedAt() : nullptr;
+    return addLocation(linkageName(*Function), Near ? Near->getFile() : Function->getFile(),
+                       Near ? Near->getLine() : Function->getLine(), 0, InlinedAt ? 1 + location(InlinedAt) : 0);
+}
 
 std::vector<GlobalVariable *> ModuleTable::symbols() const {
     std::vector<GlobalVariable *> List;
@@ -190,7 +219,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
 
 void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
-             Value = string(N.Name.ValueType), Where = location(N.A.Where->getDebugLoc());
+             Value = string(N.Name.ValueType), Where = location(*N.A.Where);
     raw_string_ostream OS(SiteList.Bytes);
     varint(OS, Function);
     varint(OS, N.A.Ordinal);
@@ -208,7 +237,7 @@ void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
 
 void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function) {
     const CallBase *Call = N.Call.Call;
-    uint32_t Where = location(Call->getDebugLoc()), Allocator = string(Call->getCalledFunction()->getName()),
+    uint32_t Where = location(*Call), Allocator = string(Call->getCalledFunction()->getName()),
              Element = string(N.Name.ElementType), Variable = string(N.Name.Variable);
     raw_string_ostream OS(AllocationList.Bytes);
     varint(OS, Function);

@@ -59,8 +59,7 @@ class ModuleTable {
   private:
     uint32_t string(llvm::StringRef Text);
     uint32_t location(const llvm::DILocation *L);
-    uint32_t location(const llvm::DILocalScope *Scope, const llvm::DIFile *File, unsigned Line, unsigned Column,
-                      uint32_t Parent);
+    uint32_t location(const llvm::Instruction &I);
     uint32_t addLocation(llvm::StringRef Function, const llvm::DIFile *File, unsigned Line, unsigned Column,
                          uint32_t Parent);
     uint32_t symbol(llvm::GlobalVariable *G);

@@ -61,6 +61,8 @@ fn compile_arguments(invocation: Invocation, installation: &Installation) -> Res
         plugin.push(installation.pass_plugin()?);
         own.push(plugin);
         own.push("-g".into());
+        // Else clang leaves out classes that it expects in the debug information of another file.
+        own.push("-fstandalone-debug".into());
     }
     if let Some(folder) = installation.include_folder().filter(|_| invocation.preprocesses) {
         own.push("-idirafter".into());
