@@ -149,7 +149,8 @@ mod tests {
         words.join(" ").replace(root.path().to_str().unwrap(), "/T")
     }
 
-    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass.so -g -fstandalone-debug \
+    const COMPILE: &str =
+        "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass.so -g -fstandalone-debug \
                            -idirafter /T/include --end-no-unused-arguments";
     const INCLUDE: &str = "--start-no-unused-arguments -idirafter /T/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{MemfdFlags, SealFlags};
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use rustix::thread::futex;
 
 use crate::abi::{self, Buffer, RingHeader, StreamSlot};
@@ -227,10 +228,25 @@ fn wake_all(word: &std::sync::atomic::AtomicU32) {
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }
 
+/// A limit on the size of files is meant for files, but the kernel applies it to shared memory too. It is lifted as far
+/// as we may while the ring is made.
+fn without_file_size_limit<T>(action: impl FnOnce() -> T) -> T {
+    let limit = getrlimit(Resource::Fsize);
+    let lifted = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    // A process may always raise its limit to the maximum and lower it again.
+    let _ = setrlimit(Resource::Fsize, lifted);
+    let result = action();
+    let _ = setrlimit(Resource::Fsize, limit);
+    result
+}
+
 fn create_memory(size: u64) -> io::Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let memory = rustix::fs::memfd_create("trackway", flags)?;
-    rustix::fs::ftruncate(&memory, size)?;
+    without_file_size_limit(|| rustix::fs::ftruncate(&memory, size))?;
     rustix::fs::fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
     // Programs expect the lowest descriptors to be theirs.
     for lowest in [1000, 200, 20] {
