@@ -28,11 +28,6 @@ def plain_output(program):
     return done.stdout if done.returncode == 0 else None
 
 
-def nothing_recorded(trace):
-    """Whether the trace says that there was nothing to record: an optimiser may leave no access."""
-    return "hold for 0 accesses" in tools.trackway("verify", trace).stdout
-
-
 class RandomPrograms(unittest.TestCase):
     def make_source(self, folder, number):
         """A program that ends soon: of seed `number`, or else of the next of its series."""
@@ -57,8 +52,8 @@ class RandomPrograms(unittest.TestCase):
         trace = f"{folder}/trace"
         recorded = tools.record(trace, traced)
         self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
-        if level == "-O0" or not nothing_recorded(trace):
-            self.assertGreater(tools.verified_accesses(trace), 0)
+        least = 1 if level == "-O0" else 0
+        self.assertGreaterEqual(tools.verified_accesses(trace, may_be_empty=level != "-O0"), least)
 
 
 def add_tests():
