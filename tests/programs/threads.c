@@ -18,7 +18,7 @@ static void *add_up(void *argument) {
         __atomic_fetch_add(&shared_sum, 1, __ATOMIC_RELAXED);
     }
     pthread_mutex_lock(&lock);
-    shared_sum += own_sum;
+    __atomic_fetch_add(&shared_sum, own_sum, __ATOMIC_RELAXED);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
