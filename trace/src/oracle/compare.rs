@@ -15,7 +15,7 @@ pub enum Comparison {
         stream: u32,
         comparison: StreamComparison,
     },
-    /// The trace holds no account of an oracle.
+    /// Nothing in the trace was built with the oracle.
     NoOracle,
 }
 
@@ -95,15 +95,15 @@ pub struct Comparer<'t> {
 }
 
 impl<'t> Comparer<'t> {
-    /// None if the trace holds no account of an oracle.
+    /// None if nothing in the trace was built with the oracle.
     pub fn new(trace: &'t Trace) -> Result<Option<Self>, TraceError> {
         let accounts: HashMap<u32, Account> = summaries(trace)?.into_iter().collect();
-        if accounts.is_empty()
-            && trace
-                .streams()
-                .iter()
-                .all(|stream| stream.oracle_chunks.is_empty())
-        {
+        let built_with = trace.program().modules.iter().any(|module| module.oracle);
+        let dumped = trace
+            .streams()
+            .iter()
+            .any(|stream| !stream.oracle_chunks.is_empty());
+        if accounts.is_empty() && !dumped && !built_with {
             return Ok(None);
         }
         let records = site_records(trace.program());
@@ -127,7 +127,11 @@ impl<'t> Comparer<'t> {
         }
         match self.accounts.get(&stream.id) {
             Some(oracle) => self.compare_hashes(stream, *oracle),
-            None => Ok(StreamComparison::Incomparable(Incomparable::NoAccount)),
+            // Only streams with accesses have an account.
+            None => Ok(match self.compare_hashes(stream, Account::default())? {
+                equal @ StreamComparison::Equal { .. } => equal,
+                _ => StreamComparison::Incomparable(Incomparable::NoAccount),
+            }),
         }
     }
 
