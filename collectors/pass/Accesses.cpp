@@ -69,14 +69,14 @@ class Selector {
 
     void block(AnyMemIntrinsic &M) {
         auto *Transfer = dyn_cast<AnyMemTransferInst>(&M);
-        if (!isOrdinary(M.getRawDest()) || (Transfer && !isOrdinary(Transfer->getRawSource())))
-            return unrecordable();
         if (Transfer)
             blockPart(AccessKind::CopyRead, 0, Transfer->getRawSource(), M.getLength());
         blockPart(Transfer ? AccessKind::CopyWrite : AccessKind::Fill, Transfer ? 1 : 0, M.getRawDest(), M.getLength());
     }
 
     void blockPart(AccessKind Kind, uint8_t Part, Value *Pointer, Value *Length) {
+        if (!isOrdinary(Pointer))
+            return unrecordable();
         Access A = make(Kind, AccessShape::Block, Pointer);
         A.Part = Part;
         A.Length = Length;

@@ -52,19 +52,19 @@ class Availability {
 
     // ---- Forward, must ----
 
-    static void transfer(const Unit &U, BitVector &Known) {
+    void transfer(const Unit &U, BitVector &Known) const {
         if (!U.Operations.empty())
             Known.set(ContextBit);
         for (const Operation &O : U.Operations)
             if (defines(O))
                 Known.set(bitOf(O.Target));
+        Known.reset(Local);
         if (U.EndsInCall)
             Known.reset();
     }
 
-    // Registers that end at block borders: those of one unit, and counters outside their loop.
+    // Counters end at the border of their loop.
     void restrict(BasicBlock *BB, BitVector &Known) const {
-        Known.reset(Local);
         for (Register R : Counters)
             if (!P.KnownIn[R]->contains(BB))
                 Known.reset(bitOf(R));
@@ -124,21 +124,10 @@ class Availability {
 
     // ---- Backward, may ----
 
-    static void use(const RegisterExpression &E, BitVector &Live) {
-        for (auto &[R, Scale] : E.Terms)
-            Live.set(bitOf(R));
-    }
-
     static void transferBackward(const Operation &O, BitVector &Live) {
         if (defines(O))
             Live.reset(bitOf(O.Target));
-        for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
-            use(*E, Live);
-        if (O.K == Operation::Kind::Masked || O.K == Operation::Kind::Gather)
-            Live.set(bitOf(O.Target));
-        if (O.K == Operation::Kind::Gather)
-            for (unsigned Lane = 0; Lane < O.Lanes; ++Lane)
-                Live.set(bitOf(O.FirstLane + Lane));
+        forRegistersRead(O, [&](Register R) { Live.set(bitOf(R)); });
     }
 
     BitVector liveOnEntry(BasicBlock *BB, bool Remember) {
@@ -214,7 +203,7 @@ class Availability {
             if (Needed.test(bitOf(R))) {
                 U.Resume.push_back(R);
                 auto &[Stepping, Ahead] = P.StepAfter[R];
-                if (Stepping && Ahead != 0 && !Stepping->contains(U.Block))
+                if (Stepping && Ahead != 0 && !Stepping->contains(U.Block) && P.KnownIn[R]->contains(U.Block))
                     U.ResumeSteps.emplace_back(R, Ahead);
                 Bytes += P.Registers[R].width();
             }

@@ -15,8 +15,9 @@ static Loop *outermostCallFree(Loop *L, const DenseSet<const Loop *> &CallFree) 
 }
 
 DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose) {
+    // A latch that belongs to an inner loop too would step with each iteration of that loop.
     for (Loop *L : LI.getLoopsInPreorder())
-        if (CallFree.contains(L) && L->getLoopLatch())
+        if (CallFree.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
             addCandidates(*L, *outermostCallFree(L, CallFree), Decompose);
     // Candidates lean on each other: drop those that lean on none, until all that are left stand.
     for (bool Changed = true; Changed;) {

@@ -11,18 +11,12 @@ using namespace llvm;
 
 namespace trackway {
 
-bool Dispatch::canSplit(const Function &F) {
-    if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine())
-        return false;
-    return none_of(F.args(), [](const Argument &A) { return A.hasInAllocaAttr() || A.hasPreallocatedAttr(); });
-}
-
-// Local constants that hold addresses of the function's blocks: the tables of computed gotos.
-static SmallVector<GlobalVariable *, 2> labelTables(Function &F) {
+// Variables that hold addresses of the function's blocks from the start: the tables of computed gotos.
+static SmallVector<GlobalVariable *, 2> labelTables(const Function &F) {
     SmallVector<GlobalVariable *, 2> Tables;
     SmallVector<const User *, 8> Work;
     SmallPtrSet<const User *, 8> Seen;
-    for (BasicBlock &BB : F)
+    for (const BasicBlock &BB : F)
         if (BB.hasAddressTaken())
             if (BlockAddress *A = BlockAddress::lookup(&BB))
                 Work.push_back(A);
@@ -31,13 +25,33 @@ static SmallVector<GlobalVariable *, 2> labelTables(Function &F) {
         if (!Seen.insert(U).second)
             continue;
         if (auto *G = dyn_cast<GlobalVariable>(U)) {
-            if (G->hasLocalLinkage() && G->isConstant())
-                Tables.push_back(const_cast<GlobalVariable *>(G));
+            Tables.push_back(const_cast<GlobalVariable *>(G));
         } else if (isa<Constant>(U)) {
             Work.append(U->user_begin(), U->user_end());
         }
     }
     return Tables;
+}
+
+static bool isUsedOnlyIn(const Function &F, const Value &V) {
+    return all_of(V.users(), [&](const User *U) {
+        if (auto *I = dyn_cast<Instruction>(U))
+            return I->getFunction() == &F;
+        return isa<Constant>(U) && !isa<GlobalValue>(U) && isUsedOnlyIn(F, *U);
+    });
+}
+
+// Each version needs tables with the addresses of its own blocks. A table that is written to has one content, so it can
+// be copied only if no other function sees it; a program runs one of the versions.
+static bool canCopyLabelTables(const Function &F) {
+    return all_of(labelTables(F),
+                  [&](const GlobalVariable *Table) { return Table->isConstant() || isUsedOnlyIn(F, *Table); });
+}
+
+bool Dispatch::canSplit(const Function &F) {
+    if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine() || !canCopyLabelTables(F))
+        return false;
+    return none_of(F.args(), [](const Argument &A) { return A.hasInAllocaAttr() || A.hasPreallocatedAttr(); });
 }
 
 static void replaceInFunction(Function &F, GlobalVariable *From, GlobalVariable *To) {
@@ -58,9 +72,12 @@ void Dispatch::keepPlain(Function &F) {
     Plain->setDSOLocal(true);
     Plain->setComdat(F.getComdat());
     for (GlobalVariable *Table : Tables) {
-        auto *Copy = new GlobalVariable(*F.getParent(), Table->getValueType(), true, GlobalValue::PrivateLinkage,
-                                        MapValue(Table->getInitializer(), Map), Table->getName() + ".plain", Table);
+        auto *Copy =
+            new GlobalVariable(*F.getParent(), Table->getValueType(), Table->isConstant(), GlobalValue::PrivateLinkage,
+                               MapValue(Table->getInitializer(), Map), Table->getName() + ".plain", Table);
         Copy->copyAttributesFrom(Table);
+        Copy->setVisibility(GlobalValue::DefaultVisibility);
+        Copy->setDSOLocal(true);
         Copy->setComdat(F.getComdat());
         replaceInFunction(*Plain, Table, Copy);
     }
@@ -123,6 +140,13 @@ static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
         B.CreateRet(Call);
 }
 
+// A choice is no call of the function: what is done at entry and exit is done by the version that is chosen.
+static void forgetEntryHooks(Function &F) {
+    for (StringRef Name : {"instrument-function-entry", "instrument-function-exit", "instrument-function-entry-inlined",
+                           "instrument-function-exit-inlined", "fentry-call", "mnop-mcount", "mrecord-mcount"})
+        F.removeFnAttr(Name);
+}
+
 static void writeDispatcher(Function &F, Function *Traced, Function *Plain, GlobalVariable *IdBase) {
     LLVMContext &C = F.getContext();
     auto *Entry = BasicBlock::Create(C, "entry", &F), *Record = BasicBlock::Create(C, "record", &F),
@@ -140,6 +164,7 @@ static void writeDispatcher(Function &F, Function *Traced, Function *Plain, Glob
     F.removeFnAttr(Attribute::StackProtect);
     F.removeFnAttr(Attribute::StackProtectStrong);
     F.removeFnAttr(Attribute::StackProtectReq);
+    forgetEntryHooks(F);
     forgetMemoryEffects(F);
 }
 

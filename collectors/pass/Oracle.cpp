@@ -58,7 +58,10 @@ bool isOrdinarySpace(const Value *Pointer) {
     return Scalar->getPointerAddressSpace() == 0 && !Pointer->isSwiftError();
 }
 
-bool hasFixedSize(Type *Accessed, const DataLayout &Layout) { return !Layout.getTypeStoreSize(Accessed).isScalable(); }
+bool hasFixedSize(Type *Accessed, const DataLayout &Layout) {
+    TypeSize Size = Layout.getTypeStoreSize(Accessed);
+    return !Size.isScalable() && !Size.isZero(); // an empty value is no access
+}
 
 // A masked intrinsic, its operands told apart.
 struct Masked {

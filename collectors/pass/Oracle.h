@@ -39,6 +39,9 @@ class Oracle {
     // access that was erased in between is a programming error and is reported by collected() != inserted().
     void insert();
 
+    // Forgets all that was remembered after collected() was `Count`.
+    void forgetAfter(uint64_t Count) { Found.erase(Found.begin() + Count, Found.end()); }
+
     uint64_t collected() const { return Found.size(); }
     uint64_t inserted() const { return Inserted; }
 

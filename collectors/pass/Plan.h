@@ -10,6 +10,7 @@
 #include "Root.h"
 
 #include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 
@@ -53,6 +54,9 @@ struct Operation {
     int64_t Delta = 0;  // Step
     RegisterExpression A, B, C, D;
 };
+
+// Visits the registers that the operation reads, but for the one that a step adds to.
+void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);
 
 struct Unit {
     Unit(llvm::BasicBlock *Block, llvm::Instruction *End, bool EndsInCall)

@@ -127,6 +127,7 @@ class ModuleRecorder {
 
     void instrument(Function &F, FunctionRecord &R) {
         auto Numbers = numberInstructions(F);
+        uint64_t CollectedBefore = Reference.collected();
         if (O.Oracle)
             Reference.collect(F, [&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); });
         Versions.keepPlain(F);
@@ -149,8 +150,10 @@ class ModuleRecorder {
         Plan P = makePlan({F, DT, LI, Accesses, Calls, O.RecordCalls});
         if (Plans)
             printPlan(*Plans, F, P);
-        if (!P.Feasible)
+        if (!P.Feasible) {
+            Reference.forgetAfter(CollectedBefore);
             return giveUp(F, R);
+        }
         R.Registers = P.Registers;
         R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime);
     }
@@ -166,9 +169,10 @@ class ModuleRecorder {
     }
 
     void giveUp(Function &F, FunctionRecord &R) {
-        M.getContext().diagnose(DiagnosticInfoUnsupported(
-            F, "trackway: too many addresses are live at once to record this function; it is left out",
-            DiagnosticLocation(F.getSubprogram()), DS_Warning));
+        M.getContext().diagnose(DiagnosticInfoUnsupported(F,
+                                                          "trackway: an instruction of this function accesses too many "
+                                                          "addresses at once; the function is not recorded",
+                                                          DiagnosticLocation(F.getSubprogram()), DS_Warning));
         R.Covered.Unrecordable += R.Covered.Recorded;
         R.Covered.Recorded = 0;
         R.Accesses.clear();

@@ -37,6 +37,12 @@ two:
   ret i32 2
 }
 
+; CHECK-LABEL: define i32 @shows(
+; CHECK: indirectbr
+; CHECK-LABEL: define void @hooked()
+; CHECK-NOT: #
+; CHECK-SAME: {
+
 ; CHECK-LABEL: define internal i32 @leaf.plain(
 ; CHECK-NEXT: %v = load i32, ptr %p
 ; CHECK-NEXT: ret i32 %v
@@ -48,6 +54,45 @@ two:
 ; CHECK-LABEL: define internal i32 @computed.plain(
 ; CHECK-NEXT: %slot = getelementptr [2 x ptr], ptr @labels.plain
 
+; CHECK-LABEL: define internal i32 @jumps.plain(
+; CHECK-NEXT: %slot = getelementptr [2 x ptr], ptr @writable.plain
+
+; CHECK-LABEL: define internal void @hooked.plain() #
+
 ; CHECK-LABEL: define internal i32 @caller.traced(
 ; CHECK: call i32 @leaf.traced(
 ; CHECK: call i32 @replaceable(
+
+; A table that is written to is copied if no other function sees it, else its function is left alone.
+@writable = internal global [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
+@seen = internal global [2 x ptr] [ptr blockaddress(@shows, %one), ptr blockaddress(@shows, %two)]
+
+define i32 @jumps(i64 %i) {
+  %slot = getelementptr [2 x ptr], ptr @writable, i64 0, i64 %i
+  %target = load ptr, ptr %slot
+  store ptr %target, ptr @writable
+  indirectbr ptr %target, [label %one, label %two]
+one:
+  ret i32 1
+two:
+  ret i32 2
+}
+
+define i32 @shows(i64 %i) {
+  %slot = getelementptr [2 x ptr], ptr @seen, i64 0, i64 %i
+  %target = load ptr, ptr %slot
+  indirectbr ptr %target, [label %one, label %two]
+one:
+  ret i32 1
+two:
+  ret i32 2
+}
+
+define ptr @other(i64 %i) {
+  ret ptr @seen
+}
+
+; Hooks at entry and exit belong to the versions.
+define void @hooked() "instrument-function-entry-inlined"="mcount" {
+  ret void
+}

@@ -51,3 +51,18 @@ define void @barrier(ptr %p) {
   store i32 3, ptr %p
   ret void
 }
+
+declare void @llvm.coro.resume(ptr)
+
+; Resuming a coroutine runs its code.
+define void @resume(ptr %coroutine, ptr %p) {
+; CHECK-LABEL: function resume
+; CHECK: access 0 at
+; CHECK: unit %{{.*}}: global
+; CHECK: access 1 at
+; CHECK: publish before call
+  store i32 1, ptr %p
+  call void @llvm.coro.resume(ptr %coroutine)
+  store i32 2, ptr %p
+  ret void
+}

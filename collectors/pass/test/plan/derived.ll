@@ -107,3 +107,36 @@ loop:
 done:
   ret void
 }
+
+; The block that ends an iteration of the outer loop ends those of the inner one too, so nothing may be stepped there for
+; the outer loop.
+define void @shared_latch(ptr %p, ptr %q) {
+; CHECK-LABEL: function shared_latch
+; CHECK: unit %outer: local
+; CHECK-NEXT: root [[AT:r[0-9]+]] = %at.i : 8
+; CHECK-NEXT: access 0 at [[AT]]
+; CHECK: set [[J:r[0-9]+]] = 0
+; CHECK: unit %inner: local
+; CHECK-NEXT: access 1 at [[Q:r[0-9]+]] + [[J]] * 8
+; CHECK-NEXT: step [[J]] by 1
+; CHECK-NEXT: unit %done
+entry:
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %entry ], [ %i.next, %inner ]
+  %at.i = getelementptr i64, ptr %p, i64 %i
+  store i64 1, ptr %at.i
+  br label %inner
+inner:
+  %j = phi i64 [ 0, %outer ], [ %j.next, %inner ]
+  %at.j = getelementptr i64, ptr %q, i64 %j
+  %what = load i64, ptr %at.j
+  %i.next = add i64 %i, 3
+  %j.next = add i64 %j, 1
+  switch i64 %what, label %done [
+    i64 0, label %inner
+    i64 1, label %outer
+  ]
+done:
+  ret void
+}
