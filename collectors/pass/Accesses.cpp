@@ -62,7 +62,7 @@ class Selector {
             return unrecordable();
         if (Size.isZero())
             return;
-        Access A = make(Kind, AccessShape::Single, Pointer);
+        Access A = make(Kind, AccessForm::Single, Pointer);
         A.Size = Size.getFixedValue();
         Found.Recordable.push_back(A);
     }
@@ -77,7 +77,7 @@ class Selector {
     void blockPart(AccessKind Kind, uint8_t Part, Value *Pointer, Value *Length) {
         if (!isOrdinary(Pointer))
             return unrecordable();
-        Access A = make(Kind, AccessShape::Block, Pointer);
+        Access A = make(Kind, AccessForm::Block, Pointer);
         A.Part = Part;
         A.Length = Length;
         Found.Recordable.push_back(A);
@@ -106,18 +106,18 @@ class Selector {
     }
 
     void masked(AccessKind Kind, Value *Pointer, Type *Ty, Value *Mask, bool Packed) {
-        laned(Kind, AccessShape::Masked, Pointer, Ty, Mask, Packed);
+        laned(Kind, AccessForm::Masked, Pointer, Ty, Mask, Packed);
     }
 
     void gather(AccessKind Kind, Value *Pointers, Type *Ty, Value *Mask) {
-        laned(Kind, AccessShape::Gather, Pointers, Ty, Mask, false);
+        laned(Kind, AccessForm::Gather, Pointers, Ty, Mask, false);
     }
 
-    void laned(AccessKind Kind, AccessShape Shape, Value *Pointer, Type *Ty, Value *Mask, bool Packed) {
+    void laned(AccessKind Kind, AccessForm Form, Value *Pointer, Type *Ty, Value *Mask, bool Packed) {
         auto *Vector = dyn_cast<FixedVectorType>(Ty);
         if (!Vector || !isOrdinary(Pointer))
             return unrecordable();
-        Access A = make(Kind, Shape, Pointer);
+        Access A = make(Kind, Form, Pointer);
         A.Size = DL.getTypeStoreSize(Vector->getElementType());
         A.LaneStride = DL.getTypeAllocSize(Vector->getElementType());
         A.Mask = Mask;
@@ -152,12 +152,12 @@ class Selector {
         return Pointer->getType()->getPointerAddressSpace() == 0 && !Pointer->isSwiftError();
     }
 
-    Access make(AccessKind Kind, AccessShape Shape, Value *Pointer) const {
+    Access make(AccessKind Kind, AccessForm Form, Value *Pointer) const {
         Access A;
         A.Where = Where;
         A.Ordinal = Ordinal;
         A.Kind = Kind;
-        A.Shape = Shape;
+        A.Form = Form;
         A.Pointer = Pointer;
         return A;
     }

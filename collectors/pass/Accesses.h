@@ -21,7 +21,7 @@ enum class AccessKind : uint8_t {
     Fill,
 };
 
-enum class AccessShape {
+enum class AccessForm {
     Single, // one access of a fixed size at Pointer
     Block,  // one access of Length bytes at Pointer
     Masked, // an access for each active lane, from Pointer on
@@ -33,7 +33,7 @@ struct Access {
     uint32_t Ordinal = 0; // position of the instruction in its function before instrumentation
     uint8_t Part = 0;     // 1 for the write of a copy
     AccessKind Kind = AccessKind::Load;
-    AccessShape Shape = AccessShape::Single;
+    AccessForm Form = AccessForm::Single;
     llvm::Value *Pointer = nullptr; // a vector of pointers for Gather
     uint64_t Size = 0;              // bytes; of a lane for Masked and Gather; 0 for Block
     llvm::Value *Length = nullptr;  // Block only

@@ -61,6 +61,8 @@ class Namer {
     // `Pointer` is the address operand; `Size` the bytes of the access, 0 if dynamic; `Part` as in docs/format.md:
     // 1 for the write of a copy, else 0.
     AccessName name(const llvm::Instruction &Access, const llvm::Value *Pointer, uint64_t Size, unsigned Part) const;
+    // The same, of an instruction's part by itself.
+    AccessName name(const llvm::Instruction &Access, unsigned Part) const;
     AllocationName allocation(const llvm::CallBase &) const;
 
   private:

@@ -112,9 +112,15 @@ class Emitter {
         return B.CreateStructGEP(Runtime.Thread->getValueType(), Thread, Field);
     }
 
+    // Volatile, since optimisations that follow take the program's own allocation functions, strlen and the like for
+    // those of the C library, of which they know that they change nothing that can be seen here.
+    Value *loadThreadField(IRBuilder<> &B, unsigned Field) {
+        return B.CreateLoad(Ptr, threadField(B, Field), /*isVolatile=*/true);
+    }
+
     void publishBefore(Instruction *I) {
         IRBuilder<> B(I);
-        B.CreateStore(B.CreateLoad(Ptr, Cursor), threadField(B, 0));
+        B.CreateStore(B.CreateLoad(Ptr, Cursor), threadField(B, 0), /*isVolatile=*/true);
     }
 
     // On edges into blocks of their own the store comes before the block's records, elsewhere after the records that
@@ -151,7 +157,7 @@ class Emitter {
 
         IRBuilder<> B(Head);
         if (!U.ContextKnown)
-            B.CreateStore(B.CreateLoad(Ptr, threadField(B, 0)), Cursor);
+            B.CreateStore(loadThreadField(B, 0), Cursor);
         if (U.Checks)
             emitCheck(Index, Head);
         B.SetInsertPoint(Head);
@@ -175,7 +181,7 @@ class Emitter {
     void emitCheck(unsigned Index, Instruction *Head) {
         const Unit &U = P.Units[Index];
         IRBuilder<> B(Head);
-        Value *Limit = B.CreateLoad(Ptr, threadField(B, 1));
+        Value *Limit = loadThreadField(B, 1);
         Value *IsFull = B.CreateICmpUGE(B.CreateLoad(Ptr, Cursor), Limit);
         MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
         Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, Unlikely);

@@ -80,6 +80,13 @@ AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t
     return Name;
 }
 
+AccessName Namer::name(const Instruction &Access, unsigned Part) const {
+    for (const AccessPart &Known : accessParts(Access, S->Layout))
+        if (Known.Part == Part)
+            return name(Access, Known.Pointer, Known.Shape.Size, Part);
+    return {};
+}
+
 AllocationName Namer::allocation(const CallBase &Call) const {
     AllocationName Name = readAllocationName(Call);
     return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;

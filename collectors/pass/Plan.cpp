@@ -365,15 +365,15 @@ class Planner {
 
     void addAccess(unsigned Index) {
         const Access &A = In.Accesses[Index];
-        switch (A.Shape) {
-        case AccessShape::Single: {
+        switch (A.Form) {
+        case AccessForm::Single: {
             RegisterExpression Address = address(A.Pointer, A.Where);
             Operation &O = add(Kind::Single, A.Where);
             O.Index = Index;
             O.A = Address;
             return;
         }
-        case AccessShape::Block: {
+        case AccessForm::Block: {
             RegisterExpression Address = address(A.Pointer, A.Where);
             RegisterExpression Length = integer(A.Length, RootForm::Unsigned, A.Where);
             Operation &O = add(Kind::Block, A.Where);
@@ -382,8 +382,8 @@ class Planner {
             O.B = Length;
             return;
         }
-        case AccessShape::Masked:
-        case AccessShape::Gather:
+        case AccessForm::Masked:
+        case AccessForm::Gather:
             for (unsigned Lane = 0; Lane < A.Lanes; Lane += 64)
                 addLanes(Index, Lane, std::min(A.Lanes - Lane, 64u));
         }
@@ -394,7 +394,7 @@ class Planner {
         Register Mask = log({A.Mask, RootForm::MaskBits, First}, A.Where, true);
         RegisterExpression Address;
         Register FirstLane = 0;
-        if (A.Shape == AccessShape::Masked) {
+        if (A.Form == AccessForm::Masked) {
             Address = address(A.Pointer, A.Where);
         } else {
             // The lanes' registers must follow each other, also where some of them are known from elsewhere.
@@ -407,7 +407,7 @@ class Planner {
                 add(Kind::LogRoot, A.Where).Target = P.Registers.size() - 1;
             }
         }
-        Operation &O = add(A.Shape == AccessShape::Masked ? Kind::Masked : Kind::Gather, A.Where);
+        Operation &O = add(A.Form == AccessForm::Masked ? Kind::Masked : Kind::Gather, A.Where);
         O.Index = Index;
         O.A = Address;
         O.Target = Mask;

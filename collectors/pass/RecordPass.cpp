@@ -159,14 +159,7 @@ class ModuleRecorder {
     }
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
-    bool isFiltered(const Instruction &I, unsigned Part) const {
-        const Value *Pointer = getLoadStorePointerOperand(&I);
-        if (auto *Memory = dyn_cast<AnyMemIntrinsic>(&I)) {
-            auto *Transfer = dyn_cast<AnyMemTransferInst>(Memory);
-            Pointer = Transfer && Part == 0 ? Transfer->getRawSource() : Memory->getRawDest();
-        }
-        return Filters.skipsAccess(I, Names.name(I, Pointer, 0, Part));
-    }
+    bool isFiltered(const Instruction &I, unsigned Part) const { return Filters.skipsAccess(I, Names.name(I, Part)); }
 
     void giveUp(Function &F, FunctionRecord &R) {
         M.getContext().diagnose(DiagnosticInfoUnsupported(F,

@@ -13,8 +13,8 @@ done:
 }
 
 ; CHECK-LABEL: define internal void @f.traced(
-; CHECK: [[CURSOR:%.*]] = load ptr, ptr
-; CHECK: [[LIMIT:%.*]] = load ptr, ptr
+; CHECK: [[CURSOR:%.*]] = load volatile ptr, ptr
+; CHECK: [[LIMIT:%.*]] = load volatile ptr, ptr
 ; CHECK: [[FULL:%.*]] = icmp uge ptr [[CURSOR]], [[LIMIT]]
 ; CHECK-NEXT: br i1 [[FULL]], label %[[COLD:[0-9]+]], label %[[GO:[0-9]+]]
 ; CHECK: [[FRESH:%.*]] = call preserve_mostcc ptr @__trackway_flush(ptr [[CURSOR]])
@@ -33,6 +33,6 @@ done:
 ; CHECK: store ptr %q, ptr
 ; CHECK: store i32 2, ptr %q
 ; CHECK-LABEL: done:
-; CHECK: store ptr %{{.*}}, ptr
+; CHECK: store volatile ptr %{{.*}}, ptr
 ; CHECK-NEXT: ret void
 ; CHECK: declare void @__trackway_register(ptr, ptr)
