@@ -176,8 +176,16 @@ Spots Referents::structureOf(const Type *Allocated) const {
     return Struct && Struct->isSized() ? whole(Types.find(*Struct, Layout.getTypeAllocSize(Struct))) : Spots();
 }
 
+// Remembered, since each store to a variable may have a debug record that must be looked at.
+ArrayRef<AttachedVariable> Referents::declaredIn(const AllocaInst &Slot) const {
+    auto [It, New] = Declared.try_emplace(&Slot);
+    if (New)
+        It->second = declaredVariables(Slot);
+    return It->second;
+}
+
 Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
-    auto Declared = declaredVariables(Alloca);
+    auto Declared = declaredIn(Alloca);
     if (!Declared.empty() && !Declared.front().Indirect)
         return ofDeclared(Declared, Alloca.getAllocatedType());
     if (!Alloca.getFunction()->getSubprogram())
@@ -204,7 +212,7 @@ Referent Referents::ofArgument(const Argument &A) const {
         const auto *Slot = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
         if (!Slot || Store->getValueOperand() != &A)
             continue;
-        auto Parameter = declaredVariables(*Slot);
+        auto Parameter = declaredIn(*Slot);
         if (!Parameter.empty())
             return pointedTo(ofDeclared(Parameter, nullptr), whole(Parameter.front().Variable->getType()));
     }
@@ -244,7 +252,7 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
     --W.Loads;
     const Value *Address = Load.getPointerOperand();
     if (const auto *Slot = dyn_cast<AllocaInst>(Address)) {
-        auto Declared = declaredVariables(*Slot);
+        auto Declared = declaredIn(*Slot);
         if (!Declared.empty() && Declared.front().Indirect)
             return ofDeclared(Declared, nullptr);
         if (Declared.empty())

@@ -7,6 +7,8 @@
 #include "FieldPaths.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <map>
+
 namespace llvm {
 class AllocaInst;
 class Argument;
@@ -54,6 +56,7 @@ class Referents {
     Referent visit(const llvm::Value *, Walk &) const;
     Referent ofGlobal(const llvm::GlobalVariable &) const;
     Referent ofAlloca(const llvm::AllocaInst &) const;
+    llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
     Referent ofArgument(const llvm::Argument &) const;
     Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
     Spots structureOf(const llvm::Type *Allocated) const;
@@ -67,6 +70,7 @@ class Referents {
     void applyOffsets(const llvm::GEPOperator &, Referent &) const;
     Referent pointedTo(Referent Holder, Spots Leaves) const;
 
+    mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
     const DebugTypes &Types;
     FieldPaths Paths;
     const llvm::DataLayout &Layout;
