@@ -5,6 +5,7 @@ What such a program prints does not depend on how it is compiled, so one plain b
 
 import subprocess
 import unittest
+from pathlib import Path
 
 from . import tools
 
@@ -19,7 +20,8 @@ SEEDS_APART = 1000
 
 
 def generate(seed, source):
-    tools.run("csmith", "--seed", seed, *CSMITH, "-o", source, time_limit_s=30)
+    # It leaves a file platform.info where it runs.
+    tools.run("csmith", "--seed", seed, *CSMITH, "-o", source, cwd=Path(source).parent, time_limit_s=30)
 
 
 def plain_output(program):
