@@ -82,7 +82,8 @@ fn link_arguments(invocation: Invocation, installation: &Installation) -> Result
     };
     let mut arguments = vec!["-Xlinker".into(), installation.runtime()?.into()];
     if output == Output::Executable {
-        // So that shared objects use the executable's copy of the runtime.
+        // So that shared objects use the executable's copy of the runtime. A static program has none, and glibc can't
+        // start a static-pie program whose thread-local symbols are dynamic.
         arguments.push("-Wl,--export-dynamic-symbol=__trackway_*".into());
     }
     Ok(arguments)

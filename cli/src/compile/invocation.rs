@@ -21,6 +21,8 @@ pub struct Invocation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     Executable,
+    /// Loads no shared objects (`-static`, `-static-pie`).
+    StaticExecutable,
     SharedObject,
 }
 
@@ -61,6 +63,7 @@ struct Reader {
     language: Option<InputKind>,
     inputs: Vec<InputKind>,
     shared: bool,
+    is_static: bool,
     relocatable: bool,
 }
 
@@ -71,6 +74,7 @@ impl Default for Reader {
             language: None,
             inputs: Vec::new(),
             shared: false,
+            is_static: false,
             relocatable: false,
         }
     }
@@ -124,6 +128,7 @@ impl Reader {
             | b"-module-file-info"
             | b"-verify-pch" => self.stop_at(Stage::Check),
             b"-shared" | b"--shared" => self.shared = true,
+            b"-static" | b"--static" | b"-static-pie" => self.is_static = true,
             b"-r" | b"--relocatable" | b"--emit-static-lib" => self.relocatable = true,
             _ if is_query(option) => self.stop_at(Stage::Query),
             _ if option.starts_with(b"-Wl,") => {
@@ -176,6 +181,8 @@ impl Reader {
         let links = self.stage == Stage::Link && !self.relocatable && has_linkable;
         let output = if self.shared {
             Output::SharedObject
+        } else if self.is_static {
+            Output::StaticExecutable
         } else {
             Output::Executable
         };
@@ -243,12 +250,18 @@ mod tests {
             "a.c",
             "a.c b.cpp -o prog",
             "-flto a.c",
-            "-static a.C -lm",
             "-x c -",
             "-xc++ -",
             "-O2 -- -a.c",
         ] {
             assert_eq!(facts(line), (true, true, EXECUTABLE), "{line}");
+        }
+        for line in ["-static a.C -lm", "--static a.c", "-static-pie a.c"] {
+            assert_eq!(
+                facts(line),
+                (true, true, Some(Output::StaticExecutable)),
+                "{line}"
+            );
         }
         assert_eq!(facts("-shared -fPIC a.c -o liba.so"), (true, true, SHARED));
         assert_eq!(facts("-Wl,-soname,x,-shared a.c"), (true, true, SHARED));
