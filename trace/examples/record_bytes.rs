@@ -1,0 +1,332 @@
+//! Prints where the bytes of a trace's records go, segment by segment, the greatest share first.
+//!
+//!     cargo run --release -p trackway-trace --example record_bytes -- TRACE [lines]
+//!
+//! A record is an id (one byte within a function, else four) and its roots. Segments of one function, number and
+//! table count together over all processes of the trace. `acc.` is the number of accesses for which one record stands
+//! (a masked access counts its lanes, a loop its body once), `line` that of the first of them. A segment without any
+//! sets registers: `resume`, where a full buffer was changed in the midst of a function, or `roots` before a loop.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::Path;
+
+use trackway_trace::table::{Operation, Segment, Table};
+use trackway_trace::{ChunkKind, ChunkRef, Decoder, Trace};
+
+const GLOBAL_ID: u64 = 4;
+const LOCAL_ID: u64 = 1;
+/// Bytes of a module payload before the table, the addresses of its symbols apart.
+const MODULE_HEADER: usize = 40;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+fn main() -> Result<()> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("usage: record_bytes TRACE [lines]")?;
+    let lines = arguments.next().map_or(Ok(40), |text| text.parse())?;
+    let trace = Trace::open(Path::new(&path))?;
+    let modules = read_modules(&trace)?;
+    let mut walk = Walk::new(&modules);
+    let mut payload = Vec::new();
+    for chunk in trace.chunks_of(ChunkKind::Records) {
+        trace.read_payload(chunk, &mut payload)?;
+        walk.chunk(chunk, &payload)?;
+    }
+    let rows = rows(&walk);
+    print_totals(&trace, &rows, count_accesses(&trace)?);
+    print_rows(&rows, lines);
+    Ok(())
+}
+
+struct Module {
+    first_id: u32,
+    key: u64,
+    table: Table,
+}
+
+fn read_modules(trace: &Trace) -> Result<Vec<Module>> {
+    let mut payload = Vec::new();
+    let mut modules = Vec::new();
+    for chunk in trace.chunks_of(ChunkKind::Module) {
+        trace.read_payload(chunk, &mut payload)?;
+        let number = |at: usize| u32::from_le_bytes(payload[at..at + 4].try_into().expect("4 bytes"));
+        let table = MODULE_HEADER + 8 * number(24) as usize;
+        modules.push(Module {
+            first_id: number(0),
+            key: u64::from(number(8)) | u64::from(number(12)) << 32,
+            table: Table::parse(&payload[table..])?,
+        });
+    }
+    Ok(modules)
+}
+
+#[derive(Clone, Copy, Default)]
+struct Uses {
+    local: u64,
+    global: u64,
+}
+
+/// Follows the records' ids and lengths; their values don't matter.
+struct Walk<'m> {
+    modules: &'m [Module],
+    /// From id to module and segment.
+    places: HashMap<u32, (usize, usize)>,
+    /// By module and segment.
+    uses: Vec<Vec<Uses>>,
+    chunks: u64,
+    bytes: u64,
+}
+
+impl<'m> Walk<'m> {
+    fn new(modules: &'m [Module]) -> Self {
+        let mut places = HashMap::new();
+        for (index, module) in modules.iter().enumerate() {
+            for segment in 0..module.table.segments.len() {
+                places.insert(module.first_id + segment as u32, (index, segment));
+            }
+        }
+        let uses = modules
+            .iter()
+            .map(|module| vec![Uses::default(); module.table.segments.len()]);
+        Walk {
+            modules,
+            places,
+            uses: uses.collect(),
+            chunks: 0,
+            bytes: 0,
+        }
+    }
+
+    fn chunk(&mut self, chunk: &ChunkRef, payload: &[u8]) -> Result<()> {
+        self.chunks += 1;
+        let mut locals: HashMap<u8, usize> = HashMap::new();
+        let mut current = (usize::MAX, u32::MAX);
+        let mut position = 0;
+        while position < payload.len() {
+            let error = |what| format!("chunk at {}: {what} at byte {position}", chunk.offset);
+            let local_id = payload[position];
+            let (place, id_bytes) = if local_id != 0 {
+                let segment = *locals.get(&local_id).ok_or_else(|| error("unknown local id"))?;
+                self.uses[current.0][segment].local += 1;
+                ((current.0, segment), LOCAL_ID)
+            } else {
+                let mut id = [0; 4];
+                let present = payload.len().min(position + 4) - position;
+                id[..present].copy_from_slice(&payload[position..position + present]);
+                match u32::from_le_bytes(id) >> 8 {
+                    0 => break,
+                    id => {
+                        let place = *self.places.get(&id).ok_or_else(|| error("unknown id"))?;
+                        self.uses[place.0][place.1].global += 1;
+                        (place, GLOBAL_ID)
+                    }
+                }
+            };
+            let segment = &self.modules[place.0].table.segments[place.1];
+            if current != (place.0, segment.function) {
+                current = (place.0, segment.function);
+                locals = self.locals_of(current);
+            }
+            position += id_bytes as usize + segment.record_length as usize;
+        }
+        self.bytes += position.min(payload.len()) as u64;
+        Ok(())
+    }
+
+    fn locals_of(&self, (module, function): (usize, u32)) -> HashMap<u8, usize> {
+        let table = &self.modules[module].table;
+        let function = &table.functions[function as usize];
+        let first = function.first_segment as usize;
+        (first..first + function.segment_count as usize)
+            .map(|segment| (table.segments[segment].local_id, segment))
+            .collect()
+    }
+}
+
+/// A segment and what its records took.
+struct Row {
+    function: String,
+    segment: usize,
+    local_id: u8,
+    uses: Uses,
+    widths: Vec<u8>,
+    accesses: u64,
+    line: String,
+}
+
+impl Row {
+    fn records(&self) -> u64 {
+        self.uses.local + self.uses.global
+    }
+
+    fn id_bytes(&self) -> u64 {
+        self.uses.local * LOCAL_ID + self.uses.global * GLOBAL_ID
+    }
+
+    fn root_bytes(&self) -> u64 {
+        self.widths.iter().map(|width| u64::from(*width)).sum()
+    }
+
+    fn bytes(&self) -> u64 {
+        self.id_bytes() + self.records() * self.root_bytes()
+    }
+
+    /// Buffers that were full are the only use of a segment that has no local id and no accesses.
+    fn is_resume(&self) -> bool {
+        self.local_id == 0 && self.accesses == 0
+    }
+}
+
+fn rows(walk: &Walk<'_>) -> Vec<Row> {
+    let mut rows: HashMap<(u64, usize), Row> = HashMap::new();
+    for (module, uses) in walk.modules.iter().zip(&walk.uses) {
+        for (number, uses) in uses.iter().enumerate() {
+            if uses.local + uses.global == 0 {
+                continue;
+            }
+            let row = rows
+                .entry((module.key, number))
+                .or_insert_with(|| row(&module.table, number));
+            row.uses.local += uses.local;
+            row.uses.global += uses.global;
+        }
+    }
+    let mut rows: Vec<Row> = rows.into_values().collect();
+    rows.sort_by_key(|row| (std::cmp::Reverse(row.bytes()), row.function.clone(), row.segment));
+    rows
+}
+
+fn row(table: &Table, number: usize) -> Row {
+    let segment = &table.segments[number];
+    let function = &table.functions[segment.function as usize];
+    let name = [function.name, function.linkage_name]
+        .map(|string| table.strings[string as usize].as_str())
+        .into_iter()
+        .find(|name| !name.is_empty());
+    let accesses = segment.operations.iter().map(Operation::max_events).sum();
+    let mut row = Row {
+        function: name.unwrap_or("?").to_owned(),
+        segment: number - function.first_segment as usize,
+        local_id: segment.local_id,
+        uses: Uses::default(),
+        widths: widths(segment),
+        accesses,
+        line: String::new(),
+    };
+    row.line = match first_line(table, segment) {
+        Some(line) => line,
+        None if row.is_resume() => "resume".to_owned(),
+        None => "roots".to_owned(),
+    };
+    row
+}
+
+fn widths(segment: &Segment) -> Vec<u8> {
+    let width = |operation: &Operation| match operation {
+        Operation::Root { encoding, .. } => Some(encoding.width),
+        _ => None,
+    };
+    segment.operations.iter().filter_map(width).collect()
+}
+
+fn first_line(table: &Table, segment: &Segment) -> Option<String> {
+    let location = segment.operations.iter().find_map(|operation| match operation {
+        Operation::Access { site, .. }
+        | Operation::Block { site, .. }
+        | Operation::Masked { site, .. }
+        | Operation::Gather { site, .. } => Some(table.sites[*site as usize].location),
+        Operation::Allocate { site, .. }
+        | Operation::Free { site, .. }
+        | Operation::Reallocate { site, .. } => Some(table.allocation_sites[*site as usize].location),
+        _ => None,
+    })?;
+    let location = &table.locations[location as usize];
+    let file = &table.strings[location.file as usize];
+    let file = file.rsplit('/').next().unwrap_or(file);
+    Some(format!("{file}:{}", location.line))
+}
+
+fn count_accesses(trace: &Trace) -> Result<u64> {
+    let mut decoder = Decoder::new(trace);
+    let mut accesses = 0;
+    for chunk in trace.chunks_of(ChunkKind::Records) {
+        let mut batches = decoder.decode(chunk)?;
+        while let Some(batch) = batches.next_batch()? {
+            accesses += batch.len() as u64;
+        }
+    }
+    Ok(accesses)
+}
+
+fn print_totals(trace: &Trace, rows: &[Row], accesses: u64) {
+    let sum = |of: &dyn Fn(&Row) -> u64| rows.iter().map(of).sum::<u64>();
+    let bytes = sum(&Row::bytes);
+    let line = |what: &str, part: u64, records: u64| {
+        println!(
+            "{what:<16} {:>12} bytes {:>6.2} % {:>12} times {:>8.3} B/access",
+            part,
+            percent(part, bytes),
+            records,
+            part as f64 / accesses.max(1) as f64
+        );
+    };
+    let chunks = || trace.chunks_of(ChunkKind::Records);
+    println!("accesses         {accesses:>12}");
+    println!("chunks           {:>12}", chunks().count());
+    let stored = chunks().map(|chunk| u64::from(chunk.header.stored_length)).sum();
+    line("stored", stored, chunks().count() as u64);
+    line("records", bytes, sum(&Row::records));
+    line(
+        "ids, local",
+        sum(&|row| row.uses.local * LOCAL_ID),
+        sum(&|row| row.uses.local),
+    );
+    line(
+        "ids, global",
+        sum(&|row| row.uses.global * GLOBAL_ID),
+        sum(&|row| row.uses.global),
+    );
+    for width in [1, 2, 4, 8] {
+        let roots = |row: &Row| row.widths.iter().filter(|own| **own == width).count() as u64 * row.records();
+        line(
+            &format!("roots of {width}"),
+            sum(&|row| roots(row) * u64::from(width)),
+            sum(&roots),
+        );
+    }
+    let resumes = |of: &dyn Fn(&Row) -> u64| rows.iter().filter(|row| row.is_resume()).map(of).sum::<u64>();
+    line("resume records", resumes(&Row::bytes), resumes(&Row::records));
+    let setting = |row: &&Row| !row.is_resume() && row.accesses == 0;
+    let settings = |of: &dyn Fn(&Row) -> u64| rows.iter().filter(setting).map(of).sum::<u64>();
+    line("roots, no access", settings(&Row::bytes), settings(&Row::records));
+}
+
+fn print_rows(rows: &[Row], lines: usize) {
+    println!(
+        "\n{:>6} {:>12} {:>12} {:>12} {:>6} {:>5} {:>4} {:>5}  {:<24} {:<20} roots",
+        "share", "bytes", "local", "global", "B/rec", "seg", "id", "acc.", "function", "line"
+    );
+    let bytes = rows.iter().map(Row::bytes).sum();
+    for row in rows.iter().take(lines) {
+        let widths: Vec<String> = row.widths.iter().map(u8::to_string).collect();
+        println!(
+            "{:>5.1}% {:>12} {:>12} {:>12} {:>6.1} {:>5} {:>4} {:>5}  {:<24} {:<20} {}",
+            percent(row.bytes(), bytes),
+            row.bytes(),
+            row.uses.local,
+            row.uses.global,
+            row.bytes() as f64 / row.records() as f64,
+            row.segment,
+            row.local_id,
+            row.accesses,
+            row.function,
+            row.line,
+            widths.join(" ")
+        );
+    }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    part as f64 * 100.0 / whole.max(1) as f64
+}
