@@ -3,9 +3,10 @@
 //!     cargo run --release -p trackway-trace --example record_bytes -- TRACE [lines]
 //!
 //! A record is an id (one byte within a function, else four) and its roots. Segments of one function, number and
-//! table count together over all processes of the trace. `acc.` is the number of accesses for which one record stands
-//! (a masked access counts its lanes, a loop its body once), `line` that of the first of them. A segment without any
-//! sets registers: `resume`, where a full buffer was changed in the midst of a function, or `roots` before a loop.
+//! table count together over all processes of the trace. `acc.` is the number of accesses and events for which one
+//! record stands (a masked access counts its lanes, a loop its body once), `line` that of the first access; without
+//! one, `enter` and `exit` are marks of the function. A segment that stands for nothing sets registers: `resume`,
+//! where a full buffer was changed in the midst of a function, or `roots` before a loop.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -216,6 +217,8 @@ fn row(table: &Table, number: usize) -> Row {
     };
     row.line = match first_line(table, segment) {
         Some(line) => line,
+        None if segment.operations.contains(&Operation::Enter) => "enter".to_owned(),
+        None if segment.operations.contains(&Operation::Exit) => "exit".to_owned(),
         None if row.is_resume() => "resume".to_owned(),
         None => "roots".to_owned(),
     };
@@ -295,6 +298,9 @@ fn print_totals(trace: &Trace, rows: &[Row], accesses: u64) {
             sum(&roots),
         );
     }
+    let mark = |row: &&Row| matches!(row.line.as_str(), "enter" | "exit");
+    let marks = |of: &dyn Fn(&Row) -> u64| rows.iter().filter(mark).map(of).sum::<u64>();
+    line("only enter, exit", marks(&Row::bytes), marks(&Row::records));
     let resumes = |of: &dyn Fn(&Row) -> u64| rows.iter().filter(|row| row.is_resume()).map(of).sum::<u64>();
     line("resume records", resumes(&Row::bytes), resumes(&Row::records));
     let setting = |row: &&Row| !row.is_resume() && row.accesses == 0;
