@@ -10,13 +10,15 @@ use crate::chunk::{HeaderProblem, HEADER_LENGTH};
 use crate::payload::{decompress, MAX_RAW_LENGTH};
 use crate::{ChunkHeader, ChunkKind, ChunkRef, TraceError, FORMAT_VERSION};
 
-pub(crate) const FILE_HEADER_LENGTH: usize = 32;
+/// Bytes of a file's header.
+pub const FILE_HEADER_LENGTH: usize = 32;
 pub(crate) const TRAILER_LENGTH: usize = 24;
 const FILE_MAGIC: &[u8; 8] = b"TRACKWAY";
 const TRAILER_MAGIC: &[u8; 8] = b"YAWKCART";
 const INDEX_ENTRY_LENGTH: usize = HEADER_LENGTH + 8;
 
-pub(crate) fn file_header(identity: [u8; 16]) -> [u8; FILE_HEADER_LENGTH] {
+/// The header of the file of a trace.
+pub fn file_header(identity: [u8; 16]) -> [u8; FILE_HEADER_LENGTH] {
     let mut header = [0; FILE_HEADER_LENGTH];
     header[0..8].copy_from_slice(FILE_MAGIC);
     header[8..10].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
@@ -48,7 +50,7 @@ pub(crate) fn trailer(index_offset: u64) -> [u8; TRAILER_LENGTH] {
 }
 
 /// The trace's identity, if the file starts as a trace that this version reads.
-pub(crate) fn check_file_header(file: &Path, bytes: &[u8]) -> Result<[u8; 16], TraceError> {
+pub fn check_file_header(file: &Path, bytes: &[u8]) -> Result<[u8; 16], TraceError> {
     let not_a_trace = |what| TraceError::NotATrace {
         file: file.to_path_buf(),
         what,
@@ -85,7 +87,7 @@ pub(crate) fn find_chunks(file: &Path, bytes: &[u8]) -> (Vec<ChunkRef>, Option<T
     }
 }
 
-fn from_trailer(bytes: &[u8]) -> Option<Vec<ChunkRef>> {
+pub(crate) fn from_trailer(bytes: &[u8]) -> Option<Vec<ChunkRef>> {
     let at = bytes.len().checked_sub(TRAILER_LENGTH)?;
     let trailer = &bytes[at..];
     if trailer[16..24] != *TRAILER_MAGIC || xxh3_64(&trailer[..8]) != u64_at(trailer, 8) {

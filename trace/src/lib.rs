@@ -30,6 +30,7 @@ pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, LongBlock, Mark};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
+pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
 pub use module::encode_module;
 pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
@@ -37,8 +38,8 @@ pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, Module, Program, Site,
     Symbol, VariableKind,
 };
-pub use trace::{Damage, Gap, GapReason, Stream, Trace};
-pub use writer::TraceWriter;
+pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
+pub use writer::{random_identity, Resumption, TraceWriter};
 
 /// Version of the trace format and of the module table that this crate writes; it reads no greater one.
 pub const FORMAT_VERSION: u16 = 1;

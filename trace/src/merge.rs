@@ -67,7 +67,7 @@ pub(crate) struct Merger {
     pub(crate) program: Program,
     pub(crate) loaded: Loaded,
     /// Tables by their bytes, so that a table loaded twice is merged once.
-    known: HashMap<Vec<u8>, usize>,
+    pub(crate) known: HashMap<Vec<u8>, usize>,
 }
 
 impl Merger {

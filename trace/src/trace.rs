@@ -1,6 +1,9 @@
 //! An opened trace.
 
-use std::collections::BTreeMap;
+mod growing;
+
+pub use growing::GrowingTrace;
+
 use std::fs::File;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -151,11 +154,23 @@ impl Trace {
     fn read(path: &Path, bytes: Bytes) -> Result<Trace, TraceError> {
         let identity = index::check_file_header(path, &bytes)?;
         let (chunks, damage) = index::find_chunks(path, &bytes);
-        let mut trace = Trace {
+        let mut trace = Trace::without_content(path, identity);
+        trace.bytes = bytes;
+        trace.chunks = chunks;
+        if let Some(error) = damage {
+            trace.report(error);
+        }
+        trace.read_definitions();
+        trace.read_streams();
+        Ok(trace)
+    }
+
+    fn without_content(path: &Path, identity: [u8; 16]) -> Trace {
+        Trace {
             path: path.to_path_buf(),
-            bytes,
+            bytes: Bytes::Owned(Vec::new()),
             identity,
-            chunks,
+            chunks: Vec::new(),
             start: StartInfo::default(),
             end: None,
             processes: Vec::new(),
@@ -165,13 +180,7 @@ impl Trace {
             streams: Vec::new(),
             gaps: Vec::new(),
             damage: Vec::new(),
-        };
-        if let Some(error) = damage {
-            trace.report(error);
         }
-        trace.read_definitions();
-        trace.read_streams();
-        Ok(trace)
     }
 
     pub fn path(&self) -> &Path {
@@ -239,17 +248,17 @@ impl Trace {
 
     /// Replaces the content of `payload` by the chunk's payload, checked and decompressed.
     pub fn read_payload(&self, chunk: &ChunkRef, payload: &mut Vec<u8>) -> Result<(), TraceError> {
-        self.read_padded_payload(chunk, 0, payload)
+        self.unpack_payload(chunk, self.stored_payload(chunk)?, 0, payload)
     }
 
-    /// The same, with `padding` zero bytes after it.
-    pub(crate) fn read_padded_payload(
+    /// Replaces the content of `payload` by the decompressed payload of a chunk, followed by `padding` zero bytes.
+    pub(crate) fn unpack_payload(
         &self,
         chunk: &ChunkRef,
+        stored: &[u8],
         padding: usize,
         payload: &mut Vec<u8>,
     ) -> Result<(), TraceError> {
-        let stored = self.stored_payload(chunk)?;
         decompress(&chunk.header, stored, padding, payload).map_err(|what| TraceError::BadCompression {
             file: self.path.clone(),
             offset: chunk.offset,
@@ -257,7 +266,7 @@ impl Trace {
         })
     }
 
-    fn stored_payload(&self, chunk: &ChunkRef) -> Result<&[u8], TraceError> {
+    pub(crate) fn stored_payload(&self, chunk: &ChunkRef) -> Result<&[u8], TraceError> {
         let (header, stored) = index::chunk_at(&self.bytes, chunk.offset as usize)
             .map_err(|problem| problem.into_error(&self.path, chunk.offset))?;
         let damaged = |what| TraceError::BadChecksum {
@@ -351,44 +360,59 @@ impl Trace {
 
     /// Sorts the chunks into streams, and finds the gaps.
     fn read_streams(&mut self) {
-        let mut streams: BTreeMap<u32, Stream> = BTreeMap::new();
         let mut gaps = Vec::new();
-        for chunk in &self.chunks {
-            let header = &chunk.header;
-            if !matches!(
-                header.kind,
-                ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
-            ) {
-                continue;
-            }
-            let stream = streams.entry(header.stream).or_insert_with(|| Stream {
-                id: header.stream,
-                process: header.process,
-                ..Stream::default()
-            });
-            match header.kind {
-                ChunkKind::Records => stream.chunks.push(*chunk),
-                ChunkKind::OracleRecords => stream.oracle_chunks.push(*chunk),
-                _ => gaps.push((
-                    *chunk,
-                    stream
-                        .chunks
-                        .last()
-                        .map_or(0, |last| last.header.sequence.saturating_add(1)),
-                )),
+        for index in 0..self.chunks.len() {
+            let chunk = self.chunks[index];
+            if let Some(before_sequence) = self.add_to_stream(&chunk) {
+                gaps.push((chunk, before_sequence));
             }
         }
-        for stream in streams.values_mut() {
+        for stream in &mut self.streams {
             stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
             stream.oracle_chunks.sort_by_key(|chunk| chunk.header.sequence);
         }
-        self.streams = streams.into_values().collect();
         for (chunk, before_sequence) in gaps {
             match self.read_gap(&chunk, before_sequence) {
                 Ok(gap) => self.gaps.push(gap),
                 Err(error) => self.report(error),
             }
         }
+    }
+
+    /// Adds a chunk to its stream, if it belongs to one. Of a gap, returns the sequence of the chunk that follows it.
+    fn add_to_stream(&mut self, chunk: &ChunkRef) -> Option<u64> {
+        let header = &chunk.header;
+        if !matches!(
+            header.kind,
+            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
+        ) {
+            return None;
+        }
+        let stream = self.stream_mut(header.stream, header.process);
+        match header.kind {
+            ChunkKind::Records => stream.chunks.push(*chunk),
+            ChunkKind::OracleRecords => stream.oracle_chunks.push(*chunk),
+            _ => {
+                let last = stream.chunks.last();
+                return Some(last.map_or(0, |last| last.header.sequence.saturating_add(1)));
+            }
+        }
+        None
+    }
+
+    fn stream_mut(&mut self, id: u32, process: u32) -> &mut Stream {
+        let streams = &mut self.streams;
+        let position = streams.binary_search_by_key(&id, |stream| stream.id);
+        let position = position.unwrap_or_else(|position| {
+            let stream = Stream {
+                id,
+                process,
+                ..Stream::default()
+            };
+            streams.insert(position, stream);
+            position
+        });
+        &mut streams[position]
     }
 
     fn read_gap(&self, chunk: &ChunkRef, before_sequence: u64) -> Result<Gap, TraceError> {

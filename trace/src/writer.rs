@@ -1,5 +1,9 @@
 //! Writing a trace file.
 
+mod resume;
+
+pub use resume::Resumption;
+
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
@@ -27,6 +31,18 @@ impl TraceWriter {
     /// Creates the file, which only its owner may read, and writes the header. An existing file is replaced only if
     /// `force` is set; existing devices and pipes are written to in any case.
     pub fn create(path: &Path, force: bool, codec: Codec) -> Result<Self, TraceError> {
+        let identity = random_identity()
+            .map_err(|error| TraceError::io(path, "draw the trace's random identity")(error))?;
+        Self::create_identified(path, force, codec, identity)
+    }
+
+    /// The same, for a trace that has an identity already.
+    pub fn create_identified(
+        path: &Path,
+        force: bool,
+        codec: Codec,
+        identity: [u8; 16],
+    ) -> Result<Self, TraceError> {
         let file = open_for_writing(path, force)?;
         let regular = file
             .metadata()
@@ -47,7 +63,7 @@ impl TraceWriter {
             chunk: Vec::new(),
             failed: false,
         };
-        writer.append(&index::file_header(random_identity(path)?))?;
+        writer.append(&index::file_header(identity))?;
         Ok(writer)
     }
 
@@ -86,10 +102,11 @@ impl TraceWriter {
             source,
         })?;
         self.write_chunk(&ChunkFields::new(ChunkKind::End), &json)?;
-        self.write_footer()
+        self.close()
     }
 
-    fn write_footer(&mut self) -> Result<(), TraceError> {
+    /// Writes the index and the trailer of a trace whose end chunk was appended like any other.
+    pub fn close(mut self) -> Result<(), TraceError> {
         let Some(payload) = index::index_payload(&self.chunks) else {
             return Ok(()); // more chunks than an index can hold: readers scan
         };
@@ -194,9 +211,9 @@ fn open_existing(options: &mut OpenOptions, path: &Path, force: bool) -> Result<
         .map_err(TraceError::io(path, "open the file for writing"))
 }
 
-fn random_identity(path: &Path) -> Result<[u8; 16], TraceError> {
+/// A fresh identity for a trace.
+pub fn random_identity() -> io::Result<[u8; 16]> {
     let mut identity = [0; 16];
-    getrandom::fill(&mut identity)
-        .map_err(|error| TraceError::io(path, "draw the trace's random identity")(io::Error::other(error)))?;
+    getrandom::fill(&mut identity).map_err(io::Error::other)?;
     Ok(identity)
 }

@@ -45,10 +45,15 @@ impl<'t> Decoder<'t> {
 
     /// Reads a chunk of records and decodes it batch by batch. Chunks may be decoded in any order.
     pub fn decode(&mut self, chunk: &ChunkRef) -> Result<Batches<'_, 't>, TraceError> {
+        self.decode_stored(chunk, self.trace.stored_payload(chunk)?)
+    }
+
+    /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand there.
+    pub fn decode_stored(&mut self, chunk: &ChunkRef, stored: &[u8]) -> Result<Batches<'_, 't>, TraceError> {
         // Enough for a global id, the longest record, and a root that is read as 8 bytes.
         let padding = 4 + self.code.max_record_length + 8;
         self.trace
-            .read_padded_payload(chunk, padding, &mut self.payload)?;
+            .unpack_payload(chunk, stored, padding, &mut self.payload)?;
         self.registers.fill(0);
         let header = &chunk.header;
         self.batch.process = header.process;

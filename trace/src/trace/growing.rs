@@ -1,0 +1,91 @@
+//! A trace that grows chunk by chunk while its program runs.
+
+use std::collections::HashMap;
+use std::mem::take;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use super::{Bytes, Trace};
+use crate::index::FILE_HEADER_LENGTH;
+use crate::merge::Merger;
+use crate::{ChunkHeader, ChunkKind, ChunkRef};
+
+/// Takes the chunks of a trace in the order of its file and keeps what they define, but no records: for decoding these
+/// as they come, with [`crate::Decoder::decode_stored`].
+pub struct GrowingTrace {
+    trace: Trace,
+    known_tables: HashMap<Vec<u8>, usize>,
+    /// Where the next chunk would stand in the file.
+    position: u64,
+    payload: Vec<u8>,
+}
+
+impl GrowingTrace {
+    /// `name` stands for the file in messages.
+    pub fn new(name: &Path) -> Self {
+        let mut trace = Trace::without_content(name, [0; 16]);
+        trace.program = Merger::new().program;
+        GrowingTrace {
+            trace,
+            known_tables: HashMap::new(),
+            position: FILE_HEADER_LENGTH as u64,
+            payload: Vec::new(),
+        }
+    }
+
+    /// Where the next chunk would stand in a file, bytes.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Takes the next chunk: its header and the whole of it. Of records only the header is looked at. What can't be
+    /// read goes to [`Trace::damage`].
+    pub fn push(&mut self, header: &ChunkHeader, chunk: &[u8]) {
+        let in_file = ChunkRef {
+            header: *header,
+            offset: self.position,
+        };
+        self.position += header.chunk_length();
+        self.trace.chunks.push(in_file);
+        let gap_before = self.trace.add_to_stream(&in_file);
+        if matches!(header.kind, ChunkKind::Records | ChunkKind::OracleRecords) {
+            return;
+        }
+        self.trace.bytes = Bytes::Owned(chunk.to_vec());
+        let in_memory = ChunkRef {
+            header: *header,
+            offset: 0,
+        };
+        let read = match gap_before {
+            Some(before_sequence) => self
+                .trace
+                .read_gap(&in_memory, before_sequence)
+                .map(|gap| self.trace.gaps.push(gap)),
+            None => self.define(&in_memory),
+        };
+        if let Err(error) = read {
+            self.trace.report(error);
+        }
+    }
+
+    fn define(&mut self, chunk: &ChunkRef) -> Result<(), crate::TraceError> {
+        let mut merger = Merger {
+            program: take(&mut self.trace.program),
+            loaded: take(&mut self.trace.loaded),
+            known: take(&mut self.known_tables),
+        };
+        let read = self.trace.read_definition(chunk, &mut merger, &mut self.payload);
+        self.trace.program = merger.program;
+        self.trace.loaded = merger.loaded;
+        self.known_tables = merger.known;
+        if chunk.header.kind == ChunkKind::Module {
+            self.trace.code = OnceLock::new();
+        }
+        read
+    }
+
+    /// The trace so far. Its records can't be read from it.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+}
