@@ -1,0 +1,74 @@
+"""Building what is measured: workloads plain and traced, and recorders of other schemes beside them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build"
+OUT = BUILD / "bench"
+TRACKWAY = BUILD / "bin" / "trackway"
+MEASURE = OUT / "measure"
+DECODE = ROOT / "target" / "release" / "examples" / "decode_trace"
+PLUGIN = BUILD / "lib" / "trackway" / "TrackwayPass.so"
+
+FLAGS = {"bfs": ["-fopenmp"], "threads": ["-pthread"], "kvstore": ["-pthread"]}
+
+
+def call(*command, **settings):
+    """The output of a command; its failure ends the benchmark."""
+    command = [str(word) for word in command]
+    done = subprocess.run(command, capture_output=True, text=True, **settings)
+    if done.returncode != 0:
+        sys.exit(f"bench: status {done.returncode}: {' '.join(command)}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def build_tools():
+    """`measure`, which tells a program's own time from a recorder's, and `decode_trace`, which counts accesses."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    call("clang-19", "-O2", ROOT / "bench" / "measure.c", "-o", MEASURE)
+    call("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-trace", "--example", DECODE.name, cwd=ROOT)
+
+
+def workload(variant, name):
+    """The program of a workload, `plain` or `traced`."""
+    call("make", "-s", "-C", ROOT / "workloads", variant, f"W={name}", f"OUT={OUT}/programs")
+    return OUT / "programs" / variant / name
+
+
+def sources_of(name):
+    folder = ROOT / "workloads" / name
+    return sorted(folder.glob("*.c")) if folder.is_dir() else sorted(ROOT.glob(f"workloads/{name}.c*"))
+
+
+def is_cxx(name):
+    return sources_of(name)[0].suffix == ".cpp"
+
+
+def plain_compiler(name):
+    return ["clang++-19" if is_cxx(name) else "clang-19"]
+
+
+def traced_compiler(name):
+    return [TRACKWAY, "c++" if is_cxx(name) else "cc"]
+
+
+def with_calls(baseline, name, *flags):
+    """The plain program with a call for each access, answered by bench/baselines/BASELINE.c."""
+    program = OUT / "programs" / baseline / name
+    program.parent.mkdir(parents=True, exist_ok=True)
+    answer = OUT / "programs" / f"{baseline}.o"
+    call("clang-19", "-O2", "-c", ROOT / "bench" / "baselines" / f"{baseline}.c", "-o", answer)
+    environment = dict(os.environ, TRACKWAY_PASS_OPTIONS="only-oracle=1")
+    words = [*plain_compiler(name), "-O2", "-g", f"-fpass-plugin={PLUGIN}", *FLAGS.get(name, []), *flags]
+    call(*words, *sources_of(name), answer, "-o", program, env=environment)
+    return program
+
+
+def default_codec():
+    """The codec that `trackway record` uses when none is asked for."""
+    found = re.search(r"--codec <.*?\[default: ([\w+-]+)\]", call(TRACKWAY, "record", "--help"), re.S)
+    return found.group(1) if found else "lz4"

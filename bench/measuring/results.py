@@ -1,0 +1,100 @@
+"""Results as tables, as JSON, and against earlier ones."""
+
+import json
+import math
+import os
+import platform
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from .programs import OUT, ROOT, TRACKWAY, call
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a suite's table: a key of its rows, a title, and how a number is written."""
+
+    key: str
+    title: str
+    form: str = "{:.2f}"
+
+    def show(self, row):
+        value = row.get(self.key)
+        return "-" if value is None else self.form.format(value)
+
+
+def print_table(first, columns, rows):
+    """Rows: {name: {key: number}}; a row {"why": text} says why it has no numbers."""
+    lines = [[first, *(column.title for column in columns)]]
+    for name, row in rows.items():
+        lines.append([name, row["why"]] if "why" in row else [name, *(column.show(row) for column in columns)])
+    whole = [line for line in lines if len(line) == len(columns) + 1]
+    widths = [max(len(line[i]) for line in whole) for i in range(len(columns) + 1)]
+    widths[0] = max(widths[0], *(len(line[0]) for line in lines))
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])] if line in whole else line[1:]
+        print(line[0].ljust(widths[0]), *cells, sep="  ")
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(max(value, 1e-9)) for value in values))
+
+
+def machine():
+    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    return {
+        "processor": model,
+        "processors": os.cpu_count(),
+        "kernel": platform.release(),
+        "clang": call("clang-19", "--version").splitlines()[0],
+        "trackway": call(TRACKWAY, "--version").strip(),
+        "commit": call("git", "-C", ROOT, "describe", "--always", "--dirty").strip(),
+    }
+
+
+def add_arguments(parser, rounds):
+    parser.add_argument("--rounds", type=int, default=rounds, help=f"interleaved runs of which medians are taken (default {rounds})")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="where the figures go (default build/bench/SUITE.json)")
+    parser.add_argument("--compare", type=Path, metavar="FILE", help="also print ratios to the figures of an earlier run")
+
+
+def earlier(arguments):
+    """The document of --compare, read before anything overwrites it."""
+    if not arguments.compare:
+        return None
+    try:
+        document = json.loads(arguments.compare.read_text())
+        document["tables"]
+    except (OSError, ValueError, KeyError) as error:
+        sys.exit(f"bench: {arguments.compare}: no figures of an earlier run: {error!r}")
+    return document
+
+
+def write(suite, arguments, tables, **more):
+    """`tables`: {name: {row: {key: number}}}, what --compare compares; `more`: everything else worth keeping."""
+    file = arguments.json or OUT / f"{suite}.json"
+    document = {"suite": suite, "machine": machine(), "rounds": arguments.rounds, "tables": tables, **more}
+    file.write_text(json.dumps(document, indent=1) + "\n")
+    print(f"\nwritten to {os.path.relpath(file)}")
+
+
+def print_machine():
+    print(", ".join(f"{key} {value}" for key, value in machine().items()))
+
+
+def compare(old, first, columns, tables):
+    """Prints every figure as a multiple of the earlier one."""
+    for name, rows in tables.items():
+        before = old["tables"].get(name, {})
+        shared = {row: ratios(figures, before[row]) for row, figures in rows.items() if row in before}
+        shared = {row: figures for row, figures in shared.items() if figures}
+        if shared:
+            print(f"\n{name}: as multiples of the earlier figures (commit {old['machine']['commit']})")
+            print_table(first, [Column(column.key, column.title) for column in columns], shared)
+
+
+def ratios(new, old):
+    both = (key for key in new if isinstance(new[key], (int, float)) and isinstance(old.get(key), (int, float)))
+    return {key: new[key] / old[key] for key in both if old[key]}

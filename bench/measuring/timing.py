@@ -1,0 +1,65 @@
+"""Runs and their times."""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+from .programs import DECODE, MEASURE, OUT, TRACKWAY, call
+
+
+def timed(command, environment=None, cwd=None):
+    """Wall and CPU seconds of a command with all its descendants."""
+    started = time.monotonic()
+    process = subprocess.Popen(
+        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=cwd
+    )
+    error = process.stderr.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    wall = time.monotonic() - started
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        sys.exit(f"bench: status {process.returncode}: {command}\n{error.decode()}")
+    return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime}
+
+
+def recorded(program, arguments, options, trace=None, environment=None):
+    """A run under `trackway record`; without a trace, full buffers are discarded.
+
+    `wall_s` and `cpu_s` are those of the whole command, `program_wall_s` and `program_cpu_s` those of the program in
+    it, `recorder_cpu_s` is the rest.
+    """
+    own = OUT / "own_time"
+    destination = ["-f", "-o", trace] if trace else ["--discard"]
+    command = [TRACKWAY, "record", "-q", *options, *destination, "--", MEASURE, own, program, *arguments]
+    result = timed(command, environment)
+    program_wall_ns, program_cpu_ns = map(int, own.read_text().split())
+    result["program_wall_s"] = program_wall_ns / 1e9
+    result["program_cpu_s"] = program_cpu_ns / 1e9
+    result["recorder_cpu_s"] = max(0.0, result["cpu_s"] - result["program_cpu_s"])
+    if trace:
+        result["trace_bytes"] = os.path.getsize(trace)
+    return result
+
+
+def decoded(trace):
+    """Accesses of a trace, bytes of its records, and the CPU time that one core needs to decode it as events."""
+    accesses, record_bytes, cpu_ns = map(int, call(DECODE, trace).split())
+    return {"accesses": accesses, "record_bytes": record_bytes, "decode_cpu_s": cpu_ns / 1e9}
+
+
+def medians(rounds):
+    """From a list of {variant: {quantity: number}} the median of each quantity, over the rounds that have it."""
+    result = {}
+    for variant in dict.fromkeys(name for one in rounds for name in one):
+        present = [one[variant] for one in rounds if variant in one]
+        quantities = dict.fromkeys(name for values in present for name in values)
+        result[variant] = {
+            name: statistics.median(values[name] for values in present if name in values) for name in quantities
+        }
+    return result
+
+
+def progress(*words):
+    print(*words, file=sys.stderr, flush=True)
