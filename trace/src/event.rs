@@ -60,7 +60,7 @@ pub struct LongBlock {
     pub length: u64,
 }
 
-/// A run of successive accesses and events of one thread, in program order. The three columns have the same length.
+/// A sequence of successive accesses and events of one thread, in program order. The three columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub site: Vec<SiteId>,
@@ -79,8 +79,9 @@ pub struct Batch {
     pub first_ns: u64,
     /// When the program handed the chunk's buffer over.
     pub last_ns: u64,
-    /// In the last batch of a chunk that was swept from a thread which never handed it over: index of the first access
-    /// of the last record. It and the later ones were about to happen, but may not have happened.
+    /// In the last batches of a chunk that was swept from a thread which never handed it over: index of the first access
+    /// of the last record. It and the later ones were about to happen, but may not have happened. If that record is a
+    /// long loop, several batches have nothing else.
     pub uncertain_from: Option<u32>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::module::ModulePayload;
-use crate::table::{Segment, Table, TableError, TableLocation};
+use crate::table::{Operation, Segment, Table, TableError, TableLocation};
 use crate::{
     AllocationSite, AllocationSiteId, Function, FunctionId, Location, LocationId, Module, ModuleId, Program,
     Site, SiteId, StringId, Symbol,
@@ -32,6 +32,7 @@ pub(crate) struct MergedTable {
     pub(crate) segments_of_function: Vec<Range<u32>>,
     pub(crate) register_counts: Vec<u32>,
     pub(crate) segments: Vec<Segment>,
+    loop_count: u64,
     /// The table's symbols; their addresses are each module's own.
     symbols: Vec<Symbol>,
     source_file: StringId,
@@ -162,6 +163,7 @@ impl Merger {
             key,
             first_segment: payload.map_or(0, |payload| payload.first_segment),
             segment_count: table.segments.len() as u32,
+            loop_count: table.loop_count,
             address: payload.map(|payload| payload.address),
             oracle: table.oracle,
             calls: table.calls,
@@ -244,6 +246,7 @@ impl Merger {
                 .collect(),
             register_counts: table.functions.iter().map(|f| f.register_count).collect(),
             symbols: symbols.collect(),
+            loop_count: loop_count(&table.segments),
             segments: table.segments,
             source_file,
             producer: string(table.producer),
@@ -253,6 +256,12 @@ impl Merger {
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1
     }
+}
+
+/// Loops that are recorded as such.
+fn loop_count(segments: &[Segment]) -> u64 {
+    let operations = segments.iter().flat_map(|segment| &segment.operations);
+    operations.map(Operation::loop_count).sum()
 }
 
 /// Appends a table's locations, all but the unknown one, and says where each went.

@@ -32,6 +32,8 @@ pub struct Module {
     /// Id of its first segment; 0 if read from a program's file.
     pub first_segment: u32,
     pub segment_count: u32,
+    /// Loops that one record stands for.
+    pub loop_count: u64,
     /// Run-time address of its descriptor; none if read from a program's file.
     pub address: Option<u64>,
     /// Whether it was built with the oracle.

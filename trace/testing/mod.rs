@@ -3,4 +3,5 @@
 pub mod choices;
 pub mod file;
 pub mod golden;
+pub mod loops;
 pub mod tables;

@@ -98,7 +98,7 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
     let first_segment = table.segments.len() as u32;
     let segment_count = 1 + choices.below(6);
     for number in 0..segment_count {
-        let operations: Vec<Operation> = (0..choices.below(10)).map(|_| operation(choices)).collect();
+        let operations: Vec<Operation> = (0..choices.below(10)).map(|_| operation(choices, 0)).collect();
         let local_id = if choices.below(4) == 0 {
             0
         } else {
@@ -162,11 +162,24 @@ fn block(choices: &mut Choices<'_>) -> Box<AllocatedBlock> {
     })
 }
 
-fn operation(choices: &mut Choices<'_>) -> Operation {
+/// A loop of few iterations, or of as many as a register says; now and then of too many.
+fn repetition(choices: &mut Choices<'_>, depth: u32) -> Operation {
+    let count = match choices.below(32) {
+        0..=29 => Expression::constant(i64::from(choices.below(5))),
+        30 => Expression::constant((1 << 40) + choices.number()),
+        _ => Expression::register(choices.below(REGISTERS), i64::from(choices.below(3)) - 1),
+    };
+    let body = (0..choices.below(5)).map(|_| operation(choices, depth + 1));
+    let body = body.filter(Operation::may_repeat).collect();
+    Operation::Loop { count, body }
+}
+
+/// An operation inside `depth` loops.
+fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
     let register = choices.below(REGISTERS);
     let site = choices.below(SITES);
     let allocation_site = choices.below(ALLOCATION_SITES);
-    match choices.below(16) {
+    match choices.below(18) {
         0..=3 => {
             let encoding = Encoding {
                 width: 1 << choices.below(4),
@@ -214,6 +227,7 @@ fn operation(choices: &mut Choices<'_>) -> Operation {
             old: expression(choices),
             block: block(choices),
         },
+        15..=16 if depth < 4 => repetition(choices, depth),
         _ if choices.flag() => Operation::Enter,
         _ => Operation::Exit,
     }

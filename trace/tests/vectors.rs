@@ -117,8 +117,8 @@ fn chunk_header() {
     assert_eq!(header.to_bytes(), bytes);
 }
 
-fn table() -> Table {
-    let vector = vector("table");
+fn table(name: &str) -> Table {
+    let vector = vector(name);
     let mut bytes = b"TWTABLE\0\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
     bytes.resize(32, 0);
     bytes.extend(vector.hex("body"));
@@ -129,9 +129,9 @@ fn table() -> Table {
     table
 }
 
-fn trace_of(bytes: &[u8], flags: u16) -> Trace {
+fn trace_of(table_name: &str, bytes: &[u8], flags: u16) -> Trace {
     FileBytes::new(Codec::None)
-        .module(0, 1, &table())
+        .module(0, 1, &table(table_name))
         .records(0, flags, bytes)
         .open()
 }
@@ -163,9 +163,13 @@ fn accesses(trace: &Trace) -> Vec<(SiteId, u64, u64)> {
 
 #[test]
 fn streams() {
-    for (name, flags) in [("stream", 0), ("tail-stream", FLAG_TAIL)] {
+    for (table_name, name, flags) in [
+        ("table", "stream", 0),
+        ("table", "tail-stream", FLAG_TAIL),
+        ("loop-table", "loop-stream", 0),
+    ] {
         let vector = vector(name);
-        let trace = trace_of(&vector.hex("bytes"), flags);
+        let trace = trace_of(table_name, &vector.hex("bytes"), flags);
         let mut events = Vec::new();
         let chunk = &trace.streams()[0].chunks[0];
         let violations = Interpreter::new(&trace)
@@ -202,7 +206,7 @@ fn oracle() {
     let vector = vector("oracle");
     let function = function_hash("a.c", "f");
     assert_eq!(function, vector.number("function"));
-    let trace = trace_of(&self::vector("stream").hex("bytes"), 0);
+    let trace = trace_of("table", &self::vector("stream").hex("bytes"), 0);
     let records = site_records(trace.program());
     let mut account = Account::default();
     for (site, address, length) in accesses(&trace) {

@@ -121,6 +121,7 @@ pub fn modules(program: &Program) -> Table {
         .integer("segments", "segments", Unit::Count, |module| {
             module.segment_count.into()
         })
+        .integer("loops", "loops", Unit::Count, |module| module.loop_count)
         .text("calls", "calls", |module| yes_or_no(module.calls))
         .text("oracle", "oracle", |module| yes_or_no(module.oracle))
         .text("producer", "producer", |module| program.string(module.producer))

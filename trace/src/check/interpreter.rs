@@ -1,8 +1,10 @@
 //! A decoder that follows the format's text operation by operation, and checks what the fast one takes for granted.
 
+use std::ops::ControlFlow;
+
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
 use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError};
 
 /// An access or event, in program order.
@@ -20,6 +22,8 @@ pub struct Interpreter<'t> {
     /// For each register the number of the context that last set it.
     set_in: Vec<u64>,
     context: u64,
+    /// Iterations that the loops of one record may run.
+    iteration_limit: u64,
 }
 
 /// Where a record leads.
@@ -37,6 +41,8 @@ struct Run<'a, 't> {
     /// Bytes of the record that are still to be read; beyond them all is 0.
     rest: &'a [u8],
     unset: Option<u32>,
+    /// Iterations of the record's loops, those still to come among them.
+    iterations: u64,
     sink: &'a mut dyn FnMut(Decoded),
 }
 
@@ -54,6 +60,16 @@ impl<'t> Interpreter<'t> {
             registers: vec![0; registers],
             set_in: vec![0; registers],
             context: 0,
+            iteration_limit: MAX_ITERATIONS,
+        }
+    }
+
+    /// Takes records whose loops run more often, all together, for broken; the format's own limit is 2^40. For traces of
+    /// which nobody wants to wait for the end.
+    pub fn with_iteration_limit(self, iteration_limit: u64) -> Self {
+        Interpreter {
+            iteration_limit,
+            ..self
         }
     }
 
@@ -109,16 +125,26 @@ impl<'t> Interpreter<'t> {
                 place,
                 rest,
                 unset: None,
+                iterations: 0,
                 sink,
             };
-            for operation in &place.segment.operations {
-                self.operation(operation, &mut run);
-            }
+            let done = self.operations(&place.segment.operations, &mut run);
+            let iterations = run.iterations;
             if let Some(register) = run.unset {
                 violations.push(violation(Rule::UnsetRegister {
                     function: place.function,
                     register,
                 }));
+            }
+            if done.is_break() {
+                // Of a record that was never completed, the count may be anything.
+                let incomplete = tail && is_end(payload, end) && iterations > MAX_ITERATIONS;
+                if !incomplete {
+                    violations.push(violation(Rule::Iterations {
+                        limit: self.iteration_limit,
+                    }));
+                }
+                break;
             }
             position = end;
         }
@@ -171,7 +197,14 @@ impl<'t> Interpreter<'t> {
         value
     }
 
-    fn operation(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
+    /// Breaks off if the loops of the record run too often.
+    fn operations(&mut self, operations: &[Operation], run: &mut Run<'_, '_>) -> ControlFlow<()> {
+        operations
+            .iter()
+            .try_for_each(|operation| self.operation(operation, run))
+    }
+
+    fn operation(&mut self, operation: &Operation, run: &mut Run<'_, '_>) -> ControlFlow<()> {
         let table = run.place.table;
         match operation {
             Operation::Root { register, encoding } => {
@@ -207,7 +240,16 @@ impl<'t> Interpreter<'t> {
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
                 self.allocation(operation, run);
             }
+            Operation::Loop { count, body } => {
+                let count = self.value(count, run);
+                run.iterations = run.iterations.saturating_add(count);
+                if run.iterations > self.iteration_limit {
+                    return ControlFlow::Break(());
+                }
+                return (0..count).try_for_each(|_| self.operations(body, run));
+            }
         }
+        ControlFlow::Continue(())
     }
 
     fn lanes(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
@@ -297,6 +339,11 @@ impl Run<'_, '_> {
             length,
         });
     }
+}
+
+/// Whether no record begins at `position` of a `tail` chunk's payload, whose missing bytes are 0.
+fn is_end(payload: &[u8], position: usize) -> bool {
+    payload.iter().skip(position).take(4).all(|byte| *byte == 0)
 }
 
 fn same_function(one: &Place<'_>, other: &Place<'_>) -> bool {

@@ -58,6 +58,10 @@ pub enum Rule {
     Truncated {
         missing: u64,
     },
+    /// The loops of a record run at most so often, all together.
+    Iterations {
+        limit: u64,
+    },
     /// A register is read that the function has not set in this buffer.
     UnsetRegister {
         function: FunctionId,
@@ -83,6 +87,7 @@ impl Violation {
             Rule::UnknownLocalId { local_id } => format!("local id {local_id} is unknown in its function"),
             Rule::UnknownGlobalId { id } => format!("global id {id} belongs to no module"),
             Rule::Truncated { missing } => format!("{missing} bytes of the last record are missing"),
+            Rule::Iterations { limit } => format!("its loops run more than {limit} times"),
             Rule::UnsetRegister { function, register } => {
                 let name = program.function_name(function);
                 format!("`{name}` reads register {register}, which it has not set in this buffer")

@@ -145,6 +145,10 @@ impl Compiler<'_> {
             step_count: self.code.steps.len() as u32 - first_step,
             first_local: 0,
             local_count: 0,
+            has_loops: segment
+                .operations
+                .iter()
+                .any(|operation| operation.loop_count() > 0),
         }
     }
 
@@ -250,7 +254,19 @@ impl Compiler<'_> {
             }
             Operation::Enter => self.event(EventCode::Enter(context.function)),
             Operation::Exit => self.event(EventCode::Exit(context.function)),
+            Operation::Loop { count, body } => self.repetition(context, count, body),
         }
+    }
+
+    fn repetition(&mut self, context: Context<'_>, count: &Expression, body: &[Operation]) {
+        let count = self.wide(context, count);
+        self.step(Step::Loop { count, end: 0 });
+        let head = self.code.steps.len() - 1;
+        body.iter()
+            .for_each(|operation| self.operation(context, operation));
+        self.end_run();
+        let end = self.code.steps.len() as u32;
+        self.code.steps[head] = Step::Loop { count, end };
     }
 
     fn allocation(&mut self, context: Context<'_>, operation: &Operation) -> EventCode {

@@ -10,7 +10,10 @@
 //! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries behind the last one that a step names;
 //! - each range of roots holds a multiple of [`ROOT_UNIT`];
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
-//! - a segment stands for at most [`Code::max_accesses`] accesses.
+//! - a segment stands for at most [`Code::max_accesses`] accesses, where the body of a loop counts once;
+//! - the steps between a [`Step::Loop`] and its end are the body's, and loops nest at most [`MAX_LOOP_DEPTH`] deep.
+//!
+//! [`MAX_LOOP_DEPTH`]: crate::table::MAX_LOOP_DEPTH
 
 mod compile;
 
@@ -66,6 +69,7 @@ pub(crate) struct SegmentCode {
     /// Where its function's list of local ids starts, and its length.
     pub(crate) first_local: u32,
     pub(crate) local_count: u32,
+    pub(crate) has_loops: bool,
 }
 
 /// A segment as its local id names it.
@@ -119,15 +123,48 @@ pub(crate) struct WideTerm {
 /// `first_site` counts in `sites` and `sizes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
-    Roots { first: u32, count: u32 },
-    Near { first: u32, count: u32, first_site: u32 },
-    Linear { first: u32, count: u32, first_site: u32 },
-    Wide { value: u32, first_site: u32 },
-    SetLinear { register: u16, value: u32 },
-    SetWide { register: u16, value: u32 },
-    Block { site: SiteId, address: u32, length: u32 },
-    Masked { access: u32 },
-    Event { event: u32 },
+    Roots {
+        first: u32,
+        count: u32,
+    },
+    Near {
+        first: u32,
+        count: u32,
+        first_site: u32,
+    },
+    Linear {
+        first: u32,
+        count: u32,
+        first_site: u32,
+    },
+    Wide {
+        value: u32,
+        first_site: u32,
+    },
+    SetLinear {
+        register: u16,
+        value: u32,
+    },
+    SetWide {
+        register: u16,
+        value: u32,
+    },
+    Block {
+        site: SiteId,
+        address: u32,
+        length: u32,
+    },
+    Masked {
+        access: u32,
+    },
+    Event {
+        event: u32,
+    },
+    /// Runs the steps from the next one up to `end`, which counts in `steps`, as often as `wide` number `count` says.
+    Loop {
+        count: u32,
+        end: u32,
+    },
 }
 
 /// An access for each lane that is set.

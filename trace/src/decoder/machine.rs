@@ -1,5 +1,7 @@
 //! What a record does: it sets registers and appends to the batch's columns.
 
+use std::ops::Range;
+
 use crate::code::{
     Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, ROOT_UNIT, RUN_UNIT,
 };
@@ -100,8 +102,24 @@ impl<'a> Machine<'a> {
         }
     }
 
+    /// For records with loops, which don't run straight on: sets the roots that come first.
+    pub(super) fn begin_looped(&mut self, segment: u32, start: usize) -> Range<u32> {
+        let code = self.code;
+        let segment = &code.segments[segment as usize];
+        let first_root = segment.first_root as usize;
+        self.roots(
+            &code.roots[first_root..first_root + segment.root_count as usize],
+            start,
+        );
+        segment.first_step..segment.first_step + segment.step_count
+    }
+
+    pub(super) fn step_number(&self, number: u32) -> Step {
+        self.code.steps[number as usize]
+    }
+
     #[inline(always)]
-    fn step(&mut self, step: Step, start: usize) {
+    pub(super) fn step(&mut self, step: Step, start: usize) {
         let code = self.code;
         // SAFETY: the ranges and indices of a step lie in their pools.
         unsafe {
@@ -147,7 +165,12 @@ impl<'a> Machine<'a> {
             } => self.block(site, address, length),
             Step::Masked { access } => self.masked(self.code.masked[access as usize]),
             Step::Event { event } => self.event(self.code.events[event as usize]),
-            Step::Near { .. } | Step::Linear { .. } | Step::SetLinear { .. } | Step::Roots { .. } => {}
+            // `step` knows the others, and records with loops don't run straight on.
+            Step::Near { .. }
+            | Step::Linear { .. }
+            | Step::SetLinear { .. }
+            | Step::Roots { .. }
+            | Step::Loop { .. } => {}
         }
     }
 
@@ -263,7 +286,7 @@ impl<'a> Machine<'a> {
         self.accesses += 1;
     }
 
-    fn wide_value(&self, index: u32) -> u64 {
+    pub(super) fn wide_value(&self, index: u32) -> u64 {
         let Wide {
             constant,
             first_term,

@@ -3,12 +3,15 @@
 //! The decoder runs the [`Code`] of the trace. It trusts the code's invariants, which compiling has established, and
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
 
+mod loops;
 mod machine;
 
+use loops::{LoopedRecord, Progress};
 use machine::Machine;
 
 use crate::bytes::u32_at;
 use crate::code::{Code, NO_SEGMENT, RUN_UNIT};
+use crate::table::MAX_ITERATIONS;
 use crate::{Batch, ChunkRef, Trace, TraceError};
 
 /// A batch ends with the first record that brings it to this many accesses: 16 bytes each stay in a core's L2 cache.
@@ -23,6 +26,7 @@ pub struct Decoder<'t> {
     /// A chunk's records, followed by zeros.
     payload: Vec<u8>,
     registers: Vec<u64>,
+    looped: LoopedRecord,
     batch: Batch,
 }
 
@@ -39,6 +43,7 @@ impl<'t> Decoder<'t> {
             code,
             payload: Vec::new(),
             registers: vec![0; code.register_count],
+            looped: LoopedRecord::default(),
             batch,
         }
     }
@@ -87,7 +92,10 @@ pub struct Batches<'d, 't> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// The next record begins at `position`.
     Running,
+    /// The decoder's looped record goes on; it ends at `position`.
+    InLoop,
     Ended,
     /// The record at `position` is invalid.
     Failed(Failure),
@@ -98,6 +106,7 @@ enum Failure {
     UnknownLocalId(u8),
     UnknownGlobalId(u32),
     Truncated,
+    Endless,
 }
 
 impl Failure {
@@ -106,6 +115,7 @@ impl Failure {
             Failure::UnknownLocalId(id) => format!("local id {id} is unknown in the current function"),
             Failure::UnknownGlobalId(id) => format!("global id {id} belongs to no module of the trace"),
             Failure::Truncated => "it is longer than the rest of the chunk".into(),
+            Failure::Endless => format!("its loops run more than {MAX_ITERATIONS} times"),
         }
     }
 }
@@ -125,14 +135,15 @@ impl Context {
 }
 
 impl Batches<'_, '_> {
-    /// The next batch in program order; none after the last. An invalid record ends the chunk with an error, after all
-    /// batches before it.
+    /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An invalid
+    /// record ends the chunk with an error, after all batches before it.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         self.decoder.batch.clear();
-        if self.state == State::Running {
+        if matches!(self.state, State::Running | State::InLoop) {
             self.fill();
         }
         match self.state {
+            State::InLoop => Ok(Some(&self.decoder.batch)),
             _ if !self.decoder.batch.is_empty() => Ok(Some(&self.decoder.batch)),
             State::Failed(failure) => {
                 self.state = State::Ended;
@@ -155,15 +166,35 @@ impl Batches<'_, '_> {
     /// Decodes records until the batch is full or the chunk ends.
     fn fill(&mut self) {
         let tail = self.chunk.header.is_tail();
+        let length = self.length;
         let decoder = &mut *self.decoder;
         let code = decoder.code;
+        let looped = &mut decoder.looped;
         let mut machine = Machine::new(code, &decoder.payload, &mut decoder.registers, &mut decoder.batch);
         let mut context = self.context;
         let mut position = self.position;
         let mut last_start = 0;
+        let mut in_loop = self.state == State::InLoop;
         let state = loop {
+            if in_loop {
+                match looped.run(&mut machine) {
+                    Progress::Done => in_loop = false,
+                    Progress::Stopped => break State::InLoop,
+                    // Of a record that was never completed, the count may be anything.
+                    Progress::Endless if tail && is_end(machine.payload(), length, position) => {
+                        break State::Ended
+                    }
+                    Progress::Endless => {
+                        position = looped.position();
+                        break State::Failed(Failure::Endless);
+                    }
+                }
+            }
+            if position >= length {
+                break State::Ended;
+            }
             if machine.is_full() {
-                break if tail && at_end(machine.payload(), position) {
+                break if tail && is_end(machine.payload(), length, position) {
                     State::Ended
                 } else {
                     State::Running
@@ -174,28 +205,40 @@ impl Batches<'_, '_> {
                 Ok(None) => break State::Ended,
                 Err(failure) => break State::Failed(failure),
             };
-            if record.end > self.length && !tail {
+            if record.end > length && !tail {
                 break State::Failed(Failure::Truncated);
             }
             last_start = machine.accesses();
-            machine.run(record.segment, record.start);
-            position = record.end;
-            if position >= self.length {
-                break State::Ended;
+            if code.segments[record.segment as usize].has_loops {
+                looped.begin(
+                    position,
+                    record.start,
+                    machine.begin_looped(record.segment, record.start),
+                );
+                in_loop = true;
+            } else {
+                machine.run(record.segment, record.start);
             }
+            position = record.end;
+        };
+        let last_record_runs = match state {
+            State::Ended => true,
+            State::InLoop => is_end(machine.payload(), length, position),
+            State::Running | State::Failed(_) => false,
         };
         machine.finish();
         self.context = context;
         self.position = position;
         self.state = state;
-        if tail && state == State::Ended {
+        if tail && last_record_runs {
             self.decoder.batch.uncertain_from = Some(last_start as u32);
         }
     }
 }
 
-fn at_end(payload: &[u8], position: usize) -> bool {
-    payload[position] == 0 && u32_at(payload, position) == 0
+/// Whether no record begins at `position`, which is at most one record's length behind the end.
+fn is_end(payload: &[u8], length: usize, position: usize) -> bool {
+    position >= length || (payload[position] == 0 && u32_at(payload, position) == 0)
 }
 
 struct Record {

@@ -160,10 +160,10 @@ impl<'t> Comparer<'t> {
             ..Hashing::default()
         };
         self.each_batch(stream, |batch| {
-            hashing.certain = None;
+            hashing.begin(batch);
             for index in 0..batch.len() {
                 if batch.uncertain_from == Some(index as u32) {
-                    hashing.certain = Some(hashing.decoded.count);
+                    hashing.certain.get_or_insert(hashing.decoded.count);
                 }
                 let site = batch.site[index];
                 if self.covers(site) {
@@ -278,11 +278,21 @@ struct Hashing {
     /// The oracle's count, and the decoded account at that count.
     target: u64,
     at_target: Account,
+    /// Sequence of the present chunk.
+    chunk: Option<u64>,
     /// How many accesses surely happened; none: all.
     certain: Option<u64>,
 }
 
 impl Hashing {
+    /// A chunk's uncertain accesses are its last ones; if another chunk follows, they have happened.
+    fn begin(&mut self, batch: &Batch) {
+        if self.chunk != Some(batch.sequence) {
+            self.chunk = Some(batch.sequence);
+            self.certain = None;
+        }
+    }
+
     fn add(&mut self, word: u64, address: u64, size: u64) {
         self.decoded.add(word, address, size);
         if self.decoded.count == self.target {

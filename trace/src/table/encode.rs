@@ -205,6 +205,11 @@ impl Encoder {
             }
             Operation::Enter => self.out.push(code::ENTER),
             Operation::Exit => self.out.push(code::EXIT),
+            Operation::Loop { count, body } => {
+                self.out.push(code::LOOP);
+                self.expression(count);
+                self.list(body, Encoder::operation);
+            }
         }
     }
 }

@@ -21,8 +21,12 @@ pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
 pub const TABLE_HEADER_LENGTH: usize = 32;
 /// Registers of one function at most.
 pub const MAX_REGISTERS: u32 = 65_535;
-/// Accesses and events that one record stands for at most.
+/// Accesses and events that one record stands for at most, where the body of a loop counts once.
 pub const MAX_EVENTS: u64 = 1 << 20;
+/// Loops within each other at most.
+pub const MAX_LOOP_DEPTH: usize = 16;
+/// Iterations that the loops of one record run at most, all together.
+pub const MAX_ITERATIONS: u64 = 1 << 40;
 /// Lanes of one masked access at most.
 pub const MAX_LANES: u8 = 64;
 

@@ -76,6 +76,12 @@ pub enum Operation {
     },
     Enter,
     Exit,
+    /// The body's operations, `count` times in turn.
+    Loop {
+        count: Expression,
+        /// No roots and no events.
+        body: Vec<Operation>,
+    },
 }
 
 /// What an allocator returned and was asked for.
@@ -100,6 +106,7 @@ pub(super) mod code {
     pub const REALLOCATE: u8 = 9;
     pub const ENTER: u8 = 10;
     pub const EXIT: u8 = 11;
+    pub const LOOP: u8 = 12;
 }
 
 /// Bit of a root's encoding.
@@ -108,13 +115,35 @@ pub(super) const SIGN_BIT: u8 = 1 << 4;
 pub(super) const PACKED_BIT: u8 = 1;
 
 impl Operation {
-    /// Accesses and events for which the operation stands at most.
+    /// Accesses and events for which the operation stands at most; a loop's body counts once.
     pub fn max_events(&self) -> u64 {
         match self {
             Operation::Root { .. } | Operation::Set { .. } => 0,
+            Operation::Loop { body, .. } => body.iter().map(Operation::max_events).sum(),
             Operation::Masked { lanes, .. } | Operation::Gather { lanes, .. } => u64::from(*lanes),
             _ => 1,
         }
+    }
+
+    /// Loops that the operation holds, itself among them.
+    pub fn loop_count(&self) -> u64 {
+        match self {
+            Operation::Loop { body, .. } => 1 + body.iter().map(Operation::loop_count).sum::<u64>(),
+            _ => 0,
+        }
+    }
+
+    /// Whether a loop's body may hold it.
+    pub fn may_repeat(&self) -> bool {
+        matches!(
+            self,
+            Operation::Set { .. }
+                | Operation::Access { .. }
+                | Operation::Block { .. }
+                | Operation::Masked { .. }
+                | Operation::Gather { .. }
+                | Operation::Loop { .. }
+        )
     }
 }
 

@@ -54,6 +54,7 @@ impl Table {
         let mut parser = Parser {
             cursor: Cursor::new(body),
             table: Table::default(),
+            loop_depth: 0,
         };
         parser.table.oracle = flags & FLAG_ORACLE != 0;
         parser.table.calls = flags & FLAG_CALLS != 0;
@@ -72,6 +73,8 @@ impl Table {
 struct Parser<'a> {
     cursor: Cursor<'a>,
     table: Table,
+    /// Loops around the operation that is being read.
+    loop_depth: usize,
 }
 
 impl Parser<'_> {
@@ -222,10 +225,7 @@ impl Parser<'_> {
         let local_id = self.cursor.below(256, "local id")? as u8;
         let record_length = self.cursor.number("record length")?;
         let registers = self.table.functions[function as usize].register_count;
-        let count = self.cursor.count(1, "operations")?;
-        let operations = (0..count)
-            .map(|_| self.operation(registers))
-            .collect::<Result<Vec<_>>>()?;
+        let operations = self.operations(registers)?;
         self.check_record_length(record_length, &operations)?;
         Ok(Segment {
             function,
@@ -294,6 +294,11 @@ impl Parser<'_> {
             .below(self.table.allocation_sites.len(), "allocation site")
     }
 
+    fn operations(&mut self, registers: u32) -> Result<Vec<Operation>> {
+        let count = self.cursor.count(1, "operations")?;
+        (0..count).map(|_| self.operation(registers)).collect()
+    }
+
     fn operation(&mut self, registers: u32) -> Result<Operation> {
         Ok(match self.cursor.u8("operation")? {
             code::ROOT => Operation::Root {
@@ -330,8 +335,25 @@ impl Parser<'_> {
             },
             code::ENTER => Operation::Enter,
             code::EXIT => Operation::Exit,
+            code::LOOP => self.repetition(registers)?,
             byte => return self.cursor.error(format!("unknown operation {byte}")),
         })
+    }
+
+    fn repetition(&mut self, registers: u32) -> Result<Operation> {
+        if self.loop_depth == MAX_LOOP_DEPTH {
+            return self
+                .cursor
+                .error(format!("more than {MAX_LOOP_DEPTH} loops within each other"));
+        }
+        let count = self.expression(registers)?;
+        self.loop_depth += 1;
+        let body = self.operations(registers)?;
+        self.loop_depth -= 1;
+        if !body.iter().all(Operation::may_repeat) {
+            return self.cursor.error("a loop around a root or an event");
+        }
+        Ok(Operation::Loop { count, body })
     }
 
     fn block(&mut self, registers: u32) -> Result<Box<AllocatedBlock>> {

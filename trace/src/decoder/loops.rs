@@ -1,0 +1,124 @@
+//! Records with loops: one of them may stand for more accesses than a batch holds, so it can stop and go on.
+
+use crate::code::Step;
+use crate::table::MAX_ITERATIONS;
+
+use super::machine::Machine;
+
+/// A batch ends with this many iterations even if they make few accesses, so that each batch is soon there.
+const BATCH_ITERATIONS: u64 = 1 << 16;
+
+/// Where the run of a record with loops stands.
+#[derive(Default)]
+pub(super) struct LoopedRecord {
+    /// Of the record's id in the payload, and of its first byte after the id.
+    position: usize,
+    start: usize,
+    /// The next step and the end of the record's steps.
+    next: u32,
+    end: u32,
+    /// The loops around the next step, from the outermost inwards.
+    loops: Vec<OpenLoop>,
+    /// Iterations that the record's loops run, those still to come among them.
+    iterations: u64,
+}
+
+struct OpenLoop {
+    first: u32,
+    end: u32,
+    /// Iterations that follow the present one.
+    left: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Progress {
+    Done,
+    /// The batch is full.
+    Stopped,
+    /// The record's loops run more than [`MAX_ITERATIONS`] times.
+    Endless,
+}
+
+impl LoopedRecord {
+    /// Gets ready for the record with these steps.
+    pub(super) fn begin(&mut self, position: usize, start: usize, steps: std::ops::Range<u32>) {
+        self.position = position;
+        self.start = start;
+        self.next = steps.start;
+        self.end = steps.end;
+        self.loops.clear();
+        self.iterations = 0;
+    }
+
+    pub(super) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Runs steps until the record is done or the batch is full.
+    pub(super) fn run(&mut self, machine: &mut Machine<'_>) -> Progress {
+        let mut iterations = 0;
+        loop {
+            if self.next == self.innermost_end() {
+                match self.turn() {
+                    Turn::RecordDone => return Progress::Done,
+                    Turn::LoopDone => {}
+                    Turn::Again => iterations += 1,
+                }
+                if iterations > 0 && (machine.is_full() || iterations >= BATCH_ITERATIONS) {
+                    return Progress::Stopped;
+                }
+                continue;
+            }
+            let step = machine.step_number(self.next);
+            self.next += 1;
+            if let Step::Loop { count, end } = step {
+                if !self.enter(machine.wide_value(count), end) {
+                    return Progress::Endless;
+                }
+            } else {
+                machine.step(step, self.start);
+            }
+        }
+    }
+
+    fn innermost_end(&self) -> u32 {
+        self.loops.last().map_or(self.end, |innermost| innermost.end)
+    }
+
+    /// At the end of the innermost loop's body, or of the record.
+    fn turn(&mut self) -> Turn {
+        let Some(innermost) = self.loops.last_mut() else {
+            return Turn::RecordDone;
+        };
+        if innermost.left == 0 {
+            self.loops.pop();
+            return Turn::LoopDone;
+        }
+        innermost.left -= 1;
+        self.next = innermost.first;
+        Turn::Again
+    }
+
+    /// Begins the loop whose body is the next step up to `end`; false if that is too much.
+    fn enter(&mut self, count: u64, end: u32) -> bool {
+        self.iterations = self.iterations.saturating_add(count);
+        if self.iterations > MAX_ITERATIONS {
+            return false;
+        }
+        match count.checked_sub(1) {
+            Some(left) => self.loops.push(OpenLoop {
+                first: self.next,
+                end,
+                left,
+            }),
+            None => self.next = end,
+        }
+        true
+    }
+}
+
+enum Turn {
+    RecordDone,
+    LoopDone,
+    Again,
+}
