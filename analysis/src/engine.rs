@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-use trackway_trace::{ChunkRef, Decoder, Trace, TraceError};
+use trackway_trace::{Batches, ChunkRef, Decoder, Trace, TraceError};
 
 use crate::{share_out, Analysis, Findings, Order};
 
@@ -116,14 +116,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
 
     fn decode_chunk(&mut self, chunk: &ChunkRef, shard: &mut A::Shard) -> Result<(), TraceError> {
         let mut batches = self.decoder.decode(chunk)?;
-        while let Some(batch) = batches.next_batch()? {
-            self.analysis.take_batch(shard, batch);
-            self.summary.accesses += batch.len() as u64;
-            self.summary.events += batch.marks.len() as u64;
-            let certain = batch.uncertain_from.map_or(batch.len(), |from| from as usize);
-            self.summary.uncertain_accesses += (batch.len() - certain) as u64;
-        }
-        Ok(())
+        feed(self.analysis, &mut batches, shard, &mut self.summary)
     }
 
     fn deliver(self, total: &Mutex<(A::Shard, RunSummary)>) {
@@ -133,4 +126,21 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         }
         total.1.add(self.summary);
     }
+}
+
+/// Gives a shard all batches of a chunk.
+pub(crate) fn feed<A: Analysis>(
+    analysis: &A,
+    batches: &mut Batches,
+    shard: &mut A::Shard,
+    summary: &mut RunSummary,
+) -> Result<(), TraceError> {
+    while let Some(batch) = batches.next_batch()? {
+        analysis.take_batch(shard, batch);
+        summary.accesses += batch.len() as u64;
+        summary.events += batch.marks.len() as u64;
+        let certain = batch.uncertain_from.map_or(batch.len(), |from| from as usize);
+        summary.uncertain_accesses += (batch.len() - certain) as u64;
+    }
+    Ok(())
 }

@@ -6,11 +6,13 @@
 mod analysis;
 pub mod cache;
 mod engine;
+mod live;
 pub mod misses;
 mod names;
 mod share_out;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};
+pub use live::{run_live, LiveChunk, LiveRun};
 pub use names::{written_in, Names, UNKNOWN};
 pub use share_out::share_out;

@@ -85,9 +85,10 @@ impl Analysis for Misses {
             } else {
                 size.into()
             };
-            let Some(counters) = counters.get_mut(site.index()) else {
-                continue;
-            };
+            if site.index() >= counters.len() {
+                make_room(counters, site.index());
+            }
+            let counters = &mut counters[site.index()];
             counters.accesses += 1;
             counters.bytes = counters.bytes.saturating_add(length);
             hierarchy.access(address, length, &mut counters.misses);
@@ -95,6 +96,9 @@ impl Analysis for Misses {
     }
 
     fn merge(&self, into: &mut MissesShard, from: MissesShard) {
+        if into.counters.len() < from.counters.len() {
+            into.counters.resize(from.counters.len(), SiteCounters::default());
+        }
         for (counters, more) in into.counters.iter_mut().zip(&from.counters) {
             *counters += more;
         }
@@ -122,4 +126,10 @@ impl Analysis for Misses {
             tables,
         }
     }
+}
+
+/// In a live run, modules are loaded after the shard has started.
+#[cold]
+fn make_room(counters: &mut Vec<SiteCounters>, index: usize) {
+    counters.resize(index + 1, SiteCounters::default());
 }

@@ -1,0 +1,172 @@
+//! Feeds an analysis from a program that is still running.
+
+use std::collections::{HashMap, VecDeque};
+use std::path::Path;
+
+use trackway_trace::chunk::{FLAG_LAST, HEADER_LENGTH};
+use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, TraceError};
+
+use crate::engine::feed;
+use crate::{Analysis, Findings, Progress, RunSummary};
+
+/// Ended threads whose shards are kept apart: a thread may record a little more after its last chunk.
+const ENDED_SHARDS: usize = 16;
+
+/// A chunk as it would stand in the file.
+pub struct LiveChunk {
+    pub header: ChunkHeader,
+    /// Header and stored payload.
+    pub bytes: Vec<u8>,
+}
+
+/// What a live run came to.
+pub struct LiveRun {
+    pub findings: Findings,
+    pub summary: RunSummary,
+    /// What is known of the program and its recording. The records are gone.
+    pub trace: GrowingTrace,
+}
+
+/// Runs an analysis over chunks as they come, in the order of the file, until there are no more; comes to the same as
+/// [`crate::run`] over the file. `start` makes the analysis once the first records are there; modules may be loaded
+/// later. `name` stands for the file in messages.
+pub fn run_live<A: Analysis, E>(
+    name: &Path,
+    chunks: &mut dyn Iterator<Item = LiveChunk>,
+    start: impl FnOnce(&GrowingTrace) -> Result<A, E>,
+    progress: Progress,
+) -> Result<LiveRun, E> {
+    let mut trace = GrowingTrace::new(name);
+    let mut next = take_definitions(&mut trace, chunks);
+    let analysis = start(&trace)?;
+    let mut shards = Shards::new(&analysis, progress);
+    while let Some(chunk) = next {
+        let (headers, following) = shards.take_records(&trace, chunk, chunks);
+        headers.iter().for_each(|header| trace.push(header, &[]));
+        next = match following {
+            Some(definition) => {
+                trace.push(&definition.header, &definition.bytes);
+                take_definitions(&mut trace, chunks)
+            }
+            None => None,
+        };
+    }
+    let (shard, summary) = shards.merged();
+    let findings = analysis.finish(shard, trace.trace());
+    Ok(LiveRun {
+        findings,
+        summary,
+        trace,
+    })
+}
+
+/// Takes all chunks up to the next one of records, and returns that.
+fn take_definitions(
+    trace: &mut GrowingTrace,
+    mut chunks: &mut dyn Iterator<Item = LiveChunk>,
+) -> Option<LiveChunk> {
+    Iterator::find(&mut chunks, |chunk| {
+        let is_records = chunk.header.kind == ChunkKind::Records;
+        if !is_records {
+            trace.push(&chunk.header, &chunk.bytes);
+        }
+        is_records
+    })
+}
+
+/// A shard for each stream.
+struct Shards<'r, A: Analysis> {
+    analysis: &'r A,
+    progress: Progress<'r>,
+    of_stream: HashMap<u32, A::Shard>,
+    /// Streams whose thread has ended, the earliest first.
+    ended: VecDeque<u32>,
+    merged: A::Shard,
+    summary: RunSummary,
+}
+
+impl<'r, A: Analysis> Shards<'r, A> {
+    fn new(analysis: &'r A, progress: Progress<'r>) -> Self {
+        Shards {
+            analysis,
+            progress,
+            of_stream: HashMap::new(),
+            ended: VecDeque::new(),
+            merged: analysis.start_shard(),
+            summary: RunSummary::default(),
+        }
+    }
+
+    /// Takes `first` and all further chunks of records. Returns their headers, and the chunk that follows them.
+    fn take_records(
+        &mut self,
+        trace: &GrowingTrace,
+        first: LiveChunk,
+        chunks: &mut dyn Iterator<Item = LiveChunk>,
+    ) -> (Vec<ChunkHeader>, Option<LiveChunk>) {
+        let mut decoder = Decoder::new(trace.trace());
+        let mut position = trace.position();
+        let mut headers = Vec::new();
+        let mut next = Some(first);
+        while let Some(chunk) = next.take_if(|chunk| chunk.header.kind == ChunkKind::Records) {
+            self.take_chunk(&mut decoder, position, &chunk);
+            position += chunk.header.chunk_length();
+            headers.push(chunk.header);
+            next = chunks.next();
+        }
+        (headers, next)
+    }
+
+    fn take_chunk(&mut self, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) {
+        let before = self.summary.accesses;
+        if let Err(error) = self.decode(decoder, position, chunk) {
+            self.summary.damage.push(error);
+        }
+        self.summary.chunks += 1;
+        (self.progress)(self.summary.accesses - before, chunk.header.stored_length.into());
+        if chunk.header.flags & FLAG_LAST != 0 {
+            self.end_stream(chunk.header.stream);
+        }
+    }
+
+    fn decode(&mut self, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) -> Result<(), TraceError> {
+        let header = chunk.header;
+        let stored = chunk.bytes.get(HEADER_LENGTH..).unwrap_or_default();
+        let mut batches = decoder.decode_stored(
+            &ChunkRef {
+                header,
+                offset: position,
+            },
+            stored,
+        )?;
+        let shard = self
+            .of_stream
+            .entry(header.stream)
+            .or_insert_with(|| self.analysis.start_shard());
+        feed(self.analysis, &mut batches, shard, &mut self.summary)
+    }
+
+    /// Thousands of threads may come and go: the memory of those that are gone is freed.
+    fn end_stream(&mut self, stream: u32) {
+        self.ended.retain(|ended| *ended != stream);
+        self.ended.push_back(stream);
+        if self.ended.len() <= ENDED_SHARDS {
+            return;
+        }
+        let shard = self
+            .ended
+            .pop_front()
+            .and_then(|stream| self.of_stream.remove(&stream));
+        if let Some(shard) = shard {
+            self.analysis.merge(&mut self.merged, shard);
+        }
+    }
+
+    fn merged(mut self) -> (A::Shard, RunSummary) {
+        for shard in self.of_stream.into_values() {
+            self.analysis.merge(&mut self.merged, shard);
+        }
+        self.summary.damage.sort_by_key(TraceError::offset);
+        (self.merged, self.summary)
+    }
+}
