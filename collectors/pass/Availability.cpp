@@ -207,6 +207,9 @@ class Availability {
                     U.ResumeSteps.emplace_back(R, Ahead);
                 Bytes += P.Registers[R].width();
             }
+        for (const auto &E : P.Expectations)
+            if (E && E->In->contains(U.Block) && !is_contained(U.Resume, E->Remembered))
+                U.ResumeForgets.push_back(E->Remembered);
         if (Bytes > MaxResumePayload)
             P.Feasible = false;
     }

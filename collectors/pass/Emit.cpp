@@ -1,5 +1,7 @@
 #include "Emit.h"
 
+#include "Expect.h"
+
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
@@ -49,8 +51,11 @@ class Emitter {
                 emitUnit(U);
         for (Instruction *I : Later)
             publishBefore(I);
+        std::vector<AllocaInst *> Variables{Cursor};
+        for (auto &[R, Variable] : Memory)
+            Variables.push_back(Variable);
         DominatorTree DT(F);
-        PromoteMemToReg({Cursor}, DT);
+        PromoteMemToReg(Variables, DT);
         return std::move(Segments);
     }
 
@@ -64,11 +69,12 @@ class Emitter {
         std::vector<unsigned> ByDepth;
         SegmentOf.resize(P.Units.size());
         ResumeOf.resize(P.Units.size());
+        NarrowOf.resize(P.Units.size());
         for (unsigned U = 0; U < P.Units.size(); ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
             SegmentOf[U] = Segments.size();
-            Segments.push_back({0, P.Units[U].Operations});
+            Segments.push_back({0, wideOperations(P, P.Units[U])});
             ByDepth.push_back(U);
         }
         llvm::stable_sort(ByDepth, [&](unsigned A, unsigned B) {
@@ -78,6 +84,10 @@ class Emitter {
         for (unsigned U : ByDepth) {
             if (P.Units[U].ContextKnown && NextLocal <= MaxLocalIds)
                 Segments[SegmentOf[U]].LocalId = NextLocal++;
+            if (P.Units[U].ContextKnown && NextLocal <= MaxLocalIds && hasExpectations(P, P.Units[U])) {
+                NarrowOf[U] = Segments.size();
+                Segments.push_back({static_cast<uint8_t>(NextLocal++), narrowOperations(P, P.Units[U])});
+            }
             if (P.Units[U].Checks && P.Units[U].ContextKnown) {
                 ResumeOf[U] = Segments.size();
                 Segments.push_back({0, resumeOperations(P.Units[U])});
@@ -100,6 +110,13 @@ class Emitter {
             O.Anchor = nullptr;
             O.Target = R;
             O.Delta = Ahead;
+            Operations.push_back(O);
+        }
+        for (Register R : U.ResumeForgets) {
+            Operation O;
+            O.K = Operation::Kind::Forget;
+            O.Anchor = nullptr;
+            O.Target = R;
             Operations.push_back(O);
         }
         return Operations;
@@ -150,11 +167,7 @@ class Emitter {
 
     void emitUnit(unsigned Index) {
         const Unit &U = P.Units[Index];
-        const Segment &S = Segments[SegmentOf[Index]];
         Instruction *Head = U.Operations.front().Anchor;
-        bool Wide = S.LocalId == 0;
-        unsigned IdBytes = Wide ? 4 : 1;
-
         IRBuilder<> B(Head);
         if (!U.ContextKnown)
             B.CreateStore(loadThreadField(B, 0), Cursor);
@@ -162,19 +175,121 @@ class Emitter {
             emitCheck(Index, Head);
         B.SetInsertPoint(Head);
         Value *Start = B.CreateLoad(Ptr, Cursor);
-        if (Wide)
-            storeGlobalId(B, Start, SegmentOf[Index]);
+        if (NarrowOf[Index])
+            emitNarrowOrWide(Index, Start, B);
         else
-            B.CreateAlignedStore(B.getInt8(S.LocalId), Start, Align(1));
-
-        unsigned Offset = IdBytes;
+            emitWide(Index, Start, B);
         for (const Operation &O : U.Operations)
+            if (O.K == Operation::Kind::Forget)
+                forget(O.Target, O.Anchor);
+    }
+
+    // Stores the segment's record, its id at the head and each root at its anchor, or all of it at one place. Returns
+    // its end.
+    Value *storeRecord(unsigned Segment, Value *Start, IRBuilder<> &Head, Instruction *Place) {
+        storeId(Segment, Start, Head);
+        unsigned Offset = Segments[Segment].LocalId ? 1 : 4;
+        for (const Operation &O : Segments[Segment].Operations)
             if (O.K == Operation::Kind::LogRoot) {
-                IRBuilder<> At(O.Anchor);
+                IRBuilder<> At(Place ? Place : O.Anchor);
                 storeRoot(At, O.Target, Start, Offset);
                 Offset += P.Registers[O.Target].width();
             }
-        B.CreateStore(at(B, Start, Offset), Cursor);
+        return at(Head, Start, Offset);
+    }
+
+    void storeId(unsigned Segment, Value *Start, IRBuilder<> &B) {
+        if (uint8_t LocalId = Segments[Segment].LocalId)
+            B.CreateAlignedStore(B.getInt8(LocalId), Start, Align(1));
+        else
+            storeGlobalId(B, Start, Segment);
+    }
+
+    // ---- Expectations ----
+
+    void emitWide(unsigned Index, Value *Start, IRBuilder<> &Head) {
+        const Unit &U = P.Units[Index];
+        Head.CreateStore(storeRecord(SegmentOf[Index], Start, Head, nullptr), Cursor);
+        if (hasExpectations(P, U))
+            rememberAll(U, lastRoot(U));
+    }
+
+    static Instruction *lastRoot(const Unit &U) {
+        for (const Operation &O : reverse(U.Operations))
+            if (O.K == Operation::Kind::LogRoot)
+                return O.Anchor;
+        return nullptr;
+    }
+
+    // The narrow record, which the wide one overwrites if an expectation fails.
+    void emitNarrowOrWide(unsigned Index, Value *Start, IRBuilder<> &Head) {
+        const Unit &U = P.Units[Index];
+        Head.CreateStore(storeRecord(NarrowOf[Index], Start, Head, nullptr), Cursor);
+        Instruction *Last = lastRoot(U);
+        IRBuilder<> B(Last);
+        MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
+        Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, Unlikely);
+        IRBuilder<> C(Cold);
+        C.CreateStore(storeRecord(SegmentOf[Index], Start, C, Cold), Cursor);
+        rememberAll(U, Cold);
+    }
+
+    // Whether some root isn't what was expected.
+    Value *differs(const Unit &U, IRBuilder<> &B) {
+        Value *Any = nullptr;
+        for (const Operation &O : U.Operations)
+            if (const Expectation *E = expectationOf(P, U, O)) {
+                Value *Now = comparable(*E, P.Registers[O.Target], B);
+                Value *Differs = B.CreateICmpNE(Now, B.CreateLoad(Now->getType(), memory(*E, Now->getType())));
+                Any = Any ? B.CreateOr(Any, Differs) : Differs;
+            }
+        return Any;
+    }
+
+    void rememberAll(const Unit &U, Instruction *Before) {
+        for (const Operation &O : U.Operations)
+            if (const Expectation *E = expectationOf(P, U, O)) {
+                IRBuilder<> B(Before);
+                Value *Now = comparable(*E, P.Registers[O.Target], B);
+                B.CreateStore(Now, memory(*E, Now->getType()));
+            }
+    }
+
+    // What a fresh buffer's decoder knows.
+    void rememberResumed(const Unit &U, Instruction *Before) {
+        for (Register R : U.ResumeForgets)
+            forget(R, Before);
+        for (Register R : U.Resume)
+            if (const auto &E = P.Expectations[R]; E && E->Remembered == R && E->In->contains(U.Block)) {
+                Value *Now = P.Registers[R].V;
+                IRBuilder<>(Before).CreateStore(Now, memory(*E, Now->getType()));
+            }
+    }
+
+    // What is compared of the root.
+    static Value *comparable(const Expectation &E, const Root &R, IRBuilder<> &B) {
+        if (E.K == Expectation::Kind::SameValue)
+            return R.V;
+        return B.CreateTrunc(B.CreateLShr(B.CreatePtrToInt(R.V, B.getInt64Ty()), 32), B.getInt32Ty());
+    }
+
+    // The program's variable for what the decoder holds in the register `Remembered`.
+    AllocaInst *memory(const Expectation &E, Type *T) {
+        AllocaInst *&Variable = Memory[E.Remembered];
+        if (!Variable) {
+            IRBuilder<> B(&F.getEntryBlock(), F.getEntryBlock().begin());
+            Variable = B.CreateAlloca(T, nullptr, "trackway.expected");
+        }
+        return Variable;
+    }
+
+    void forget(Register Remembered, Instruction *Before) {
+        for (unsigned R = 0; R < P.Expectations.size(); ++R)
+            if (const auto &E = P.Expectations[R]; E && E->Remembered == Remembered) {
+                IRBuilder<> B(Before);
+                Type *T = E->K == Expectation::Kind::SameValue ? P.Registers[R].V->getType() : B.getInt32Ty();
+                B.CreateStore(Constant::getNullValue(T), memory(*E, T));
+            }
     }
 
     // if (cursor >= limit) { cursor = flush(cursor); record again what must be known }
@@ -198,6 +313,7 @@ class Emitter {
                 Offset += P.Registers[R].width();
             }
             Start = at(C, Start, Offset);
+            rememberResumed(U, Cold);
         }
         C.CreateStore(Start, Cursor);
     }
@@ -228,6 +344,11 @@ class Emitter {
                 Bits = B.CreateLShr(Bits, R.Index);
             return B.CreateZExtOrTrunc(Bits, Width);
         }
+        case RootForm::LowHalf:
+        case RootForm::HighHalf: {
+            Value *Bits = B.CreatePtrToInt(R.V, B.getInt64Ty());
+            return B.CreateTrunc(R.Form == RootForm::LowHalf ? Bits : B.CreateLShr(Bits, 32), Width);
+        }
         case RootForm::Unsigned:
         case RootForm::Signed:
             if (R.V->getType()->isPointerTy())
@@ -245,6 +366,8 @@ class Emitter {
     AllocaInst *Cursor = nullptr;
     std::vector<Segment> Segments;
     std::vector<unsigned> SegmentOf, ResumeOf; // by unit
+    std::vector<unsigned> NarrowOf;            // 0: the unit expects nothing
+    MapVector<Register, AllocaInst *> Memory;  // what the decoder knows, by the register that holds it
 };
 
 } // namespace

@@ -155,6 +155,10 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         byte(OS, 2);
         varint(OS, O.Target);
         return writeExpression(OS, O.A);
+    case Kind::Forget:
+        byte(OS, 2);
+        varint(OS, O.Target);
+        return writeExpression(OS, {});
     case Kind::Step: { // register = register + delta
         RegisterExpression E;
         E.Constant = O.Delta;

@@ -1,6 +1,7 @@
 #include "Plan.h"
 
 #include "Derived.h"
+#include "Expect.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -62,6 +63,14 @@ unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
     return Bytes;
 }
 
+Register Plan::addRegister(const Root &R, bool IsUnitLocal) {
+    Registers.push_back(R);
+    KnownIn.push_back(nullptr);
+    StepAfter.emplace_back(nullptr, 0);
+    UnitLocal.push_back(IsUnitLocal);
+    return Registers.size() - 1;
+}
+
 namespace {
 
 class Planner {
@@ -78,6 +87,7 @@ class Planner {
         sortOperations();
         addSteps();
         splitLongUnits();
+        addExpectations(P, In.LI, CallFreeLoops, Decompose);
         solveAvailability(P, In);
         return std::move(P);
     }
@@ -155,10 +165,7 @@ class Planner {
     Register registerOf(const Root &R, bool UnitLocal) {
         auto [It, New] = Numbers.try_emplace(R, P.Registers.size());
         if (New) {
-            P.Registers.push_back(R);
-            P.KnownIn.push_back(nullptr);
-            P.StepAfter.emplace_back(nullptr, 0);
-            P.UnitLocal.push_back(UnitLocal);
+            P.addRegister(R, UnitLocal);
             Shared += !UnitLocal;
         }
         return It->second;
@@ -263,7 +270,10 @@ class Planner {
         BasicBlock *BB = Anchor->getParent();
         if (mayShare(R) && (Derived->findFor(R, BB) || hoistLoop(R, BB)))
             return 0;
-        return isLoggedNearby(R, Anchor) ? 0 : R.width();
+        if (isLoggedNearby(R, Anchor))
+            return 0;
+        auto Expected = expected(R, In.LI, CallFreeLoops, Decompose);
+        return !Expected ? R.width() : *Expected == Expectation::Kind::SameValue ? 1 : 4;
     }
 
     // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
@@ -400,11 +410,8 @@ class Planner {
             // The lanes' registers must follow each other, also where some of them are known from elsewhere.
             FirstLane = P.Registers.size();
             for (unsigned Lane = First; Lane < First + Lanes; ++Lane) {
-                P.Registers.push_back({A.Pointer, RootForm::Lane, Lane});
-                P.KnownIn.push_back(nullptr);
-                P.StepAfter.emplace_back(nullptr, 0);
-                P.UnitLocal.push_back(true);
-                add(Kind::LogRoot, A.Where).Target = P.Registers.size() - 1;
+                Register Reg = P.addRegister({A.Pointer, RootForm::Lane, Lane}, true);
+                add(Kind::LogRoot, A.Where).Target = Reg;
             }
         }
         Operation &O = add(A.Form == AccessForm::Masked ? Kind::Masked : Kind::Gather, A.Where);

@@ -14,6 +14,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 
+#include <optional>
 #include <vector>
 
 namespace trackway {
@@ -33,6 +34,7 @@ struct Operation {
         LogRoot,
         Set,
         Step,
+        Forget, // register = 0: nothing is known of the root that is expected to repeat
         Single,
         Block,
         Masked,
@@ -46,7 +48,7 @@ struct Operation {
 
     Kind K;
     llvm::Instruction *Anchor; // takes place just before it
-    Register Target = 0;       // LogRoot, Set, Step; mask of Masked and Gather
+    Register Target = 0;       // LogRoot, Set, Step, Forget; mask of Masked and Gather
     Register FirstLane = 0;    // Gather
     unsigned FirstLaneIndex = 0;
     unsigned Lanes = 0; // Masked and Gather: at most 64
@@ -73,6 +75,7 @@ struct Unit {
     // What the cold path records again in a fresh buffer, and what is then added to the registers.
     std::vector<Register> Resume;
     std::vector<std::pair<Register, int64_t>> ResumeSteps;
+    std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
 };
@@ -89,7 +92,19 @@ struct AllocationCall {
     llvm::Value *Size = nullptr;
 };
 
+// What is likely of a root (Expect.h).
+struct Expectation {
+    enum class Kind { SameValue, SameHighHalf };
+
+    Kind K;
+    const llvm::Loop *In; // loop without calls in which it is expected
+    Register Remembered;  // holds what is expected: the value, or its high half × 2^32
+    Register Low, High;   // SameHighHalf: the halves of the root
+};
+
 struct Plan {
+    Register addRegister(const Root &R, bool IsUnitLocal);
+
     bool Feasible = true;    // false: some record would not fit in a buffer
     std::vector<Unit> Units; // those of a block follow each other
     std::vector<Root> Registers;
@@ -97,6 +112,7 @@ struct Plan {
     // that steps it, after which it is ahead of its root by so much.
     std::vector<const llvm::Loop *> KnownIn;
     std::vector<std::pair<const llvm::Loop *, int64_t>> StepAfter;
+    std::vector<std::optional<Expectation>> Expectations;                // by register
     std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
     std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these
     std::vector<std::pair<llvm::Instruction *, unsigned>> PublishOnEdge; // terminator and successor

@@ -1,5 +1,7 @@
 #include "PlanPrinter.h"
 
+#include "Expect.h"
+
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
@@ -46,10 +48,10 @@ class Printer {
         }
         OS << "\n";
         for (const Operation &O : U.Operations)
-            operation(O);
+            operation(U, O);
     }
 
-    void operation(const Operation &O) {
+    void operation(const Unit &U, const Operation &O) {
         using Kind = Operation::Kind;
         OS << "    ";
         switch (O.K) {
@@ -58,10 +60,15 @@ class Printer {
             break;
         case Kind::LogRoot:
             root(O.Target);
+            if (const Expectation *E = expectationOf(P, U, O))
+                OS << (E->K == Expectation::Kind::SameValue ? ", repeats" : ", high half repeats");
             break;
         case Kind::Set:
             OS << "set r" << O.Target << " = ";
             expression(O.A);
+            break;
+        case Kind::Forget:
+            OS << "forget r" << O.Target;
             break;
         case Kind::Step:
             OS << "step r" << O.Target << " by " << O.Delta;

@@ -18,6 +18,8 @@ unsigned Root::width() const {
         unsigned Lanes = cast<FixedVectorType>(V->getType())->getNumElements() - Index;
         return Lanes <= 8 ? 1 : Lanes <= 16 ? 2 : Lanes <= 32 ? 4 : 8;
     }
+    if (Form == RootForm::LowHalf || Form == RootForm::HighHalf)
+        return 4;
     if (V->getType()->isPtrOrPtrVectorTy())
         return 8;
     unsigned Bits = V->getType()->getIntegerBitWidth();

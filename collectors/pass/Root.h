@@ -22,6 +22,8 @@ enum class RootForm : uint8_t {
     Signed,   // integers that are sign-extended
     MaskBits, // 64 lanes of a vector of i1 from Index on, lane i in bit i
     Lane,     // element Index of a vector of pointers
+    LowHalf,  // bits 0 to 31 of a pointer
+    HighHalf, // its bits 32 to 63
 };
 
 struct Root {

@@ -1,0 +1,182 @@
+#include "Expect.h"
+
+#include "llvm/IR/Instructions.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+static const Loop *outermost(const Loop *L, const DenseSet<const Loop *> &CallFree) {
+    const Loop *Outermost = nullptr;
+    for (; L; L = L->getParentLoop())
+        if (CallFree.contains(L))
+            Outermost = L;
+    return Outermost;
+}
+
+// Chains of pointers are followed so far.
+static constexpr unsigned MaxChain = 4;
+
+static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompose, unsigned Depth);
+
+// Whether the loop doesn't change where the value is loaded from, unless it changes what leads there in memory.
+static bool isLoadedFromOnePlace(const LoadInst &Load, const Loop &L, const Decomposer &Decompose, unsigned Depth) {
+    Expression Where = Decompose.full(const_cast<Value *>(Load.getPointerOperand()));
+    return all_of(Where.Terms, [&](const std::pair<Root, int64_t> &Term) {
+        return !Term.first.isWithin(L) || comesFromOnePlace(Term.first.V, L, Decompose, Depth + 1);
+    });
+}
+
+static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompose, unsigned Depth) {
+    if (Depth == MaxChain)
+        return false;
+    if (auto *Load = dyn_cast<LoadInst>(V))
+        return isLoadedFromOnePlace(*Load, L, Decompose, Depth);
+    // Loaded at the end of an iteration for the next one.
+    auto *Phi = dyn_cast<PHINode>(V);
+    if (!Phi || Phi->getParent() != L.getHeader())
+        return false;
+    return all_of(Phi->blocks(), [&](BasicBlock *From) {
+        Value *Incoming = Phi->getIncomingValueForBlock(From);
+        return !L.contains(From) || Incoming == Phi || comesFromOnePlace(Incoming, L, Decompose, Depth + 1);
+    });
+}
+
+std::optional<Expectation::Kind> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree,
+                                          const Decomposer &Decompose) {
+    auto *I = dyn_cast<Instruction>(R.V);
+    if (!I || (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed))
+        return std::nullopt;
+    const Loop *L = LI.getLoopFor(I->getParent());
+    if (!outermost(L, CallFree))
+        return std::nullopt;
+    if (R.width() >= 4 && comesFromOnePlace(R.V, *L, Decompose, 0))
+        return Expectation::Kind::SameValue;
+    if (I->getType()->isPointerTy())
+        return Expectation::Kind::SameHighHalf;
+    return std::nullopt;
+}
+
+namespace {
+
+class Expecter {
+  public:
+    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose)
+        : P(P), LI(LI), CallFree(CallFree), Decompose(Decompose) {}
+
+    void run() {
+        P.Expectations.resize(P.Registers.size());
+        for (unsigned U = 0; U < P.Units.size(); ++U)
+            for (unsigned I = 0; I < P.Units[U].Operations.size(); ++I) {
+                const Operation &O = P.Units[U].Operations[I];
+                if (O.K == Operation::Kind::LogRoot)
+                    expect(O.Target);
+            }
+    }
+
+  private:
+    void expect(Register R) {
+        Root Whole = P.Registers[R];
+        auto What = expected(Whole, LI, CallFree, Decompose);
+        if (!What || P.Expectations[R])
+            return;
+        Expectation E{*What, outermost(LI.getLoopFor(cast<Instruction>(Whole.V)->getParent()), CallFree), R, 0, 0};
+        if (*What == Expectation::Kind::SameHighHalf) {
+            E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
+            E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
+            E.Remembered = newRegister({Whole.V, RootForm::HighHalf, 1});
+        }
+        P.Expectations[R] = E;
+        forgetBefore(*E.In, E.Remembered);
+    }
+
+    Register newRegister(const Root &R) {
+        P.Expectations.emplace_back();
+        return P.addRegister(R, true);
+    }
+
+    // The loop begins with 0 on both sides.
+    void forgetBefore(const Loop &L, Register R) {
+        BasicBlock *Before = L.getLoopPreheader();
+        for (Unit &U : reverse(P.Units))
+            if (U.Block == Before) {
+                Operation O;
+                O.K = Operation::Kind::Forget;
+                O.Anchor = Before->getTerminator();
+                O.Target = R;
+                U.Operations.push_back(O);
+                return;
+            }
+    }
+
+    Plan &P;
+    const LoopInfo &LI;
+    const DenseSet<const Loop *> &CallFree;
+    const Decomposer &Decompose;
+};
+
+} // namespace
+
+void addExpectations(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose) {
+    Expecter(P, LI, CallFree, Decompose).run();
+}
+
+const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
+    if (O.K != Operation::Kind::LogRoot)
+        return nullptr;
+    const auto &E = P.Expectations[O.Target];
+    return E && E->In->contains(U.Block) ? &*E : nullptr;
+}
+
+bool hasExpectations(const Plan &P, const Unit &U) {
+    return any_of(U.Operations, [&](const Operation &O) { return expectationOf(P, U, O); });
+}
+
+static Operation operation(Operation::Kind K, const Operation &Like, Register Target) {
+    Operation O;
+    O.K = K;
+    O.Anchor = Like.Anchor;
+    O.Target = Target;
+    return O;
+}
+
+// register = high half + low half
+static Operation joinHalves(const Operation &Like, const Expectation &E) {
+    Operation O = operation(Operation::Kind::Set, Like, Like.Target);
+    O.A.Terms = {{E.Remembered, 1}, {E.Low, 1}};
+    return O;
+}
+
+std::vector<Operation> narrowOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E) {
+            Result.push_back(O);
+        } else if (E->K == Expectation::Kind::SameHighHalf) {
+            Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
+            Result.push_back(joinHalves(O, *E));
+        }
+    }
+    return Result;
+}
+
+std::vector<Operation> wideOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E || E->K == Expectation::Kind::SameValue) {
+            Result.push_back(O);
+            continue;
+        }
+        Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
+        Result.push_back(operation(Operation::Kind::LogRoot, O, E->High));
+        Operation Remember = operation(Operation::Kind::Set, O, E->Remembered);
+        Remember.A.Terms = {{E->High, int64_t(1) << 32}};
+        Result.push_back(Remember);
+        Result.push_back(joinHalves(O, *E));
+    }
+    return Result;
+}
+
+} // namespace trackway
