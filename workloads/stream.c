@@ -1,9 +1,18 @@
 // The STREAM kernels on three arrays of doubles: copy, scale, add, triad. A second argument sets how often.
+// Compiled with -DCLOCKED it tells when each kernel begins, to whoever is linked and wants to time them.
 #include "size.h"
 
 enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 400, ROUNDS = 100 };
 
 static double *a, *b, *c;
+
+enum kernel { COPY, SCALE, ADD, TRIAD, END_OF_ROUND };
+
+#ifdef CLOCKED
+void stream_kernel_begins(enum kernel kernel);
+#else
+static inline void stream_kernel_begins(enum kernel kernel) { (void)kernel; }
+#endif
 
 static void copy(size_t n) {
     for (size_t i = 0; i < n; i++)
@@ -35,10 +44,15 @@ int main(int argc, char **argv) {
         a[i] = 1.0 + (double)(i % 8);
     // Every loop below adds in one order: the checksum is the same at every optimisation level.
     for (int round = 0; round < rounds; round++) {
+        stream_kernel_begins(COPY);
         copy(n);
+        stream_kernel_begins(SCALE);
         scale(n, 0.25);
+        stream_kernel_begins(ADD);
         add(n);
+        stream_kernel_begins(TRIAD);
         triad(n, 0.25);
+        stream_kernel_begins(END_OF_ROUND);
     }
     double sum = 0;
     for (size_t i = 0; i < n; i++)
