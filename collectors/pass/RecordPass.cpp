@@ -10,6 +10,7 @@
 #include "Oracle.h"
 #include "Plan.h"
 #include "PlanPrinter.h"
+#include "SignalHandlers.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -89,6 +90,7 @@ class ModuleRecorder {
             report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
         if (!O.OracleOnly) {
             Versions.finish(Runtime.ModuleRecord);
+            redirectSignalHandlers(M);
             embed();
         }
         removeLabels(M);

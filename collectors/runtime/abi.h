@@ -41,6 +41,10 @@ struct trackway_thread {
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most. Hands over the buffer and returns a new cursor.
 //
+//   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
+//       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their
+//       own, so that what they interrupt finds its buffer as it was, its cursor being in a register.
+//
 // Only for builds with the oracle (docs/format.md, section 4); `opk` is ordinal << 16 | part << 8 | kind:
 //
 //   void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t address, uint64_t size)

@@ -128,6 +128,20 @@ static void attach(void) {
     __trackway_abandon_former_image();
 }
 
+VISIBLE bool __trackway_is_recorded(void) { return __trackway_process.ring != NULL; }
+
+void __trackway_detach(void) {
+    struct trackway_ring *ring = __trackway_process.ring;
+    struct stream *stream = __trackway_this_stream();
+    if (stream && stream->slot)
+        stream->slot->dropped++; // the trace shows a gap
+    // An empty ring, of which the recorder seems to be gone.
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(ring, (size_t)ring->total_size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        __builtin_trap();
+    __trackway_complain("a signal handler forked and returns in the child; the child runs on unrecorded");
+}
+
 // 0 if the ids are used up.
 static uint32_t take_segment_ids(struct trackway_ring *ring, uint32_t count) {
     uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);

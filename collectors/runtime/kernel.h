@@ -2,6 +2,8 @@
 #ifndef TRACKWAY_KERNEL_H
 #define TRACKWAY_KERNEL_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 
@@ -36,6 +38,13 @@ static inline void futex_wait(uint32_t *word, uint32_t seen, long seconds) {
 }
 
 static inline void futex_wake(uint32_t *word) { kernel_call(SYS_futex, (long)word, 1 /* FUTEX_WAKE */, INT32_MAX, 0); }
+
+// Whether a word of this process's memory is mapped and has a value. Unlike a load it may be tried anywhere.
+static inline bool word_is_still(const uint32_t *word, uint32_t value) {
+    long no_time[2] = {0, 0};
+    long result = kernel_call(SYS_futex, (long)word, 128 /* FUTEX_WAIT_PRIVATE */, value, (long)no_time);
+    return result != -EAGAIN && result != -EFAULT;
+}
 
 // Blocks every signal, those of the C library too, and returns the former mask.
 static inline uint64_t block_signals(void) {

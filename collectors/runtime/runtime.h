@@ -28,17 +28,35 @@ struct room {
     unsigned char *end;
 };
 
-// A thread's stream.
+// What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
+// returns; meanwhile the handler has another one.
 struct stream {
     bool begun;
     bool dumps_oracle;
-    bool busy;        // a flush is under way
-    bool watches_end; // the destructor of this thread will run
+    bool busy;     // a flush is under way
+    uint32_t mark; // of the frame, to see whether it still stands
     uint32_t tid;
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
-    struct room oracle_room; // what is left of the oracle's buffer
+    struct room oracle_room;           // what is left of the oracle's buffer
+    struct trackway_thread rest;       // cursor and limit while it is not the current one
+    const struct handler_frame *frame; // of the handler that interrupted it, if one did
+    struct stream *next;               // a further one of the thread
+};
+
+struct thread {
+    struct stream first;
+    struct stream *current; // none: the first
+    uint64_t signals;       // the mask before a fork
+    bool watches_end;       // the destructor of this thread will run
+};
+
+// On the stack of each handler that runs.
+struct handler_frame {
+    uint32_t mark;
+    struct stream *interrupted;
+    struct trackway_thread room; // of the interrupted stream
 };
 
 struct process {
@@ -49,9 +67,14 @@ struct process {
 };
 
 extern struct process __trackway_process;
+extern THREAD_LOCAL struct thread __trackway_own;
+extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
 
 // attach.c
 void __trackway_complain(const char *message);
+VISIBLE bool __trackway_is_recorded(void);
+// What this process does from now on stays private: it is recorded no more. Its parent is not affected.
+void __trackway_detach(void);
 
 // buffer.c
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
@@ -67,5 +90,14 @@ void __trackway_watch_threads(void);
 VISIBLE struct stream *__trackway_this_stream(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
+
+// handlers.c
+// Around each run of a signal handler.
+VISIBLE void __trackway_enter_handler(struct handler_frame *frame);
+VISIBLE void __trackway_leave_handler(struct handler_frame *frame);
+// Hands over what the ending thread still holds. Signals are blocked.
+void __trackway_end_streams(struct thread *thread);
+// In a forked process: no handler's stream is in use.
+void __trackway_forget_handlers(void);
 
 #endif

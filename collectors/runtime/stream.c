@@ -9,7 +9,7 @@
 #define LAST_ROUND 3
 
 VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
-static THREAD_LOCAL struct stream this_stream;
+THREAD_LOCAL struct thread __trackway_own;
 static pthread_key_t end_of_thread;
 static bool has_key;
 
@@ -18,8 +18,13 @@ static void set_thread_room(struct room room) {
     __trackway_thread.limit = room.begin ? room.end - TRACKWAY_SLACK : NULL;
 }
 
-static void watch_end(struct stream *stream, uintptr_t round) {
-    stream->watches_end = has_key && pthread_setspecific(end_of_thread, (void *)round) == 0;
+static struct stream *current_stream(void) {
+    struct stream *current = __trackway_own.current;
+    return current ? current : &__trackway_own.first;
+}
+
+static void watch_end(uintptr_t round) {
+    __trackway_own.watches_end = has_key && pthread_setspecific(end_of_thread, (void *)round) == 0;
 }
 
 static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t number) {
@@ -40,12 +45,13 @@ static void begin_stream(struct stream *stream) {
         stream->slot->image = __trackway_process.image;
         __atomic_store_n(&stream->slot->pid, __trackway_process.pid, __ATOMIC_RELEASE);
     }
-    watch_end(stream, 1);
+    if (!__trackway_own.watches_end)
+        watch_end(1);
     stream->begun = true;
 }
 
 struct stream *__trackway_this_stream(void) {
-    struct stream *stream = &this_stream;
+    struct stream *stream = current_stream();
     if (stream->begun)
         return stream;
     if (!__trackway_process.ring)
@@ -60,8 +66,8 @@ struct stream *__trackway_this_stream(void) {
 
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
 VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor) {
-    struct stream *stream = &this_stream;
     uint64_t signals = block_signals();
+    struct stream *stream = current_stream();
     // The program may bring its own clock_gettime and the like, and record in it.
     set_thread_room(__trackway_scratch());
     if (!stream->busy) {
@@ -69,8 +75,8 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
         stream->busy = true;
         if (!stream->begun)
             begin_stream(stream);
-        if (!stream->watches_end)
-            watch_end(stream, LAST_ROUND);
+        if (!__trackway_own.watches_end)
+            watch_end(LAST_ROUND);
         __trackway_hand_over(&stream->records, cursor, 0);
         set_thread_room(__trackway_take(&stream->records, stream));
         stream->busy = false;
@@ -89,38 +95,43 @@ VISIBLE void __trackway_oracle_flush(struct stream *stream) {
     errno = saved_errno;
 }
 
-static void end_stream(void *round) {
-    struct stream *stream = &this_stream;
+static void end_thread(void *round) {
     if ((uintptr_t)round < LAST_ROUND) {
-        watch_end(stream, (uintptr_t)round + 1);
+        watch_end((uintptr_t)round + 1);
         return;
     }
     uint64_t signals = block_signals();
-    stream->watches_end = false;
-    __trackway_hand_over(&stream->records, __trackway_thread.cursor, TRACKWAY_LAST);
-    __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
-    set_thread_room((struct room){NULL, NULL});
-    stream->oracle_room = (struct room){NULL, NULL};
+    __trackway_own.watches_end = false;
+    __trackway_end_streams(&__trackway_own);
     restore_signals(signals);
 }
 
-// Should the parent end before the child runs, the recorder still knows that there is one.
-static void announce_child(void) { __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED); }
+// Should the parent end before the child runs, the recorder still knows that there is one. No handler must run in the
+// child before it has streams of its own.
+static void prepare_fork(void) {
+    __trackway_own.signals = block_signals();
+    __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);
+}
+
+static void finish_fork(void) { restore_signals(__trackway_own.signals); }
 
 // The buffers stay the parent's; what the child records is another stream.
 static void begin_child(void) {
+    uint64_t signals = __trackway_own.signals;
     set_thread_room((struct room){NULL, NULL});
-    this_stream = (struct stream){0};
+    __trackway_own = (struct thread){.watches_end = __trackway_own.watches_end};
+    __trackway_forget_handlers();
     __trackway_process.parent_pid = __trackway_process.pid;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
-    begin_stream(&this_stream);
+    begin_stream(&__trackway_own.first);
     __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
+    restore_signals(signals);
 }
 
 void __trackway_watch_threads(void) {
     // Without a key the recorder itself finds the buffers of ended threads, only later.
-    has_key = pthread_key_create(&end_of_thread, end_stream) == 0;
-    if (pthread_atfork(announce_child, NULL, begin_child) != 0)
+    has_key = pthread_key_create(&end_of_thread, end_thread) == 0;
+    if (pthread_atfork(prepare_fork, finish_fork, begin_child) != 0)
         __trackway_complain("no memory to watch for forks; the records of forked processes may be damaged");
 }
 
