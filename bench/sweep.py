@@ -1,9 +1,10 @@
 """The buffer-size sweep: what recording costs with buffers of 1 KiB to 16 MiB, and which size the default should be.
 
 The trace goes to /dev/shm. The full buffers that may wait for the recorder hold 16 MiB in all, whatever their size
-(but are at least 2 and at most 1024), so that only the size varies; --buffers fixes their number instead. `written` is
-the trace and `raw` the records, in 10^6 bytes per second of the program's life. --short takes less than three minutes.
-docs/benchmarks.md says how to read it. Speed never makes the command fail.
+(but are at least 2 and at most 1024), so that only the size varies; --buffers fixes their number instead, and --counts
+varies it, at a size of 256 KiB. `written` is the trace and `raw` the records, in 10^6 bytes per second of the program's
+life. --short takes less than three minutes on a quiet machine. docs/benchmarks.md says how to read it. Speed never makes
+the command fail.
 """
 
 import argparse
@@ -21,6 +22,8 @@ KIB = 1024
 SIZES = [KIB << step for step in range(15)]
 SHORT_SIZES = [KIB << step for step in (0, 2, 4, 6, 8, 10, 12, 14)]
 WAITING_BYTES = 16 << 20
+COUNTS = (2, 4, 8, 16, 32, 64, 128, 256)
+SIZE_OF_COUNTS = 256 * KIB
 # Those whose volume makes recording dear, and one whose volume is small.
 WORKLOADS = {
     "bfs": ([150_000], [80_000]),
@@ -63,25 +66,31 @@ def slack():
     return int(re.search(r"#define TRACKWAY_SLACK (\d+)", abi).group(1))
 
 
-def buffers_of(size, fixed):
-    return fixed or min(1024, max(2, WAITING_BYTES // size))
+def setups(arguments):
+    """What is compared: {row: (size, number of buffers)}, and the rows that are not possible."""
+    if arguments.counts:
+        return {f"{count} x {name_of(SIZE_OF_COUNTS)}": (SIZE_OF_COUNTS, count) for count in COUNTS}, {}
+    sizes = SHORT_SIZES if arguments.short else SIZES
+    refused = refusals(sizes)
+    fixed = arguments.buffers
+    possible = {name_of(size): (size, fixed or min(1024, max(2, WAITING_BYTES // size))) for size in sizes}
+    return {name: setup for name, setup in possible.items() if name not in refused}, refused
 
 
-def one_round(built, words, sizes, fixed, codec, folder, first):
+def one_round(built, words, compared, codec, folder, first):
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     trace = folder / "trace"
     figures = {"plain": timing.timed([built["plain"], *words], environment)}
-    for size in sizes:
-        options = [f"--codec={codec}", f"--buffer-size={size}", f"--buffers={buffers_of(size, fixed)}"]
-        figures[size] = timing.recorded(built["traced"], words, options, trace, environment)
+    for name, (size, buffers) in compared.items():
+        options = [f"--codec={codec}", f"--buffer-size={size}", f"--buffers={buffers}"]
+        figures[name] = timing.recorded(built["traced"], words, options, trace, environment)
         if first:
-            figures[size] |= timing.decoded(trace)
+            figures[name] |= timing.decoded(trace)
         trace.unlink()
     return figures
 
 
-def row_of(run, plain, size, fixed):
-    buffers = buffers_of(size, fixed)
+def row_of(run, plain, size, buffers):
     return {
         "buffers": buffers,
         "wall": run["wall_s"] / plain["wall_s"],
@@ -94,28 +103,26 @@ def row_of(run, plain, size, fixed):
     }
 
 
-def measure(name, built, sizes, arguments, folder):
+def measure(name, built, compared, arguments, folder):
     words = [str(number) for number in WORKLOADS[name][arguments.short]]
     codec = arguments.codec or programs.default_codec()
-    rounds = [
-        one_round(built, words, sizes, arguments.buffers, codec, folder, number == 0) for number in range(arguments.rounds)
-    ]
+    rounds = [one_round(built, words, compared, codec, folder, number == 0) for number in range(arguments.rounds)]
     medians = timing.medians(rounds)
-    return {name_of(size): row_of(medians[size], medians["plain"], size, arguments.buffers) for size in sizes}
+    return {row: row_of(medians[row], medians["plain"], *setup) for row, setup in compared.items()}
 
 
 def means(tables):
-    """Over the workloads, by size."""
-    sizes = next(iter(tables.values()))
+    """Over the workloads, row by row."""
+    first = next(iter(tables.values()))
     return {
-        size: {key: geometric_mean([rows[size][key] for rows in tables.values()]) for key in sizes[size]} for size in sizes
+        row: {key: geometric_mean([rows[row][key] for rows in tables.values()]) for key in first[row]} for row in first
     }
 
 
 def advice(mean):
-    """The smallest size that is as good as the best: it costs least memory and loses least when a run is killed."""
-    best = min(mean, key=lambda size: mean[size]["wall"])
-    good = next(size for size in mean if mean[size]["wall"] <= TOLERANCE * mean[best]["wall"])
+    """The smallest row that is as good as the best: it needs least memory."""
+    best = min(mean, key=lambda row: mean[row]["wall"])
+    good = next(row for row in mean if mean[row]["wall"] <= TOLERANCE * mean[best]["wall"])
     return (
         f"sweep: best wall {mean[best]['wall']:.2f}x at {best}; the smallest within "
         f"{100 * (TOLERANCE - 1):.0f} % of it is {good}: {mean[good]['wall']:.2f}x, "
@@ -137,8 +144,9 @@ def refusals(sizes):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
-    parser.add_argument("--short", action="store_true", help="every second size, smaller inputs, 3 rounds at most")
+    parser.add_argument("--short", action="store_true", help="every second size, smaller inputs, at most 3 rounds")
     parser.add_argument("--buffers", type=int, help="how many full buffers may wait, for every size")
+    parser.add_argument("--counts", action="store_true", help="vary how many full buffers may wait instead of their size")
     parser.add_argument("--codec", help="of the trace (default: the recorder's)")
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(WORKLOADS)} (default all)")
     arguments = parser.parse_args()
@@ -147,15 +155,13 @@ def main():
     arguments.rounds = min(arguments.rounds, 3) if arguments.short else arguments.rounds
     old = results.earlier(arguments)
     programs.build_tools()
-    every = SHORT_SIZES if arguments.short else SIZES
-    refused = refusals(every)
-    sizes = [size for size in every if name_of(size) not in refused]
+    compared, refused = setups(arguments)
     tables = {}
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         for name in arguments.workloads or WORKLOADS:
             timing.progress("measuring", name)
             built = {variant: programs.workload(variant, name) for variant in ("plain", "traced")}
-            tables[name] = measure(name, built, sizes, arguments, Path(folder))
+            tables[name] = measure(name, built, compared, arguments, Path(folder))
     tables["geometric mean"] = means(tables)
     results.print_machine()
     for name, rows in tables.items():
@@ -163,7 +169,7 @@ def main():
         results.print_table("buffer", COLUMNS, refused | rows)
     if old:
         results.compare(old, "buffer", COLUMNS, tables)
-    results.write("sweep", arguments, tables, refused=refused)
+    results.write("sweep_counts" if arguments.counts else "sweep", arguments, tables, refused=refused)
     print(advice(tables["geometric mean"]))
 
 
