@@ -145,10 +145,9 @@ def row_of(medians, code):
 
 
 def means(rows):
-    """Geometric means of whatever is a ratio."""
-    absolute = ("accesses_m", "plain_s")
-    keys = [key for key in next(iter(rows.values())) if key not in absolute]
-    return {key: geometric_mean([row[key] for row in rows.values()]) for key in keys}
+    """Geometric means of all but the amounts of work."""
+    mean = results.mean_of(list(rows.values()))
+    return {key: value for key, value in mean.items() if key not in ("accesses_m", "plain_s")}
 
 
 def verdicts(rows):
@@ -185,7 +184,7 @@ def show(rows, arguments, old):
     columns = [column for column in COLUMNS if any(column.key in row for row in rows.values())]
     results.print_table("workload", columns, rows | {"geometric mean": means(rows)})
     if old:
-        results.compare(old, "workload", columns, {"workloads": rows, "means": {"geometric mean": means(rows)}})
+        results.compare(old, "workload", columns, {"workloads": rows})
     print()
     print_verdicts(verdicts(rows))
 

@@ -1,7 +1,7 @@
 """The buffer-size sweep: what recording costs with buffers of 1 KiB to 16 MiB, and which size the default should be.
 
-The trace goes to /dev/shm. The full buffers that may wait for the recorder hold 16 MiB in all, whatever their size
-(but are at least 2 and at most 1024), so that only the size varies; --buffers fixes their number instead, and --counts
+The trace goes to /dev/shm. The full buffers that may wait for the recorder hold 4 MiB in all, whatever their size
+(but are at least 2 and at most 256), so that only the size varies; --buffers fixes their number instead, and --counts
 varies it, at a size of 256 KiB. `written` is the trace and `raw` the records, in 10^6 bytes per second of the program's
 life. --short takes less than three minutes on a quiet machine. docs/benchmarks.md says how to read it. Speed never makes
 the command fail.
@@ -15,13 +15,14 @@ import tempfile
 from pathlib import Path
 
 from measuring import programs, results, timing
-from measuring.results import Column, geometric_mean
+from measuring.results import Column
 
 MEMORY = Path("/dev/shm")
 KIB = 1024
 SIZES = [KIB << step for step in range(15)]
 SHORT_SIZES = [KIB << step for step in (0, 2, 4, 6, 8, 10, 12, 14)]
-WAITING_BYTES = 16 << 20
+WAITING_BYTES = 4 << 20
+MOST_BUFFERS = 256
 COUNTS = (2, 4, 8, 16, 32, 64, 128, 256)
 SIZE_OF_COUNTS = 256 * KIB
 # Those whose volume makes recording dear, and one whose volume is small.
@@ -73,7 +74,7 @@ def setups(arguments):
     sizes = SHORT_SIZES if arguments.short else SIZES
     refused = refusals(sizes)
     fixed = arguments.buffers
-    possible = {name_of(size): (size, fixed or min(1024, max(2, WAITING_BYTES // size))) for size in sizes}
+    possible = {name_of(size): (size, fixed or min(MOST_BUFFERS, max(2, WAITING_BYTES // size))) for size in sizes}
     return {name: setup for name, setup in possible.items() if name not in refused}, refused
 
 
@@ -113,10 +114,7 @@ def measure(name, built, compared, arguments, folder):
 
 def means(tables):
     """Over the workloads, row by row."""
-    first = next(iter(tables.values()))
-    return {
-        row: {key: geometric_mean([rows[row][key] for rows in tables.values()]) for key in first[row]} for row in first
-    }
+    return {row: results.mean_of([rows[row] for rows in tables.values()]) for row in next(iter(tables.values()))}
 
 
 def advice(mean):
@@ -162,15 +160,15 @@ def main():
             timing.progress("measuring", name)
             built = {variant: programs.workload(variant, name) for variant in ("plain", "traced")}
             tables[name] = measure(name, built, compared, arguments, Path(folder))
-    tables["geometric mean"] = means(tables)
+    mean = means(tables)
     results.print_machine()
-    for name, rows in tables.items():
+    for name, rows in (tables | {"geometric mean": mean}).items():
         print(f"\n{name}")
         results.print_table("buffer", COLUMNS, refused | rows)
     if old:
         results.compare(old, "buffer", COLUMNS, tables)
-    results.write("sweep_counts" if arguments.counts else "sweep", arguments, tables, refused=refused)
-    print(advice(tables["geometric mean"]))
+    results.write("sweep_counts" if arguments.counts else "sweep", arguments, tables | {"geometric mean": mean}, refused=refused)
+    print(advice(mean))
 
 
 if __name__ == "__main__":

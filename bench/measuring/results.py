@@ -11,6 +11,9 @@ from pathlib import Path
 
 from .programs import OUT, ROOT, TRACKWAY, call
 
+# Other work on the machine stretches every time, and not evenly.
+LOAD_BEFORE = os.getloadavg()[0]
+
 
 @dataclass(frozen=True)
 class Column:
@@ -50,6 +53,7 @@ def machine():
         "kernel": platform.release(),
         "clang": call("clang-19", "--version").splitlines()[0],
         "trackway": call(TRACKWAY, "--version").strip(),
+        "load_before": round(LOAD_BEFORE, 2),
         "commit": call("git", "-C", ROOT, "describe", "--always", "--dirty").strip(),
     }
 
@@ -82,17 +86,26 @@ def write(suite, arguments, tables, **more):
 
 def print_machine():
     print(", ".join(f"{key} {value}" for key, value in machine().items()))
+    if LOAD_BEFORE > 0.5:
+        print("The machine was not quiet before: the figures may be far off.")
 
 
 def compare(old, first, columns, tables):
-    """Prints every figure as a multiple of the earlier one."""
+    """Prints every figure as a multiple of the earlier one, and means over the rows that both runs have."""
     for name, rows in tables.items():
         before = old["tables"].get(name, {})
         shared = {row: ratios(figures, before[row]) for row, figures in rows.items() if row in before}
         shared = {row: figures for row, figures in shared.items() if figures}
         if shared:
+            shared["geometric mean"] = mean_of(list(shared.values()))
             print(f"\n{name}: as multiples of the earlier figures (commit {old['machine']['commit']})")
             print_table(first, [Column(column.key, column.title) for column in columns], shared)
+
+
+def mean_of(rows):
+    """Geometric means of the figures that all rows have."""
+    keys = [key for key in rows[0] if all(key in row for row in rows)]
+    return {key: geometric_mean([row[key] for row in rows]) for key in keys}
 
 
 def ratios(new, old):
