@@ -1,17 +1,22 @@
 //! The command line: one definition for parsing, help and completions.
 
 use std::ffi::OsString;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
+use trackway_recorder::Address;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
                            an error. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
+
+/// Rows of a table.
+const DEFAULT_ROWS: usize = 10;
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
@@ -27,6 +32,7 @@ pub enum Verb {
     #[command(name = "c++")]
     Cxx(CompileArguments),
     Record(RecordArguments),
+    Collect(CollectArguments),
     Report(ReportArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
@@ -59,15 +65,24 @@ pub struct CompileArguments {
 ///
 /// Runs a program that was built with `trackway cc` or `trackway c++`, stays beside it, and writes its trace. Ends with
 /// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
-/// leaves a valid trace.
+/// leaves a valid trace. The trace may also go to a collector (--to; see `trackway collect`), or be analysed at once
+/// and stored nowhere (--live).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
                         trackway record -o run1.trackway --codec zstd -- ./prog\n  \
+                        trackway record --to unix:/tmp/traces -- ./prog\n  \
+                        trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --discard -- ./prog     (to measure the slowdown)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
-    #[arg(short, long, value_name = "FILE", conflicts_with = "discard")]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["discard", "to", "live"])]
     pub output: Option<PathBuf>,
+    /// Send the trace to the collector that listens there: tcp://HOST:PORT or unix:PATH
+    #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["discard", "live"])]
+    pub to: Option<Address>,
+    /// How long a lost connection to the collector is tried again; then recording ends with a gap
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s", requires = "to")]
+    pub reconnect_timeout: Duration,
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
@@ -87,7 +102,7 @@ pub struct RecordArguments {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub workers: usize,
     /// Write no trace: drain the buffers and forget them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "live")]
     pub discard: bool,
     /// Also write each access that the oracle reports, so that `verify` can show the first difference
     #[arg(long)]
@@ -98,6 +113,66 @@ pub struct RecordArguments {
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+    #[command(flatten)]
+    pub live: LiveArguments,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Analysis while the program runs")]
+pub struct LiveArguments {
+    /// Run this analysis while the program runs, print what it found at the end, and store no trace
+    #[arg(long, value_enum, value_name = "ANALYSIS")]
+    pub live: Option<LiveAnalysis>,
+    /// Write the report to this file instead of standard output
+    #[arg(long, value_name = "FILE", requires = "live")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub form: ReportForm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LiveAnalysis {
+    /// Cache misses by field, variable, line and function, as `trackway report` finds them
+    Misses,
+}
+
+/// Take traces from programs that are recorded elsewhere
+///
+/// Listens for `trackway record --to ADDRESS` and writes each trace that comes to a file of its own, several at a time.
+/// A connection that breaks is continued when the recorder comes back, and so is a trace that an earlier collector with
+/// the same output left unfinished: nothing is lost and nothing comes twice. There is no authentication, so it listens
+/// on the loopback interface or at a socket of the user's alone, unless told otherwise. Ctrl-C ends it; traces that are
+/// unfinished then are valid up to there.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway collect --output traces/\n  \
+                        trackway collect --listen unix:/tmp/traces --once -o run.trackway\n  \
+                        trackway collect --listen tcp://0.0.0.0:7700 --allow-remote -o traces/")]
+pub struct CollectArguments {
+    /// Where to listen: tcp://HOST:PORT (port 0: any that is free) or unix:PATH
+    #[arg(short, long, value_name = "ADDRESS", default_value = "tcp://127.0.0.1:0")]
+    pub listen: Address,
+    /// The folder of the traces, each named PROGRAM-IDENTITY.trackway; or, if it is no folder and has no / at its end,
+    /// the file of one trace
+    #[arg(short, long, value_name = "DIR|FILE", default_value = ".")]
+    pub output: PathBuf,
+    /// Replace an existing file of another trace
+    #[arg(short, long)]
+    pub force: bool,
+    /// Take one trace and end when it is complete
+    #[arg(long, conflicts_with = "count")]
+    pub once: bool,
+    /// Take N traces and end when they are complete [default: until interrupted]
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroU64>,
+    /// Listen where other machines can connect, without authentication and encryption
+    #[arg(long)]
+    pub allow_remote: bool,
+    /// Have chunks on the disk before they are acknowledged, in case of a power failure
+    #[arg(long)]
+    pub sync: bool,
+    /// Only errors and the address
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -131,11 +206,24 @@ fn parse_buffer_size(text: &str) -> Result<u32, String> {
 pub struct ReportArguments {
     /// The trace
     pub trace: PathBuf,
+    #[command(flatten)]
+    pub form: ReportForm,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// What a report shows, and how.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub struct ReportForm {
     /// Tables to print; may be repeated [default: field, variable, line, function]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub by: Vec<By>,
     /// Rows per table; 0 for all
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
     pub top: usize,
     /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
     #[arg(long, value_name = "MEASURE")]
@@ -149,12 +237,26 @@ pub struct ReportArguments {
     /// Print one table as CSV, by default that of fields
     #[arg(long)]
     pub csv: bool,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+}
+
+impl ReportForm {
+    /// Whether any of it differs from the defaults.
+    pub fn is_chosen(&self) -> bool {
+        *self != ReportForm::default()
+    }
+}
+
+impl Default for ReportForm {
+    fn default() -> Self {
+        ReportForm {
+            by: Vec::new(),
+            top: DEFAULT_ROWS,
+            sort: None,
+            cache: None,
+            json: false,
+            csv: false,
+        }
+    }
 }
 
 /// What a table has a row for.

@@ -1,11 +1,13 @@
 //! Trackway's command line: reads arguments and wires the other crates together.
 
 mod arguments;
+mod collect;
 mod compile;
 mod dump;
 mod failure;
 mod info;
 mod installation;
+mod live;
 mod output;
 mod processors;
 mod progress;
@@ -48,7 +50,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
         Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
-        Verb::Record(arguments) => Ok(record::run(arguments)),
+        Verb::Record(arguments) => record::run(arguments),
+        Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),

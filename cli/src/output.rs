@@ -18,15 +18,26 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a report as JSON or for people.
 pub fn print_report(report: &Report, as_json: bool) -> Result<(), Failure> {
+    print(&report_text(report, as_json, &terminal_style()))
+}
+
+/// A report as JSON or for people.
+pub fn report_text(report: &Report, as_json: bool, style: &TextStyle) -> String {
     if as_json {
-        print(&format!("{:#}\n", report_to_json(report)))
+        format!("{:#}\n", report_to_json(report))
     } else {
-        print(&terminal_style().report(report))
+        style.report(report)
     }
 }
 
+/// For files: lines are as long as they are.
+pub const PLAIN_STYLE: TextStyle = TextStyle {
+    width: None,
+    colour: false,
+};
+
 /// Fits a terminal; elsewhere lines are as long as they are. Colour only on a terminal, and not with NO_COLOR.
-fn terminal_style() -> TextStyle {
+pub fn terminal_style() -> TextStyle {
     let is_terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size()
         .filter(|_| is_terminal)

@@ -8,53 +8,65 @@ use trackway_recorder::{record, Compression, Output, RecordError, RecordOptions,
 use trackway_report::{counted, grouped};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
-use crate::output;
+use crate::failure::Failure;
+use crate::{live, output};
 
 const ERROR: u8 = 2;
 /// What shells return for a program that can't be started, and for one that doesn't exist.
 const CANNOT_START: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// Ends with the program's status; reports its own errors itself, since their statuses differ.
-pub fn run(arguments: RecordArguments) -> ExitCode {
-    let quiet = arguments.quiet;
-    let Some(options) = options(arguments) else {
-        eprintln!("trackway: name a program to record: trackway record -- PROGRAM ARGUMENTS");
-        return ExitCode::from(ERROR);
+/// Ends with the program's status; reports failures to start it itself, since their statuses differ.
+pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
+    let (quiet, live) = (arguments.quiet, arguments.live.clone());
+    let options = options(arguments)?;
+    let recorded = match live.live {
+        Some(analysis) => live::record(&options, analysis, &live, quiet)?,
+        None => record(options.clone()),
     };
-    let program = options.program.clone();
-    let trace = match &options.output {
-        Output::File { path, .. } => Some(path.clone()),
-        Output::Discard => None,
-    };
-    match record(options) {
+    match recorded {
         Ok(summary) => {
-            warn_of_losses(&summary, &program);
+            warn_of_losses(&summary, &options.program);
             if !quiet {
-                eprintln!("trackway: {}", describe(&summary, trace.as_deref()));
+                eprintln!("trackway: {}", describe(&summary, &options, live.live.is_some()));
             }
-            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
+            Ok(ExitCode::from(
+                u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX),
+            ))
         }
         Err(error) => {
             eprintln!("trackway: {error}");
-            ExitCode::from(status_of(&error))
+            Ok(ExitCode::from(status_of(&error)))
         }
     }
 }
 
-fn options(arguments: RecordArguments) -> Option<RecordOptions> {
+fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     let mut words = arguments.command.into_iter();
-    let program = words.next()?;
-    let output = match (arguments.discard, arguments.output) {
+    let program = words
+        .next()
+        .ok_or_else(|| Failure::new("name a program to record: trackway record -- PROGRAM ARGUMENTS"))?;
+    let live = arguments.live.live.is_some();
+    if !live && arguments.live.form.is_chosen() {
+        return Err(Failure::new(
+            "--by, --top, --sort, --cache, --json and --csv belong to --live; without it, use `trackway report`",
+        ));
+    }
+    let output = match (arguments.discard || live, arguments.to) {
         (true, _) => Output::Discard,
-        (false, path) => Output::File {
-            path: path.unwrap_or_else(|| default_output(&program)),
+        (false, Some(address)) => Output::Collector {
+            address,
+            reconnect_timeout: arguments.reconnect_timeout,
+        },
+        (false, None) => Output::File {
+            path: arguments.output.unwrap_or_else(|| default_output(&program)),
             force: arguments.force,
         },
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
     options.compression = match arguments.codec {
+        _ if live => Compression::None, // it would be decompressed at once
         Codec::Lz4 => Compression::Lz4,
         Codec::Zstd => Compression::Zstd,
         Codec::None => Compression::None,
@@ -67,7 +79,8 @@ fn options(arguments: RecordArguments) -> Option<RecordOptions> {
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers;
     options.dump_oracle = arguments.oracle_dump;
-    Some(options)
+    options.notify = |message| output::warn(message);
+    Ok(options)
 }
 
 /// `PROGRAM.trackway` in the present folder.
@@ -104,21 +117,25 @@ fn warn_of_losses(summary: &RecordSummary, program: &OsString) {
 }
 
 /// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
-fn describe(summary: &RecordSummary, trace: Option<&Path>) -> String {
+fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
     let records = format!("{} bytes of records", grouped(summary.raw_bytes));
     let dropped = match summary.dropped_buffers {
         0 => "nothing dropped".into(),
         buffers => format!("{} dropped", counted(buffers, "buffer")),
     };
     let streams = counted(summary.streams, "stream");
-    match trace {
-        Some(path) => format!(
-            "{}: {} of {streams}, {records} in {}, {dropped}",
-            path.display(),
+    let kept = |place: &dyn std::fmt::Display| {
+        format!(
+            "{place}: {} of {streams}, {records} in {}, {dropped}",
             counted(summary.chunks, "chunk"),
             grouped(summary.stored_bytes)
-        ),
-        None => format!("{streams}, {records} discarded, {dropped}"),
+        )
+    };
+    match &options.output {
+        Output::File { path, .. } => kept(&path.display()),
+        Output::Collector { address, .. } => kept(address),
+        Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
+        Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
     }
 }
 
@@ -135,6 +152,7 @@ mod tests {
     use super::*;
     use crate::arguments::{CommandLine, Verb};
     use clap::Parser;
+    use std::time::Duration;
 
     fn parse(line: &str) -> RecordOptions {
         let words = ["trackway", "record"].into_iter().chain(line.split_whitespace());
@@ -175,6 +193,36 @@ mod tests {
             (1 << 20, 8, true)
         );
         assert_eq!(parse("--discard -- p").output, Output::Discard);
+    }
+
+    #[test]
+    fn a_collector_is_named_by_its_address() {
+        let expected = Output::Collector {
+            address: "unix:/tmp/s".parse().unwrap(),
+            reconnect_timeout: Duration::from_secs(90),
+        };
+        assert_eq!(
+            parse("--to unix:/tmp/s --reconnect-timeout 90s -- p").output,
+            expected
+        );
+    }
+
+    #[test]
+    fn a_live_analysis_stores_nothing() {
+        let options = parse("--live misses --by line --codec zstd -- p");
+        assert_eq!(
+            (options.output, options.compression),
+            (Output::Discard, Compression::None)
+        );
+    }
+
+    #[test]
+    fn forms_of_reports_belong_to_live_analyses() {
+        let words = ["trackway", "record", "--top", "3", "--", "p"];
+        let Verb::Record(arguments) = CommandLine::parse_from(words).verb else {
+            panic!("not a record verb");
+        };
+        assert!(options(arguments).unwrap_err().to_string().contains("--live"));
     }
 
     #[test]

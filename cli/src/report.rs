@@ -4,11 +4,11 @@ use std::process::ExitCode;
 
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
-use trackway_analysis::{run as run_analysis, RunSummary};
-use trackway_report::{to_csv, Report, Table, TableBuilder, Unit};
+use trackway_analysis::{run as run_analysis, Findings, RunSummary};
+use trackway_report::{to_csv, Report, Table, TableBuilder, TextStyle, Unit};
 use trackway_trace::Trace;
 
-use crate::arguments::ReportArguments;
+use crate::arguments::{ReportArguments, ReportForm};
 use crate::failure::Failure;
 use crate::output;
 use crate::processors;
@@ -23,21 +23,29 @@ const DEFAULT_GROUPINGS: [Grouping; 4] = [
 ];
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let groupings = groupings(arguments)?;
+    let form = &arguments.form;
+    let groupings = groupings(form)?;
     let trace = Trace::open(&arguments.trace)?;
     let report = analyse(arguments, groupings, &trace)?;
-    if arguments.csv {
+    if form.csv {
         report.warnings.iter().for_each(output::warn);
-        output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
-    } else {
-        output::print_report(&report, arguments.json)?;
     }
+    output::print(&text(form, &report, &output::terminal_style()))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn groupings(arguments: &ReportArguments) -> Result<Vec<Grouping>, Failure> {
-    let chosen: Vec<Grouping> = arguments.by.iter().copied().map(Grouping::from).collect();
-    match (arguments.csv, chosen.len()) {
+/// The report as it is to be printed. CSV has no place for the warnings.
+pub fn text(form: &ReportForm, report: &Report, style: &TextStyle) -> String {
+    if form.csv {
+        report.tables.first().map(to_csv).unwrap_or_default()
+    } else {
+        output::report_text(report, form.json, style)
+    }
+}
+
+pub fn groupings(form: &ReportForm) -> Result<Vec<Grouping>, Failure> {
+    let chosen: Vec<Grouping> = form.by.iter().copied().map(Grouping::from).collect();
+    match (form.csv, chosen.len()) {
         (true, 2..) => Err(Failure::new(
             "--csv prints one table; name one with --by, or use --json",
         )),
@@ -48,36 +56,54 @@ fn groupings(arguments: &ReportArguments) -> Result<Vec<Grouping>, Failure> {
 }
 
 fn analyse(arguments: &ReportArguments, groupings: Vec<Grouping>, trace: &Trace) -> Result<Report, Failure> {
-    let mut warnings = soundness::warnings(trace);
-    let caches = arguments
-        .cache
-        .clone()
-        .unwrap_or_else(|| machine_caches(trace, &mut warnings));
-    let rank_by = arguments.sort.unwrap_or_else(|| Measure::default_for(&caches));
-    if !rank_by.exists_in(&caches) {
-        return Err(Failure::new(format!(
-            "--sort: there are no {rank_by} with the caches {caches}"
-        )));
-    }
-    let top = if arguments.top == 0 {
-        usize::MAX
-    } else {
-        arguments.top
-    };
-    let misses = Misses::new(trace.program(), caches, groupings, rank_by, top);
+    let mut warnings = Vec::new();
+    let misses = analysis(&arguments.form, groupings, trace, &mut warnings)?;
     let progress = ReadingProgress::new(trace, arguments.quiet);
     let threads = arguments.threads.unwrap_or_else(processors::available);
     let advance = |accesses, bytes| progress.advance(accesses, bytes);
     let (findings, summary) = run_analysis(&misses, trace, threads, &advance);
     progress.finish();
+    Ok(report(trace, findings, &summary, warnings))
+}
+
+/// The analysis that the form asks for.
+pub fn analysis(
+    form: &ReportForm,
+    groupings: Vec<Grouping>,
+    trace: &Trace,
+    warnings: &mut Vec<String>,
+) -> Result<Misses, Failure> {
+    let caches = form
+        .cache
+        .clone()
+        .unwrap_or_else(|| machine_caches(trace, warnings));
+    let rank_by = form.sort.unwrap_or_else(|| Measure::default_for(&caches));
+    if !rank_by.exists_in(&caches) {
+        return Err(Failure::new(format!(
+            "--sort: there are no {rank_by} with the caches {caches}"
+        )));
+    }
+    let top = if form.top == 0 { usize::MAX } else { form.top };
+    Ok(Misses::new(trace.program(), caches, groupings, rank_by, top))
+}
+
+/// What was found, and what that rests on.
+pub fn report(
+    trace: &Trace,
+    findings: Findings,
+    summary: &RunSummary,
+    warnings_of_analysis: Vec<String>,
+) -> Report {
+    let mut warnings = soundness::warnings(trace);
+    warnings.extend(warnings_of_analysis);
     warnings.extend(summary.damage.iter().map(ToString::to_string));
     let mut tables = findings.tables;
-    tables.push(audit(trace, &summary));
-    Ok(Report {
+    tables.push(audit(trace, summary));
+    Report {
         answer: findings.answer.unwrap_or_default(),
         warnings,
         tables,
-    })
+    }
 }
 
 fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {

@@ -2,6 +2,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use crate::Address;
+
 /// Why nothing was recorded. A program that ran to its end always yields a summary instead.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
@@ -17,6 +19,12 @@ pub enum RecordError {
 
     #[error("{error}")]
     Trace { error: Box<trackway_trace::TraceError> },
+
+    #[error(
+        "{address}: cannot reach a collector: {reason}; start one with `trackway collect --listen {address}`, or record \
+         to a file with --output"
+    )]
+    NoCollector { address: Address, reason: String },
 
     #[error("cannot create {size} bytes of shared memory for the ring ({step}): {source}; try fewer or smaller buffers")]
     Ring {

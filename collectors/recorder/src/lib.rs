@@ -3,6 +3,7 @@
 //!
 //! [`Ring`](ring::Ring) is the shared memory, [`Collector`](collector::Collector) turns its buffers into chunks,
 //! `encoding` compresses and writes these on threads of their own, [`Recording`](recording::Recording) is the loop.
+//! A [`ChunkSink`] takes the chunks: a file, a collector at the other end of a socket (`streaming`), or the caller's.
 
 mod abi;
 mod collector;
@@ -17,11 +18,12 @@ mod recording;
 mod ring;
 mod signals;
 mod sink;
+mod streaming;
 mod summary;
 
 use std::time::Instant;
 
-use trackway_trace::{ChunkEncoder, EndInfo, GapReason};
+use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
 
 use collector::{Collector, Totals};
 use liveness::Liveness;
@@ -33,6 +35,10 @@ use sink::Sink;
 
 pub use error::RecordError;
 pub use options::{Compression, Output, RecordOptions, WhenFull};
+pub use sink::{ChunkSink, SinkError};
+pub use streaming::{
+    collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
+};
 pub use summary::{Loss, ProgramEnd, RecordSummary};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
@@ -40,6 +46,21 @@ pub use summary::{Loss, ProgramEnd, RecordSummary};
 ///
 /// An error means that the program was not started.
 pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
+    record_to(&options, || sink::open(&options))
+}
+
+/// The same, but the chunks go to `chunks`, whatever the options name as output.
+pub fn record_into(
+    options: &RecordOptions,
+    chunks: Box<dyn ChunkSink>,
+) -> Result<RecordSummary, RecordError> {
+    record_to(options, || Ok(Some(chunks)))
+}
+
+fn record_to(
+    options: &RecordOptions,
+    open: impl FnOnce() -> Result<Option<Box<dyn ChunkSink>>, RecordError>,
+) -> Result<RecordSummary, RecordError> {
     options.check()?;
     let started = Instant::now();
     let cpu_before = cpu_seconds();
@@ -47,21 +68,21 @@ pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
         action: "catch signals",
         source,
     })?;
-    let ring = Ring::create(&options)?;
+    let ring = Ring::create(options)?;
     let liveness = Liveness::begin(&ring).map_err(|source| RecordError::System {
         action: "hold the ring's lock",
         source,
     })?;
-    let encoders = encoders(&options)?;
-    let sink = Sink::create(&options)?;
-    let child = match program::start(&options, &ring) {
+    let encoders = encoders(options)?;
+    let sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
+    let child = match program::start(options, &ring) {
         Ok(child) => child,
         Err(error) => {
-            sink.remove();
+            sink.cancel();
             return Err(error);
         }
     };
-    let start_info = machine::start_info(&options, child.id());
+    let start_info = machine::start_info(options, child.id());
     let output = encoding::Output::new(sink);
     let end = EndOfProgram::default();
     let (totals, interrupted) = std::thread::scope(|scope| {
@@ -78,7 +99,7 @@ pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
         };
         let interrupted = recording.run();
         collector.push_program_end(program.pid, end.get());
-        (collector.finish(missing_reason(&options)), interrupted)
+        (collector.finish(missing_reason(options)), interrupted)
     });
     ring.stop();
     drop(liveness);
@@ -105,9 +126,13 @@ pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
 fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {
     let codec = sink::codec(options.compression);
     let encoders: Result<_, _> = (0..options.workers).map(|_| ChunkEncoder::new(codec)).collect();
-    encoders.map_err(|error| RecordError::Trace {
+    encoders.map_err(trace_error)
+}
+
+fn trace_error(error: TraceError) -> RecordError {
+    RecordError::Trace {
         error: Box::new(error),
-    })
+    }
 }
 
 /// Why records are missing at the end of a stream, if some are.

@@ -1,7 +1,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use crate::RecordError;
+use crate::{Address, RecordError};
 
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub struct RecordOptions {
     pub workers: usize,
     /// A program built with the oracle writes the oracle's records too, not only their hash.
     pub dump_oracle: bool,
+    /// Told, from any thread, what the user should know while the program runs.
+    pub notify: fn(&str),
 }
 
 impl RecordOptions {
@@ -38,6 +41,7 @@ impl RecordOptions {
             buffer_count: 64,
             workers: 1,
             dump_oracle: false,
+            notify: |_| (),
         }
     }
 
@@ -80,6 +84,12 @@ impl RecordOptions {
 pub enum Output {
     /// A new file, readable by its owner only. An existing one is replaced only with `force`.
     File { path: PathBuf, force: bool },
+    /// To a collector, see [`crate::collect`].
+    Collector {
+        address: Address,
+        /// How long a lost connection is tried again before the recording ends.
+        reconnect_timeout: Duration,
+    },
     /// Nowhere: buffers are drained, not encoded. For measurements.
     Discard,
 }

@@ -1,0 +1,196 @@
+//! Where encoded chunks go, and what is known of those that got lost there.
+
+mod file;
+mod missing;
+
+use trackway_trace::{
+    ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, TraceError, FILE_HEADER_LENGTH,
+};
+
+use crate::options::{Compression, Output, RecordOptions};
+use crate::streaming::Sender;
+use crate::{Loss, RecordError};
+use file::FileSink;
+use missing::Missing;
+
+/// What happened, to which trace, and what to do, for the user.
+pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What takes the chunks of a recording, one after the other.
+pub trait ChunkSink: Send {
+    /// Takes the next chunk as it stands in the file: header and stored payload. It may block; the program's buffers
+    /// fill up meanwhile. After an error it is given nothing more, unless it revives.
+    fn append(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError>;
+
+    /// After an error, asked once at the end of the recording: whether it takes chunks again, beginning with those
+    /// that say what is missing.
+    fn revive(&mut self) -> bool {
+        false
+    }
+
+    /// Ends the trace, whose end chunk it was given last. Returns the length of the trace, bytes.
+    fn finish(&mut self) -> Result<u64, SinkError>;
+
+    /// The program could not be started: there is to be no trace.
+    fn cancel(&mut self) {}
+}
+
+/// The way of the recorder to what takes its chunks, if anything does. After an error it counts what gets lost.
+pub struct Sink {
+    chunks: Option<Box<dyn ChunkSink>>,
+    /// Of the chunks that the sink itself makes.
+    encoder: ChunkEncoder,
+    failure: Option<String>,
+    missing: Missing,
+    chunk_count: u64,
+    stored_bytes: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    Yes,
+    /// This chunk could not be written; the earlier ones were.
+    FirstFailure,
+    No,
+}
+
+pub fn codec(compression: Compression) -> Codec {
+    match compression {
+        Compression::None => Codec::None,
+        Compression::Lz4 => Codec::Lz4,
+        Compression::Zstd => Codec::Zstd,
+    }
+}
+
+/// What the options name; none if chunks are to be discarded.
+pub fn open(options: &RecordOptions) -> Result<Option<Box<dyn ChunkSink>>, RecordError> {
+    Ok(match &options.output {
+        Output::Discard => None,
+        Output::File { path, force } => Some(Box::new(FileSink::create(
+            path,
+            *force,
+            codec(options.compression),
+        )?)),
+        Output::Collector {
+            address,
+            reconnect_timeout,
+        } => Some(Box::new(Sender::connect(
+            address,
+            &options.program,
+            *reconnect_timeout,
+            options.notify,
+        )?)),
+    })
+}
+
+impl Sink {
+    pub fn new(chunks: Option<Box<dyn ChunkSink>>, compression: Compression) -> Result<Self, TraceError> {
+        Ok(Self {
+            chunks,
+            encoder: ChunkEncoder::new(codec(compression))?,
+            failure: None,
+            missing: Missing::default(),
+            chunk_count: 0,
+            stored_bytes: 0,
+        })
+    }
+
+    pub fn discards(&self) -> bool {
+        self.chunks.is_none()
+    }
+
+    /// Writes a chunk, if it could be encoded and nothing failed before.
+    pub fn append(&mut self, encoded: Result<Option<(ChunkHeader, &[u8])>, TraceError>) -> Written {
+        let Some(chunks) = &mut self.chunks else {
+            return Written::Yes;
+        };
+        let failed_before = self.failure.is_some();
+        let (header, chunk) = match encoded {
+            Ok(None) => return Written::Yes,
+            Ok(Some(encoded)) => encoded,
+            Err(error) => {
+                self.missing.note_unencoded();
+                return self.fail(error.to_string());
+            }
+        };
+        if failed_before {
+            self.missing.note_lost(&header, chunk);
+            return Written::No;
+        }
+        match chunks.append(&header, chunk) {
+            Ok(()) => {
+                self.missing.note_written(&header);
+                self.chunk_count += 1;
+                self.stored_bytes += header.chunk_length();
+                Written::Yes
+            }
+            Err(error) => {
+                self.missing.note_lost(&header, chunk);
+                self.fail(error.to_string())
+            }
+        }
+    }
+
+    fn fail(&mut self, message: String) -> Written {
+        if self.failure.is_some() {
+            return Written::No;
+        }
+        self.failure = Some(message);
+        Written::FirstFailure
+    }
+
+    /// Writes the end chunk and ends the trace. After a failure, only if what takes the chunks has come back.
+    pub fn finish(&mut self, end: &EndInfo) {
+        let Some(mut chunks) = self.chunks.take() else {
+            return;
+        };
+        self.stored_bytes += FILE_HEADER_LENGTH as u64;
+        if self.failure.is_some() && !chunks.revive() {
+            return;
+        }
+        if let Err(error) = self.end_trace(chunks.as_mut(), end) {
+            self.failure.get_or_insert(error.to_string());
+        }
+    }
+
+    fn end_trace(&mut self, chunks: &mut dyn ChunkSink, end: &EndInfo) -> Result<(), SinkError> {
+        let mut last_chunks = self.missing.chunks(&mut self.encoder)?;
+        let end = EndInfo {
+            chunks: self.chunk_count + last_chunks.len() as u64,
+            ..end.clone()
+        };
+        let mut chunk = Vec::new();
+        let fields = ChunkFields::new(ChunkKind::End);
+        let header = self
+            .encoder
+            .encode(&fields, &serde_json::to_vec(&end)?, &mut chunk)?;
+        last_chunks.push((header, chunk));
+        for (header, chunk) in last_chunks {
+            chunks.append(&header, &chunk)?;
+            self.chunk_count += 1;
+        }
+        self.stored_bytes = chunks.finish()?;
+        Ok(())
+    }
+
+    pub fn chunks(&self) -> u64 {
+        self.chunk_count
+    }
+
+    pub fn stored_bytes(&self) -> u64 {
+        self.stored_bytes
+    }
+
+    /// `never_handed_over`: buffers that the program wrote to its private memory after the failure.
+    pub fn loss(&self, never_handed_over: u64) -> Option<Loss> {
+        let buffers = self.missing.buffers() + never_handed_over;
+        self.failure.clone().map(|message| Loss { buffers, message })
+    }
+
+    /// The program could not be started: nothing is left behind.
+    pub fn cancel(self) {
+        if let Some(mut chunks) = self.chunks {
+            chunks.cancel();
+        }
+    }
+}

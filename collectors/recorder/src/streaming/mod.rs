@@ -1,0 +1,13 @@
+//! Traces over a socket: [`Sender`] is a sink of the recorder, [`collect`] the other end. `docs/streaming.md` is
+//! normative for what goes over the wire.
+
+mod address;
+mod connection;
+mod protocol;
+mod receiving;
+mod sender;
+mod window;
+
+pub use address::Address;
+pub use receiving::{collect, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary};
+pub use sender::Sender;

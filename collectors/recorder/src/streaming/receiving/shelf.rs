@@ -1,0 +1,344 @@
+//! The traces of a collector, each in its file.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use trackway_trace::{
+    check_file_header, ChunkHeader, ChunkKind, Codec, Resumption, TraceError, TraceWriter, FILE_HEADER_LENGTH,
+};
+
+use super::{CollectOptions, CollectOutput, CollectSummary};
+use crate::streaming::connection::Connection;
+use crate::streaming::protocol::Hello;
+
+/// Of the index, the only chunk that is made here.
+const CODEC: Codec = Codec::Lz4;
+/// Letters of a program's name in the name of its trace.
+const LONGEST_NAME: usize = 40;
+
+type Identity = [u8; 16];
+
+pub struct Shelf {
+    output: CollectOutput,
+    /// Traces to take in all.
+    limit: Option<u64>,
+    sync: bool,
+    slots: Mutex<HashMap<Identity, Arc<Slot>>>,
+}
+
+/// The place of one trace.
+pub struct Slot {
+    pub path: PathBuf,
+    force: bool,
+    /// Have everything on the disk before it is acknowledged.
+    sync: bool,
+    trace: Mutex<Kept>,
+    /// Number and connection of the visitor that brings it. Another one for the same trace replaces it: the sender has
+    /// given it up.
+    carrier: Mutex<Option<(u64, Connection)>>,
+    /// The sender knows that everything is here.
+    left: AtomicBool,
+}
+
+/// How much of a trace is here.
+pub enum Kept {
+    /// It was not looked for, or failed.
+    Unknown,
+    /// Of a new one at most the header has come, and there is no file yet.
+    Nothing {
+        header: bool,
+    },
+    Part(TraceWriter),
+    Whole {
+        end: u64,
+    },
+}
+
+impl Shelf {
+    pub fn new(options: &CollectOptions) -> Self {
+        let limit = match options.output {
+            CollectOutput::File { .. } => Some(1),
+            CollectOutput::Folder(_) => options.count,
+        };
+        Self {
+            output: options.output.clone(),
+            limit,
+            sync: options.sync,
+            slots: Mutex::new(HashMap::new()),
+        }
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<Identity, Arc<Slot>>> {
+        self.slots.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// The place of the trace; an error is for its sender.
+    pub fn slot(&self, hello: &Hello) -> Result<Arc<Slot>, String> {
+        let mut slots = self.slots();
+        if let Some(slot) = slots.get(&hello.identity) {
+            return Ok(Arc::clone(slot));
+        }
+        if self.limit.is_some_and(|limit| slots.len() as u64 >= limit) {
+            return Err("this collector takes no more traces; start another one".into());
+        }
+        let (path, force) = match &self.output {
+            CollectOutput::File { path, force } => (path.clone(), *force),
+            CollectOutput::Folder(folder) => (folder.join(file_name(hello)), false),
+        };
+        let slot = Arc::new(Slot {
+            path,
+            force,
+            sync: self.sync,
+            trace: Mutex::new(Kept::Unknown),
+            carrier: Mutex::new(None),
+            left: AtomicBool::new(false),
+        });
+        slots.insert(hello.identity, Arc::clone(&slot));
+        Ok(slot)
+    }
+
+    /// Forgets a trace of which nothing came.
+    pub fn forget_if_empty(&self, identity: &Identity) {
+        let mut slots = self.slots();
+        let is_empty = |slot: &Arc<Slot>| {
+            // Whoever holds the lock is bringing something.
+            slot.trace
+                .try_lock()
+                .is_ok_and(|trace| matches!(*trace, Kept::Unknown | Kept::Nothing { .. }))
+        };
+        if slots.get(identity).is_some_and(is_empty) {
+            slots.remove(identity);
+        }
+    }
+
+    /// Whether as many traces as wanted are complete.
+    pub fn all_complete(&self) -> bool {
+        self.limit.is_some_and(|limit| {
+            let slots = self.slots();
+            slots.len() as u64 >= limit && slots.values().all(|slot| slot.is_complete())
+        })
+    }
+
+    /// Whether all their senders know it.
+    pub fn all_left(&self) -> bool {
+        self.slots().values().all(|slot| slot.left.load(Relaxed))
+    }
+
+    pub fn summary(&self) -> CollectSummary {
+        let mut summary = CollectSummary::default();
+        for slot in self.slots().values() {
+            match *slot.lock() {
+                Kept::Whole { .. } => summary.complete += 1,
+                Kept::Part(_) => summary.unfinished.push(slot.path.clone()),
+                Kept::Unknown if slot.path.exists() => summary.unfinished.push(slot.path.clone()),
+                Kept::Unknown | Kept::Nothing { .. } => {}
+            }
+        }
+        summary.unfinished.sort();
+        summary
+    }
+}
+
+impl Slot {
+    pub fn lock(&self) -> MutexGuard<'_, Kept> {
+        self.trace.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn is_complete(&self) -> bool {
+        // Whoever holds the lock is bringing the rest.
+        self.trace
+            .try_lock()
+            .is_ok_and(|trace| matches!(*trace, Kept::Whole { .. }))
+            || self.left.load(Relaxed)
+    }
+
+    pub fn note_farewell(&self) {
+        self.left.store(true, Relaxed);
+    }
+
+    fn carrier(&self) -> MutexGuard<'_, Option<(u64, Connection)>> {
+        self.carrier
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Makes this visitor the one that brings the trace, and sends the earlier one away.
+    pub fn take_over(&self, visitor: u64, connection: Connection) {
+        if let Some((_, earlier)) = self.carrier().replace((visitor, connection)) {
+            earlier.shut_down();
+        }
+    }
+
+    pub fn leave(&self, visitor: u64) {
+        self.carrier().take_if(|(number, _)| *number == visitor);
+    }
+
+    /// Looks for the trace's file. Returns how much of the trace it has, bytes.
+    pub fn open(&self, kept: &mut Kept, identity: &Identity) -> Result<u64, String> {
+        if matches!(kept, Kept::Unknown) {
+            *kept = self.find(identity)?;
+        }
+        Ok(match kept {
+            Kept::Unknown | Kept::Nothing { header: false } => 0,
+            Kept::Nothing { header: true } => FILE_HEADER_LENGTH as u64,
+            Kept::Part(writer) => writer.bytes_written(),
+            Kept::Whole { end } => *end,
+        })
+    }
+
+    fn find(&self, identity: &Identity) -> Result<Kept, String> {
+        let nothing = Kept::Nothing { header: false };
+        if std::fs::symlink_metadata(&self.path).is_err() {
+            return Ok(nothing);
+        }
+        let exists = || {
+            format!(
+                "{} exists already at the collector; choose another name there, or overwrite it with --force",
+                self.path.display()
+            )
+        };
+        match identity_of(&self.path) {
+            Ok(found) if found == *identity => {}
+            _ if self.force => return Ok(nothing),
+            _ => return Err(exists()),
+        }
+        match TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())? {
+            (Resumption::Finished { end }, _) => Ok(Kept::Whole { end }),
+            (Resumption::Unfinished(writer), _) if writer.has_end() => {
+                complete(self.sync, writer).map_err(|error| error.to_string())
+            }
+            (Resumption::Unfinished(writer), _) => Ok(Kept::Part(writer)),
+        }
+    }
+
+    /// Takes the file's header.
+    pub fn take_header(&self, kept: &mut Kept, header: &[u8], identity: &Identity) -> Result<(), String> {
+        match check_file_header(Path::new("the stream"), header) {
+            Ok(found) if found == *identity => {
+                *kept = Kept::Nothing { header: true };
+                Ok(())
+            }
+            Ok(_) => Err("the trace has another identity than its sender said".into()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Writes a chunk; the first one creates the file, the end chunk completes it. Returns how much of the trace is
+    /// here now, bytes.
+    pub fn take_chunk(
+        &self,
+        kept: &mut Kept,
+        identity: &Identity,
+        header: &ChunkHeader,
+        chunk: &[u8],
+    ) -> Result<u64, String> {
+        // Should it fail and the sender come back, the file is looked at anew.
+        let (position, now) = match std::mem::replace(kept, Kept::Unknown) {
+            Kept::Part(writer) => append(self.sync, writer, header, chunk),
+            Kept::Whole { end } => Ok((end, Kept::Whole { end })),
+            Kept::Unknown | Kept::Nothing { .. } => {
+                TraceWriter::create_identified(&self.path, self.force, CODEC, *identity)
+                    .and_then(|writer| append(self.sync, writer, header, chunk))
+            }
+        }
+        .map_err(|error| error.to_string())?;
+        *kept = now;
+        Ok(position)
+    }
+
+    /// Before an acknowledgement.
+    pub fn settle(&self, kept: &Kept) -> Result<(), String> {
+        match kept {
+            Kept::Part(writer) if self.sync => writer.sync().map_err(|error| error.to_string()),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn append(
+    sync: bool,
+    mut writer: TraceWriter,
+    header: &ChunkHeader,
+    chunk: &[u8],
+) -> Result<(u64, Kept), TraceError> {
+    writer.append_encoded(header, chunk)?;
+    let position = writer.bytes_written();
+    let kept = match header.kind {
+        ChunkKind::End => complete(sync, writer)?,
+        _ => Kept::Part(writer),
+    };
+    Ok((position, kept))
+}
+
+/// Adds what only the collector writes, index and trailer. They can be made again, so the disk may have them later.
+fn complete(sync: bool, writer: TraceWriter) -> Result<Kept, TraceError> {
+    let end = writer.bytes_written();
+    if sync {
+        writer.sync()?;
+    }
+    writer.close()?;
+    Ok(Kept::Whole { end })
+}
+
+/// The identity of the trace in a file.
+fn identity_of(path: &Path) -> io::Result<Identity> {
+    let no_trace = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no trace");
+    if !std::fs::symlink_metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut header = [0; FILE_HEADER_LENGTH];
+    File::open(path)?.read_exact(&mut header)?;
+    check_file_header(path, &header).map_err(no_trace)
+}
+
+/// `PROGRAM-IDENTITY.trackway`, whatever the sender says that its program is called.
+fn file_name(hello: &Hello) -> String {
+    let is_harmless = |letter: char| letter.is_alphanumeric() || "._+-".contains(letter);
+    let program: String = hello
+        .name
+        .trim_start_matches('.')
+        .chars()
+        .map(|letter| if is_harmless(letter) { letter } else { '_' })
+        .take(LONGEST_NAME)
+        .collect();
+    let program = if program.is_empty() { "program" } else { &program };
+    let identity: String = hello.identity[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{program}-{identity}.trackway")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(program: &str) -> String {
+        file_name(&Hello {
+            identity: [0xab; 16],
+            first: 0,
+            name: program.to_owned(),
+        })
+    }
+
+    #[test]
+    fn files_are_named_after_program_and_identity() {
+        assert_eq!(name("prog"), "prog-abababababababab.trackway");
+        assert_eq!(name("ü b"), "ü_b-abababababababab.trackway");
+    }
+
+    #[test]
+    fn names_of_senders_cannot_leave_the_folder() {
+        assert_eq!(
+            name("../../etc/passwd"),
+            "_.._etc_passwd-abababababababab.trackway"
+        );
+        assert_eq!(name("a\0b\n"), "a_b_-abababababababab.trackway");
+        assert_eq!(name(".."), "program-abababababababab.trackway");
+        assert!(name(&"ü".repeat(500)).len() < 255);
+    }
+}

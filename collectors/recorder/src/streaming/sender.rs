@@ -1,0 +1,131 @@
+//! The recorder's end of a connection to a collector. Chunks stay in a window until the collector has acknowledged
+//! them; a thread of its own sends them, and connects anew when the connection is lost.
+
+mod link;
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use trackway_trace::{file_header, random_identity, ChunkHeader};
+
+use super::protocol::Hello;
+use super::Address;
+use crate::sink::{ChunkSink, SinkError};
+use crate::RecordError;
+use link::{Failure, Link, Phase};
+
+/// Bytes of chunks that may wait for their acknowledgement; then the recorder stops draining.
+const WINDOW_BYTES: u64 = 64 << 20;
+
+pub struct Sender {
+    link: Arc<Link>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Sender {
+    /// `reconnect_timeout`: how long a lost connection is tried again. `notify` is told of losses and returns.
+    pub fn connect(
+        address: &Address,
+        program: &OsStr,
+        reconnect_timeout: Duration,
+        notify: fn(&str),
+    ) -> Result<Self, RecordError> {
+        let identity = random_identity().map_err(|source| RecordError::System {
+            action: "draw the trace's random identity",
+            source,
+        })?;
+        let name = Path::new(program).file_name().unwrap_or(program);
+        let hello = Hello {
+            identity,
+            first: 0,
+            name: name.to_string_lossy().into_owned(),
+        };
+        let link = Arc::new(Link::new(address.clone(), hello, reconnect_timeout, notify));
+        link.lock().window.push(&file_header(identity));
+        let connection = link.greet().map_err(|failure| RecordError::NoCollector {
+            address: address.clone(),
+            reason: match failure {
+                Failure::Broken(reason) => reason,
+                Failure::Refused(reason) => format!("it refuses the trace: {reason}"),
+            },
+        })?;
+        let thread = std::thread::Builder::new()
+            .name("trackway-sender".into())
+            .spawn({
+                let link = Arc::clone(&link);
+                move || link.run(connection)
+            })
+            .map_err(|source| RecordError::System {
+                action: "start the thread that sends the trace",
+                source,
+            })?;
+        Ok(Self {
+            link,
+            thread: Some(thread),
+        })
+    }
+
+    fn stop(&mut self) {
+        self.link.cancel();
+        if let Some(thread) = self.thread.take() {
+            // A panic there has been printed already.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl ChunkSink for Sender {
+    fn append(&mut self, _: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError> {
+        let length = chunk.len() as u64;
+        let mut state = self.link.lock();
+        while state.phase.is_sending()
+            && state.window.length() > 0
+            && state.window.length() + length > WINDOW_BYTES
+        {
+            state = self.link.wait(state);
+        }
+        if let Phase::Lost(message) = &state.phase {
+            return Err(message.clone().into());
+        }
+        state.window.push(chunk);
+        drop(state);
+        self.link.changed.notify_all();
+        Ok(())
+    }
+
+    fn revive(&mut self) -> bool {
+        let mut state = self.link.lock();
+        state.phase = Phase::Reviving;
+        self.link.changed.notify_all();
+        while matches!(state.phase, Phase::Reviving) {
+            state = self.link.wait(state);
+        }
+        state.phase.is_sending()
+    }
+
+    fn finish(&mut self) -> Result<u64, SinkError> {
+        let mut state = self.link.lock();
+        state.ended = true;
+        self.link.changed.notify_all();
+        while state.phase.is_sending() {
+            state = self.link.wait(state);
+        }
+        match &state.phase {
+            Phase::Lost(message) => Err(message.clone().into()),
+            _ => Ok(state.window.end()),
+        }
+    }
+
+    fn cancel(&mut self) {
+        self.stop();
+    }
+}
+
+impl Drop for Sender {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
