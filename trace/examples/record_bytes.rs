@@ -4,9 +4,9 @@
 //!
 //! A record is an id (one byte within a function, else four) and its roots. Segments of one function, number and
 //! table count together over all processes of the trace. `acc.` is the number of accesses and events for which one
-//! record stands (a masked access counts its lanes, a loop its body once), `line` that of the first access; without
-//! one, `enter` and `exit` are marks of the function. A segment that stands for nothing sets registers: `resume`,
-//! where a full buffer was changed in the midst of a function, or `roots` before a loop.
+//! record stands (a masked access counts its lanes, a loop its body once), `loops` the loops in it, `line` that of the
+//! first access; without one, `enter` and `exit` are marks of the function. A segment that stands for nothing sets
+//! registers: `resume`, where a full buffer was changed in the midst of a function, or `roots` before a loop.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -153,6 +153,7 @@ struct Row {
     uses: Uses,
     widths: Vec<u8>,
     accesses: u64,
+    loops: u64,
     line: String,
 }
 
@@ -213,6 +214,7 @@ fn row(table: &Table, number: usize) -> Row {
         uses: Uses::default(),
         widths: widths(segment),
         accesses,
+        loops: segment.operations.iter().map(Operation::loop_count).sum(),
         line: String::new(),
     };
     row.line = match first_line(table, segment) {
@@ -234,7 +236,18 @@ fn widths(segment: &Segment) -> Vec<u8> {
 }
 
 fn first_line(table: &Table, segment: &Segment) -> Option<String> {
-    let location = segment.operations.iter().find_map(|operation| match operation {
+    let location = segment
+        .operations
+        .iter()
+        .find_map(|operation| location_of(table, operation))?;
+    let location = &table.locations[location as usize];
+    let file = &table.strings[location.file as usize];
+    let file = file.rsplit('/').next().unwrap_or(file);
+    Some(format!("{file}:{}", location.line))
+}
+
+fn location_of(table: &Table, operation: &Operation) -> Option<u32> {
+    match operation {
         Operation::Access { site, .. }
         | Operation::Block { site, .. }
         | Operation::Masked { site, .. }
@@ -242,12 +255,9 @@ fn first_line(table: &Table, segment: &Segment) -> Option<String> {
         Operation::Allocate { site, .. }
         | Operation::Free { site, .. }
         | Operation::Reallocate { site, .. } => Some(table.allocation_sites[*site as usize].location),
+        Operation::Loop { body, .. } => body.iter().find_map(|operation| location_of(table, operation)),
         _ => None,
-    })?;
-    let location = &table.locations[location as usize];
-    let file = &table.strings[location.file as usize];
-    let file = file.rsplit('/').next().unwrap_or(file);
-    Some(format!("{file}:{}", location.line))
+    }
 }
 
 fn count_accesses(trace: &Trace) -> Result<u64> {
@@ -310,14 +320,14 @@ fn print_totals(trace: &Trace, rows: &[Row], accesses: u64) {
 
 fn print_rows(rows: &[Row], lines: usize) {
     println!(
-        "\n{:>6} {:>12} {:>12} {:>12} {:>6} {:>5} {:>4} {:>5}  {:<24} {:<20} roots",
-        "share", "bytes", "local", "global", "B/rec", "seg", "id", "acc.", "function", "line"
+        "\n{:>6} {:>12} {:>12} {:>12} {:>6} {:>5} {:>4} {:>5} {:>5}  {:<24} {:<20} roots",
+        "share", "bytes", "local", "global", "B/rec", "seg", "id", "acc.", "loops", "function", "line"
     );
     let bytes = rows.iter().map(Row::bytes).sum();
     for row in rows.iter().take(lines) {
         let widths: Vec<String> = row.widths.iter().map(u8::to_string).collect();
         println!(
-            "{:>5.1}% {:>12} {:>12} {:>12} {:>6.1} {:>5} {:>4} {:>5}  {:<24} {:<20} {}",
+            "{:>5.1}% {:>12} {:>12} {:>12} {:>6.1} {:>5} {:>4} {:>5} {:>5}  {:<24} {:<20} {}",
             percent(row.bytes(), bytes),
             row.bytes(),
             row.uses.local,
@@ -326,6 +336,7 @@ fn print_rows(rows: &[Row], lines: usize) {
             row.segment,
             row.local_id,
             row.accesses,
+            row.loops,
             row.function,
             row.line,
             widths.join(" ")
