@@ -59,7 +59,9 @@ class Availability {
             if (defines(O))
                 Known.set(bitOf(O.Target));
         Known.reset(Local);
-        if (U.EndsInCall)
+        if (U.IsRepaired)
+            Known.set(ContextBit);
+        else if (U.EndsInCall)
             Known.reset();
     }
 
@@ -107,7 +109,7 @@ class Availability {
                 BitVector Now = Known;
                 erase_if(U.Operations, [&](const Operation &O) {
                     if (O.K == Operation::Kind::Context)
-                        return U.ContextKnown;
+                        return U.ContextKnown && !U.Repairs;
                     if (O.K == Operation::Kind::LogRoot && Now.test(bitOf(O.Target)))
                         return true;
                     if (defines(O))
@@ -139,7 +141,7 @@ class Availability {
         while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
             ++Last;
         for (unsigned U = Last + 1; U-- > First;) {
-            if (P.Units[U].EndsInCall)
+            if (P.Units[U].EndsInCall && !P.Units[U].IsRepaired)
                 Live.reset();
             for (const Operation &O : reverse(P.Units[U].Operations))
                 transferBackward(O, Live);
@@ -186,19 +188,20 @@ class Availability {
                 unsigned Bytes = 4 + U.payloadBytes(P.Registers);
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
-                U.Checks = !U.ContextKnown || Used + Bytes > CheckBudget;
+                U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;
+                unsigned ResumeBytes = U.Checks && U.ContextKnown ? placeResume(U) : 0;
+                if (U.Repairs)
+                    Bytes += ResumeBytes;
                 Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
-                if (U.Checks && U.ContextKnown)
-                    placeResume(U);
             });
             UsedOut[I] = Used;
         }
     }
 
-    void placeResume(Unit &U) {
+    unsigned placeResume(Unit &U) {
         BitVector Needed = KnownAt[&U];
         Needed &= LiveAt[&U];
-        unsigned Bytes = 0;
+        unsigned Bytes = 4;
         for (unsigned R = 0; R < P.Registers.size(); ++R)
             if (Needed.test(bitOf(R))) {
                 U.Resume.push_back(R);
@@ -212,6 +215,7 @@ class Availability {
                 U.ResumeForgets.push_back(E->Remembered);
         if (Bytes > MaxResumePayload)
             P.Feasible = false;
+        return Bytes;
     }
 
     // ---- Publications ----

@@ -6,19 +6,19 @@ using namespace llvm;
 
 namespace trackway {
 
-static Loop *outermostCallFree(Loop *L, const DenseSet<const Loop *> &CallFree) {
+static Loop *outermostQuiet(Loop *L, const DenseSet<const Loop *> &Quiet) {
     Loop *Outermost = nullptr;
     for (; L; L = L->getParentLoop())
-        if (CallFree.contains(L))
+        if (Quiet.contains(L))
             Outermost = L;
     return Outermost;
 }
 
-DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose) {
+DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose) {
     // A latch that belongs to an inner loop too would step with each iteration of that loop.
     for (Loop *L : LI.getLoopsInPreorder())
-        if (CallFree.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
-            addCandidates(*L, *outermostCallFree(L, CallFree), Decompose);
+        if (Quiet.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
+            addCandidates(*L, *outermostQuiet(L, Quiet), Decompose);
     // Candidates lean on each other: drop those that lean on none, until all that are left stand.
     for (bool Changed = true; Changed;) {
         Changed = false;

@@ -64,6 +64,11 @@ class Emitter {
 
     // ---- Segments ----
 
+    // A unit that does nothing but repair has no record of its own.
+    static bool hasRecord(const Unit &U) {
+        return !U.Repairs || any_of(U.Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
+    }
+
     // Units of the deepest loops get the ids of one byte.
     void numberSegments(const LoopInfo &LI) {
         std::vector<unsigned> ByDepth;
@@ -73,18 +78,21 @@ class Emitter {
         for (unsigned U = 0; U < P.Units.size(); ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
+            ByDepth.push_back(U);
+            if (!hasRecord(P.Units[U]))
+                continue;
             SegmentOf[U] = Segments.size();
             Segments.push_back({0, wideOperations(P, P.Units[U])});
-            ByDepth.push_back(U);
         }
         llvm::stable_sort(ByDepth, [&](unsigned A, unsigned B) {
             return LI.getLoopDepth(P.Units[A].Block) > LI.getLoopDepth(P.Units[B].Block);
         });
         unsigned NextLocal = 1;
         for (unsigned U : ByDepth) {
-            if (P.Units[U].ContextKnown && NextLocal <= MaxLocalIds)
+            bool Record = P.Units[U].ContextKnown && hasRecord(P.Units[U]);
+            if (Record && NextLocal <= MaxLocalIds)
                 Segments[SegmentOf[U]].LocalId = NextLocal++;
-            if (P.Units[U].ContextKnown && NextLocal <= MaxLocalIds && hasExpectations(P, P.Units[U])) {
+            if (Record && NextLocal <= MaxLocalIds && hasExpectations(P, P.Units[U])) {
                 NarrowOf[U] = Segments.size();
                 Segments.push_back({static_cast<uint8_t>(NextLocal++), narrowOperations(P, P.Units[U])});
             }
@@ -169,11 +177,15 @@ class Emitter {
         const Unit &U = P.Units[Index];
         Instruction *Head = U.Operations.front().Anchor;
         IRBuilder<> B(Head);
-        if (!U.ContextKnown)
+        if (!U.ContextKnown || U.Repairs)
             B.CreateStore(loadThreadField(B, 0), Cursor);
         if (U.Checks)
             emitCheck(Index, Head);
         B.SetInsertPoint(Head);
+        if (U.Repairs)
+            emitResume(Index, Head);
+        if (!hasRecord(U))
+            return;
         Value *Start = B.CreateLoad(Ptr, Cursor);
         if (NarrowOf[Index])
             emitNarrowOrWide(Index, Start, B);
@@ -231,7 +243,7 @@ class Emitter {
         Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, Unlikely);
         IRBuilder<> C(Cold);
         C.CreateStore(storeRecord(SegmentOf[Index], Start, C, Cold), Cursor);
-        rememberAll(U, Cold);
+        rememberAll(U, Last);
     }
 
     // Whether some root isn't what was expected.
@@ -240,10 +252,18 @@ class Emitter {
         for (const Operation &O : U.Operations)
             if (const Expectation *E = expectationOf(P, U, O)) {
                 Value *Now = comparable(*E, P.Registers[O.Target], B);
-                Value *Differs = B.CreateICmpNE(Now, B.CreateLoad(Now->getType(), memory(*E, Now->getType())));
+                Value *Differs = B.CreateICmpNE(Now, likely(*E, Now->getType(), B));
                 Any = Any ? B.CreateOr(Any, Differs) : Differs;
             }
         return Any;
+    }
+
+    Value *likely(const Expectation &E, Type *T, IRBuilder<> &B) {
+        Value *Last = B.CreateLoad(T, memory(E, T));
+        if (E.Step == 0)
+            return Last;
+        return T->isPointerTy() ? B.CreateConstGEP1_64(B.getInt8Ty(), Last, E.Step)
+                                : B.CreateAdd(Last, ConstantInt::getSigned(T, E.Step));
     }
 
     void rememberAll(const Unit &U, Instruction *Before) {
@@ -304,18 +324,16 @@ class Emitter {
         CallInst *Fresh = C.CreateCall(Runtime.Flush, {C.CreateLoad(Ptr, Cursor)});
         Fresh->setCallingConv(CallingConv::PreserveMost);
         Fresh->setDoesNotThrow();
-        Value *Start = Fresh;
-        if (U.ContextKnown) {
-            storeGlobalId(C, Start, ResumeOf[Index]);
-            unsigned Offset = 4;
-            for (Register R : U.Resume) {
-                storeRoot(C, R, Start, Offset);
-                Offset += P.Registers[R].width();
-            }
-            Start = at(C, Start, Offset);
-            rememberResumed(U, Cold);
-        }
-        C.CreateStore(Start, Cursor);
+        C.CreateStore(Fresh, Cursor);
+        if (U.ContextKnown && !U.Repairs)
+            emitResume(Index, Cold);
+    }
+
+    void emitResume(unsigned Index, Instruction *Before) {
+        IRBuilder<> B(Before);
+        Value *Start = B.CreateLoad(Ptr, Cursor);
+        B.CreateStore(storeRecord(ResumeOf[Index], Start, B, Before), Cursor);
+        rememberResumed(P.Units[Index], Before);
     }
 
     void storeGlobalId(IRBuilder<> &B, Value *Start, unsigned Segment) {

@@ -2,14 +2,16 @@
 
 #include "llvm/IR/Instructions.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace trackway {
 
-static const Loop *outermost(const Loop *L, const DenseSet<const Loop *> &CallFree) {
+static const Loop *outermost(const Loop *L, const DenseSet<const Loop *> &Quiet) {
     const Loop *Outermost = nullptr;
     for (; L; L = L->getParentLoop())
-        if (CallFree.contains(L))
+        if (Quiet.contains(L))
             Outermost = L;
     return Outermost;
 }
@@ -42,18 +44,57 @@ static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompo
     });
 }
 
-std::optional<Expectation::Kind> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree,
-                                          const Decomposer &Decompose) {
+// The values that a phi at the loop's head takes at the ends of its iterations, through the joins on the way.
+static void collectNext(Value *V, const PHINode &Head, const Loop &L, SmallVectorImpl<Value *> &Next, unsigned Depth) {
+    auto *Join = dyn_cast<PHINode>(V);
+    if (!Join || Join == &Head || !L.contains(Join) || Depth == MaxChain) {
+        Next.push_back(V);
+        return;
+    }
+    for (Value *Incoming : Join->incoming_values())
+        collectNext(Incoming, Head, L, Next, Depth + 1);
+}
+
+// By how much most paths through the loop advance a value that it carries.
+static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Decomposer &Decompose) {
+    auto *Head = dyn_cast<PHINode>(R.V);
+    if (!Head || Head->getParent() != L.getHeader())
+        return std::nullopt;
+    SmallVector<Value *, 16> Next;
+    for (BasicBlock *From : Head->blocks())
+        if (L.contains(From))
+            collectNext(Head->getIncomingValueForBlock(From), *Head, L, Next, 0);
+    std::map<int64_t, unsigned> Votes;
+    for (Value *V : Next) {
+        bool IsPointer = V->getType()->isPointerTy();
+        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
+        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
+            ++Votes[E.Constant];
+    }
+    for (auto &[Step, Count] : Votes)
+        if (2 * Count > Next.size() && (Step == 0 || R.width() == 8))
+            return Step;
+    return std::nullopt;
+}
+
+std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+                                    const Decomposer &Decompose) {
+    using Kind = Expectation::Kind;
     auto *I = dyn_cast<Instruction>(R.V);
     if (!I || (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed))
         return std::nullopt;
     const Loop *L = LI.getLoopFor(I->getParent());
-    if (!outermost(L, CallFree))
+    const Loop *Outermost = outermost(L, Quiet);
+    if (!Outermost)
         return std::nullopt;
-    if (R.width() >= 4 && comesFromOnePlace(R.V, *L, Decompose, 0))
-        return Expectation::Kind::SameValue;
+    if (R.width() >= 4) {
+        if (comesFromOnePlace(R.V, *L, Decompose, 0))
+            return Expectation{Kind::SameValue, 0, Outermost};
+        if (auto Step = commonStep(R, *L, Decompose))
+            return Expectation{Kind::SameValue, *Step, Outermost};
+    }
     if (I->getType()->isPointerTy())
-        return Expectation::Kind::SameHighHalf;
+        return Expectation{Kind::SameHighHalf, 0, Outermost};
     return std::nullopt;
 }
 
@@ -61,8 +102,8 @@ namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose)
-        : P(P), LI(LI), CallFree(CallFree), Decompose(Decompose) {}
+    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose)
+        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
@@ -77,11 +118,12 @@ class Expecter {
   private:
     void expect(Register R) {
         Root Whole = P.Registers[R];
-        auto What = expected(Whole, LI, CallFree, Decompose);
-        if (!What || P.Expectations[R])
+        auto Likely = expected(Whole, LI, Quiet, Decompose);
+        if (!Likely || P.Expectations[R])
             return;
-        Expectation E{*What, outermost(LI.getLoopFor(cast<Instruction>(Whole.V)->getParent()), CallFree), R, 0, 0};
-        if (*What == Expectation::Kind::SameHighHalf) {
+        Expectation E = *Likely;
+        E.Remembered = R;
+        if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
             E.Remembered = newRegister({Whole.V, RootForm::HighHalf, 1});
@@ -111,14 +153,14 @@ class Expecter {
 
     Plan &P;
     const LoopInfo &LI;
-    const DenseSet<const Loop *> &CallFree;
+    const DenseSet<const Loop *> &Quiet;
     const Decomposer &Decompose;
 };
 
 } // namespace
 
-void addExpectations(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &CallFree, const Decomposer &Decompose) {
-    Expecter(P, LI, CallFree, Decompose).run();
+void addExpectations(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose) {
+    Expecter(P, LI, Quiet, Decompose).run();
 }
 
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
@@ -156,6 +198,9 @@ std::vector<Operation> narrowOperations(const Plan &P, const Unit &U) {
         } else if (E->K == Expectation::Kind::SameHighHalf) {
             Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
             Result.push_back(joinHalves(O, *E));
+        } else if (E->Step != 0) {
+            Result.push_back(operation(Operation::Kind::Step, O, O.Target));
+            Result.back().Delta = E->Step;
         }
     }
     return Result;

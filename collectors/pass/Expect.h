@@ -1,6 +1,6 @@
 // Roots that mostly are what the decoder holds already.
 //
-// In a loop without calls the program remembers what the decoder knows of such a root and compares: as long as all
+// In a quiet loop the program remembers what the decoder knows of such a root and compares: as long as all
 // expectations of a unit hold, it stores the unit's narrow record, else its wide one, which holds everything.
 #pragma once
 
@@ -9,13 +9,13 @@
 namespace trackway {
 
 // What the loop makes likely of the root, if anything: a pointer or an index that is loaded in each iteration from the
-// same place is mostly the same, and any other pointer mostly lies in the same 4 GiB as the last one.
-std::optional<Expectation::Kind> expected(const Root &R, const llvm::LoopInfo &LI,
-                                          const llvm::DenseSet<const llvm::Loop *> &CallFree,
-                                          const Decomposer &Decompose);
+// same place is mostly the same; what most paths through the loop leave alone or advance by one constant does so
+// mostly; and any other pointer mostly lies in the same 4 GiB as the last one. Without the registers.
+std::optional<Expectation> expected(const Root &R, const llvm::LoopInfo &LI,
+                                    const llvm::DenseSet<const llvm::Loop *> &Quiet, const Decomposer &Decompose);
 
 // Gives the registers of the plan their expectations, which begin before the loop.
-void addExpectations(Plan &P, const llvm::LoopInfo &LI, const llvm::DenseSet<const llvm::Loop *> &CallFree,
+void addExpectations(Plan &P, const llvm::LoopInfo &LI, const llvm::DenseSet<const llvm::Loop *> &Quiet,
                      const Decomposer &Decompose);
 
 // The expectation of what the operation records in this block, or null.

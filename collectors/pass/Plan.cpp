@@ -2,6 +2,7 @@
 
 #include "Derived.h"
 #include "Expect.h"
+#include "QuietLoops.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -79,15 +80,16 @@ class Planner {
 
     Plan run() {
         cutUnits();
-        findCallFreeLoops();
-        Derived.emplace(In.LI, CallFreeLoops, Decompose);
+        QuietLoops = findQuietLoops(In.F, In.DT, In.LI);
+        addRepairs();
+        Derived.emplace(In.LI, QuietLoops, Decompose);
         addCalls();
         addAccessesAndAllocations();
         addContexts();
         sortOperations();
         addSteps();
         splitLongUnits();
-        addExpectations(P, In.LI, CallFreeLoops, Decompose);
+        addExpectations(P, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
         return std::move(P);
     }
@@ -113,15 +115,21 @@ class Planner {
         Composites.resize(P.Units.size());
     }
 
-    void findCallFreeLoops() {
-        for (Loop *L : In.LI.getLoopsInPreorder()) {
-            bool CallFree = all_of(L->blocks(), [&](BasicBlock *BB) {
-                unsigned First = FirstUnit.lookup(BB);
-                return P.Units[First].Block == BB && !P.Units[First].EndsInCall;
-            });
-            if (CallFree && L->getLoopPreheader())
-                CallFreeLoops.insert(L);
-        }
+    // Behind each call in a quiet loop what is known before it is recorded again.
+    void addRepairs() {
+        for (unsigned U = 0; U + 1 < P.Units.size(); ++U)
+            if (P.Units[U].EndsInCall && outermostQuiet(P.Units[U].Block)) {
+                P.Units[U].IsRepaired = P.Units[U + 1].Repairs = true;
+                add(Kind::Context, P.Units[U].End->getNextNode());
+            }
+    }
+
+    Loop *outermostQuiet(BasicBlock *BB) const {
+        Loop *Outermost = nullptr;
+        for (Loop *L = In.LI.getLoopFor(BB); L; L = L->getParentLoop())
+            if (QuietLoops.contains(L))
+                Outermost = L;
+        return Outermost;
     }
 
     unsigned unitBefore(Instruction *Anchor) const { return UnitOf.lookup(Anchor); }
@@ -182,11 +190,11 @@ class Planner {
 
     // ---- Where a root is recorded ----
 
-    // The outermost call-free loop around the block in which the root doesn't change.
+    // The outermost quiet loop around the block in which the root doesn't change.
     Loop *hoistLoop(const Root &R, BasicBlock *BB) const {
         Loop *Best = nullptr;
         for (Loop *L = In.LI.getLoopFor(BB); L && !R.isWithin(*L); L = L->getParentLoop())
-            if (CallFreeLoops.contains(L))
+            if (QuietLoops.contains(L))
                 Best = L;
         return Best;
     }
@@ -272,8 +280,10 @@ class Planner {
             return 0;
         if (isLoggedNearby(R, Anchor))
             return 0;
-        auto Expected = expected(R, In.LI, CallFreeLoops, Decompose);
-        return !Expected ? R.width() : *Expected == Expectation::Kind::SameValue ? 1 : 4;
+        auto Expected = expected(R, In.LI, QuietLoops, Decompose);
+        return !Expected || !Expected->In->contains(BB)      ? R.width()
+               : Expected->K == Expectation::Kind::SameValue ? 0
+                                                             : 4;
     }
 
     // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
@@ -448,16 +458,13 @@ class Planner {
 
     // ---- What keeps loops cheap ----
 
-    // A call-free loop that records is entered with the function known, so that its records need no global id.
+    // A quiet loop that records is entered with the function known, so that its records need no global id.
     void addContexts() {
         DenseSet<Loop *> Done;
         for (unsigned U = 0, E = P.Units.size(); U != E; ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
-            Loop *Outermost = nullptr;
-            for (Loop *L = In.LI.getLoopFor(P.Units[U].Block); L; L = L->getParentLoop())
-                if (CallFreeLoops.contains(L))
-                    Outermost = L;
+            Loop *Outermost = outermostQuiet(P.Units[U].Block);
             if (Outermost && Done.insert(Outermost).second)
                 add(Kind::Context, Outermost->getLoopPreheader()->getTerminator());
         }
@@ -492,6 +499,7 @@ class Planner {
             unsigned Bytes = 0;
             DenseSet<Register> Recorded;
             Unit Piece(U.Block, U.End, false);
+            Piece.Repairs = U.Repairs;
             auto Record = [&](Register R) {
                 if (Recorded.insert(R).second)
                     Bytes += P.Registers[R].width();
@@ -515,6 +523,7 @@ class Planner {
                 Piece.Operations.push_back(std::move(O));
             }
             Piece.EndsInCall = U.EndsInCall;
+            Piece.IsRepaired = U.IsRepaired;
             Result.push_back(std::move(Piece));
         }
         P.Units = std::move(Result);
@@ -526,7 +535,7 @@ class Planner {
     Plan P;
     DenseMap<const Instruction *, unsigned> UnitOf;
     DenseMap<const BasicBlock *, unsigned> FirstUnit;
-    DenseSet<const Loop *> CallFreeLoops;
+    DenseSet<const Loop *> QuietLoops;
     DenseMap<Root, Register> Numbers;
     unsigned Shared = 0;
     std::vector<DenseSet<Register>> SharedRoots; // of each unit: registers it records

@@ -68,11 +68,14 @@ struct Unit {
     llvm::Instruction *End; // the call that ends it, or the block's terminator
     bool EndsInCall;
     std::vector<Operation> Operations;
+    bool IsRepaired = false; // what is known before the call at its end is known behind it, too
+    bool Repairs = false;    // it stands behind that call, and sees to that
 
     // What the data flow finds:
     bool ContextKnown = false; // on entry the decoder knows the function and the cursor is in its variable
     bool Checks = false;       // tests for the end of the buffer
-    // What the cold path records again in a fresh buffer, and what is then added to the registers.
+    // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
+    // to the registers.
     std::vector<Register> Resume;
     std::vector<std::pair<Register, int64_t>> ResumeSteps;
     std::vector<Register> ResumeForgets;
@@ -97,9 +100,10 @@ struct Expectation {
     enum class Kind { SameValue, SameHighHalf };
 
     Kind K;
-    const llvm::Loop *In; // loop without calls in which it is expected
-    Register Remembered;  // holds what is expected: the value, or its high half × 2^32
-    Register Low, High;   // SameHighHalf: the halves of the root
+    int64_t Step = 0;           // SameValue: what is expected is the last value + this
+    const llvm::Loop *In;       // loop without calls in which it is expected
+    Register Remembered = 0;    // holds what is expected: the last value, or its high half × 2^32
+    Register Low = 0, High = 0; // SameHighHalf: the halves of the root
 };
 
 struct Plan {
@@ -139,8 +143,8 @@ void solveAvailability(Plan &P, const PlanInput &In);
 // CheckBudget bytes fit in the slack of a buffer (TRACKWAY_SLACK in abi.h).
 constexpr unsigned MaxUnitPayload = 2000;
 constexpr unsigned CheckBudget = 4096;
-// Longest resume: it must fit in the smallest buffer beside a unit.
-constexpr unsigned MaxResumePayload = 8192;
+// Longest resume: behind a call it must fit in the slack beside a unit.
+constexpr unsigned MaxResumePayload = 2000;
 // Roots that may stay available from block to block.
 constexpr unsigned MaxSharedRegisters = 128;
 

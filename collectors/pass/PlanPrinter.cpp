@@ -41,6 +41,8 @@ class Printer {
         OS << "  unit " << name(U.Block) << ": " << (U.ContextKnown ? "local" : "global");
         if (U.Checks)
             OS << ", checks";
+        if (U.Repairs)
+            OS << ", repairs";
         if (!U.Resume.empty()) {
             OS << ", resume";
             for (Register R : U.Resume)
@@ -61,7 +63,7 @@ class Printer {
         case Kind::LogRoot:
             root(O.Target);
             if (const Expectation *E = expectationOf(P, U, O))
-                OS << (E->K == Expectation::Kind::SameValue ? ", repeats" : ", high half repeats");
+                expectation(*E);
             break;
         case Kind::Set:
             OS << "set r" << O.Target << " = ";
@@ -110,6 +112,12 @@ class Printer {
             break;
         }
         OS << "\n";
+    }
+
+    void expectation(const Expectation &E) {
+        OS << (E.K == Expectation::Kind::SameValue ? ", repeats" : ", high half repeats");
+        if (E.Step != 0)
+            OS << " plus " << E.Step;
     }
 
     void root(Register R) {

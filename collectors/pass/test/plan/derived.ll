@@ -113,8 +113,8 @@ done:
 define void @shared_latch(ptr %p, ptr %q) {
 ; CHECK-LABEL: function shared_latch
 ; CHECK: unit %outer: local
-; CHECK-NEXT: root [[AT:r[0-9]+]] = %at.i : 8
-; CHECK-NEXT: access 0 at [[AT]]
+; CHECK-NEXT: root [[I:r[0-9]+]] = %i : 8, repeats plus 3
+; CHECK-NEXT: access 0 at [[P:r[0-9]+]] + [[I]] * 8
 ; CHECK: set [[J:r[0-9]+]] = 0
 ; CHECK: unit %inner: local
 ; CHECK-NEXT: access 1 at [[Q:r[0-9]+]] + [[J]] * 8
