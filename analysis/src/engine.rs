@@ -137,10 +137,9 @@ pub(crate) fn feed<A: Analysis>(
 ) -> Result<(), TraceError> {
     while let Some(batch) = batches.next_batch()? {
         analysis.take_batch(shard, batch);
-        summary.accesses += batch.len() as u64;
+        summary.accesses += batch.access_count();
         summary.events += batch.marks.len() as u64;
-        let certain = batch.uncertain_from.map_or(batch.len(), |from| from as usize);
-        summary.uncertain_accesses += (batch.len() - certain) as u64;
+        summary.uncertain_accesses += batch.uncertain_count();
     }
     Ok(())
 }

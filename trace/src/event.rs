@@ -1,5 +1,7 @@
 //! Decoded events in columns.
 
+use std::ops::Range;
+
 use crate::{AllocationSiteId, FunctionId, SiteId};
 
 /// Something between two accesses.
@@ -43,12 +45,35 @@ impl Event {
     }
 }
 
-/// An event and its place among the accesses of its batch.
+/// Where an event stands among the accesses of its batch; [`Batch::event`] says which one it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
     /// Index, in the batch, of the access that follows the event; the number of accesses if none follows.
     pub before: u32,
-    pub event: Event,
+    /// A kind in the upper bits; below, the function or an index into [`Batch::allocations`].
+    what: u32,
+}
+
+const ENTER: u32 = 0;
+const EXIT: u32 = 1 << 30;
+const ALLOCATION: u32 = 2 << 30;
+const KIND_MASK: u32 = 3 << 30;
+
+impl Mark {
+    pub(crate) fn enter(before: u32, function: FunctionId) -> Mark {
+        let what = ENTER | function.0 & !KIND_MASK;
+        Mark { before, what }
+    }
+
+    pub(crate) fn exit(before: u32, function: FunctionId) -> Mark {
+        let what = EXIT | function.0 & !KIND_MASK;
+        Mark { before, what }
+    }
+
+    fn allocation(before: u32, index: usize) -> Mark {
+        let what = ALLOCATION | index as u32;
+        Mark { before, what }
+    }
 }
 
 /// A block access that is longer than a `u32` can say.
@@ -60,7 +85,47 @@ pub struct LongBlock {
     pub length: u64,
 }
 
+/// Accesses of a loop whose addresses all move by a constant from one iteration to the next: `count` times the accesses
+/// of its [`Lane`]s in turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Index, in the batch, of the access of the columns that follows the run; their number if none follows.
+    pub before: u32,
+    /// Number of the batch's marks that stand before the run.
+    pub marks_before: u32,
+    first_lane: u32,
+    lane_count: u32,
+    /// Iterations; at least 1.
+    pub count: u64,
+}
+
+/// One access of a run's iterations: in iteration i, from 0, it is at `address` + i × `stride`, modulo 2^64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    pub site: SiteId,
+    /// Bytes accessed.
+    pub size: u32,
+    pub address: u64,
+    pub stride: u64,
+}
+
+/// See [`Batch::pieces`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'b> {
+    /// The accesses of the columns with these indices.
+    Accesses(Range<usize>),
+    Run(&'b Run),
+}
+
+impl Run {
+    /// Accesses of all iterations together.
+    pub fn access_count(&self) -> u64 {
+        self.count.saturating_mul(u64::from(self.lane_count))
+    }
+}
+
 /// A sequence of successive accesses and events of one thread, in program order. The three columns have the same length.
+/// Only a decoder that was asked for runs yields any; they stand between the accesses of the columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub site: Vec<SiteId>,
@@ -69,6 +134,11 @@ pub struct Batch {
     pub size: Vec<u32>,
     /// Events, in program order.
     pub marks: Vec<Mark>,
+    /// Events that are no function's entry or exit, in program order.
+    pub allocations: Vec<Event>,
+    /// Further accesses, in program order.
+    pub runs: Vec<Run>,
+    lanes: Vec<Lane>,
     /// The blocks whose length does not fit into `size`, in order.
     pub long_blocks: Vec<LongBlock>,
     pub process: u32,
@@ -83,10 +153,12 @@ pub struct Batch {
     /// of the last record. It and the later ones were about to happen, but may not have happened. If that record is a
     /// long loop, several batches have nothing else.
     pub uncertain_from: Option<u32>,
+    /// The same for the runs; none if and only if `uncertain_from` is none.
+    pub uncertain_runs_from: Option<u32>,
 }
 
 impl Batch {
-    /// Number of accesses.
+    /// Number of accesses in the columns.
     #[inline]
     pub fn len(&self) -> usize {
         self.address.len()
@@ -94,7 +166,51 @@ impl Batch {
 
     /// Whether the batch holds neither an access nor an event.
     pub fn is_empty(&self) -> bool {
-        self.address.is_empty() && self.marks.is_empty()
+        self.address.is_empty() && self.marks.is_empty() && self.runs.is_empty()
+    }
+
+    /// Number of all accesses, those of runs among them.
+    pub fn access_count(&self) -> u64 {
+        let in_runs = self.runs.iter().map(Run::access_count);
+        in_runs.fold(self.len() as u64, u64::saturating_add)
+    }
+
+    /// Number of accesses that may not have happened; see `uncertain_from`.
+    pub fn uncertain_count(&self) -> u64 {
+        let (Some(from), Some(runs_from)) = (self.uncertain_from, self.uncertain_runs_from) else {
+            return 0;
+        };
+        let runs = self.runs.iter().skip(runs_from as usize);
+        let in_columns = self.len().saturating_sub(from as usize) as u64;
+        runs.map(Run::access_count).fold(in_columns, u64::saturating_add)
+    }
+
+    /// The accesses in program order: stretches of the columns, none of them empty, and runs between them.
+    pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
+        let mut next = 0;
+        let before_runs = self.runs.iter().flat_map(move |run| {
+            let accesses = std::mem::replace(&mut next, run.before as usize)..run.before as usize;
+            [Piece::Accesses(accesses), Piece::Run(run)]
+        });
+        let behind = self.runs.last().map_or(0, |run| run.before as usize);
+        before_runs
+            .chain([Piece::Accesses(behind..self.len())])
+            .filter(|piece| !matches!(piece, Piece::Accesses(range) if range.is_empty()))
+    }
+
+    /// Which event a mark of this batch stands for.
+    pub fn event(&self, mark: Mark) -> Event {
+        let number = mark.what & !KIND_MASK;
+        match mark.what & KIND_MASK {
+            ENTER => Event::Enter(FunctionId(number)),
+            EXIT => Event::Exit(FunctionId(number)),
+            _ => self.allocations[number as usize],
+        }
+    }
+
+    /// The accesses of one iteration of a run of this batch, in program order.
+    pub fn lanes(&self, run: &Run) -> &[Lane] {
+        &self.lanes[run.first_lane as usize..][..run.lane_count as usize]
     }
 
     /// Bytes accessed by access number `index`, exactly.
@@ -122,7 +238,34 @@ impl Batch {
         self.address.clear();
         self.size.clear();
         self.marks.clear();
+        self.allocations.clear();
+        self.runs.clear();
+        self.lanes.clear();
         self.long_blocks.clear();
         self.uncertain_from = None;
+        self.uncertain_runs_from = None;
+    }
+
+    /// Appends an allocation event behind `before` accesses.
+    pub(crate) fn push_allocation(&mut self, before: u32, event: Event) {
+        self.marks.push(Mark::allocation(before, self.allocations.len()));
+        self.allocations.push(event);
+    }
+
+    /// Lanes of all runs.
+    pub(crate) fn lane_count(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// Appends `count` iterations behind `before` accesses.
+    pub(crate) fn push_run(&mut self, before: u32, lanes: &[Lane], count: u64) {
+        self.runs.push(Run {
+            before,
+            marks_before: self.marks.len() as u32,
+            first_lane: self.lanes.len() as u32,
+            lane_count: lanes.len() as u32,
+            count,
+        });
+        self.lanes.extend_from_slice(lanes);
     }
 }

@@ -165,7 +165,7 @@ fn block(choices: &mut Choices<'_>) -> Box<AllocatedBlock> {
 /// A loop of few iterations, or of as many as a register says; now and then of too many.
 fn repetition(choices: &mut Choices<'_>, depth: u32) -> Operation {
     let count = match choices.below(32) {
-        0..=29 => Expression::constant(i64::from(choices.below(5))),
+        0..=29 => Expression::constant(i64::from(choices.below(9))),
         30 => Expression::constant((1 << 40) + choices.number()),
         _ => Expression::register(choices.below(REGISTERS), i64::from(choices.below(3)) - 1),
     };
@@ -190,6 +190,10 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
         4..=7 => Operation::Access {
             site,
             address: expression(choices),
+        },
+        8 if depth > 0 && choices.flag() => Operation::Set {
+            register,
+            value: Expression::register(register, choices.number()),
         },
         8 => Operation::Set {
             register,

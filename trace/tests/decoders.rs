@@ -11,29 +11,48 @@ use testing::tables;
 use trackway_trace::check::{Decoded, Interpreter, Rule};
 use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::table::Table;
-use trackway_trace::{Batch, ChunkRef, Codec, Decoder, Trace, TraceError};
+use trackway_trace::{Batch, ChunkRef, Codec, Decoder, Piece, Trace, TraceError};
 
 const SECOND_MODULE: u32 = 300;
 /// Of one record, in these tests.
 const ITERATIONS: u64 = 3000;
 
-/// A batch's accesses and events in program order.
+/// A batch's accesses and events in program order; of its runs at most `ITERATIONS`.
 fn in_order(batch: &Batch, decoded: &mut Vec<Decoded>) {
-    let mut marks = batch.marks.iter().peekable();
-    for index in 0..=batch.len() {
-        while let Some(mark) = marks.next_if(|mark| mark.before as usize == index) {
-            decoded.push(Decoded::Event(mark.event));
+    let mut marks = batch.marks.iter();
+    let mut taken = 0;
+    let mut events_before = |decoded: &mut Vec<Decoded>, stop: &dyn Fn(usize, u32) -> bool| {
+        while let Some(mark) = marks.clone().next().filter(|mark| !stop(taken, mark.before)) {
+            decoded.push(Decoded::Event(batch.event(*mark)));
+            marks.next();
+            taken += 1;
         }
-        if index < batch.len() {
-            let (site, address, length) = (batch.site[index], batch.address[index], batch.length(index));
-            decoded.push(Decoded::Access {
-                site,
-                address,
-                length,
-            });
+    };
+    for piece in batch.pieces() {
+        match piece {
+            Piece::Accesses(range) => {
+                for index in range {
+                    events_before(decoded, &|_, before| before as usize > index);
+                    decoded.push(Decoded::Access {
+                        site: batch.site[index],
+                        address: batch.address[index],
+                        length: batch.length(index),
+                    });
+                }
+            }
+            Piece::Run(run) => {
+                events_before(decoded, &|taken, _| taken == run.marks_before as usize);
+                for iteration in 0..run.count.min(ITERATIONS) {
+                    decoded.extend(batch.lanes(run).iter().map(|lane| Decoded::Access {
+                        site: lane.site,
+                        address: lane.address.wrapping_add(lane.stride.wrapping_mul(iteration)),
+                        length: lane.size.into(),
+                    }));
+                }
+            }
         }
     }
-    assert!(marks.next().is_none());
+    events_before(decoded, &|_, _| false);
 }
 
 /// What a decoder makes of a chunk.
@@ -93,11 +112,14 @@ fn compare(tables: &[&Table], streams: &[&[u8]], codec: Codec, flags: u16) -> Re
     let trace = file.open();
     prop_assert!(trace.damage().is_empty(), "{:?}", trace.damage());
     let mut decoder = Decoder::new(&trace);
+    let mut run_decoder = Decoder::new(&trace).with_runs();
     let mut length = 0;
     for chunk in &trace.streams()[0].chunks {
         let slow = decode_slowly(&trace, chunk);
         let fast = decode_fast(&mut decoder, chunk, &slow);
         prop_assert_eq!(&fast, &slow);
+        let in_runs = decode_fast(&mut run_decoder, chunk, &slow);
+        prop_assert_eq!(&in_runs, &slow);
         length += fast.decoded.len();
     }
     Ok(length)

@@ -70,7 +70,7 @@ fn decodes_to_the_known_events() {
                 let site = trace.program().site(batch.site[index]);
                 accesses.push((site.ordinal, site.kind, batch.address[index], batch.length(index)));
             }
-            events.extend(batch.marks.iter().map(|mark| (mark.before, mark.event)));
+            events.extend(batch.marks.iter().map(|mark| (mark.before, batch.event(*mark))));
             uncertain.push(batch.uncertain_from);
         }
     }

@@ -5,14 +5,14 @@
 mod testing;
 
 use testing::file::FileBytes;
-use testing::loops::{access, count_root, nest_table, repeat, step, table_of, SITE_SIZES};
+use testing::loops::{access, count_root, nest_table, repeat, step, table_of};
 use trackway_trace::check::{Decoded, Interpreter, Rule};
 use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::oracle::{
     compare, encode_summaries, site_records, Account, Comparison, StreamComparison,
 };
-use trackway_trace::table::{Expression, Operation, Table, MAX_ITERATIONS, MAX_LOOP_DEPTH};
-use trackway_trace::{Batch, ChunkFields, ChunkKind, Codec, Decoder, SiteId, Trace, TraceError};
+use trackway_trace::table::{Expression, Operation, Table, Term, MAX_ITERATIONS, MAX_LOOP_DEPTH};
+use trackway_trace::{Batch, ChunkFields, ChunkKind, Codec, Decoder, Lane, SiteId, Trace, TraceError};
 
 type Access = (u32, u64, u64);
 
@@ -96,6 +96,78 @@ fn nests_step_their_registers() {
         assert_eq!(decode(&trace), expected);
         assert_eq!(interpret(&trace), expected);
     }
+}
+
+#[test]
+fn runs_are_the_accesses_of_their_loops() {
+    let trace = trace_of(&nest_table(), 0, &record(&[0x10_0000, 3, 1 << 36]));
+    let mut decoder = Decoder::new(&trace).with_runs();
+    let mut batches = decoder.decode(&trace.streams()[0].chunks[0]).unwrap();
+    let batch = batches.next_batch().unwrap().unwrap();
+    assert_eq!(batch.access_count(), 3 * ((1 << 37) + 1));
+    assert_eq!((batch.len(), batch.runs.len()), (3, 3));
+    let run = batch.runs[1];
+    assert_eq!((run.before, run.marks_before, run.count), (1, 0, 1 << 36));
+    let lane = |site, size, address| Lane {
+        site: SiteId(site),
+        size,
+        address,
+        stride: 8,
+    };
+    assert_eq!(batch.lanes(&run), [lane(0, 8, 0x10_1000), lane(1, 4, 0x10_1004)]);
+    assert_eq!(batches.next_batch().unwrap(), None);
+}
+
+#[test]
+fn many_short_runs_come_in_batches_of_bounded_size() {
+    let trace = trace_of(&nest_table(), 0, &record(&[0x10_0000, 50_000, 5]));
+    let mut decoder = Decoder::new(&trace).with_runs();
+    let mut batches = decoder.decode(&trace.streams()[0].chunks[0]).unwrap();
+    let (mut accesses, mut most_runs) = (0, 0);
+    while let Some(batch) = batches.next_batch().unwrap() {
+        accesses += batch.access_count();
+        most_runs = most_runs.max(batch.runs.len());
+    }
+    assert_eq!(accesses, 50_000 * 11);
+    assert!(most_runs > 100 && most_runs < 5_000, "{most_runs}");
+}
+
+#[test]
+fn steps_may_be_what_a_register_says() {
+    // The stride is a root; register 4 follows from the pointer and has its last value behind the loop.
+    let sum = |register, other| Expression {
+        symbol: None,
+        constant: 0,
+        terms: [(register, 1), (other, 1)]
+            .map(|(register, scale)| Term { register, scale })
+            .into(),
+    };
+    let set = |register, value| Operation::Set { register, value };
+    let body = vec![
+        set(4, sum(0, 2)),
+        access(0, 4, 0),
+        set(0, sum(0, 1)),
+        access(1, 0, 0),
+    ];
+    let roots = [0, 1, 2, 3].map(count_root).to_vec();
+    let behind = vec![repeat(3, body), access(2, 4, 0), access(2, 0, 1)];
+    let trace = trace_of(
+        &table_of([roots, behind].concat()),
+        0,
+        &record(&[0x1000, 24, 0x500, 2000]),
+    );
+    let mut expected = Vec::new();
+    for iteration in 0..2000 {
+        expected.push((0, 0x1500 + iteration * 24, 8));
+        expected.push((1, 0x1000 + iteration * 24 + 24, 4));
+    }
+    expected.push((2, 0x1500 + 1999 * 24, 16));
+    expected.push((2, 0x1000 + 2000 * 24 + 1, 16));
+    assert_eq!(decode(&trace), expected);
+    assert_eq!(interpret(&trace), expected);
+    let mut decoder = Decoder::new(&trace).with_runs();
+    let mut batches = decoder.decode(&trace.streams()[0].chunks[0]).unwrap();
+    assert_eq!(batches.next_batch().unwrap().unwrap().runs.len(), 1);
 }
 
 #[test]
@@ -272,18 +344,26 @@ fn the_oracle_may_end_anywhere_in_the_last_loop_of_a_swept_stream() {
 
 #[test]
 fn a_loop_without_accesses_does_not_keep_its_reader_waiting() {
-    let body = vec![step(0, 1)];
-    let table = table_of(vec![
-        count_root(0),
-        count_root(1),
-        repeat(1, body),
-        access(0, 0, 0),
-    ]);
+    let masked_out = Operation::Masked {
+        site: 0,
+        address: Expression::constant(0),
+        mask: 2,
+        lanes: 4,
+        packed: false,
+        stride: 8,
+    };
+    let table = |body| {
+        let repetition = repeat(1, body);
+        table_of(vec![count_root(0), count_root(1), repetition, access(0, 0, 0)])
+    };
+    let steps_only = trace_of(&table(vec![step(0, 1)]), 0, &record(&[0x1000, MAX_ITERATIONS]));
+    assert_eq!(decode(&steps_only), [(0, 0x1000 + MAX_ITERATIONS, 8)]);
+    let table = table(vec![step(0, 1), masked_out]);
     let trace = trace_of(&table, 0, &record(&[0x1000, 300_000]));
     let mut batches = 0;
     each_batch(&trace, |_| batches += 1).unwrap();
     assert!(batches > 2, "{batches}");
-    assert_eq!(decode(&trace), [(0, 0x1000 + 300_000, SITE_SIZES[0].into())]);
+    assert_eq!(decode(&trace), [(0, 0x1000 + 300_000, 8)]);
     let endless = trace_of(&table, 0, &record(&[0x1000, MAX_ITERATIONS]));
     let mut decoder = Decoder::new(&endless);
     let mut batches = decoder.decode(&endless.streams()[0].chunks[0]).unwrap();

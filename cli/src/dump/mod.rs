@@ -173,7 +173,8 @@ impl<W: Write> Dump<'_, W> {
         let mut marks = batch.marks.iter().peekable();
         for index in 0..=batch.len() {
             while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
-                let happening = Happening::Event(&mark.event);
+                let event = batch.event(*mark);
+                let happening = Happening::Event(&event);
                 self.line(batch, first + index as u64, false, happening, position)?;
             }
             if index < batch.len() {

@@ -49,9 +49,9 @@ impl Code {
     }
 }
 
-struct Compiler<'a> {
-    code: Code,
-    program: &'a Program,
+pub(super) struct Compiler<'a> {
+    pub(super) code: Code,
+    pub(super) program: &'a Program,
     /// For each register the stamp of the last segment that read or set it so far: a root that writes one which its
     /// own segment touched must stay where it is.
     touched: Vec<u32>,
@@ -66,14 +66,14 @@ struct Compiler<'a> {
 
 /// Where the numbers of a segment's operations lead.
 #[derive(Clone, Copy)]
-struct Context<'a> {
+pub(super) struct Context<'a> {
     module: &'a LoadedModule,
-    table: &'a MergedTable,
+    pub(super) table: &'a MergedTable,
     function: FunctionId,
 }
 
 /// The decoder's register for a register of the table.
-fn register(register: u32) -> u16 {
+pub(super) fn register(register: u32) -> u16 {
     register as u16 + 1 // the parser admits registers up to 65,534
 }
 
@@ -260,6 +260,13 @@ impl Compiler<'_> {
 
     fn repetition(&mut self, context: Context<'_>, count: &Expression, body: &[Operation]) {
         let count = self.wide(context, count);
+        if let Some(affine) = self.affine_loop(context, body) {
+            let number = self.code.affine.len() as u32;
+            self.accesses += affine.lanes.len();
+            self.code.affine.push(AffineLoop { count, ..affine });
+            self.step(Step::Affine { number });
+            return;
+        }
         self.step(Step::Loop { count, end: 0 });
         let head = self.code.steps.len() - 1;
         body.iter()
@@ -390,7 +397,7 @@ impl Compiler<'_> {
         self.code.steps.push(step);
     }
 
-    fn value(&mut self, context: Context<'_>, expression: &Expression) -> Value {
+    pub(super) fn value(&mut self, context: Context<'_>, expression: &Expression) -> Value {
         let symbol = expression
             .symbol
             .map_or(0, |symbol| context.module.symbol_addresses[symbol as usize]);
@@ -414,7 +421,7 @@ impl Compiler<'_> {
         self.push_wide(value)
     }
 
-    fn push_wide(&mut self, value: Value) -> u32 {
+    pub(super) fn push_wide(&mut self, value: Value) -> u32 {
         let code = &mut self.code;
         let wide = Wide {
             constant: value.constant,
@@ -428,9 +435,9 @@ impl Compiler<'_> {
 }
 
 /// An expression whose symbol has become part of the constant.
-struct Value {
-    constant: u64,
-    terms: Vec<WideTerm>,
+pub(super) struct Value {
+    pub(super) constant: u64,
+    pub(super) terms: Vec<WideTerm>,
 }
 
 impl Value {

@@ -15,7 +15,10 @@
 //!
 //! [`MAX_LOOP_DEPTH`]: crate::table::MAX_LOOP_DEPTH
 
+mod affine;
 mod compile;
+
+use std::ops::Range;
 
 use crate::{AllocationSiteId, FunctionId, SiteId};
 
@@ -48,6 +51,9 @@ pub(crate) struct Code {
     pub(crate) sizes: Vec<u32>,
     pub(crate) masked: Vec<Masked>,
     pub(crate) events: Vec<EventCode>,
+    pub(crate) affine: Vec<AffineLoop>,
+    pub(crate) lanes: Vec<LaneCode>,
+    pub(crate) results: Vec<ResultCode>,
     /// Registers of the function that has most of them, and the zero register.
     pub(crate) register_count: usize,
     pub(crate) max_record_length: usize,
@@ -165,6 +171,10 @@ pub(crate) enum Step {
         count: u32,
         end: u32,
     },
+    /// A loop of `affine`.
+    Affine {
+        number: u32,
+    },
 }
 
 /// An access for each lane that is set.
@@ -208,4 +218,34 @@ pub(crate) enum EventCode {
     },
     Enter(FunctionId),
     Exit(FunctionId),
+}
+
+/// A loop that needs not be run: numbers of values are indices into `wide`, and all values are those before the loop.
+#[derive(Clone, Debug)]
+pub(crate) struct AffineLoop {
+    /// Number of the value that says how many iterations there are.
+    pub(crate) count: u32,
+    /// In `lanes`.
+    pub(crate) lanes: Range<u32>,
+    /// In `results`.
+    pub(crate) results: Range<u32>,
+}
+
+/// An access of each iteration: in iteration i it is at address + i × stride.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LaneCode {
+    pub(crate) site: SiteId,
+    pub(crate) size: u32,
+    pub(crate) address: u32,
+    pub(crate) stride: u32,
+}
+
+/// A register after a loop that ran: value + number of iterations × step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResultCode {
+    pub(crate) register: u16,
+    pub(crate) value: u32,
+    pub(crate) step: u32,
+    /// The register had that value in the course of the last iteration, so one step less counts.
+    pub(crate) of_last_iteration: bool,
 }

@@ -6,17 +6,18 @@ use crate::code::{
     Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, ROOT_UNIT, RUN_UNIT,
 };
 use crate::event::LongBlock;
-use crate::{Batch, Event, Mark, SiteId};
+use crate::{Batch, Event, Lane, Mark, SiteId};
 
-use super::{BATCH_ACCESSES, BATCH_MARKS};
+use super::expansion::Block;
+use super::{BATCH_ACCESSES, BATCH_LANES, BATCH_MARKS, COLUMN_SLACK};
 
 /// Runs the steps of records and writes to a batch. While it lives, the columns' lengths are in `accesses` alone.
 ///
 /// Invariants: `code` is what [`Code::compile`] made. `registers` has `code.register_count` entries. Each column has
-/// room for `BATCH_ACCESSES + code.max_accesses + RUN_UNIT` entries. `payload` goes on for at least
+/// room for `BATCH_ACCESSES + code.max_accesses + COLUMN_SLACK` entries. `payload` goes on for at least
 /// `code.max_record_length + 8` bytes behind each `start` with which [`Machine::run`] is called.
 pub(super) struct Machine<'a> {
-    code: &'a Code,
+    pub(super) code: &'a Code,
     payload: &'a [u8],
     registers: &'a mut [u64],
     batch: &'a mut Batch,
@@ -24,6 +25,7 @@ pub(super) struct Machine<'a> {
     addresses: *mut u64,
     sizes: *mut u32,
     accesses: usize,
+    keeps_runs: bool,
 }
 
 impl<'a> Machine<'a> {
@@ -33,7 +35,7 @@ impl<'a> Machine<'a> {
         registers: &'a mut [u64],
         batch: &'a mut Batch,
     ) -> Self {
-        let room = BATCH_ACCESSES + code.max_accesses + RUN_UNIT;
+        let room = BATCH_ACCESSES + code.max_accesses + COLUMN_SLACK;
         assert!(registers.len() == code.register_count && batch.is_empty());
         batch.site.reserve(room);
         batch.address.reserve(room);
@@ -49,11 +51,25 @@ impl<'a> Machine<'a> {
             addresses,
             sizes,
             accesses: 0,
+            keeps_runs: false,
         }
     }
 
     pub(super) fn payload(&self) -> &'a [u8] {
         self.payload
+    }
+
+    pub(super) fn keep_runs(&mut self, keeps_runs: bool) {
+        self.keeps_runs = keeps_runs;
+    }
+
+    pub(super) fn keeps_runs(&self) -> bool {
+        self.keeps_runs
+    }
+
+    /// Runs in the batch.
+    pub(super) fn runs(&self) -> usize {
+        self.batch.runs.len()
     }
 
     /// Accesses in the batch.
@@ -65,6 +81,16 @@ impl<'a> Machine<'a> {
     #[inline(always)]
     pub(super) fn is_full(&self) -> bool {
         self.accesses >= BATCH_ACCESSES || self.batch.marks.len() >= BATCH_MARKS
+    }
+
+    /// Accesses that the batch takes before it is full.
+    pub(super) fn room(&self) -> usize {
+        BATCH_ACCESSES.saturating_sub(self.accesses)
+    }
+
+    /// Whether the batch is to end before the next iteration or run.
+    pub(super) fn is_full_of_runs(&self) -> bool {
+        self.is_full() || self.batch.lane_count() >= BATCH_LANES
     }
 
     /// Hands the columns over to the batch.
@@ -170,7 +196,8 @@ impl<'a> Machine<'a> {
             | Step::Linear { .. }
             | Step::SetLinear { .. }
             | Step::Roots { .. }
-            | Step::Loop { .. } => {}
+            | Step::Loop { .. }
+            | Step::Affine { .. } => {}
         }
     }
 
@@ -181,7 +208,7 @@ impl<'a> Machine<'a> {
     }
 
     #[inline(always)]
-    fn set(&mut self, register: u16, value: u64) {
+    pub(super) fn set(&mut self, register: u16, value: u64) {
         // SAFETY: as above.
         unsafe { *self.registers.get_unchecked_mut(usize::from(register)) = value }
     }
@@ -276,6 +303,33 @@ impl<'a> Machine<'a> {
         linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
     }
 
+    /// What one more iteration of a loop adds to the batch as a run.
+    pub(super) fn push_run(&mut self, lanes: &[Lane], count: u64) {
+        self.batch.push_run(self.accesses as u32, lanes, count);
+    }
+
+    /// Appends `count` accesses, which are the blocks' own in turn, all blocks' again and again. Fewer than
+    /// `Block::LENGTH` behind them are overwritten.
+    pub(super) fn push_blocks(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
+        assert!(self.accesses + count <= BATCH_ACCESSES + self.code.max_accesses);
+        assert!(accesses_of_round > (blocks.len() - 1) * Block::LENGTH);
+        let end = self.accesses + count;
+        while self.accesses < end {
+            let mut at = self.accesses;
+            for block in blocks.iter_mut() {
+                if at >= end {
+                    break;
+                }
+                // SAFETY: `at < end`, which is at most BATCH_ACCESSES + max_accesses, and the columns have room for
+                // COLUMN_SLACK = Block::LENGTH more.
+                unsafe { block.write(self.sites.add(at), self.addresses.add(at), self.sizes.add(at)) };
+                at += Block::LENGTH;
+            }
+            self.accesses += accesses_of_round;
+        }
+        self.accesses = end;
+    }
+
     fn push(&mut self, site: SiteId, address: u64, size: u32) {
         // SAFETY: there is room for all accesses of a record when it begins.
         unsafe {
@@ -334,6 +388,7 @@ impl<'a> Machine<'a> {
 
     fn event(&mut self, event: EventCode) {
         let value = |index| self.wide_value(index);
+        let before = self.accesses as u32;
         let event = match event {
             EventCode::Allocate {
                 site,
@@ -363,13 +418,10 @@ impl<'a> Machine<'a> {
                 element_size: value(element_size),
                 count: value(count),
             },
-            EventCode::Enter(function) => Event::Enter(function),
-            EventCode::Exit(function) => Event::Exit(function),
+            EventCode::Enter(function) => return self.batch.marks.push(Mark::enter(before, function)),
+            EventCode::Exit(function) => return self.batch.marks.push(Mark::exit(before, function)),
         };
-        self.batch.marks.push(Mark {
-            before: self.accesses as u32,
-            event,
-        });
+        self.batch.push_allocation(before, event);
     }
 }
 

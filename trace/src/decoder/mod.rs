@@ -3,6 +3,7 @@
 //! The decoder runs the [`Code`] of the trace. It trusts the code's invariants, which compiling has established, and
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
 
+mod expansion;
 mod loops;
 mod machine;
 
@@ -10,7 +11,7 @@ use loops::{LoopedRecord, Progress};
 use machine::Machine;
 
 use crate::bytes::u32_at;
-use crate::code::{Code, NO_SEGMENT, RUN_UNIT};
+use crate::code::{Code, NO_SEGMENT};
 use crate::table::MAX_ITERATIONS;
 use crate::{Batch, ChunkRef, Trace, TraceError};
 
@@ -18,6 +19,10 @@ use crate::{Batch, ChunkRef, Trace, TraceError};
 const BATCH_ACCESSES: usize = 8192;
 /// Or with the first record that brings it to this many events.
 const BATCH_MARKS: usize = 8192;
+/// Or to this many lanes of runs, if it keeps any.
+const BATCH_LANES: usize = 4096;
+/// Entries of the columns behind the last access that may be overwritten.
+const COLUMN_SLACK: usize = expansion::Block::LENGTH;
 
 /// Decodes chunks of records. Cheap to make; each thread has its own, and reuses it for many chunks.
 pub struct Decoder<'t> {
@@ -27,6 +32,7 @@ pub struct Decoder<'t> {
     payload: Vec<u8>,
     registers: Vec<u64>,
     looped: LoopedRecord,
+    keeps_runs: bool,
     batch: Batch,
 }
 
@@ -34,7 +40,7 @@ impl<'t> Decoder<'t> {
     pub fn new(trace: &'t Trace) -> Self {
         let code = trace.code();
         let mut batch = Batch::default();
-        let capacity = BATCH_ACCESSES + code.max_accesses + RUN_UNIT;
+        let capacity = BATCH_ACCESSES + code.max_accesses + COLUMN_SLACK;
         batch.site.reserve_exact(capacity);
         batch.address.reserve_exact(capacity);
         batch.size.reserve_exact(capacity);
@@ -44,7 +50,16 @@ impl<'t> Decoder<'t> {
             payload: Vec::new(),
             registers: vec![0; code.register_count],
             looped: LoopedRecord::default(),
+            keeps_runs: false,
             batch,
+        }
+    }
+
+    /// Decodes loops whose addresses move evenly into runs, as far as that is worth it, instead of single accesses.
+    pub fn with_runs(self) -> Self {
+        Decoder {
+            keeps_runs: true,
+            ..self
         }
     }
 
@@ -171,9 +186,10 @@ impl Batches<'_, '_> {
         let code = decoder.code;
         let looped = &mut decoder.looped;
         let mut machine = Machine::new(code, &decoder.payload, &mut decoder.registers, &mut decoder.batch);
+        machine.keep_runs(decoder.keeps_runs);
         let mut context = self.context;
         let mut position = self.position;
-        let mut last_start = 0;
+        let (mut last_start, mut last_run) = (0, 0);
         let mut in_loop = self.state == State::InLoop;
         let state = loop {
             if in_loop {
@@ -208,7 +224,7 @@ impl Batches<'_, '_> {
             if record.end > length && !tail {
                 break State::Failed(Failure::Truncated);
             }
-            last_start = machine.accesses();
+            (last_start, last_run) = (machine.accesses(), machine.runs());
             if code.segments[record.segment as usize].has_loops {
                 looped.begin(
                     position,
@@ -232,6 +248,7 @@ impl Batches<'_, '_> {
         self.state = state;
         if tail && last_record_runs {
             self.decoder.batch.uncertain_from = Some(last_start as u32);
+            self.decoder.batch.uncertain_runs_from = Some(last_run as u32);
         }
     }
 }
