@@ -81,6 +81,8 @@ byte_enum! {
         Lz4 = 1,
         /// One Zstandard frame.
         Zstd = 2,
+        /// Records split into columns.
+        Columns = 3,
     }
 }
 

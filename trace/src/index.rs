@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::chunk::{HeaderProblem, HEADER_LENGTH};
+use crate::columns::ColumnReader;
 use crate::payload::{decompress, MAX_RAW_LENGTH};
 use crate::{ChunkHeader, ChunkKind, ChunkRef, TraceError, FORMAT_VERSION};
 
@@ -99,7 +100,7 @@ pub(crate) fn from_trailer(bytes: &[u8]) -> Option<Vec<ChunkRef>> {
         return None;
     }
     let mut payload = Vec::new();
-    decompress(&header, stored, 0, &mut payload).ok()?;
+    decompress(&header, stored, &ColumnReader::default(), 0, &mut payload).ok()?;
     index_entries(bytes, &payload)
 }
 

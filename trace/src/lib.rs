@@ -9,6 +9,7 @@ mod bytes;
 pub mod check;
 pub mod chunk;
 mod code;
+mod columns;
 mod decoder;
 mod error;
 mod event;

@@ -22,6 +22,14 @@ pub(crate) struct Loaded {
     pub(crate) module_of_segment: Vec<u32>,
 }
 
+impl Loaded {
+    /// The first id and the segments of the module that was loaded last.
+    pub(crate) fn latest_segments(&self) -> Option<(u32, &[Segment])> {
+        let module = self.modules.last()?;
+        Some((module.first_segment, &self.tables[module.table].segments))
+    }
+}
+
 /// The part of a table that decoding needs, and where its lists begin in the program's.
 #[derive(Debug)]
 pub(crate) struct MergedTable {

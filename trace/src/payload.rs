@@ -3,7 +3,8 @@
 use std::io;
 
 use crate::chunk::HEADER_LENGTH;
-use crate::{ChunkFields, ChunkHeader, Codec, TraceError};
+use crate::columns::{ColumnReader, ColumnWriter, RecordShapes};
+use crate::{ChunkFields, ChunkHeader, ChunkKind, Codec, TraceError};
 
 /// Greatest length of an uncompressed payload, bytes.
 pub const MAX_RAW_LENGTH: u32 = 1 << 30;
@@ -11,21 +12,48 @@ pub const MAX_RAW_LENGTH: u32 = 1 << 30;
 const ZSTD_LEVEL: i32 = 1;
 /// No LZ4 block expands a byte to more than this.
 const LZ4_MAX_RATIO: u64 = 255;
+/// No byte of a column, before it is compressed, stands for more than 16 bytes of records.
+const COLUMNS_MAX_RATIO: u64 = 16 * LZ4_MAX_RATIO;
+
+/// When splitting leaves less than one byte in so many, LZ4 is as good and faster.
+const EASY_RATIO: usize = 16;
+/// LZ4 is good enough as long as it leaves no more than one byte in so many.
+const LZ4_GOOD_RATIO: usize = 8;
 
 /// Turns payloads into chunks. Each compressing thread has one; its memory is reused from chunk to chunk.
 pub struct ChunkEncoder {
     codec: Codec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
+    columns: Option<Box<ColumnWriter>>,
+    /// Of columns and LZ4, the latter does for the latest records.
+    prefers_lz4: bool,
 }
 
 impl ChunkEncoder {
-    /// An encoder that compresses with `codec`; [`Codec::Other`] stores plainly.
+    /// An encoder that compresses with `codec`; [`Codec::Other`] stores plainly. To split records into columns it must
+    /// have encoded the chunks of their modules before; other payloads are compressed by LZ4 then.
     pub fn new(codec: Codec) -> Result<Self, TraceError> {
+        Self::with_modules(codec, RecordShapes::default())
+    }
+
+    /// An encoder like this one for the same trace: the one knows the modules that the other has encoded.
+    pub fn sibling(&self) -> Result<Self, TraceError> {
+        let modules = self.columns.as_ref().map(|columns| columns.modules().clone());
+        Self::with_modules(self.codec, modules.unwrap_or_default())
+    }
+
+    fn with_modules(codec: Codec, modules: RecordShapes) -> Result<Self, TraceError> {
         let zstd = match codec {
             Codec::Zstd => Some(zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(compression)?),
             _ => None,
         };
-        Ok(ChunkEncoder { codec, zstd })
+        let columns = (codec == Codec::Columns).then(|| Box::new(ColumnWriter::new(modules)));
+        Ok(ChunkEncoder {
+            codec,
+            zstd,
+            columns,
+            prefers_lz4: false,
+        })
     }
 
     /// Replaces the content of `chunk` by the chunk of `payload`: header and stored payload, as they stand in the
@@ -40,17 +68,44 @@ impl ChunkEncoder {
         if length > u64::from(MAX_RAW_LENGTH) {
             return Err(TraceError::PayloadTooLong { length });
         }
-        let codec = self.store(payload, chunk)?;
+        let codec = match (&mut self.columns, fields.kind) {
+            (Some(_), ChunkKind::Records) => self.store_records(payload, chunk),
+            (Some(columns), ChunkKind::Module) => {
+                columns.modules().add(payload);
+                self.store(Codec::Lz4, payload, chunk)
+            }
+            (Some(_), _) => self.store(Codec::Lz4, payload, chunk),
+            (None, _) => self.store(self.codec, payload, chunk),
+        };
         let header = ChunkHeader::new(fields, codec, length as u32, &chunk[HEADER_LENGTH..]);
         chunk[..HEADER_LENGTH].copy_from_slice(&header.to_bytes());
         Ok(header)
     }
 
+    /// Puts the records after room for the header, by columns or LZ4, and says by which.
+    fn store_records(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
+        if !self.prefers_lz4 {
+            chunk.clear();
+            chunk.resize(HEADER_LENGTH, 0);
+            if self
+                .columns
+                .as_mut()
+                .is_some_and(|columns| columns.append(payload, chunk))
+            {
+                self.prefers_lz4 = chunk.len() - HEADER_LENGTH < payload.len() / EASY_RATIO;
+                return Codec::Columns;
+            }
+        }
+        let codec = self.store(Codec::Lz4, payload, chunk);
+        self.prefers_lz4 = chunk.len() - HEADER_LENGTH <= payload.len() / LZ4_GOOD_RATIO;
+        codec
+    }
+
     /// Puts the stored payload after room for the header and says how it is stored.
-    fn store(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Result<Codec, TraceError> {
-        chunk.resize(HEADER_LENGTH + room_for(self.codec, payload.len()), 0);
+    fn store(&mut self, codec: Codec, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
+        chunk.resize(HEADER_LENGTH + room_for(codec, payload.len()), 0);
         let room = &mut chunk[HEADER_LENGTH..];
-        let compressed = match (self.codec, &mut self.zstd) {
+        let compressed = match (codec, &mut self.zstd) {
             (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, room).ok(),
             (Codec::Zstd, Some(zstd)) => zstd.compress_to_buffer(payload, room).ok(),
             _ => None,
@@ -58,12 +113,12 @@ impl ChunkEncoder {
         match compressed {
             Some(length) if length < payload.len() => {
                 chunk.truncate(HEADER_LENGTH + length);
-                Ok(self.codec)
+                codec
             }
             _ => {
                 chunk.truncate(HEADER_LENGTH);
                 chunk.extend_from_slice(payload);
-                Ok(Codec::None)
+                Codec::None
             }
         }
     }
@@ -82,14 +137,19 @@ fn compression(source: io::Error) -> TraceError {
     TraceError::Compression { source }
 }
 
-/// Replaces the content of `raw` by the decompressed payload, followed by `padding` zero bytes.
+/// Replaces the content of `raw` by the decompressed payload, followed by `padding` zero bytes. `columns` knows the
+/// modules whose records the payload may hold.
 pub(crate) fn decompress(
     header: &ChunkHeader,
     stored: &[u8],
+    columns: &ColumnReader,
     padding: usize,
     raw: &mut Vec<u8>,
 ) -> Result<(), String> {
     let length = check_raw_length(header, stored)?;
+    if header.codec == Codec::Columns {
+        return columns.read(stored, length, padding, raw);
+    }
     raw.clear();
     if header.codec == Codec::None {
         raw.extend_from_slice(stored);
@@ -109,6 +169,7 @@ fn check_raw_length(header: &ChunkHeader, stored: &[u8]) -> Result<usize, String
     let possible = match header.codec {
         Codec::None => u64::from(length) == stored.len() as u64,
         Codec::Lz4 => u64::from(length) <= stored.len() as u64 * LZ4_MAX_RATIO,
+        Codec::Columns => u64::from(length) <= stored.len() as u64 * COLUMNS_MAX_RATIO,
         _ => true,
     };
     if length > MAX_RAW_LENGTH || !possible {
@@ -139,7 +200,14 @@ mod tests {
             .unwrap();
         assert_eq!(chunk.len() as u64, header.chunk_length());
         let mut raw = Vec::new();
-        decompress(&header, &chunk[HEADER_LENGTH..], 3, &mut raw).unwrap();
+        decompress(
+            &header,
+            &chunk[HEADER_LENGTH..],
+            &ColumnReader::default(),
+            3,
+            &mut raw,
+        )
+        .unwrap();
         assert_eq!(raw[..payload.len()], *payload);
         assert_eq!(raw[payload.len()..], [0; 3]);
         header.codec
@@ -150,6 +218,11 @@ mod tests {
         for codec in [Codec::None, Codec::Lz4, Codec::Zstd] {
             assert_eq!(round_trip(codec, &[7; 10_000]), codec);
         }
+        assert_eq!(
+            round_trip(Codec::Columns, &[7; 10_000]),
+            Codec::Lz4,
+            "no module is known"
+        );
     }
 
     #[test]
@@ -163,12 +236,17 @@ mod tests {
     #[test]
     fn impossible_lengths_are_refused_before_memory_is_taken() {
         let mut header = ChunkHeader::new(&ChunkFields::new(ChunkKind::Records), Codec::Lz4, 1 << 29, b"abc");
-        assert!(decompress(&header, b"abc", 0, &mut Vec::new()).is_err());
+        let refused = |header: &ChunkHeader| {
+            decompress(header, b"abc", &ColumnReader::default(), 0, &mut Vec::new()).is_err()
+        };
+        assert!(refused(&header));
+        header.codec = Codec::Columns;
+        assert!(refused(&header));
         header.codec = Codec::Zstd;
         header.raw_length = u32::MAX;
-        assert!(decompress(&header, b"abc", 0, &mut Vec::new()).is_err());
+        assert!(refused(&header));
         header.codec = Codec::Other(9);
         header.raw_length = 10;
-        assert!(decompress(&header, b"abc", 0, &mut Vec::new()).is_err());
+        assert!(refused(&header));
     }
 }

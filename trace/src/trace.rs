@@ -15,6 +15,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::bytes::u64_at;
 use crate::code::Code;
+use crate::columns::ColumnReader;
 use crate::index;
 use crate::merge::{Loaded, Merger};
 use crate::module::ModulePayload;
@@ -34,6 +35,7 @@ pub struct Trace {
     processes: Vec<(u32, ProcessInfo)>,
     program: Program,
     loaded: Loaded,
+    columns: ColumnReader,
     code: OnceLock<Code>,
     streams: Vec<Stream>,
     gaps: Vec<Gap>,
@@ -176,6 +178,7 @@ impl Trace {
             processes: Vec::new(),
             program: Program::default(),
             loaded: Loaded::default(),
+            columns: ColumnReader::default(),
             code: OnceLock::new(),
             streams: Vec::new(),
             gaps: Vec::new(),
@@ -259,10 +262,12 @@ impl Trace {
         padding: usize,
         payload: &mut Vec<u8>,
     ) -> Result<(), TraceError> {
-        decompress(&chunk.header, stored, padding, payload).map_err(|what| TraceError::BadCompression {
-            file: self.path.clone(),
-            offset: chunk.offset,
-            what,
+        decompress(&chunk.header, stored, &self.columns, padding, payload).map_err(|what| {
+            TraceError::BadCompression {
+                file: self.path.clone(),
+                offset: chunk.offset,
+                what,
+            }
         })
     }
 
@@ -330,6 +335,9 @@ impl Trace {
                 ModulePayload::parse(payload)
                     .and_then(|module| merger.load(module))
                     .map_err(|error| self.bad_module(chunk, error))?;
+                if let Some((first_id, segments)) = merger.loaded.latest_segments() {
+                    self.columns.add(first_id, segments);
+                }
             }
             _ => {}
         }

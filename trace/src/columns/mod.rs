@@ -1,0 +1,33 @@
+//! The codec of record streams (`docs/format.md`, section 3.1): records split into columns, with what can be foreseen
+//! left out.
+//!
+//! [`Shapes`] knows from the module tables how long the records are and which roots they hold, and remembers what the
+//! records of a chunk looked like so far. [`split`] and [`join`] run over the records in the same way and keep the same
+//! memory: the one writes what was not foreseen, the other reads it. [`packed`] is how the columns are stored.
+
+mod join;
+mod packed;
+mod reader;
+mod shapes;
+mod split;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use reader::ColumnReader;
+pub(crate) use writer::{ColumnWriter, RecordShapes};
+
+/// Longer records stand in the rest, as they are. No program writes any: a buffer has no room for them.
+const MAX_RECORD_LENGTH: u32 = 4096;
+
+/// What follows the previous record's id: 2 bits for each record, from the lowest bits of a byte on.
+mod step {
+    /// A lower one is the number of a successor.
+    pub(super) const STATED: u8 = 2;
+}
+
+/// Steps in a byte.
+const STEPS_PER_BYTE: usize = 4;
+/// Lengths in a byte.
+const LENGTHS_PER_BYTE: usize = 2;

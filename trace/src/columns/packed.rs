@@ -1,0 +1,118 @@
+//! How columns are stored: a varint length and a varint stored length for each, then the stored bytes of each. A column
+//! that is stored shorter than it is long is an LZ4 block.
+
+use crate::table::{encode_varint, Cursor};
+
+use super::{LENGTHS_PER_BYTE, STEPS_PER_BYTE};
+
+/// No LZ4 block expands a byte to more than this.
+const LZ4_MAX_RATIO: u64 = 255;
+/// Shorter columns are not worth compressing.
+const MIN_LENGTH: usize = 64;
+/// Columns that are stored plainly after one for which compression didn't pay.
+const PAUSE: u8 = 15;
+
+/// Appends the steps, each a byte below 4, as 2 bits each.
+pub(super) fn pack_steps(steps: &[u8], packed: &mut Vec<u8>) {
+    let (groups, rest) = steps.as_chunks::<8>();
+    packed.extend(groups.iter().flat_map(|group| {
+        let wide = u64::from_le_bytes(*group);
+        let near = wide | wide >> 6 | wide >> 12 | wide >> 18;
+        [near as u8, (near >> 32) as u8]
+    }));
+    packed.extend(rest.chunks(STEPS_PER_BYTE).map(pack::<2>));
+}
+
+/// Appends the lengths, each a byte below 16, as 4 bits each.
+pub(super) fn pack_lengths(lengths: &[u8], packed: &mut Vec<u8>) {
+    let (pairs, rest) = lengths.as_chunks::<LENGTHS_PER_BYTE>();
+    packed.extend(pairs.iter().map(|pair| pair[0] | pair[1] << 4));
+    packed.extend(rest.chunks(LENGTHS_PER_BYTE).map(pack::<4>));
+}
+
+fn pack<const BITS: usize>(entries: &[u8]) -> u8 {
+    entries.iter().rev().fold(0, |byte, entry| byte << BITS | entry)
+}
+
+/// Compresses the columns of one kind, as long as it pays.
+#[derive(Debug, Default)]
+pub(super) struct Compressor {
+    /// Columns to come that are not worth trying.
+    pause: u8,
+}
+
+impl Compressor {
+    /// Appends what is stored of `column`.
+    pub(super) fn store(&mut self, column: &[u8], stored: &mut Vec<u8>) {
+        if column.len() < MIN_LENGTH || self.pause > 0 {
+            self.pause = self.pause.saturating_sub(u8::from(column.len() >= MIN_LENGTH));
+            stored.extend_from_slice(column);
+            return;
+        }
+        let start = stored.len();
+        stored.resize(start + lz4_flex::block::get_maximum_output_size(column.len()), 0);
+        let length = lz4_flex::block::compress_into(column, &mut stored[start..]).unwrap_or(usize::MAX);
+        // It takes as long as writing what it saves if it saves half.
+        if length > column.len() / 2 {
+            self.pause = PAUSE;
+        }
+        if length < column.len() {
+            stored.truncate(start + length);
+        } else {
+            stored.truncate(start);
+            stored.extend_from_slice(column);
+        }
+    }
+}
+
+/// Appends a column's entry in the head.
+pub(super) fn push_lengths(length: usize, stored_length: usize, head: &mut Vec<u8>) {
+    encode_varint(length as u64, head);
+    encode_varint(stored_length as u64, head);
+}
+
+/// Reads the columns behind their head. None is longer than `max_length`.
+pub(super) fn unpack<const N: usize>(
+    bytes: &[u8],
+    max_length: usize,
+    columns: [&mut Vec<u8>; N],
+) -> Result<(), String> {
+    let mut cursor = Cursor::new(bytes);
+    let mut lengths = [(0, 0); N];
+    for entry in &mut lengths {
+        let length = cursor.varint("length of a column").map_err(|error| error.what)?;
+        let stored = cursor
+            .varint("stored length of a column")
+            .map_err(|error| error.what)?;
+        *entry = (length, stored);
+    }
+    for (column, (length, stored)) in columns.into_iter().zip(lengths) {
+        let stored = cursor.take(stored, "column").map_err(|error| error.what)?;
+        unpack_column(stored, length, max_length, column)?;
+    }
+    match cursor.remaining() {
+        0 => Ok(()),
+        rest => Err(format!("{rest} bytes behind the columns")),
+    }
+}
+
+fn unpack_column(stored: &[u8], length: u64, max_length: usize, column: &mut Vec<u8>) -> Result<(), String> {
+    let stored_length = stored.len() as u64;
+    let is_possible = stored_length <= length && length <= stored_length * LZ4_MAX_RATIO;
+    if !is_possible || length > max_length as u64 {
+        return Err(format!(
+            "{stored_length} stored bytes cannot stand for a column of {length}"
+        ));
+    }
+    column.clear();
+    if stored_length == length {
+        column.extend_from_slice(stored);
+        return Ok(());
+    }
+    column.resize(length as usize, 0);
+    let written = lz4_flex::block::decompress_into(stored, column).map_err(|error| error.to_string())?;
+    match written == column.len() {
+        true => Ok(()),
+        false => Err(format!("a column of {written} bytes instead of {length}")),
+    }
+}

@@ -1,0 +1,246 @@
+//! What records look like, and what they looked like last.
+//!
+//! Invariants on which the unchecked accesses of `split` and `join` rest:
+//! - an offset of a form, wherever it stands, is a multiple of [`FORM_SIZE`] that leads to a form; 0 leads to the first,
+//!   which stands for the start of a chunk and is no record's;
+//! - the roots of a form lie in `roots`, and each one's offset + width is at most the form's record length;
+//! - the functions of forms lie in `functions`, and their local ids in `locals`;
+//! - a record has at most [`MAX_RECORD_LENGTH`] bytes, so at most as many roots.
+
+use crate::table::{Operation, Segment};
+
+use super::MAX_RECORD_LENGTH;
+
+pub(super) const FORM_SIZE: usize = size_of::<Form>();
+
+/// Id words and record lengths of a segment under one form of its id, local or global, and which ids followed it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(super) struct Form {
+    /// Offsets of the forms that followed, the latest stated one first; 0: none.
+    pub(super) successors: [u32; 2],
+    /// The id as it stands in the stream.
+    pub(super) word: u32,
+    /// Which bits of the stream's next 4 bytes the id fills.
+    pub(super) mask: u32,
+    pub(super) first_root: u32,
+    pub(super) function: u32,
+    pub(super) record_length: u16,
+    pub(super) root_count: u16,
+    pub(super) id_length: u8,
+    /// Occurred in this chunk.
+    pub(super) is_used: bool,
+}
+
+/// A root and its last values. Values fill the high bytes of their words, so that differences wrap as they should.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(32))]
+pub(super) struct Root {
+    pub(super) previous: u64,
+    /// The last difference that came twice in turn.
+    pub(super) step: u64,
+    /// The last difference.
+    pub(super) difference: u64,
+    /// 64 - width in bits.
+    pub(super) shift: u8,
+    /// Bytes.
+    pub(super) width: u8,
+    /// From the first byte after the id.
+    pub(super) offset: u16,
+}
+
+/// The local ids of a function: entries of `locals`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct LocalIds {
+    pub(super) first: u32,
+    pub(super) count: u32,
+}
+
+/// The segments of a trace's modules.
+#[derive(Clone, Debug)]
+pub(crate) struct Shapes {
+    pub(super) forms: Vec<Form>,
+    pub(super) roots: Vec<Root>,
+    /// Function 0 is none and has no local ids.
+    pub(super) functions: Vec<LocalIds>,
+    /// Offsets of forms; 0: no such id.
+    pub(super) locals: Vec<u32>,
+    /// Offsets of forms by global id; 0: no such id.
+    pub(super) globals: Vec<u32>,
+    /// Offsets of the used forms.
+    pub(super) used: Vec<u32>,
+    /// Of one record.
+    pub(super) max_roots: usize,
+}
+
+impl Root {
+    fn forget(&mut self) {
+        self.previous = 0;
+        self.step = 0;
+        self.difference = 0;
+    }
+
+    /// Takes the difference to the previous value.
+    #[inline(always)]
+    pub(super) fn learn(&mut self, difference: u64) {
+        // Not a branch: it would be mispredicted often.
+        let repeated = u64::from(difference == self.difference).wrapping_neg();
+        self.step ^= (self.step ^ difference) & repeated;
+        self.difference = difference;
+    }
+}
+
+impl Form {
+    const START: Form = Form {
+        successors: [0; 2],
+        // Nothing masked by 0 equals it.
+        word: u32::MAX,
+        mask: 0,
+        first_root: 0,
+        function: 0,
+        record_length: 0,
+        root_count: 0,
+        id_length: 0,
+        is_used: false,
+    };
+}
+
+impl Shapes {
+    pub(super) fn new() -> Self {
+        Shapes {
+            forms: vec![Form::START],
+            roots: Vec::new(),
+            functions: vec![LocalIds::default()],
+            locals: Vec::new(),
+            globals: Vec::new(),
+            used: Vec::new(),
+            max_roots: 0,
+        }
+    }
+
+    /// Adds a module's segments, of which the first has the id `first_id`. What doesn't fit is left out, and can't
+    /// occur in split records.
+    pub(super) fn add(&mut self, first_id: u32, segments: &[Segment]) {
+        let first_function = self.functions.len();
+        for (index, segment) in segments.iter().enumerate() {
+            let id = first_id as usize + index;
+            let function = first_function + segment.function as usize;
+            if segment.record_length > MAX_RECORD_LENGTH || id >= 1 << 24 || u32::try_from(function).is_err()
+            {
+                continue;
+            }
+            let form = self.shape(segment, function as u32);
+            let global = Form {
+                word: (id as u32) << 8,
+                mask: u32::MAX,
+                id_length: 4,
+                ..form
+            };
+            if self.globals.len() <= id {
+                self.globals.resize(id + 1, 0);
+            }
+            self.globals[id] = self.push_form(global);
+            self.add_local(function, segment.local_id, form);
+        }
+    }
+
+    fn shape(&mut self, segment: &Segment, function: u32) -> Form {
+        let first_root = self.roots.len();
+        let mut offset = 0;
+        for operation in &segment.operations {
+            if let Operation::Root { encoding, .. } = operation {
+                self.roots.push(Root {
+                    previous: 0,
+                    step: 0,
+                    difference: 0,
+                    shift: 64 - 8 * encoding.width,
+                    width: encoding.width,
+                    offset,
+                });
+                offset += u16::from(encoding.width);
+            }
+        }
+        let root_count = self.roots.len() - first_root;
+        self.max_roots = self.max_roots.max(root_count);
+        Form {
+            first_root: first_root as u32,
+            function,
+            record_length: offset,
+            root_count: root_count as u16,
+            ..Form::START
+        }
+    }
+
+    /// A function's segments stand together, so that its local ids do.
+    fn add_local(&mut self, function: usize, local_id: u8, form: Form) {
+        if self.functions.len() <= function {
+            self.functions.resize(function + 1, LocalIds::default());
+        }
+        if local_id == 0 {
+            return;
+        }
+        let ids = &mut self.functions[function];
+        if ids.count == 0 {
+            ids.first = self.locals.len() as u32;
+        }
+        let needed = u32::from(local_id) + 1;
+        if ids.count < needed {
+            ids.count = needed;
+            let end = (ids.first + needed) as usize;
+            self.locals.resize(end.max(self.locals.len()), 0);
+        }
+        let entry = (ids.first + u32::from(local_id)) as usize;
+        self.locals[entry] = self.push_form(Form {
+            word: local_id.into(),
+            mask: 0xff,
+            id_length: 1,
+            ..form
+        });
+    }
+
+    fn push_form(&mut self, form: Form) -> u32 {
+        let offset = self.forms.len() * FORM_SIZE;
+        self.forms.push(form);
+        offset as u32
+    }
+
+    /// Forgets all records.
+    pub(super) fn forget(&mut self) {
+        self.forms[0].successors = [0; 2];
+        for offset in self.used.drain(..) {
+            let form = &mut self.forms[offset as usize / FORM_SIZE];
+            form.successors = [0; 2];
+            form.is_used = false;
+            let first = form.first_root as usize;
+            for root in &mut self.roots[first..first + usize::from(form.root_count)] {
+                root.forget();
+            }
+        }
+    }
+
+    /// The form of a stated id, given the next 4 bytes of the stream and the current function; 0 if there is none.
+    #[inline(always)]
+    pub(super) fn find(&self, word: u32, function: u32) -> u32 {
+        let local_id = word & 0xff;
+        if local_id == 0 {
+            return self.globals.get((word >> 8) as usize).copied().unwrap_or(0);
+        }
+        let ids = self.functions[function as usize];
+        match local_id < ids.count {
+            true => self.locals[(ids.first + local_id) as usize],
+            false => 0,
+        }
+    }
+
+    /// Notes that `offset` was stated after the form at `previous`.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, previous: u32, offset: u32) {
+        let form = &mut self.forms[previous as usize / FORM_SIZE];
+        form.successors = [offset, form.successors[0]];
+        let form = &mut self.forms[offset as usize / FORM_SIZE];
+        if !form.is_used {
+            form.is_used = true;
+            self.used.push(offset);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Payloads of records to split ones.
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::module::ModulePayload;
+use crate::table::Segment;
+
+use super::packed::{pack_lengths, pack_steps, push_lengths, Compressor};
+use super::shapes::Shapes;
+use super::split::{split, Columns};
+
+/// The modules of a trace as far as they were written, shared by the encoders of its chunks.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RecordShapes {
+    modules: Arc<RwLock<Vec<Arc<Module>>>>,
+}
+
+#[derive(Debug)]
+struct Module {
+    first_id: u32,
+    segments: Vec<Segment>,
+}
+
+impl Module {
+    fn ids(&self) -> std::ops::Range<usize> {
+        let first = self.first_id as usize;
+        first..first + self.segments.len()
+    }
+}
+
+impl RecordShapes {
+    /// Takes the payload of a module's chunk. Records of a module that a reader would refuse are not split.
+    pub(crate) fn add(&self, payload: &[u8]) {
+        let parsed = ModulePayload::parse(payload).and_then(|module| {
+            let segments = module.parse_table()?.segments;
+            Ok(Module {
+                first_id: module.first_segment,
+                segments,
+            })
+        });
+        let Ok(module) = parsed else { return };
+        let mut modules = self.modules.write().unwrap_or_else(PoisonError::into_inner);
+        let ids = module.ids();
+        let overlaps = |other: &Arc<Module>| other.ids().start < ids.end && ids.start < other.ids().end;
+        if !modules.iter().any(overlaps) {
+            modules.push(Arc::new(module));
+        }
+    }
+
+    /// The modules from number `known` on.
+    fn from(&self, known: usize) -> Vec<Arc<Module>> {
+        let modules = self.modules.read().unwrap_or_else(PoisonError::into_inner);
+        modules.get(known..).unwrap_or_default().to_vec()
+    }
+}
+
+/// Splits payloads of records. Each encoding thread has one.
+#[derive(Debug)]
+pub(crate) struct ColumnWriter {
+    modules: RecordShapes,
+    known_modules: usize,
+    shapes: Shapes,
+    columns: Columns,
+    packed_steps: Vec<u8>,
+    packed_lengths: Vec<u8>,
+    stored: Vec<u8>,
+    /// For steps, ids, lengths, residuals and the rest.
+    compressors: [Compressor; 5],
+    /// Of the latest payload.
+    short_records: bool,
+}
+
+/// Records that are shorter on average mostly have no roots.
+const SHORT_RECORD: usize = 3;
+/// Of a payload, the part that must be records for splitting to be worthwhile: all but one in so many bytes.
+const MAX_REST: usize = 4;
+
+impl ColumnWriter {
+    pub(crate) fn new(modules: RecordShapes) -> Self {
+        ColumnWriter {
+            modules,
+            known_modules: 0,
+            shapes: Shapes::new(),
+            columns: Columns::default(),
+            packed_steps: Vec::new(),
+            packed_lengths: Vec::new(),
+            stored: Vec::new(),
+            compressors: Default::default(),
+            short_records: false,
+        }
+    }
+
+    pub(crate) fn modules(&self) -> &RecordShapes {
+        &self.modules
+    }
+
+    /// Appends the split records of `payload`. False, and appends nothing, if they can't be split, or not to less.
+    pub(crate) fn append(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> bool {
+        for module in self.modules.from(self.known_modules) {
+            self.shapes.add(module.first_id, &module.segments);
+            self.known_modules += 1;
+        }
+        let split_length = split(&mut self.shapes, payload, self.short_records, &mut self.columns);
+        let rest = &payload[split_length..];
+        if rest.len() > payload.len() / MAX_REST {
+            return false;
+        }
+        self.short_records = split_length < self.columns.steps.len() * SHORT_RECORD;
+        self.pack();
+        let columns: [&[u8]; 5] = [
+            &self.packed_steps,
+            &self.columns.ids,
+            &self.packed_lengths,
+            &self.columns.residuals,
+            rest,
+        ];
+        let start = chunk.len();
+        self.stored.clear();
+        for (column, compressor) in columns.into_iter().zip(&mut self.compressors) {
+            let before = self.stored.len();
+            compressor.store(column, &mut self.stored);
+            push_lengths(column.len(), self.stored.len() - before, chunk);
+        }
+        if chunk.len() - start + self.stored.len() >= payload.len() {
+            chunk.truncate(start);
+            return false;
+        }
+        chunk.extend_from_slice(&self.stored);
+        true
+    }
+
+    fn pack(&mut self) {
+        self.packed_steps.clear();
+        pack_steps(&self.columns.steps, &mut self.packed_steps);
+        self.packed_lengths.clear();
+        pack_lengths(&self.columns.lengths, &mut self.packed_lengths);
+    }
+}
