@@ -30,6 +30,11 @@ pub trait Analysis: Sync {
 
     fn order(&self) -> Order;
 
+    /// Whether [`Analysis::take_batch`] looks at the runs of batches, too. If not, all accesses stand in the columns.
+    fn takes_runs(&self) -> bool {
+        false
+    }
+
     fn start_shard(&self) -> Self::Shard;
 
     /// Takes the next accesses and events of the shard. Costs are per access: this is the place to be fast in.
@@ -47,6 +52,10 @@ impl<A: Analysis> Analysis for Option<A> {
 
     fn order(&self) -> Order {
         self.as_ref().map_or(Order::Any, Analysis::order)
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.as_ref().is_none_or(Analysis::takes_runs)
     }
 
     fn start_shard(&self) -> Self::Shard {
@@ -79,6 +88,11 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
 
     fn order(&self) -> Order {
         self.0.order().max(self.1.order())
+    }
+
+    /// Runs reach both or none.
+    fn takes_runs(&self) -> bool {
+        self.0.takes_runs() && self.1.takes_runs()
     }
 
     fn start_shard(&self) -> Self::Shard {

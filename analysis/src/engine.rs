@@ -82,7 +82,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
     fn new(analysis: &'r A, trace: &'t Trace, progress: Progress<'r>) -> Self {
         Worker {
             analysis,
-            decoder: Decoder::new(trace),
+            decoder: decoder_for(analysis, trace),
             progress,
             shard: None,
             summary: RunSummary::default(),
@@ -125,6 +125,14 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             self.analysis.merge(&mut total.0, shard);
         }
         total.1.add(self.summary);
+    }
+}
+
+/// A decoder that yields runs if the analysis takes them.
+pub(crate) fn decoder_for<'t, A: Analysis>(analysis: &A, trace: &'t Trace) -> Decoder<'t> {
+    match analysis.takes_runs() {
+        true => Decoder::new(trace).with_runs(),
+        false => Decoder::new(trace),
     }
 }
 

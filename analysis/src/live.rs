@@ -6,7 +6,7 @@ use std::path::Path;
 use trackway_trace::chunk::{FLAG_LAST, HEADER_LENGTH};
 use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, TraceError};
 
-use crate::engine::feed;
+use crate::engine::{decoder_for, feed};
 use crate::{Analysis, Findings, Progress, RunSummary};
 
 /// Ended threads whose shards are kept apart: a thread may record a little more after its last chunk.
@@ -104,7 +104,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
         first: LiveChunk,
         chunks: &mut dyn Iterator<Item = LiveChunk>,
     ) -> (Vec<ChunkHeader>, Option<LiveChunk>) {
-        let mut decoder = Decoder::new(trace.trace());
+        let mut decoder = decoder_for(self.analysis, trace.trace());
         let mut position = trace.position();
         let mut headers = Vec::new();
         let mut next = Some(first);

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use trackway_trace::CacheInfo;
 
+use super::LineChanges;
+
 /// More levels than any machine has.
 pub const MAX_LEVELS: usize = 4;
 /// A search through more ways than this would take longer than everything else.
@@ -31,7 +33,7 @@ pub struct Caches {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CachesError {
     #[error(
-        "`{text}`: expected L1=SIZE,WAYS,LINE:L2=SIZE,WAYS,LINE..., for example L1=32K,8,64:L2=1M,16,64"
+        "`{text}`: expected L1=SIZE,WAYS,LINE:L2=SIZE,WAYS,LINE..., for example L1=32K,8,64:L2=1M,16,64; or none"
     )]
     Syntax { text: String },
     #[error("the caches must be L1, L2, ... in this order, at most {MAX_LEVELS}")]
@@ -96,6 +98,17 @@ impl Caches {
         Caches::new(infos.into_iter().map(geometry_of).collect())
     }
 
+    /// No caches: nothing is simulated, only counted.
+    pub fn none() -> Caches {
+        Caches { levels: Vec::new() }
+    }
+
+    /// What tells the iterations of a run that change something in the first level; none if there is no level.
+    pub fn line_changes(&self) -> Option<LineChanges> {
+        let first = self.levels.first()?;
+        Some(LineChanges::new(first.line_bytes, first.ways))
+    }
+
     pub fn levels(&self) -> &[CacheGeometry] {
         &self.levels
     }
@@ -132,8 +145,11 @@ fn geometry_of(info: &CacheInfo) -> CacheGeometry {
 impl FromStr for Caches {
     type Err = CachesError;
 
-    /// `L1=32K,8,64:L2=1M,16,64`; sizes in bytes or with K, M or G.
+    /// `L1=32K,8,64:L2=1M,16,64`; sizes in bytes or with K, M or G. Or `none`.
     fn from_str(text: &str) -> Result<Caches, CachesError> {
+        if text == "none" {
+            return Ok(Caches::none());
+        }
         let mut levels = Vec::new();
         for part in text.split(':') {
             let syntax = || CachesError::Syntax {
@@ -178,6 +194,9 @@ pub fn parse_size(text: &str) -> Option<u64> {
 impl fmt::Display for Caches {
     /// In the form that [`Caches::from_str`] reads.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        if self.levels.is_empty() {
+            return formatter.write_str("none");
+        }
         for (index, geometry) in self.levels.iter().enumerate() {
             let separator = if index == 0 { "" } else { ":" };
             let CacheGeometry {

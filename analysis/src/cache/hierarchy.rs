@@ -16,17 +16,18 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    pub fn new(caches: &Caches) -> Hierarchy {
+    /// None if there is no level.
+    pub fn new(caches: &Caches) -> Option<Hierarchy> {
         let levels: Vec<Level> = caches
             .levels()
             .iter()
             .map(|&geometry| Level::new(geometry))
             .collect();
-        Hierarchy {
-            first_shift: levels[0].line_shift(),
+        Some(Hierarchy {
+            first_shift: levels.first()?.line_shift(),
             levels,
             latest: None,
-        }
+        })
     }
 
     /// Runs an access of `length` bytes through the caches and adds, for each level, the number of lines that it
@@ -70,9 +71,10 @@ impl Hierarchy {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use trackway_trace::{Lane, SiteId};
 
     fn misses(caches: &str, accesses: &[(u64, u64)]) -> [u64; MAX_LEVELS] {
-        let mut hierarchy = Hierarchy::new(&caches.parse().unwrap());
+        let mut hierarchy = Hierarchy::new(&caches.parse().unwrap()).unwrap();
         let mut misses = [0; MAX_LEVELS];
         for &(address, length) in accesses {
             hierarchy.access(address, length, &mut misses);
@@ -175,7 +177,42 @@ mod tests {
             .prop_map(|levels| Caches::new(levels).unwrap())
     }
 
+    fn lane() -> impl Strategy<Value = Lane> {
+        let stride = prop_oneof![-20i64..20, -300i64..300];
+        (0u64..4000, stride, 0u32..40).prop_map(|(address, stride, size)| Lane {
+            site: SiteId(0),
+            size,
+            address: address.wrapping_add(1 << 20),
+            stride: stride as u64,
+        })
+    }
+
+    fn simulate(hierarchy: &mut Hierarchy, lanes: &[Lane], iteration: u64, misses: &mut [u64; MAX_LEVELS]) {
+        for lane in lanes {
+            let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+            hierarchy.access(address, lane.size.into(), misses);
+        }
+    }
+
     proptest! {
+        #[test]
+        fn runs_leave_the_caches_as_their_accesses_would(
+            caches in caches(),
+            runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..5), 1u64..60), 1..6),
+        ) {
+            let mut changes = caches.line_changes().unwrap();
+            let (mut whole, mut parts) = (Hierarchy::new(&caches).unwrap(), Hierarchy::new(&caches).unwrap());
+            let (mut expected, mut found) = ([0; MAX_LEVELS], [0; MAX_LEVELS]);
+            for (lanes, count) in &runs {
+                (0..*count).for_each(|iteration| simulate(&mut whole, lanes, iteration, &mut expected));
+                changes.begin(lanes, *count);
+                while let Some(iteration) = changes.next(lanes) {
+                    simulate(&mut parts, lanes, iteration, &mut found);
+                }
+                prop_assert_eq!(found, expected);
+            }
+        }
+
         #[test]
         fn the_fast_model_equals_the_naive_one(
             caches in caches(),

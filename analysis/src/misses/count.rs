@@ -1,11 +1,11 @@
 //! Counts accesses, bytes and misses of every site.
 
-use std::ops::AddAssign;
+use std::ops::{AddAssign, Range};
 
-use trackway_trace::{Batch, Program, Trace};
+use trackway_trace::{Batch, Lane, Piece, Program, SiteId, Trace};
 
 use super::{answer, audit, tables, Grouping, Measure};
-use crate::cache::{Caches, Hierarchy, MAX_LEVELS};
+use crate::cache::{Caches, Hierarchy, LineChanges, MAX_LEVELS};
 use crate::{Analysis, Findings, Order};
 
 /// Simulates the caches of each thread and attributes their misses.
@@ -29,7 +29,7 @@ pub struct SiteCounters {
 
 impl AddAssign<&SiteCounters> for SiteCounters {
     fn add_assign(&mut self, other: &SiteCounters) {
-        self.accesses += other.accesses;
+        self.accesses = self.accesses.saturating_add(other.accesses);
         self.bytes = self.bytes.saturating_add(other.bytes);
         for (misses, more) in self.misses.iter_mut().zip(other.misses) {
             *misses += more;
@@ -39,7 +39,8 @@ impl AddAssign<&SiteCounters> for SiteCounters {
 
 /// One thread's caches, and the counters of what it did.
 pub struct MissesShard {
-    hierarchy: Hierarchy,
+    /// None if only accesses are counted.
+    hierarchy: Option<(Hierarchy, LineChanges)>,
     counters: Vec<SiteCounters>,
 }
 
@@ -71,27 +72,21 @@ impl Analysis for Misses {
 
     fn start_shard(&self) -> MissesShard {
         MissesShard {
-            hierarchy: Hierarchy::new(&self.caches),
+            hierarchy: Hierarchy::new(&self.caches).zip(self.caches.line_changes()),
             counters: vec![SiteCounters::default(); self.sites],
         }
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn take_batch(&self, shard: &mut MissesShard, batch: &Batch) {
-        let MissesShard { hierarchy, counters } = shard;
-        let columns = batch.site.iter().zip(&batch.address).zip(&batch.size);
-        for (index, ((site, &address), &size)) in columns.enumerate() {
-            let length = if size == u32::MAX {
-                batch.length(index)
-            } else {
-                size.into()
-            };
-            if site.index() >= counters.len() {
-                make_room(counters, site.index());
+        for piece in batch.pieces() {
+            match piece {
+                Piece::Accesses(range) => shard.take_accesses(batch, range),
+                Piece::Run(run) => shard.take_run(batch.lanes(run), run.count),
             }
-            let counters = &mut counters[site.index()];
-            counters.accesses += 1;
-            counters.bytes = counters.bytes.saturating_add(length);
-            hierarchy.access(address, length, &mut counters.misses);
         }
     }
 
@@ -119,13 +114,66 @@ impl Analysis for Misses {
             .iter()
             .map(|&grouping| ranking.table(grouping))
             .collect();
-        tables.push(audit::cache_table(&self.caches, &shard.counters));
+        if !self.caches.levels().is_empty() {
+            tables.push(audit::cache_table(&self.caches, &shard.counters));
+        }
         tables.push(audit::attribution_table(program, &shard.counters));
         Findings {
             answer: Some(answer::answer(&ranking)),
             tables,
         }
     }
+}
+
+impl MissesShard {
+    fn take_accesses(&mut self, batch: &Batch, range: Range<usize>) {
+        let MissesShard { hierarchy, counters } = self;
+        let first = range.start;
+        let columns = batch.site[range.clone()]
+            .iter()
+            .zip(&batch.address[range.clone()]);
+        for (index, ((site, &address), &size)) in columns.zip(&batch.size[range]).enumerate() {
+            let length = match size {
+                u32::MAX => batch.length(first + index),
+                size => size.into(),
+            };
+            let counters = counters_of(counters, *site);
+            counters.accesses += 1;
+            counters.bytes = counters.bytes.saturating_add(length);
+            if let Some((hierarchy, _)) = hierarchy {
+                hierarchy.access(address, length, &mut counters.misses);
+            }
+        }
+    }
+
+    /// Counts a run as a whole; of the caches only those iterations that change something in them.
+    fn take_run(&mut self, lanes: &[Lane], count: u64) {
+        for lane in lanes {
+            let counters = counters_of(&mut self.counters, lane.site);
+            counters.accesses = counters.accesses.saturating_add(count);
+            let bytes = count.saturating_mul(lane.size.into());
+            counters.bytes = counters.bytes.saturating_add(bytes);
+        }
+        let Some((hierarchy, changes)) = &mut self.hierarchy else {
+            return;
+        };
+        changes.begin(lanes, count);
+        while let Some(iteration) = changes.next(lanes) {
+            for lane in lanes {
+                let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+                let misses = &mut self.counters[lane.site.index()].misses;
+                hierarchy.access(address, lane.size.into(), misses);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn counters_of(counters: &mut Vec<SiteCounters>, site: SiteId) -> &mut SiteCounters {
+    if site.index() >= counters.len() {
+        make_room(counters, site.index());
+    }
+    &mut counters[site.index()]
 }
 
 /// In a live run, modules are loaded after the shard has started.

@@ -16,9 +16,13 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Misses of the level before the last: the accesses that leave the caches that a core has for itself.
+    /// Misses of the level before the last: the accesses that leave the caches that a core has for itself. Without
+    /// caches, accesses.
     pub fn default_for(caches: &Caches) -> Measure {
-        Measure::Misses(caches.levels().len().saturating_sub(1).min(1))
+        match caches.levels().len() {
+            0 => Measure::Accesses,
+            levels => Measure::Misses((levels - 1).min(1)),
+        }
     }
 
     /// Whether these caches have the measure.
@@ -85,5 +89,6 @@ mod tests {
         let one_level: Caches = "L1=32K,8,64".parse().unwrap();
         assert_eq!(Measure::default_for(&one_level), Measure::Misses(0));
         assert!(!Measure::Misses(1).exists_in(&one_level));
+        assert_eq!(Measure::default_for(&Caches::none()), Measure::Accesses);
     }
 }

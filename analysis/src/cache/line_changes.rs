@@ -1,0 +1,135 @@
+//! Which iterations of a run change anything in a cache.
+
+use trackway_trace::Lane;
+
+/// The iterations of a run that must be simulated.
+///
+/// If all accesses of an iteration lie in the lines in which they lay in the iteration before, and those are so few that
+/// not even all of one set they displace each other, then each of them hits the first level, and leaves the order of use
+/// within each set as the iteration before left it: the iteration changes nothing and misses nothing.
+#[derive(Debug, Clone)]
+pub struct LineChanges {
+    line_bytes: u64,
+    ways: u64,
+    count: u64,
+    /// The next iteration to simulate.
+    next: u64,
+    /// For each lane the first iteration in which it may be in other lines.
+    changes: Vec<u64>,
+}
+
+impl LineChanges {
+    /// For a first level of such lines and so many ways.
+    pub(super) fn new(line_bytes: u32, ways: u32) -> LineChanges {
+        LineChanges {
+            line_bytes: line_bytes.into(),
+            ways: ways.into(),
+            count: 0,
+            next: 0,
+            changes: Vec::new(),
+        }
+    }
+
+    /// Begins a run of `count` iterations of these lanes.
+    pub fn begin(&mut self, lanes: &[Lane], count: u64) {
+        let lines = lanes.iter().map(|lane| self.most_lines(lane));
+        let few = lines.fold(0, u64::saturating_add) <= self.ways;
+        self.count = count;
+        self.next = 0;
+        self.changes.clear();
+        if few {
+            self.changes.resize(lanes.len(), 0);
+        }
+    }
+
+    /// The next iteration to simulate; none at the end of the run.
+    pub fn next(&mut self, lanes: &[Lane]) -> Option<u64> {
+        let iteration = self.next;
+        if iteration >= self.count {
+            return None;
+        }
+        self.next = match self.changes.is_empty() {
+            true => iteration + 1,
+            false => self.first_change_after(iteration, lanes),
+        };
+        Some(iteration)
+    }
+
+    fn first_change_after(&mut self, iteration: u64, lanes: &[Lane]) -> u64 {
+        let mut first = u64::MAX;
+        for (change, lane) in self.changes.iter_mut().zip(lanes) {
+            if *change <= iteration {
+                let same = same_lines(lane, iteration, self.line_bytes);
+                *change = (iteration + 1).saturating_add(same);
+            }
+            first = first.min(*change);
+        }
+        first
+    }
+
+    fn most_lines(&self, lane: &Lane) -> u64 {
+        match u64::from(lane.size) {
+            0 => 0,
+            size => (size - 1) / self.line_bytes + 2,
+        }
+    }
+}
+
+/// How many further iterations a lane stays in the lines that it touches in this one.
+fn same_lines(lane: &Lane, iteration: u64, line_bytes: u64) -> u64 {
+    let first = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+    if lane.stride == 0 || lane.size == 0 {
+        return u64::MAX;
+    }
+    let Some(last) = first.checked_add(u64::from(lane.size) - 1) else {
+        return 0;
+    };
+    let offset = |address: u64| address & (line_bytes - 1);
+    let distance = lane.stride as i64;
+    let room = match distance > 0 {
+        true => line_bytes - 1 - offset(first).max(offset(last)),
+        false => offset(first).min(offset(last)),
+    };
+    room / distance.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_trace::SiteId;
+
+    fn simulated(lanes: &[(u64, i64, u32)], count: u64) -> Vec<u64> {
+        let lanes: Vec<Lane> = lanes
+            .iter()
+            .map(|&(address, stride, size)| Lane {
+                site: SiteId(0),
+                size,
+                address,
+                stride: stride as u64,
+            })
+            .collect();
+        let mut changes = LineChanges::new(64, 8);
+        changes.begin(&lanes, count);
+        std::iter::from_fn(|| changes.next(&lanes)).collect()
+    }
+
+    #[test]
+    fn a_scan_changes_lines_when_it_crosses_their_ends() {
+        assert_eq!(simulated(&[(0, 8, 8)], 20), [0, 8, 16]);
+        assert_eq!(simulated(&[(60, 8, 8)], 20), [0, 1, 8, 9, 16, 17]);
+        assert_eq!(simulated(&[(128, -16, 4)], 8), [0, 1, 5]);
+        assert_eq!(simulated(&[(0, 8, 8), (32, 8, 8)], 12), [0, 4, 8]);
+        assert_eq!(simulated(&[(0, 100, 8)], 4), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn what_does_not_move_changes_nothing() {
+        assert_eq!(simulated(&[(0, 0, 8), (4, 0, 0)], 1 << 40), [0]);
+        assert_eq!(simulated(&[], 5), [0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn many_lines_might_displace_each_other() {
+        assert_eq!(simulated(&[(0, 0, 512)], 4), [0, 1, 2, 3]);
+    }
+}

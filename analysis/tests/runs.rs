@@ -1,0 +1,90 @@
+//! Runs come to the same as their accesses.
+
+#[path = "../../trace/testing/mod.rs"]
+#[allow(dead_code)]
+mod testing;
+
+use std::num::NonZeroUsize;
+
+use testing::file::FileBytes;
+use testing::loops::nest_table;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::{Grouping, Measure, Misses};
+use trackway_analysis::{run, Analysis, Findings, Order};
+use trackway_report::to_csv;
+use trackway_trace::{Batch, Codec, Trace};
+
+/// The same analysis, but without runs.
+struct Accesses(Misses);
+
+impl Analysis for Accesses {
+    type Shard = <Misses as Analysis>::Shard;
+
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    fn start_shard(&self) -> Self::Shard {
+        self.0.start_shard()
+    }
+
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
+        assert!(batch.runs.is_empty());
+        self.0.take_batch(shard, batch);
+    }
+
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
+        self.0.merge(into, from);
+    }
+
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
+        self.0.finish(shard, trace)
+    }
+}
+
+fn trace_of_nests(nests: &[[u64; 3]]) -> Trace {
+    let mut payload = Vec::new();
+    for roots in nests {
+        payload.extend_from_slice(&(1u32 << 8).to_le_bytes());
+        roots
+            .iter()
+            .for_each(|root| payload.extend_from_slice(&root.to_le_bytes()));
+    }
+    FileBytes::new(Codec::None)
+        .module(0, 1, &nest_table())
+        .records(0, 0, &payload)
+        .open()
+}
+
+fn analysis(trace: &Trace, caches: &str) -> Misses {
+    let caches: Caches = caches.parse().unwrap();
+    let rank_by = Measure::default_for(&caches);
+    Misses::new(trace.program(), caches, vec![Grouping::Site], rank_by, 10)
+}
+
+/// The tables, and the number of accesses.
+fn results<A: Analysis>(analysis: &A, trace: &Trace) -> (Vec<String>, u64) {
+    let (findings, summary) = run(analysis, trace, NonZeroUsize::MIN, &|_, _| ());
+    assert!(summary.damage.is_empty());
+    (findings.tables.iter().map(to_csv).collect(), summary.accesses)
+}
+
+#[test]
+fn misses_are_the_same() {
+    let trace = trace_of_nests(&[[0x1000, 40, 300], [0x1003, 7, 3], [0x9000, 3, 1000]]);
+    for caches in ["L1=4K,4,64:L2=32K,8,64", "L1=1K,1,32", "L1=32K,8,64", "none"] {
+        let expected = results(&Accesses(analysis(&trace, caches)), &trace);
+        assert_eq!(results(&analysis(&trace, caches), &trace), expected, "{caches}");
+        assert_eq!(expected.1, 40 * 601 + 7 * 7 + 3 * 2001);
+    }
+}
+
+#[test]
+fn counting_takes_no_longer_for_longer_runs() {
+    let trace = trace_of_nests(&[[0x1000, 1000, 1 << 29]]);
+    let (tables, accesses) = results(&analysis(&trace, "none"), &trace);
+    assert_eq!(accesses, 1000 * ((1 << 30) + 1));
+    let sites: Vec<&str> = tables[0].lines().collect();
+    assert!(sites[0].ends_with("accesses,bytes,share"), "{}", sites[0]);
+    assert!(sites[1].contains("536870912000"), "{}", sites[1]);
+}
