@@ -127,7 +127,9 @@ static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
         Arguments.push_back(&A);
     CallInst *Call = B.CreateCall(Target, Arguments);
     Call->setCallingConv(F.getCallingConv());
-    Call->setTailCallKind(CallInst::TCK_MustTail);
+    // AddressSanitizer adds a call behind that of a module's initialiser.
+    bool MayBeInitialiser = F.arg_empty() && F.getReturnType()->isVoidTy() && !F.isVarArg();
+    Call->setTailCallKind(MayBeInitialiser ? CallInst::TCK_Tail : CallInst::TCK_MustTail);
     // What the parameters are (sret, byval, ...) must agree between the caller, the callee and the call.
     AttributeList All = F.getAttributes();
     SmallVector<AttributeSet, 8> OfParameters;
