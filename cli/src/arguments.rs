@@ -83,6 +83,9 @@ pub struct RecordArguments {
     /// How long a lost connection to the collector is tried again; then recording ends with a gap
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s", requires = "to")]
     pub reconnect_timeout: Duration,
+    /// Bytes that are kept until the collector has acknowledged them; then the program's buffers fill up
+    #[arg(long, value_name = "SIZE", value_parser = parse_window_size, default_value = "64M", requires = "to")]
+    pub window: u64,
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
@@ -186,6 +189,11 @@ pub enum Codec {
 pub enum OnFull {
     Wait,
     Drop,
+}
+
+fn parse_window_size(text: &str) -> Result<u64, String> {
+    let size = trackway_analysis::cache::parse_size(text);
+    Ok(size.ok_or("expected a number of bytes, such as 65536 or 64M")?)
 }
 
 fn parse_buffer_size(text: &str) -> Result<u32, String> {

@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use trackway_recorder::{record, Compression, Output, RecordError, RecordOptions, RecordSummary, WhenFull};
+use trackway_recorder::{
+    record, Compression, Output, RecordError, RecordOptions, RecordSummary, Route, WhenFull,
+};
 use trackway_report::{counted, grouped};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
@@ -54,10 +56,11 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     }
     let output = match (arguments.discard || live, arguments.to) {
         (true, _) => Output::Discard,
-        (false, Some(address)) => Output::Collector {
+        (false, Some(address)) => Output::Collector(Route {
             address,
             reconnect_timeout: arguments.reconnect_timeout,
-        },
+            window_bytes: arguments.window,
+        }),
         (false, None) => Output::File {
             path: arguments.output.unwrap_or_else(|| default_output(&program)),
             force: arguments.force,
@@ -133,7 +136,7 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
     };
     match &options.output {
         Output::File { path, .. } => kept(&path.display()),
-        Output::Collector { address, .. } => kept(address),
+        Output::Collector(route) => kept(&route.address),
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
         Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
     }
@@ -197,12 +200,13 @@ mod tests {
 
     #[test]
     fn a_collector_is_named_by_its_address() {
-        let expected = Output::Collector {
+        let expected = Output::Collector(Route {
             address: "unix:/tmp/s".parse().unwrap(),
             reconnect_timeout: Duration::from_secs(90),
-        };
+            window_bytes: 8 << 20,
+        });
         assert_eq!(
-            parse("--to unix:/tmp/s --reconnect-timeout 90s -- p").output,
+            parse("--to unix:/tmp/s --reconnect-timeout 90s --window 8M -- p").output,
             expected
         );
     }

@@ -34,7 +34,7 @@ use signals::Signals;
 use sink::Sink;
 
 pub use error::RecordError;
-pub use options::{Compression, Output, RecordOptions, WhenFull};
+pub use options::{Compression, Output, RecordOptions, Route, WhenFull};
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,

@@ -85,13 +85,19 @@ pub enum Output {
     /// A new file, readable by its owner only. An existing one is replaced only with `force`.
     File { path: PathBuf, force: bool },
     /// To a collector, see [`crate::collect`].
-    Collector {
-        address: Address,
-        /// How long a lost connection is tried again before the recording ends.
-        reconnect_timeout: Duration,
-    },
+    Collector(Route),
     /// Nowhere: buffers are drained, not encoded. For measurements.
     Discard,
+}
+
+/// The way to a collector.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    pub address: Address,
+    /// How long a lost connection is tried again before the recording ends.
+    pub reconnect_timeout: Duration,
+    /// Bytes of chunks that may wait for their acknowledgement; then the recorder stops draining.
+    pub window_bytes: u64,
 }
 
 /// How chunks are compressed.

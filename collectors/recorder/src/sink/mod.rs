@@ -71,13 +71,9 @@ pub fn open(options: &RecordOptions) -> Result<Option<Box<dyn ChunkSink>>, Recor
             *force,
             codec(options.compression),
         )?)),
-        Output::Collector {
-            address,
-            reconnect_timeout,
-        } => Some(Box::new(Sender::connect(
-            address,
+        Output::Collector(route) => Some(Box::new(Sender::connect(
+            route,
             &options.program,
-            *reconnect_timeout,
             options.notify,
         )?)),
     })

@@ -7,18 +7,13 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use trackway_trace::{file_header, random_identity, ChunkHeader};
 
 use super::protocol::Hello;
-use super::Address;
 use crate::sink::{ChunkSink, SinkError};
-use crate::RecordError;
+use crate::{RecordError, Route};
 use link::{Failure, Link, Phase};
-
-/// Bytes of chunks that may wait for their acknowledgement; then the recorder stops draining.
-const WINDOW_BYTES: u64 = 64 << 20;
 
 pub struct Sender {
     link: Arc<Link>,
@@ -26,13 +21,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// `reconnect_timeout`: how long a lost connection is tried again. `notify` is told of losses and returns.
-    pub fn connect(
-        address: &Address,
-        program: &OsStr,
-        reconnect_timeout: Duration,
-        notify: fn(&str),
-    ) -> Result<Self, RecordError> {
+    /// `notify` is told if the collector stays out of reach.
+    pub fn connect(route: &Route, program: &OsStr, notify: fn(&str)) -> Result<Self, RecordError> {
         let identity = random_identity().map_err(|source| RecordError::System {
             action: "draw the trace's random identity",
             source,
@@ -43,10 +33,10 @@ impl Sender {
             first: 0,
             name: name.to_string_lossy().into_owned(),
         };
-        let link = Arc::new(Link::new(address.clone(), hello, reconnect_timeout, notify));
+        let link = Arc::new(Link::new(route.clone(), hello, notify));
         link.lock().window.push(&file_header(identity));
         let connection = link.greet().map_err(|failure| RecordError::NoCollector {
-            address: address.clone(),
+            address: route.address.clone(),
             reason: match failure {
                 Failure::Broken(reason) => reason,
                 Failure::Refused(reason) => format!("it refuses the trace: {reason}"),
@@ -83,7 +73,7 @@ impl ChunkSink for Sender {
         let mut state = self.link.lock();
         while state.phase.is_sending()
             && state.window.length() > 0
-            && state.window.length() + length > WINDOW_BYTES
+            && state.window.length() + length > self.link.route.window_bytes
         {
             state = self.link.wait(state);
         }

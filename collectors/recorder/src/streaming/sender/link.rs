@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::streaming::connection::{is_timeout, Connection};
 use crate::streaming::protocol::{Hello, Reply, FAREWELL};
 use crate::streaming::window::Window;
-use crate::streaming::Address;
+use crate::Route;
 
 /// How long a collector may take to say how much it has: it checks all of that.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
@@ -17,9 +17,8 @@ const SHORTEST_DELAY: Duration = Duration::from_millis(20);
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
 
 pub struct Link {
-    address: Address,
+    pub route: Route,
     hello: Hello,
-    reconnect_timeout: Duration,
     notify: fn(&str),
     state: Mutex<State>,
     pub changed: Condvar,
@@ -78,7 +77,7 @@ impl From<io::Error> for Failure {
 }
 
 impl Link {
-    pub fn new(address: Address, hello: Hello, reconnect_timeout: Duration, notify: fn(&str)) -> Self {
+    pub fn new(route: Route, hello: Hello, notify: fn(&str)) -> Self {
         let state = State {
             window: Window::new(),
             phase: Phase::Sending,
@@ -89,9 +88,8 @@ impl Link {
             connection: None,
         };
         Self {
-            address,
+            route,
             hello,
-            reconnect_timeout,
             notify,
             state: Mutex::new(state),
             changed: Condvar::new(),
@@ -185,7 +183,7 @@ impl Link {
                 delay = SHORTEST_DELAY;
             }
             let since = *failing_since.get_or_insert_with(Instant::now);
-            if since.elapsed() >= self.reconnect_timeout {
+            if since.elapsed() >= self.route.reconnect_timeout {
                 return Err(self.lost(&reason));
             }
             self.pause(delay);
@@ -206,7 +204,7 @@ impl Link {
     fn refused(&self, reason: &str) -> String {
         format!(
             "{}: the collector does not take the trace: {reason}",
-            self.address
+            self.route.address
         )
     }
 
@@ -214,8 +212,8 @@ impl Link {
         format!(
             "{}: the collector is out of reach for {} ({reason}): recording has ended there, the program goes on; a \
              collector that is started with the same output before the program ends still gets the rest up to the gap",
-            self.address,
-            humane(self.reconnect_timeout)
+            self.route.address,
+            humane(self.route.reconnect_timeout)
         )
     }
 
@@ -229,7 +227,7 @@ impl Link {
 
     /// Connects and learns how much the collector has.
     pub fn greet(&self) -> Result<Connection, Failure> {
-        let connection = Connection::open(&self.address)?;
+        let connection = Connection::open(&self.route.address)?;
         connection.set_timeouts(GREETING_TIMEOUT, GREETING_TIMEOUT)?;
         let hello = Hello {
             first: self.lock().window.first(),
@@ -257,7 +255,7 @@ impl Link {
 
     /// Sends over a connection until all is acknowledged or it breaks.
     fn send_over(&self, connection: Connection) -> Result<(), Failure> {
-        let stalled = self.reconnect_timeout.max(TICK);
+        let stalled = self.route.reconnect_timeout.max(TICK);
         connection.set_timeouts(TICK, stalled)?;
         self.lock().connection = Some(connection.try_clone()?);
         let done = std::thread::scope(|scope| {
@@ -351,7 +349,7 @@ impl Link {
 
     fn is_stalled(&self) -> bool {
         let state = self.lock();
-        state.sent > state.window.first() && state.last_progress.elapsed() > self.reconnect_timeout
+        state.sent > state.window.first() && state.last_progress.elapsed() > self.route.reconnect_timeout
     }
 
     /// The first reason is kept: it may be the cause of the others.

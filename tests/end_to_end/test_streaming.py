@@ -1,0 +1,422 @@
+"""Traces to a collector: over good and bad connections, to collectors that die, from several programs at once."""
+
+import os
+import random
+import re
+import signal
+import socket
+import stat
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+from . import tools
+from .wire import Proxy
+
+LIMIT_S = 60
+SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "8")
+
+
+def program():
+    def build():
+        output = tools.BUILD / "tests" / "scattered"
+        output.parent.mkdir(parents=True, exist_ok=True)
+        return tools.compile_traced(output, [tools.PROGRAMS / "scattered.c"], "-O2", "-pthread")
+
+    return tools.once("scattered", build)
+
+
+def at_fixed_addresses(*command):
+    return ["setarch", "-R", *(str(word) for word in command)]
+
+
+def dump(trace):
+    return tools.trackway("dump", "--count", 20_000, trace).stdout
+
+
+class Collector:
+    """`trackway collect`, and the address at which it listens."""
+
+    def __init__(self, output, *options, listen="tcp://127.0.0.1:0"):
+        command = [tools.TRACKWAY, "collect", "--listen", listen, "-o", output, *options]
+        self.process = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
+        line = self.process.stderr.readline()
+        listening = re.match(r"trackway: listening at (\S+);", line)
+        if not listening:
+            raise AssertionError(line + self.process.stderr.read())
+        self.address = listening.group(1)
+
+    @property
+    def port(self):
+        return int(self.address.rsplit(":", 1)[1])
+
+    @property
+    def target(self):
+        return ("127.0.0.1", self.port)
+
+    def end(self):
+        """Waits until it has ended by itself; returns what it said."""
+        try:
+            said = self.process.communicate(timeout=LIMIT_S)[1]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError("the collector does not end: " + self.process.communicate()[1]) from None
+        if self.process.returncode != 0:
+            raise AssertionError(f"status {self.process.returncode}: {said}")
+        return said
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+        return self.end()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.process.stderr.close()
+
+
+class Streaming(unittest.TestCase):
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.traces = self.folder / "traces"
+
+    def collector(self, output, *options, **settings):
+        collector = Collector(output, *options, **settings)
+        self.addCleanup(collector.kill)
+        return collector
+
+    def start_recorder(self, address, *arguments, options=()):
+        """Returns when the program runs."""
+        command = [tools.TRACKWAY, "record", "--to", address, *SMALL_BUFFERS, *options, "--", program(), *arguments]
+        recorder = subprocess.Popen(
+            at_fixed_addresses(*command), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.addCleanup(recorder.communicate)
+        self.addCleanup(recorder.kill)
+        self.assertEqual(recorder.stdout.readline(), "running\n")
+        return recorder
+
+    def finish(self, recorder, status=0):
+        output, said = recorder.communicate(timeout=LIMIT_S)
+        self.assertEqual(recorder.returncode, status, said)
+        return output, said
+
+    def record_to(self, address, *arguments, options=(), **settings):
+        command = [tools.TRACKWAY, "record", "--to", address, *SMALL_BUFFERS, *options, "--", program(), *arguments]
+        return tools.run(*at_fixed_addresses(*command), **settings)
+
+    def only_trace(self):
+        (trace,) = self.traces.iterdir()
+        return trace
+
+    def check_same_as_file(self, trace, *arguments, options=()):
+        """The trace must hold what a recording to a file holds."""
+        file = self.folder / "direct.trackway"
+        command = [tools.TRACKWAY, "record", "-f", "-o", file, *SMALL_BUFFERS, *options, "--", program(), *arguments]
+        tools.run(*at_fixed_addresses(*command))
+        self.assertEqual(tools.verified_accesses(trace), tools.verified_accesses(file))
+        self.assertEqual(dump(trace), dump(file))
+
+
+class GoodConnections(Streaming):
+    def test_a_trace_over_tcp_is_that_of_a_file(self):
+        collector = self.collector(f"{self.traces}/", "--once")
+        self.record_to(collector.address, 30)
+        self.assertIn("1 trace complete", collector.end())
+        trace = self.only_trace()
+        self.assertRegex(trace.name, r"^scattered-[0-9a-f]{16}\.trackway$")
+        self.assertEqual(stat.S_IMODE(trace.stat().st_mode), 0o600)
+        self.check_same_as_file(trace, 30)
+
+    def test_a_trace_over_a_unix_socket_goes_to_the_named_file(self):
+        path = self.folder / "socket"
+        trace = self.folder / "run.trackway"
+        collector = self.collector(trace, listen=f"unix:{path}")
+        self.assertEqual(stat.S_IMODE(path.stat().st_mode), 0o600)
+        self.record_to(f"unix:{path}", 30)
+        collector.end()
+        self.assertFalse(path.exists())
+        self.check_same_as_file(trace, 30)
+
+    def test_a_dead_collectors_socket_is_replaced(self):
+        path = self.folder / "socket"
+        self.collector(f"{self.traces}/", listen=f"unix:{path}").kill()
+        self.assertTrue(path.exists())
+        collector = self.collector(f"{self.traces}/", "--once", listen=f"unix:{path}")
+        refused = tools.trackway("collect", "-l", f"unix:{path}", "-o", self.traces, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("another process listens there", refused.stderr)
+        self.record_to(f"unix:{path}", 1)
+        collector.end()
+
+    def test_several_programs_at_once(self):
+        collector = self.collector(f"{self.traces}/", "--count", 3)
+        recorders = [self.start_recorder(collector.address, rounds, 5) for rounds in (10, 20, 30)]
+        for recorder in recorders:
+            self.finish(recorder)
+        self.assertIn("3 traces complete", collector.end())
+        traces = sorted(self.traces.iterdir(), key=lambda trace: trace.stat().st_size)
+        accesses = [tools.verified_accesses(trace) for trace in traces]
+        self.assertEqual([accesses[i + 1] - accesses[i] for i in (0, 1)], [accesses[1] - accesses[0]] * 2)
+        self.assertGreaterEqual(accesses[1] - accesses[0], 10 * 10_000)
+
+    def test_oracle_records_and_zstd(self):
+        options = ("--oracle-dump", "--codec", "zstd")
+        collector = self.collector(f"{self.traces}/", "--once", "--sync")
+        self.record_to(collector.address, 5, options=options)
+        collector.end()
+        self.check_same_as_file(self.only_trace(), 5, options=options)
+
+
+class BadConnections(Streaming):
+    def test_cut_connections_lose_and_repeat_nothing(self):
+        choices = random.Random(7)
+        # The first connection must succeed: it tells whether there is a collector at all.
+        cuts = [5000, 0, 3, 40, 70, 100] + [choices.randrange(100, 60_000) for _ in range(20)]
+        collector = self.collector(f"{self.traces}/", "--once")
+        with Proxy(collector.target, cuts) as proxy:
+            self.record_to(proxy.address, 100)
+        self.assertGreater(proxy.connections, 20)
+        said = collector.end()
+        self.assertIn("goes on after", said)
+        self.check_same_as_file(self.only_trace(), 100)
+
+    def test_damaged_bytes_are_sent_again(self):
+        for damage in (50, 90, 130, 1000, 30_000):
+            collector = self.collector(f"{self.traces}/", "--once")
+            with Proxy(collector.target, damage=damage) as proxy:
+                recorded = self.record_to(proxy.address, 5, check=False)
+            if damage < 56:  # the hello itself
+                self.assertEqual(recorded.returncode, 2)
+                self.assertIn("record to a file with --output", recorded.stderr)
+                self.assertFalse(list(self.traces.iterdir()))
+                collector.interrupt()
+                continue
+            self.assertEqual(recorded.returncode, 0)
+            self.assertEqual(proxy.connections, 2, damage)
+            collector.end()
+            trace = self.only_trace()
+            self.assertGreaterEqual(tools.verified_accesses(trace), 50_000)
+            trace.unlink()
+
+    def test_a_slow_reader_makes_the_program_wait(self):
+        options = ("--window", "64K", "--codec", "none")
+        collector = self.collector(f"{self.traces}/", "--once")
+        with Proxy(collector.target) as proxy:
+            recorder = self.start_recorder(proxy.address, 100, 1, options=options)
+            proxy.stop_reading()
+            began = time.monotonic()
+            time.sleep(2)
+            self.assertIsNone(recorder.poll())
+            proxy.go_on_reading()
+            self.finish(recorder)
+            self.assertGreater(time.monotonic() - began, 2)
+            self.assertEqual(proxy.connections, 1)
+        collector.end()
+        self.assertGreaterEqual(tools.verified_accesses(self.only_trace()), 100 * 10_000)
+
+    def test_a_slow_reader_leaves_a_gap_on_request(self):
+        options = ("--window", "64K", "--codec", "none", "--on-full", "drop")
+        collector = self.collector(f"{self.traces}/", "--once")
+        with Proxy(collector.target) as proxy:
+            recorder = self.start_recorder(proxy.address, 1000, 0, options=options)
+            proxy.stop_reading()
+            self.assertTrue(recorder.stdout.readline().startswith("sum"))  # it did not wait
+            proxy.go_on_reading()
+            _, said = self.finish(recorder)
+        self.assertIn("dropped", said)
+        collector.end()
+        info = tools.trackway("info", self.only_trace()).stdout
+        self.assertIn("the ring was full", info)
+
+
+class DyingCollectors(Streaming):
+    def test_a_killed_collector_is_replaced_by_another_one(self):
+        collector = self.collector(f"{self.traces}/", "--once")
+        recorder = self.start_recorder(collector.address, 60, 20)
+        choices = random.Random(3)
+        for torn in (b"", b"\x00" * 7, b"TWCK" + b"\x01" * 200):
+            time.sleep(choices.uniform(0.1, 0.3))
+            collector.kill()
+            time.sleep(0.1)
+            with open(self.only_trace(), "ab") as file:
+                file.write(torn)
+            collector = self.collector(f"{self.traces}/", "--once", listen=collector.address)
+        self.finish(recorder)
+        self.assertIn("goes on after", collector.end())
+        self.check_same_as_file(self.only_trace(), 60, 20)
+
+    def test_an_interrupted_collector_leaves_valid_traces(self):
+        collector = self.collector(f"{self.traces}/")
+        recorder = self.start_recorder(collector.address, 60, 20)
+        time.sleep(0.3)
+        self.assertIn("unfinished", collector.interrupt())
+        partial = tools.trackway("info", self.only_trace())
+        self.assertIn("the recording has no end", partial.stdout)
+        self.assertNotIn("torn", partial.stdout)
+        collector = self.collector(f"{self.traces}/", "--once", listen=collector.address)
+        self.finish(recorder)
+        collector.end()
+        self.assertGreaterEqual(tools.verified_accesses(self.only_trace()), 60 * 10_000)
+
+    def test_a_lost_collector_ends_the_recording_but_not_the_program(self):
+        collector = self.collector(f"{self.traces}/")
+        recorder = self.start_recorder(collector.address, 60, 30, options=("--reconnect-timeout", "500ms"))
+        time.sleep(0.2)
+        collector.kill()
+        output, said = self.finish(recorder)
+        self.assertRegex(output, r"^sum \d+\n$")
+        self.assertIn("out of reach for 0.5 s", said)
+        self.assertIn("are lost", said)
+        self.assertIn("the recording has no end", tools.trackway("info", self.only_trace()).stdout)
+
+    def test_a_collector_that_comes_back_late_learns_of_the_gap(self):
+        collector = self.collector(f"{self.traces}/")
+        recorder = self.start_recorder(collector.address, 60, 40, options=("--reconnect-timeout", "500ms"))
+        time.sleep(0.3)
+        collector.kill()
+        self.assertIn("out of reach", recorder.stderr.readline())
+        collector = self.collector(f"{self.traces}/", "--once", listen=collector.address)
+        self.finish(recorder)
+        collector.end()
+        info = tools.trackway("info", self.only_trace()).stdout
+        self.assertIn("ended with status 0", info)
+        self.assertIn("because the trace could not be written", info)
+        tools.trackway("dump", "--count", 1, self.only_trace())
+
+    def test_a_removed_trace_is_not_begun_anew(self):
+        collector = self.collector(f"{self.traces}/")
+        recorder = self.start_recorder(collector.address, 60, 30)
+        time.sleep(0.3)
+        collector.kill()
+        self.only_trace().unlink()
+        collector = self.collector(f"{self.traces}/", listen=collector.address)
+        _, said = self.finish(recorder)
+        self.assertIn("only 0 bytes of it are at the collector", said)
+        collector.interrupt()
+        self.assertEqual(list(self.traces.iterdir()), [])
+
+
+class Recorders(Streaming):
+    def test_an_interrupted_program_has_a_whole_trace(self):
+        collector = self.collector(f"{self.traces}/", "--once")
+        recorder = self.start_recorder(collector.address, 1000, 20)
+        time.sleep(0.3)
+        recorder.send_signal(signal.SIGINT)
+        self.finish(recorder, status=128 + signal.SIGINT)
+        collector.end()
+        info = tools.trackway("info", self.only_trace()).stdout
+        self.assertIn("signal 2", info)
+        tools.trackway("verify", self.only_trace(), check=False)
+
+    def test_a_killed_recorder_leaves_a_valid_trace(self):
+        collector = self.collector(f"{self.traces}/")
+        recorder = self.start_recorder(collector.address, 30, 20)
+        time.sleep(0.3)
+        recorder.kill()
+        time.sleep(0.2)
+        self.assertIn("the connection broke after", collector.interrupt())
+        self.assertNotIn("torn", tools.trackway("info", self.only_trace()).stdout)
+
+    def test_without_a_collector_nothing_starts(self):
+        with socket.create_server(("127.0.0.1", 0)) as unused:
+            address = "tcp://127.0.0.1:%d" % unused.getsockname()[1]
+        refused = self.record_to(address, 1, check=False)
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn(f"start one with `trackway collect --listen {address}`", refused.stderr)
+
+    def test_a_program_that_cannot_start_leaves_no_trace(self):
+        collector = self.collector(f"{self.traces}/", "--once")
+        failed = tools.trackway("record", "--to", collector.address, "--", "./missing", check=False)
+        self.assertEqual(failed.returncode, 127)
+        self.assertEqual(list(self.traces.iterdir()), [])
+        self.record_to(collector.address, 1)
+        collector.end()
+        self.only_trace()
+
+
+class Collectors(Streaming):
+    def test_strangers_are_turned_away(self):
+        collector = self.collector(f"{self.traces}/", "--once")
+        for stranger in (b"", b"GET / HTTP/1.0\r\n\r\n" * 5, b"TWSTREAM" + b"\xff" * 400, os.urandom(100_000)):
+            with socket.create_connection(collector.target) as connection:
+                try:
+                    connection.sendall(stranger)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(4096):
+                        pass
+                except ConnectionError:
+                    pass
+        self.record_to(collector.address, 1)
+        self.assertIn("turned a connection away", collector.end())
+        self.only_trace()
+
+    def test_a_full_collector_refuses_by_name(self):
+        collector = self.collector(self.folder / "one.trackway")
+        recorder = self.start_recorder(collector.address, 20, 20)
+        refused = self.record_to(collector.address, 1, check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("takes no more traces", refused.stderr)
+        self.finish(recorder)
+        collector.end()
+
+    def test_an_existing_file_is_replaced_only_by_force(self):
+        file = self.folder / "one.trackway"
+        file.write_text("mine")
+        collector = self.collector(file)
+        refused = self.record_to(collector.address, 1, check=False)
+        self.assertIn("exists already", refused.stderr)
+        collector.interrupt()
+        self.assertEqual(file.read_text(), "mine")
+        collector = self.collector(file, "--force")
+        self.record_to(collector.address, 1)
+        collector.end()
+        self.assertGreaterEqual(tools.verified_accesses(file), 10_000)
+
+    def test_other_machines_are_invited_only_explicitly(self):
+        refused = tools.trackway("collect", "-l", "tcp://0.0.0.0:0", "-o", f"{self.traces}/", check=False)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--allow-remote", refused.stderr)
+        self.collector(f"{self.traces}/", "--allow-remote", listen="tcp://0.0.0.0:0").interrupt()
+
+
+class Live(Streaming):
+    def check_same_as_report(self, *arguments, form=("--json",)):
+        trace, report = self.folder / "trace", self.folder / "report"
+        record = [tools.TRACKWAY, "record", *SMALL_BUFFERS]
+        tools.run(*at_fixed_addresses(*record, "-f", "-o", trace, "--", program(), *arguments))
+        live = [*record, "--live", "misses", *form, "--report", report, "--", program(), *arguments]
+        recorded = tools.run(*at_fixed_addresses(*live))
+        self.assertIn("not stored", recorded.stderr)
+        self.assertEqual(report.read_text(), tools.trackway("report", *form, trace).stdout)
+
+    def test_one_thread(self):
+        self.check_same_as_report(20)
+
+    def test_threads(self):
+        self.check_same_as_report(20, 0, 3)
+
+    def test_other_forms(self):
+        self.check_same_as_report(5, form=("--by", "line", "--csv", "--cache", "L1=4K,2,64"))
+        self.check_same_as_report(5, form=("--top", "1", "--sort", "L1"))
+
+    def test_the_report_follows_the_program(self):
+        command = [tools.TRACKWAY, "record", "--live", "misses", "-q", "--", program(), 3]
+        lines = tools.run(*command, cwd=self.folder).stdout.splitlines()
+        self.assertEqual(lines[0], "running")
+        self.assertTrue(lines[1].startswith("sum"))
+        self.assertIn("table", lines[2])
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_wrong_form_is_named(self):
+        for options, reason in (
+            (("--live", "misses", "--sort", "L4", "--cache", "L1=4K,2,64"), "--sort"),
+            (("--top", "3"), "--live"),
+            (("--live", "misses", "--csv", "--by", "line,field"), "--csv"),
+        ):
+            refused = tools.trackway("record", *options, "--", program(), 1, check=False)
+            self.assertEqual(refused.returncode, 2)
+            self.assertIn(reason, refused.stderr)
