@@ -29,10 +29,12 @@ PROGRAMS = {
     "stacks.c": ("-pthread",),
     "tables.c": (),
     "thread_ends.cpp": ("-pthread",),
+    "throwing_handler.cpp": (),
     "unwinding.cpp": (),
 }
 # Objects that a plain compiler builds.
 UNTRACED = {
+    "throwing_handler.cpp": "throwing_handler_untraced.cpp",
     "unwinding.cpp": "unwinding_untraced.cpp",
     "foreign_handler.c": "foreign_handler_untraced.c",
 }
@@ -319,3 +321,8 @@ class Limits(unittest.TestCase):
             self.assertNotEqual(verified.returncode, 0)
             said = verified.stdout + verified.stderr
             self.assertRegex(said, r"violation|not what the program did|is invalid")
+
+    def test_bare_fork(self):
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "bare_fork.c")
+            self.assertNotEqual(verified.returncode, 0)
