@@ -86,13 +86,14 @@ class Recorder(unittest.TestCase):
     def test_codecs_hold_the_same(self):
         with tools.folder() as folder:
             sizes = {}
-            for codec in ("none", "lz4", "zstd"):
+            for codec in ("none", "lz4", "zstd", "columns"):
                 trace = f"{folder}/{codec}"
                 tools.record(trace, endings(), options=[f"--codec={codec}"])
                 self.assertGreaterEqual(tools.verified_accesses(trace), WRITES)
                 sizes[codec] = os.path.getsize(trace)
             self.assertLess(sizes["lz4"], sizes["none"])
             self.assertLess(sizes["zstd"], sizes["none"])
+            self.assertLess(sizes["columns"], sizes["lz4"])
 
     def test_warns_loudly_of_a_program_without_instrumentation(self):
         with tools.folder() as folder:

@@ -15,10 +15,12 @@ const LZ4_MAX_RATIO: u64 = 255;
 /// No byte of a column, before it is compressed, stands for more than 16 bytes of records.
 const COLUMNS_MAX_RATIO: u64 = 16 * LZ4_MAX_RATIO;
 
-/// When splitting leaves less than one byte in so many, LZ4 is as good and faster.
+/// When splitting leaves less than one byte in so many, LZ4 may do as well, and be faster.
 const EASY_RATIO: usize = 16;
-/// LZ4 is good enough as long as it leaves no more than one byte in so many.
+/// LZ4 does as long as it leaves no more than one byte in so many.
 const LZ4_GOOD_RATIO: usize = 8;
+/// Payloads that are split after one for which LZ4 did not do.
+const LZ4_PAUSE: u8 = 64;
 
 /// Turns payloads into chunks. Each compressing thread has one; its memory is reused from chunk to chunk.
 pub struct ChunkEncoder {
@@ -27,6 +29,8 @@ pub struct ChunkEncoder {
     columns: Option<Box<ColumnWriter>>,
     /// Of columns and LZ4, the latter does for the latest records.
     prefers_lz4: bool,
+    /// Payloads of records to come for which LZ4 is not worth trying.
+    pause: u8,
 }
 
 impl ChunkEncoder {
@@ -53,6 +57,7 @@ impl ChunkEncoder {
             zstd,
             columns,
             prefers_lz4: false,
+            pause: 0,
         })
     }
 
@@ -84,21 +89,27 @@ impl ChunkEncoder {
 
     /// Puts the records after room for the header, by columns or LZ4, and says by which.
     fn store_records(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
-        if !self.prefers_lz4 {
-            chunk.clear();
-            chunk.resize(HEADER_LENGTH, 0);
-            if self
-                .columns
-                .as_mut()
-                .is_some_and(|columns| columns.append(payload, chunk))
-            {
-                self.prefers_lz4 = chunk.len() - HEADER_LENGTH < payload.len() / EASY_RATIO;
-                return Codec::Columns;
+        if self.prefers_lz4 {
+            let codec = self.store(Codec::Lz4, payload, chunk);
+            if chunk.len() - HEADER_LENGTH <= payload.len() / LZ4_GOOD_RATIO {
+                return codec;
             }
+            self.prefers_lz4 = false;
+            self.pause = LZ4_PAUSE;
         }
-        let codec = self.store(Codec::Lz4, payload, chunk);
-        self.prefers_lz4 = chunk.len() - HEADER_LENGTH <= payload.len() / LZ4_GOOD_RATIO;
-        codec
+        chunk.clear();
+        chunk.resize(HEADER_LENGTH, 0);
+        if !self
+            .columns
+            .as_mut()
+            .is_some_and(|columns| columns.append(payload, chunk))
+        {
+            return self.store(Codec::Lz4, payload, chunk);
+        }
+        let is_easy = chunk.len() - HEADER_LENGTH < payload.len() / EASY_RATIO;
+        self.prefers_lz4 = is_easy && self.pause == 0;
+        self.pause = self.pause.saturating_sub(1);
+        Codec::Columns
     }
 
     /// Puts the stored payload after room for the header and says how it is stored.

@@ -124,9 +124,11 @@ fn record_to(
 }
 
 fn encoders(options: &RecordOptions) -> Result<Vec<ChunkEncoder>, RecordError> {
-    let codec = sink::codec(options.compression);
-    let encoders: Result<_, _> = (0..options.workers).map(|_| ChunkEncoder::new(codec)).collect();
-    encoders.map_err(trace_error)
+    let first = ChunkEncoder::new(sink::codec(options.compression)).map_err(trace_error)?;
+    let others: Result<Vec<_>, _> = (1..options.workers).map(|_| first.sibling()).collect();
+    let mut encoders = others.map_err(trace_error)?;
+    encoders.push(first);
+    Ok(encoders)
 }
 
 fn trace_error(error: TraceError) -> RecordError {

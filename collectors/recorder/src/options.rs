@@ -29,13 +29,13 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
-    /// Options with the default buffers (64 of 256 KiB), one worker, LZ4, and waiting when the ring is full.
+    /// Options with the default buffers (64 of 256 KiB), one worker, columns, and waiting when the ring is full.
     pub fn new(program: impl Into<OsString>, output: Output) -> Self {
         Self {
             program: program.into(),
             arguments: Vec::new(),
             output,
-            compression: Compression::Lz4,
+            compression: Compression::Columns,
             when_full: WhenFull::Wait,
             buffer_size: 256 * 1024,
             buffer_count: 64,
@@ -106,6 +106,8 @@ pub enum Compression {
     None,
     Lz4,
     Zstd,
+    /// Records are split into columns; other chunks, and records that are easy to compress, by LZ4.
+    Columns,
 }
 
 /// What a thread does that finds no free buffer.
