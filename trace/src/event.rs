@@ -47,6 +47,7 @@ impl Event {
 
 /// Where an event stands among the accesses of its batch; [`Batch::event`] says which one it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Mark {
     /// Index, in the batch, of the access that follows the event; the number of accesses if none follows.
     pub before: u32,
@@ -60,6 +61,18 @@ const ALLOCATION: u32 = 2 << 30;
 const KIND_MASK: u32 = 3 << 30;
 
 impl Mark {
+    /// Stands where there is no mark.
+    pub(crate) const NONE: Mark = Mark { before: 0, what: 0 };
+
+    /// The same event, if so many more accesses stand before it.
+    #[inline(always)]
+    pub(crate) fn moved(self, accesses: u32) -> Mark {
+        Mark {
+            before: self.before.wrapping_add(accesses),
+            what: self.what,
+        }
+    }
+
     pub(crate) fn enter(before: u32, function: FunctionId) -> Mark {
         let what = ENTER | function.0 & !KIND_MASK;
         Mark { before, what }
@@ -246,10 +259,10 @@ impl Batch {
         self.uncertain_runs_from = None;
     }
 
-    /// Appends an allocation event behind `before` accesses.
-    pub(crate) fn push_allocation(&mut self, before: u32, event: Event) {
-        self.marks.push(Mark::allocation(before, self.allocations.len()));
+    /// Appends an allocation event behind `before` accesses, without its mark.
+    pub(crate) fn push_allocation(&mut self, before: u32, event: Event) -> Mark {
         self.allocations.push(event);
+        Mark::allocation(before, self.allocations.len() - 1)
     }
 
     /// Lanes of all runs.

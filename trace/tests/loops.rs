@@ -171,6 +171,19 @@ fn steps_may_be_what_a_register_says() {
 }
 
 #[test]
+fn a_root_behind_a_loop_replaces_what_the_loop_set() {
+    let body = vec![step(0, 8), access(0, 0, 0)];
+    let table = table_of(vec![
+        count_root(1),
+        repeat(1, body),
+        count_root(0),
+        access(1, 0, 0),
+    ]);
+    let trace = trace_of(&table, 0, &record(&[2, 0x9000]));
+    assert_eq!(decode(&trace), [(0, 8, 8), (0, 16, 8), (1, 0x9000, 4)]);
+}
+
+#[test]
 fn a_long_loop_comes_in_batches_of_bounded_size() {
     let trace = trace_of(&nest_table(), 0, &record(&[0x10_0000, 500, 500]));
     let mut lengths = Vec::new();

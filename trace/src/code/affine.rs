@@ -10,7 +10,7 @@ use crate::table::Operation;
 #[derive(Clone, Default)]
 struct Form {
     constant: u64,
-    scales: BTreeMap<u16, u64>,
+    scales: BTreeMap<u32, u64>,
 }
 
 /// What one iteration does.
@@ -18,7 +18,7 @@ struct Form {
 struct Iteration {
     accesses: Vec<(u32, Form)>,
     /// The registers that it sets, with their values at its end.
-    set: BTreeMap<u16, Form>,
+    set: BTreeMap<u32, Form>,
 }
 
 impl Compiler<'_> {
@@ -31,7 +31,7 @@ impl Compiler<'_> {
             form.registers()
                 .all(|register| iteration.keeps(register) || steps.contains_key(&register))
         };
-        let derived: Vec<(u16, &Form)> = iteration
+        let derived: Vec<(u32, &Form)> = iteration
             .set
             .iter()
             .filter(|(register, _)| !steps.contains_key(register))
@@ -92,8 +92,10 @@ impl Compiler<'_> {
         for operation in body {
             match operation {
                 Operation::Set { register, value } => {
+                    let register = compile::register(*register);
                     let form = iteration.form(&self.value(context, value));
-                    iteration.set.insert(compile::register(*register), form);
+                    self.touch(register);
+                    iteration.set.insert(register, form);
                 }
                 Operation::Access { site, address } => {
                     let form = iteration.form(&self.value(context, address));
@@ -137,13 +139,13 @@ impl Iteration {
     }
 
     /// Whether the iteration leaves the register as it is.
-    fn keeps(&self, register: u16) -> bool {
+    fn keeps(&self, register: u32) -> bool {
         !self.set.contains_key(&register)
     }
 
     /// The registers that an iteration moves by something that no iteration changes, and by what.
-    fn steps(&self) -> BTreeMap<u16, Form> {
-        let step = |(register, form): (&u16, &Form)| {
+    fn steps(&self) -> BTreeMap<u32, Form> {
+        let step = |(register, form): (&u32, &Form)| {
             let mut step = form.clone();
             step.add(&Form::register(*register), u64::MAX);
             let even = step.registers().all(|other| self.keeps(other));
@@ -154,7 +156,7 @@ impl Iteration {
 }
 
 impl Form {
-    fn register(register: u16) -> Form {
+    fn register(register: u32) -> Form {
         Form {
             constant: 0,
             scales: BTreeMap::from([(register, 1)]),
@@ -162,7 +164,7 @@ impl Form {
     }
 
     /// The registers that count.
-    fn registers(&self) -> impl Iterator<Item = u16> + '_ {
+    fn registers(&self) -> impl Iterator<Item = u32> + '_ {
         self.scales.keys().copied()
     }
 
@@ -176,7 +178,7 @@ impl Form {
     }
 
     /// By how much the form moves with each iteration.
-    fn step(&self, steps: &BTreeMap<u16, Form>) -> Form {
+    fn step(&self, steps: &BTreeMap<u32, Form>) -> Form {
         let mut sum = Form::default();
         for (register, scale) in &self.scales {
             if let Some(step) = steps.get(register) {

@@ -1,23 +1,34 @@
 //! From a table's operations to the decoder's steps.
 
+use super::front::FrontBuilder;
 use super::*;
 use crate::merge::{Loaded, LoadedModule, MergedTable};
 use crate::table::{AllocatedBlock, Encoding, Expression, Operation, Segment, MAX_REGISTERS};
-use crate::Program;
+use crate::{Mark, Program};
 
 impl Code {
     pub(crate) fn compile(loaded: &Loaded, program: &Program) -> Code {
+        let id_count = loaded.module_of_segment.len();
         let code = Code {
-            segment_of_id: vec![NO_SEGMENT; loaded.module_of_segment.len()],
+            entries: vec![[0; 4]; id_count],
+            id_count: id_count as u32, // ids are below 2^24
+            segments: vec![SegmentCode {
+                front: Front::EMPTY,
+                step_count: 0,
+                first_step: 0,
+                has_loops: false,
+            }],
             ..Code::default()
         };
         let mut compiler = Compiler {
             code,
             program,
-            touched: vec![0; MAX_REGISTERS as usize + 1],
+            touched: vec![0; (FIRST_REGISTER + MAX_REGISTERS) as usize],
             stamp: 0,
+            first_step: 0,
             offset: 0,
             accesses: 0,
+            front: FrontBuilder::new(),
             run: Vec::new(),
         };
         for module in &loaded.modules {
@@ -29,7 +40,7 @@ impl Code {
             .iter()
             .flat_map(|table| &table.register_counts)
             .max();
-        code.register_count = registers.map_or(0, |count| *count as usize) + 1;
+        code.register_count = (FIRST_REGISTER + registers.map_or(0, |count| *count)) as usize;
         code.sites.extend([SiteId(0); RUN_UNIT]);
         code.sizes.extend([0; RUN_UNIT]);
         code.near.extend(
@@ -38,13 +49,7 @@ impl Code {
                 register: ZERO_REGISTER,
             }; RUN_UNIT],
         );
-        code.linear.extend(
-            [Linear {
-                constant: 0,
-                scales: [0; 2],
-                registers: [ZERO_REGISTER; 2],
-            }; RUN_UNIT],
-        );
+        code.linear.extend([Linear::ZERO; RUN_UNIT]);
         code
     }
 }
@@ -53,13 +58,16 @@ pub(super) struct Compiler<'a> {
     pub(super) code: Code,
     pub(super) program: &'a Program,
     /// For each register the stamp of the last segment that read or set it so far: a root that writes one which its
-    /// own segment touched must stay where it is.
+    /// own segment touched cannot move to the front.
     touched: Vec<u32>,
     stamp: u32,
+    /// The segment's first step.
+    first_step: usize,
     /// Bytes of the record before the next root.
     offset: u32,
     /// Accesses of the segment so far, at most.
     accesses: usize,
+    front: FrontBuilder,
     /// Neighbouring accesses that become one step.
     run: Vec<Linear>,
 }
@@ -73,8 +81,8 @@ pub(super) struct Context<'a> {
 }
 
 /// The decoder's register for a register of the table.
-pub(super) fn register(register: u32) -> u16 {
-    register as u16 + 1 // the parser admits registers up to 65,534
+pub(super) fn register(register: u32) -> u32 {
+    FIRST_REGISTER + register
 }
 
 impl Compiler<'_> {
@@ -92,31 +100,18 @@ impl Compiler<'_> {
     }
 
     fn function(&mut self, context: Context<'_>, first_id: usize, segments: &[Segment]) {
-        let first_local = self.code.locals.len() as u32;
+        let first_local = self.code.entries.len() as u32;
         let greatest = segments.iter().map(|segment| segment.local_id).max();
-        let local_count = greatest.map_or(0, |greatest| u32::from(greatest) + 1);
-        let none = LocalEntry {
-            segment: NO_SEGMENT,
-            record_length: 0,
-        };
-        self.code
-            .locals
-            .resize((first_local + local_count) as usize, none);
+        let end_local = first_local + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
+        self.code.entries.resize(end_local as usize, [0; 4]);
         for (index, segment) in segments.iter().enumerate() {
             let number = self.code.segments.len() as u32;
             let compiled = self.segment(context, segment);
-            self.code.segments.push(SegmentCode {
-                first_local,
-                local_count,
-                ..compiled
-            });
-            self.code.segment_of_id[first_id + index] = number;
+            self.code.segments.push(compiled);
+            let entry = [number, segment.record_length, first_local, end_local];
+            self.code.entries[first_id + index] = entry;
             if segment.local_id != 0 {
-                let entry = LocalEntry {
-                    segment: number,
-                    record_length: segment.record_length,
-                };
-                self.code.locals[first_local as usize + usize::from(segment.local_id)] = entry;
+                self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry;
             }
         }
     }
@@ -126,25 +121,22 @@ impl Compiler<'_> {
         self.offset = 0;
         self.accesses = 0;
         let first_step = self.code.steps.len() as u32;
-        let mut early_roots = Vec::new();
+        self.first_step = first_step as usize;
+        self.front = FrontBuilder::new();
         for operation in &segment.operations {
             match operation {
-                Operation::Root { register, encoding } => self.root(*register, *encoding, &mut early_roots),
+                Operation::Root { register, encoding } => self.root(*register, *encoding),
                 _ => self.operation(context, operation),
             }
         }
         self.end_run();
-        let (first_root, root_count) = self.push_roots(&early_roots);
         self.code.max_record_length = self.code.max_record_length.max(segment.record_length as usize);
         self.code.max_accesses = self.code.max_accesses.max(self.accesses);
+        let front = std::mem::replace(&mut self.front, FrontBuilder::new());
         SegmentCode {
-            record_length: segment.record_length,
-            first_root,
-            root_count,
+            front: front.finish(),
             first_step,
             step_count: self.code.steps.len() as u32 - first_step,
-            first_local: 0,
-            local_count: 0,
             has_loops: segment
                 .operations
                 .iter()
@@ -152,40 +144,45 @@ impl Compiler<'_> {
         }
     }
 
-    fn root(&mut self, number: u32, encoding: Encoding, early: &mut Vec<Root>) {
+    fn root(&mut self, number: u32, encoding: Encoding) {
         let register = register(number);
-        let shift = 64 - encoding.width * 8;
-        let root = Root {
-            offset: self.offset,
-            register,
-            shift,
-            signed: encoding.signed,
-        };
+        let offset = self.offset;
         self.offset += u32::from(encoding.width);
-        if self.touched[usize::from(register)] != self.stamp {
-            early.push(root);
+        let untouched = self.touched[register as usize] != self.stamp;
+        self.touch(register);
+        if untouched && self.front.root(register, encoding, offset) {
             return;
         }
-        let (first, count) = self.push_roots(&[root]);
-        self.step(Step::Roots { first, count });
+        self.front.close();
+        let root = Root {
+            offset,
+            register,
+            shift: 64 - encoding.width * 8,
+            signed: encoding.signed,
+        };
+        self.code.roots.push(root);
+        self.roots_step();
     }
 
-    /// Taking the last root twice changes nothing and makes their number even.
-    fn push_roots(&mut self, roots: &[Root]) -> (u32, u32) {
-        let first = self.code.roots.len();
-        self.code.roots.extend_from_slice(roots);
-        if let Some(last) = roots.last() {
-            let count = roots.len().next_multiple_of(ROOT_UNIT);
-            self.code.roots.resize(first + count, *last);
+    /// Successive roots are one step.
+    fn roots_step(&mut self) {
+        let last = self.code.roots.len() as u32 - 1;
+        self.end_run();
+        match self.code.steps[self.first_step..].last_mut() {
+            Some(Step::Roots { first, count }) if *first + *count == last => *count += 1,
+            _ => self.code.steps.push(Step::Roots {
+                first: last,
+                count: 1,
+            }),
         }
-        (first as u32, (self.code.roots.len() - first) as u32)
     }
 
-    fn touch(&mut self, register: u16) {
-        self.touched[usize::from(register)] = self.stamp;
+    pub(super) fn touch(&mut self, register: u32) {
+        self.touched[register as usize] = self.stamp;
     }
 
     fn step(&mut self, step: Step) {
+        self.front.close();
         self.end_run();
         self.code.steps.push(step);
     }
@@ -259,6 +256,7 @@ impl Compiler<'_> {
     }
 
     fn repetition(&mut self, context: Context<'_>, count: &Expression, body: &[Operation]) {
+        self.front.close();
         let count = self.wide(context, count);
         if let Some(affine) = self.affine_loop(context, body) {
             let number = self.code.affine.len() as u32;
@@ -319,6 +317,14 @@ impl Compiler<'_> {
     }
 
     fn event(&mut self, event: EventCode) {
+        let mark = match event {
+            EventCode::Enter(function) => Some(Mark::enter(0, function)),
+            EventCode::Exit(function) => Some(Mark::exit(0, function)),
+            _ => None,
+        };
+        if mark.is_some_and(|mark| self.front.mark(mark)) {
+            return;
+        }
         let number = self.code.events.len() as u32;
         self.code.events.push(event);
         self.step(Step::Event { event: number });
@@ -340,8 +346,11 @@ impl Compiler<'_> {
         self.step(Step::Masked { access });
     }
 
-    fn set(&mut self, register: u16, value: Value) {
+    fn set(&mut self, register: u32, value: Value) {
         self.touch(register);
+        if self.front.set(register, &value) {
+            return;
+        }
         match value.linear() {
             Some(linear) => {
                 let value = self.code.linear.len() as u32;
@@ -357,6 +366,10 @@ impl Compiler<'_> {
 
     fn access(&mut self, site: SiteId, value: Value) {
         self.accesses += 1;
+        let size = self.program.site(site).size;
+        if self.front.access(site, size, &value) {
+            return;
+        }
         match value.linear() {
             Some(linear) => self.run.push(linear),
             None => {
@@ -366,7 +379,7 @@ impl Compiler<'_> {
             }
         }
         self.code.sites.push(site);
-        self.code.sizes.push(self.program.site(site).size);
+        self.code.sizes.push(size);
     }
 
     /// Makes a step of the accesses that have gathered.
@@ -441,11 +454,10 @@ pub(super) struct Value {
 }
 
 impl Value {
-    fn linear(&self) -> Option<Linear> {
+    pub(super) fn linear(&self) -> Option<Linear> {
         let mut linear = Linear {
             constant: self.constant,
-            scales: [0; 2],
-            registers: [ZERO_REGISTER; 2],
+            ..Linear::ZERO
         };
         if self.terms.len() > linear.scales.len() {
             return None;
@@ -459,7 +471,7 @@ impl Value {
 }
 
 impl Linear {
-    fn near(&self) -> Option<Near> {
+    pub(super) fn near(&self) -> Option<Near> {
         let [first, second] = self.scales;
         let near = second == 0 && (first == 1 || self.registers[0] == ZERO_REGISTER);
         near.then_some(Near {

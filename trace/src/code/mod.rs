@@ -1,14 +1,14 @@
 //! The segments of a trace in the form that the decoder runs.
 //!
 //! Each loaded module's segments are compiled once per trace: run-time addresses of symbols are folded into constants,
-//! roots move to the front of their segment where that changes nothing, neighbouring accesses become one step whose
-//! sites and sizes are copied as columns, and what a record means is found by indices alone.
+//! the first operations of each segment become its [`Front`], neighbouring accesses behind it one step whose sites and
+//! sizes are copied as columns, and what a record means is found by indices alone.
 //!
 //! Invariants on which the decoder's unchecked accesses rest, all established by `compile`:
 //! - every register index is below [`Code::register_count`];
 //! - every range of a [`Step`] lies inside its pool;
 //! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries behind the last one that a step names;
-//! - each range of roots holds a multiple of [`ROOT_UNIT`];
+//! - [`Code::entries`] lead to segments that exist, and an entry's local ids lie in the entries, too;
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
 //! - a segment stands for at most [`Code::max_accesses`] accesses, where the body of a loop counts once;
 //! - the steps between a [`Step::Loop`] and its end are the body's, and loops nest at most [`MAX_LOOP_DEPTH`] deep.
@@ -17,6 +17,9 @@
 
 mod affine;
 mod compile;
+mod front;
+
+pub(crate) use front::{Front, FRONT_ACCESSES};
 
 use std::ops::Range;
 
@@ -25,22 +28,26 @@ use crate::{AllocationSiteId, FunctionId, SiteId};
 /// Accesses that the decoder makes at once, of which some may lie behind the end of what it wants.
 pub(crate) const RUN_UNIT: usize = 4;
 
-/// Roots that the decoder takes at once.
-pub(crate) const ROOT_UNIT: usize = 2;
-
 /// The register that is always 0, so that a constant is a register plus a constant, too.
-pub(crate) const ZERO_REGISTER: u16 = 0;
+pub(crate) const ZERO_REGISTER: u32 = 0;
+/// The register that nobody reads.
+pub(crate) const SCRATCH_REGISTER: u32 = 1;
+/// Holds what the accesses of a front have in common, while it runs.
+pub(crate) const TEMPORARY_REGISTER: u32 = 2;
+/// The table's first register.
+pub(crate) const FIRST_REGISTER: u32 = 3;
 
-/// No segment.
-pub(crate) const NO_SEGMENT: u32 = u32::MAX;
+/// The segment of ids that belong to none.
+pub(crate) const NO_SEGMENT: u32 = 0;
 
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    /// From a segment's id to its index in `segments`.
-    pub(crate) segment_of_id: Vec<u32>,
+    /// What ids lead to: first the global ids, then the functions' lists of local ids, one behind the other.
+    pub(crate) entries: Vec<Entry>,
+    /// Number of global ids.
+    pub(crate) id_count: u32,
+    /// The first one is no segment.
     pub(crate) segments: Vec<SegmentCode>,
-    /// The functions' lists from local id to segment, one behind the other.
-    pub(crate) locals: Vec<LocalEntry>,
     pub(crate) steps: Vec<Step>,
     pub(crate) roots: Vec<Root>,
     pub(crate) near: Vec<Near>,
@@ -61,37 +68,32 @@ pub(crate) struct Code {
     pub(crate) max_accesses: usize,
 }
 
-/// What the decoder does for a record.
+/// What the decoder does for a record: the front, then the steps.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(crate) struct SegmentCode {
-    /// Bytes after the id.
-    pub(crate) record_length: u32,
-    /// Roots that come first.
-    pub(crate) first_root: u32,
-    /// A multiple of [`ROOT_UNIT`].
-    pub(crate) root_count: u32,
-    pub(crate) first_step: u32,
+    pub(crate) front: Front,
     pub(crate) step_count: u32,
-    /// Where its function's list of local ids starts, and its length.
-    pub(crate) first_local: u32,
-    pub(crate) local_count: u32,
+    pub(crate) first_step: u32,
     pub(crate) has_loops: bool,
 }
 
-/// A segment as its local id names it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LocalEntry {
-    pub(crate) segment: u32,
-    /// Bytes after the id; here as well because finding the next record waits for it.
-    pub(crate) record_length: u32,
-}
+/// What an id leads to: the segment, the bytes of its roots, and where in `entries` its function's local ids are. An
+/// array, since the table of all ids may have large holes, and only arrays of zeros come without being written.
+pub(crate) type Entry = [u32; 4];
+
+/// Members of an [`Entry`].
+pub(crate) const ENTRY_SEGMENT: usize = 0;
+pub(crate) const ENTRY_LENGTH: usize = 1;
+pub(crate) const ENTRY_FIRST_LOCAL: usize = 2;
+pub(crate) const ENTRY_END_LOCAL: usize = 3;
 
 /// A value that stands in the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root {
     /// From the first byte after the id.
     pub(crate) offset: u32,
-    pub(crate) register: u16,
+    pub(crate) register: u32,
     /// 64 - width in bits.
     pub(crate) shift: u8,
     pub(crate) signed: bool,
@@ -101,7 +103,7 @@ pub(crate) struct Root {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Near {
     pub(crate) constant: u64,
-    pub(crate) register: u16,
+    pub(crate) register: u32,
 }
 
 /// register × scale + register × scale + constant
@@ -109,7 +111,15 @@ pub(crate) struct Near {
 pub(crate) struct Linear {
     pub(crate) constant: u64,
     pub(crate) scales: [i32; 2],
-    pub(crate) registers: [u16; 2],
+    pub(crate) registers: [u32; 2],
+}
+
+impl Linear {
+    const ZERO: Linear = Linear {
+        constant: 0,
+        scales: [0; 2],
+        registers: [ZERO_REGISTER; 2],
+    };
 }
 
 /// A constant and any number of terms.
@@ -123,7 +133,7 @@ pub(crate) struct Wide {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WideTerm {
     pub(crate) scale: i64,
-    pub(crate) register: u16,
+    pub(crate) register: u32,
 }
 
 /// `first_site` counts in `sites` and `sizes`.
@@ -148,11 +158,11 @@ pub(crate) enum Step {
         first_site: u32,
     },
     SetLinear {
-        register: u16,
+        register: u32,
         value: u32,
     },
     SetWide {
-        register: u16,
+        register: u32,
         value: u32,
     },
     Block {
@@ -182,7 +192,7 @@ pub(crate) enum Step {
 pub(crate) struct Masked {
     pub(crate) site: SiteId,
     pub(crate) size: u32,
-    pub(crate) mask: u16,
+    pub(crate) mask: u32,
     /// Bits of the mask that count.
     pub(crate) lanes: u64,
     pub(crate) addresses: LaneAddresses,
@@ -193,7 +203,7 @@ pub(crate) enum LaneAddresses {
     /// base + lane × stride; packed: base + number of the set lane × stride
     Strided { base: u32, stride: u64, packed: bool },
     /// one register for each lane
-    Gathered { first_register: u16 },
+    Gathered { first_register: u32 },
 }
 
 /// Numbers are indices into `wide`.
@@ -243,7 +253,7 @@ pub(crate) struct LaneCode {
 /// A register after a loop that ran: value + number of iterations × step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResultCode {
-    pub(crate) register: u16,
+    pub(crate) register: u32,
     pub(crate) value: u32,
     pub(crate) step: u32,
     /// The register had that value in the course of the last iteration, so one step less counts.

@@ -28,7 +28,7 @@ pub(super) struct LoopedRecord {
     iterations: u64,
     /// The affine loop that is being written out.
     expansion: Expansion,
-    results: Vec<(u16, u64)>,
+    results: Vec<(u32, u64)>,
 }
 
 struct OpenLoop {

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use crate::code::{
-    Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, ROOT_UNIT, RUN_UNIT,
-};
+use crate::code::{Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, RUN_UNIT};
 use crate::event::LongBlock;
 use crate::{Batch, Event, Lane, Mark, SiteId};
 
@@ -24,6 +22,7 @@ pub(super) struct Machine<'a> {
     sites: *mut SiteId,
     addresses: *mut u64,
     sizes: *mut u32,
+    marks: *mut Mark,
     accesses: usize,
     keeps_runs: bool,
 }
@@ -40,8 +39,10 @@ impl<'a> Machine<'a> {
         batch.site.reserve(room);
         batch.address.reserve(room);
         batch.size.reserve(room);
+        batch.marks.reserve(BATCH_MARKS + 1);
         let (sites, addresses) = (batch.site.as_mut_ptr(), batch.address.as_mut_ptr());
         let sizes = batch.size.as_mut_ptr();
+        let marks = batch.marks.as_mut_ptr();
         Machine {
             code,
             payload,
@@ -50,6 +51,7 @@ impl<'a> Machine<'a> {
             sites,
             addresses,
             sizes,
+            marks,
             accesses: 0,
             keeps_runs: false,
         }
@@ -75,6 +77,43 @@ impl<'a> Machine<'a> {
     /// Accesses in the batch.
     pub(super) fn accesses(&self) -> usize {
         self.accesses
+    }
+
+    /// Marks in the batch.
+    pub(super) fn marks(&self) -> usize {
+        self.batch.marks.len()
+    }
+
+    /// Where the next access and the next mark are written, if there are so many before them.
+    ///
+    /// # Safety
+    /// There must be room for so many.
+    #[inline(always)]
+    pub(super) unsafe fn ends(
+        &self,
+        accesses: usize,
+        marks: usize,
+    ) -> (*mut SiteId, *mut u64, *mut u32, *mut Mark) {
+        // SAFETY: the caller's duty.
+        unsafe {
+            (
+                self.sites.add(accesses),
+                self.addresses.add(accesses),
+                self.sizes.add(accesses),
+                self.marks.add(marks),
+            )
+        }
+    }
+
+    /// Makes what was written behind the ends count.
+    ///
+    /// # Safety
+    /// All accesses and marks up to there must have been written.
+    pub(super) unsafe fn set_lengths(&mut self, accesses: usize, marks: usize) {
+        debug_assert!(accesses <= BATCH_ACCESSES + self.code.max_accesses);
+        self.accesses = accesses;
+        // SAFETY: the caller's duty.
+        unsafe { self.batch.marks.set_len(marks) };
     }
 
     /// Whether the batch is to end before the next record.
@@ -104,39 +143,18 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Runs the record of the segment with this number, whose bytes after the id begin at `start`. The batch must not
-    /// be full.
-    #[inline(always)]
-    pub(super) fn run(&mut self, segment: u32, start: usize) {
-        debug_assert!(!self.is_full());
-        debug_assert!(start + self.code.max_record_length + 8 <= self.payload.len());
+    /// Runs the steps of a record without loops; its bytes after the id begin at `start`.
+    pub(super) fn steps(&mut self, segment: &SegmentCode, start: usize) {
+        let first = segment.first_step as usize;
         let code = self.code;
-        // SAFETY: the code's ids and local ids lead to segments that exist, and their ranges lie in their pools.
-        let (segment, roots, steps): (&SegmentCode, _, _) = unsafe {
-            let segment = code.segments.get_unchecked(segment as usize);
-            let roots = slice(&code.roots, segment.first_root, segment.root_count);
-            (
-                segment,
-                roots,
-                slice(&code.steps, segment.first_step, segment.step_count),
-            )
-        };
-        debug_assert!(segment.record_length as usize <= code.max_record_length);
-        self.roots(roots, start);
-        for step in steps {
+        for step in &code.steps[first..first + segment.step_count as usize] {
             self.step(*step, start);
         }
     }
 
-    /// For records with loops, which don't run straight on: sets the roots that come first.
-    pub(super) fn begin_looped(&mut self, segment: u32, start: usize) -> Range<u32> {
-        let code = self.code;
-        let segment = &code.segments[segment as usize];
-        let first_root = segment.first_root as usize;
-        self.roots(
-            &code.roots[first_root..first_root + segment.root_count as usize],
-            start,
-        );
+    /// The steps of a segment, as numbers.
+    pub(super) fn steps_of(&self, segment: u32) -> Range<u32> {
+        let segment = &self.code.segments[segment as usize];
         segment.first_step..segment.first_step + segment.step_count
     }
 
@@ -202,26 +220,20 @@ impl<'a> Machine<'a> {
     }
 
     #[inline(always)]
-    fn register(&self, register: u16) -> u64 {
+    pub(super) fn register(&self, register: u32) -> u64 {
         // SAFETY: the code's registers are below its register count, which is the length of `registers`.
-        unsafe { *self.registers.get_unchecked(usize::from(register)) }
+        unsafe { *self.registers.get_unchecked(register as usize) }
     }
 
     #[inline(always)]
-    pub(super) fn set(&mut self, register: u16, value: u64) {
+    pub(super) fn set(&mut self, register: u32, value: u64) {
         // SAFETY: as above.
-        unsafe { *self.registers.get_unchecked_mut(usize::from(register)) = value }
+        unsafe { *self.registers.get_unchecked_mut(register as usize) = value }
     }
 
-    /// Takes two roots at a time; their number is even.
     #[inline(always)]
     fn roots(&mut self, roots: &[Root], start: usize) {
-        debug_assert!(roots.len().is_multiple_of(ROOT_UNIT));
-        for pair in roots.chunks_exact(ROOT_UNIT) {
-            for root in pair {
-                self.root(root, start);
-            }
-        }
+        roots.iter().for_each(|root| self.root(root, start));
     }
 
     #[inline(always)]
@@ -295,7 +307,7 @@ impl<'a> Machine<'a> {
     }
 
     #[inline(always)]
-    fn linear_value(&self, linear: &Linear) -> u64 {
+    pub(super) fn linear_value(&self, linear: &Linear) -> u64 {
         let term = |index: usize| {
             self.register(linear.registers[index])
                 .wrapping_mul(i64::from(linear.scales[index]) as u64)
@@ -378,7 +390,7 @@ impl<'a> Machine<'a> {
                     let step = if packed { number } else { u64::from(lane) };
                     self.wide_value(base).wrapping_add(step.wrapping_mul(stride))
                 }
-                LaneAddresses::Gathered { first_register } => self.register(first_register + lane as u16),
+                LaneAddresses::Gathered { first_register } => self.register(first_register + lane as u32),
             };
             self.push(masked.site, address, masked.size);
             rest &= rest - 1;
@@ -418,10 +430,17 @@ impl<'a> Machine<'a> {
                 element_size: value(element_size),
                 count: value(count),
             },
-            EventCode::Enter(function) => return self.batch.marks.push(Mark::enter(before, function)),
-            EventCode::Exit(function) => return self.batch.marks.push(Mark::exit(before, function)),
+            EventCode::Enter(function) => return self.push_mark(Mark::enter(before, function)),
+            EventCode::Exit(function) => return self.push_mark(Mark::exit(before, function)),
         };
-        self.batch.push_allocation(before, event);
+        let mark = self.batch.push_allocation(before, event);
+        self.push_mark(mark);
+    }
+
+    /// The marks may move to another place in memory.
+    fn push_mark(&mut self, mark: Mark) {
+        self.batch.marks.push(mark);
+        self.marks = self.batch.marks.as_mut_ptr();
     }
 }
 

@@ -6,12 +6,14 @@
 mod expansion;
 mod loops;
 mod machine;
+mod walk;
 
 use loops::{LoopedRecord, Progress};
 use machine::Machine;
+use walk::{Place, Stop};
 
 use crate::bytes::u32_at;
-use crate::code::{Code, NO_SEGMENT};
+use crate::code::{Code, ENTRY_LENGTH, ENTRY_SEGMENT, NO_SEGMENT};
 use crate::table::MAX_ITERATIONS;
 use crate::{Batch, ChunkRef, Trace, TraceError};
 
@@ -86,8 +88,7 @@ impl<'t> Decoder<'t> {
             decoder: self,
             chunk: *chunk,
             length,
-            position: 0,
-            context: Context::NONE,
+            place: Place::START,
             state: State::Running,
         })
     }
@@ -100,8 +101,7 @@ pub struct Batches<'d, 't> {
     /// Bytes of the payload without the zeros behind it.
     length: usize,
     /// The next record.
-    position: usize,
-    context: Context,
+    place: Place,
     state: State,
 }
 
@@ -135,20 +135,6 @@ impl Failure {
     }
 }
 
-/// The current function's list of local ids.
-#[derive(Clone, Copy)]
-struct Context {
-    first_local: u32,
-    local_count: u32,
-}
-
-impl Context {
-    const NONE: Context = Context {
-        first_local: 0,
-        local_count: 0,
-    };
-}
-
 impl Batches<'_, '_> {
     /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An invalid
     /// record ends the chunk with an error, after all batches before it.
@@ -173,7 +159,7 @@ impl Batches<'_, '_> {
         TraceError::BadRecord {
             file: self.decoder.trace.path().to_path_buf(),
             offset: self.chunk.offset,
-            position: self.position as u64,
+            position: self.place.position as u64,
             what: failure.text(),
         }
     }
@@ -187,9 +173,12 @@ impl Batches<'_, '_> {
         let looped = &mut decoder.looped;
         let mut machine = Machine::new(code, &decoder.payload, &mut decoder.registers, &mut decoder.batch);
         machine.keep_runs(decoder.keeps_runs);
-        let mut context = self.context;
-        let mut position = self.position;
-        let (mut last_start, mut last_run) = (0, 0);
+        let mut place = Place {
+            last_start: 0,
+            ..self.place
+        };
+        let mut last_run = 0;
+        let mut limit = length;
         let mut in_loop = self.state == State::InLoop;
         let state = loop {
             if in_loop {
@@ -197,54 +186,51 @@ impl Batches<'_, '_> {
                     Progress::Done => in_loop = false,
                     Progress::Stopped => break State::InLoop,
                     // Of a record that was never completed, the count may be anything.
-                    Progress::Endless if tail && is_end(machine.payload(), length, position) => {
+                    Progress::Endless if tail && is_end(machine.payload(), length, place.position) => {
                         break State::Ended
                     }
                     Progress::Endless => {
-                        position = looped.position();
+                        place.position = looped.position();
                         break State::Failed(Failure::Endless);
                     }
                 }
             }
-            if position >= length {
-                break State::Ended;
+            let (runs, before) = (machine.runs(), place.position);
+            let stop = machine.walk(&mut place, limit);
+            if place.position > before {
+                last_run = runs;
             }
-            if machine.is_full() {
-                break if tail && is_end(machine.payload(), length, position) {
-                    State::Ended
-                } else {
-                    State::Running
-                };
-            }
-            let record = match find_record(code, machine.payload(), position, &mut context) {
-                Ok(Some(record)) => record,
-                Ok(None) => break State::Ended,
-                Err(failure) => break State::Failed(failure),
-            };
-            if record.end > length && !tail {
-                break State::Failed(Failure::Truncated);
-            }
-            (last_start, last_run) = (machine.accesses(), machine.runs());
-            if code.segments[record.segment as usize].has_loops {
-                looped.begin(
+            match stop {
+                Stop::Loops {
+                    segment,
                     position,
-                    record.start,
-                    machine.begin_looped(record.segment, record.start),
-                );
-                in_loop = true;
-            } else {
-                machine.run(record.segment, record.start);
+                    start,
+                } => {
+                    looped.begin(position, start, machine.steps_of(segment));
+                    in_loop = true;
+                }
+                Stop::Full if tail && is_end(machine.payload(), length, place.position) => {
+                    break State::Ended
+                }
+                Stop::Full => break State::Running,
+                Stop::Unclear if place.position >= length => break State::Ended,
+                Stop::Unclear => match end_of_record(code, machine.payload(), &place) {
+                    Ok(None) => break State::Ended,
+                    // What a tail's last record lacks reads as 0.
+                    Ok(Some(end)) if tail => limit = end,
+                    Ok(Some(_)) => break State::Failed(Failure::Truncated),
+                    Err(failure) => break State::Failed(failure),
+                },
             }
-            position = record.end;
         };
         let last_record_runs = match state {
             State::Ended => true,
-            State::InLoop => is_end(machine.payload(), length, position),
+            State::InLoop => is_end(machine.payload(), length, place.position),
             State::Running | State::Failed(_) => false,
         };
+        let last_start = place.last_start;
         machine.finish();
-        self.context = context;
-        self.position = position;
+        self.place = place;
         self.state = state;
         if tail && last_record_runs {
             self.decoder.batch.uncertain_from = Some(last_start as u32);
@@ -258,63 +244,20 @@ fn is_end(payload: &[u8], length: usize, position: usize) -> bool {
     position >= length || (payload[position] == 0 && u32_at(payload, position) == 0)
 }
 
-struct Record {
-    /// Index into the code's segments.
-    segment: u32,
-    /// Positions of the first byte after the id, and of the next record.
-    start: usize,
-    end: usize,
-}
-
-/// The record at `position`; none at the end of the stream. There are 4 readable bytes.
-#[inline(always)]
-fn find_record(
-    code: &Code,
-    payload: &[u8],
-    position: usize,
-    context: &mut Context,
-) -> Result<Option<Record>, Failure> {
-    let local_id = payload[position];
-    if local_id == 0 {
-        return find_global(code, payload, position, context);
-    }
-    if u32::from(local_id) >= context.local_count {
-        return Err(Failure::UnknownLocalId(local_id));
-    }
-    let entry = code.locals[context.first_local as usize + usize::from(local_id)];
-    if entry.segment == NO_SEGMENT {
-        return Err(Failure::UnknownLocalId(local_id));
-    }
-    let start = position + 1;
-    Ok(Some(Record {
-        segment: entry.segment,
-        start,
-        end: start + entry.record_length as usize,
-    }))
-}
-
-fn find_global(
-    code: &Code,
-    payload: &[u8],
-    position: usize,
-    context: &mut Context,
-) -> Result<Option<Record>, Failure> {
-    let id = u32_at(payload, position) >> 8;
-    if id == 0 {
-        return Ok(None);
-    }
-    let number = code.segment_of_id.get(id as usize).copied().unwrap_or(NO_SEGMENT);
-    let Some(segment) = code.segments.get(number as usize) else {
-        return Err(Failure::UnknownGlobalId(id));
+/// Where the record at this place ends; none at the end of the stream.
+fn end_of_record(code: &Code, payload: &[u8], place: &Place) -> Result<Option<usize>, Failure> {
+    let word = u32_at(payload, place.position);
+    let (id, local_id) = (word >> 8, word as u8);
+    let (index, end, id_length) = match (local_id, id) {
+        (0, 0) => return Ok(None),
+        (0, id) => (id, code.id_count, 4),
+        (local_id, _) => (place.first_local + u32::from(local_id), place.end_local, 1),
     };
-    *context = Context {
-        first_local: segment.first_local,
-        local_count: segment.local_count,
-    };
-    let start = position + 4;
-    Ok(Some(Record {
-        segment: number,
-        start,
-        end: start + segment.record_length as usize,
-    }))
+    match code.entries.get(index as usize) {
+        Some(entry) if index < end && entry[ENTRY_SEGMENT] != NO_SEGMENT => {
+            Ok(Some(place.position + id_length + entry[ENTRY_LENGTH] as usize))
+        }
+        _ if local_id == 0 => Err(Failure::UnknownGlobalId(id)),
+        _ => Err(Failure::UnknownLocalId(local_id)),
+    }
 }
