@@ -312,6 +312,23 @@ class Recorders(Streaming):
         self.assertIn("signal 2", info)
         tools.trackway("verify", self.only_trace(), check=False)
 
+    def test_a_second_interrupt_ends_the_wait_for_the_collector(self):
+        collector = self.collector(f"{self.traces}/")
+        with Proxy(collector.target) as proxy:
+            recorder = self.start_recorder(proxy.address, 1000, 20)
+            proxy.stop_reading()
+            time.sleep(0.3)
+            recorder.send_signal(signal.SIGINT)
+            time.sleep(0.5)
+            self.assertIsNone(recorder.poll())
+            recorder.send_signal(signal.SIGINT)
+            began = time.monotonic()
+            _, said = self.finish(recorder, status=128 + signal.SIGINT)
+            self.assertLess(time.monotonic() - began, 10)
+            self.assertIn("interrupted while", said)
+            proxy.go_on_reading()
+        collector.interrupt()
+
     def test_a_killed_recorder_leaves_a_valid_trace(self):
         collector = self.collector(f"{self.traces}/")
         recorder = self.start_recorder(collector.address, 30, 20)

@@ -21,6 +21,8 @@ mod sink;
 mod streaming;
 mod summary;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 use std::time::Instant;
 
 use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
@@ -74,7 +76,9 @@ fn record_to(
         source,
     })?;
     let encoders = encoders(options)?;
-    let sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
+    let mut sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
+    let impatience = Arc::new(AtomicBool::new(false));
+    sink.heed(&impatience);
     let child = match program::start(options, &ring) {
         Ok(child) => child,
         Err(error) => {
@@ -98,6 +102,8 @@ fn record_to(
             end_noticed: None,
         };
         let interrupted = recording.run();
+        // The program is gone; what is left of the trace may wait for a sink that takes nothing.
+        signals::set_at_next(&impatience);
         collector.push_program_end(program.pid, end.get());
         (collector.finish(missing_reason(options)), interrupted)
     });

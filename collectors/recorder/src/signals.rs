@@ -1,6 +1,8 @@
 //! Signals that would end the recorder: it stays until the program has ended and the trace is complete.
 
 use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::exfiltrator::origin::WithOrigin;
@@ -41,6 +43,14 @@ impl Signals {
                 signal: origin.signal,
                 from_terminal: matches!(origin.cause, Cause::Kernel),
             })
+    }
+}
+
+/// Sets `flag` at the next signal of the user, too.
+pub fn set_at_next(flag: &Arc<AtomicBool>) {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        // It fails only for signals that can't be caught.
+        let _ = signal_hook::flag::register(signal, Arc::clone(flag));
     }
 }
 

@@ -3,6 +3,9 @@
 mod file;
 mod missing;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::Arc;
+
 use trackway_trace::{
     ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, TraceError, FILE_HEADER_LENGTH,
 };
@@ -18,6 +21,12 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What takes the chunks of a recording, one after the other.
 pub trait ChunkSink: Send {
+    /// Called first. Once `impatience` is set, the user waits for nothing but the sink any more, and in vain: it ought
+    /// to give up what takes long.
+    fn heed(&mut self, impatience: Arc<AtomicBool>) {
+        drop(impatience);
+    }
+
     /// Takes the next chunk as it stands in the file: header and stored payload. It may block; the program's buffers
     /// fill up meanwhile. After an error it is given nothing more, unless it revives.
     fn append(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError>;
@@ -90,6 +99,12 @@ impl Sink {
             chunk_count: 0,
             stored_bytes: 0,
         })
+    }
+
+    pub fn heed(&mut self, impatience: &Arc<AtomicBool>) {
+        if let Some(chunks) = &mut self.chunks {
+            chunks.heed(Arc::clone(impatience));
+        }
     }
 
     pub fn discards(&self) -> bool {

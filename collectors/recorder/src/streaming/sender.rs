@@ -5,6 +5,7 @@ mod link;
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -68,6 +69,10 @@ impl Sender {
 }
 
 impl ChunkSink for Sender {
+    fn heed(&mut self, impatience: Arc<AtomicBool>) {
+        self.link.heed(impatience);
+    }
+
     fn append(&mut self, _: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError> {
         let length = chunk.len() as u64;
         let mut state = self.link.lock();
@@ -75,7 +80,7 @@ impl ChunkSink for Sender {
             && state.window.length() > 0
             && state.window.length() + length > self.link.route.window_bytes
         {
-            state = self.link.wait(state);
+            state = self.link.wait_patiently(state);
         }
         if let Phase::Lost(message) = &state.phase {
             return Err(message.clone().into());
@@ -87,6 +92,9 @@ impl ChunkSink for Sender {
     }
 
     fn revive(&mut self) -> bool {
+        if self.link.is_impatient() {
+            return false;
+        }
         let mut state = self.link.lock();
         state.phase = Phase::Reviving;
         self.link.changed.notify_all();
@@ -101,7 +109,7 @@ impl ChunkSink for Sender {
         state.ended = true;
         self.link.changed.notify_all();
         while state.phase.is_sending() {
-            state = self.link.wait(state);
+            state = self.link.wait_patiently(state);
         }
         match &state.phase {
             Phase::Lost(message) => Err(message.clone().into()),

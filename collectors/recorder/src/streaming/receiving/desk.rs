@@ -18,7 +18,7 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a sender may not read its acknowledgements.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
-/// While more is on its way, acknowledgements may lag behind by this.
+/// While more is here already, acknowledgements may lag behind by this.
 const LONGEST_LAG: u64 = 1 << 20;
 const READ_BUFFER: usize = 256 << 10;
 /// Memory for chunks that is kept from one to the next.
@@ -180,8 +180,7 @@ impl Desk<'_, '_> {
                     .map_err(Ending::Refused)?;
                 self.tell(slot, kept, is_first, position);
                 self.chunk.shrink_to(KEPT_ROOM);
-                let more_is_here = self.source.buffer().len() >= HEADER_LENGTH;
-                match more_is_here && position - self.acknowledged < LONGEST_LAG {
+                match self.has_next_chunk() && position - self.acknowledged < LONGEST_LAG {
                     true => Ok(()),
                     false => self.acknowledge(slot, kept, position),
                 }
@@ -228,6 +227,14 @@ impl Desk<'_, '_> {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether all of the next chunk has come already.
+    fn has_next_chunk(&self) -> bool {
+        let come = self.source.buffer();
+        come.first_chunk()
+            .and_then(|header| ChunkHeader::from_bytes(header).ok())
+            .is_some_and(|header| header.chunk_length() <= come.len() as u64)
     }
 
     /// Reads a chunk and checks it. Memory is taken only as its bytes come.

@@ -1,7 +1,8 @@
 //! What the recorder and the sending thread share, and what that thread does.
 
 use std::io::{self, BufReader, Read, Write};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::streaming::connection::{is_timeout, Connection};
@@ -13,6 +14,8 @@ use crate::Route;
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 /// Acknowledgements are waited for in steps of this.
 const TICK: Duration = Duration::from_secs(1);
+/// The user's impatience is noticed that late.
+const PATIENCE_TICK: Duration = Duration::from_millis(50);
 const SHORTEST_DELAY: Duration = Duration::from_millis(20);
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
 
@@ -20,6 +23,8 @@ pub struct Link {
     pub route: Route,
     hello: Hello,
     notify: fn(&str),
+    /// Set when the user doesn't want to wait any longer.
+    impatience: OnceLock<Arc<AtomicBool>>,
     state: Mutex<State>,
     pub changed: Condvar,
 }
@@ -91,6 +96,7 @@ impl Link {
             route,
             hello,
             notify,
+            impatience: OnceLock::new(),
             state: Mutex::new(state),
             changed: Condvar::new(),
         }
@@ -104,6 +110,34 @@ impl Link {
         self.changed
             .wait(state)
             .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    pub fn heed(&self, impatience: Arc<AtomicBool>) {
+        // Who is heeded first is heeded.
+        let _ = self.impatience.set(impatience);
+    }
+
+    pub fn is_impatient(&self) -> bool {
+        let impatience = self.impatience.get();
+        impatience.is_some_and(|impatience| impatience.load(Relaxed))
+    }
+
+    /// Waits for a change, but not longer than the user wants to.
+    pub fn wait_patiently<'l>(&'l self, state: MutexGuard<'l, State>) -> MutexGuard<'l, State> {
+        let waited = self.changed.wait_timeout(state, PATIENCE_TICK);
+        let (mut state, _) = waited.unwrap_or_else(|poisoned| poisoned.into_inner());
+        if state.phase.is_sending() && self.is_impatient() {
+            state.phase = Phase::Lost(format!(
+                "{}: interrupted while {} bytes were not acknowledged by the collector; the trace there ends early",
+                self.route.address,
+                state.window.length()
+            ));
+            if let Some(connection) = &state.connection {
+                connection.shut_down();
+            }
+            self.changed.notify_all();
+        }
+        state
     }
 
     /// Ends the sending thread, wherever it is.
@@ -132,9 +166,11 @@ impl Link {
                 self.changed.notify_all();
                 return;
             };
-            (self.notify)(&reason);
-            state.phase = Phase::Lost(reason.clone());
-            self.changed.notify_all();
+            if state.phase.is_sending() {
+                (self.notify)(&reason);
+                state.phase = Phase::Lost(reason.clone());
+                self.changed.notify_all();
+            }
             while matches!(state.phase, Phase::Lost(_)) {
                 state = self.wait(state);
             }
@@ -175,7 +211,7 @@ impl Link {
                 Err(Failure::Refused(reason)) => return Err(self.refused(&reason)),
                 Err(Failure::Broken(reason)) => reason,
             };
-            if self.is_cancelled() {
+            if !self.lock().phase.is_sending() {
                 return Err(reason);
             }
             if self.has_come_on(was_acknowledged) {
@@ -189,10 +225,6 @@ impl Link {
             self.pause(delay);
             delay = (delay * 2).min(LONGEST_DELAY);
         }
-    }
-
-    fn is_cancelled(&self) -> bool {
-        matches!(self.lock().phase, Phase::Cancelled)
     }
 
     /// Whether more is acknowledged than that, or nothing waits for it.
@@ -219,7 +251,7 @@ impl Link {
 
     fn pause(&self, delay: Duration) {
         let state = self.lock();
-        if !matches!(state.phase, Phase::Cancelled) {
+        if state.phase.is_sending() {
             let waited = self.changed.wait_timeout(state, delay);
             drop(waited.unwrap_or_else(|poisoned| poisoned.into_inner()));
         }
@@ -278,7 +310,7 @@ impl Link {
         loop {
             let mut state = self.lock();
             let piece = loop {
-                if state.failure.is_some() || matches!(state.phase, Phase::Cancelled) {
+                if state.failure.is_some() || !state.phase.is_sending() {
                     return false;
                 }
                 if let Some(piece) = state.window.piece_at(state.sent) {
