@@ -1,12 +1,16 @@
 """Runs and their times."""
 
 import os
+import signal
 import statistics
 import subprocess
 import sys
 import time
 
 from .programs import DECODE, MEASURE, OUT, TRACKWAY, call
+
+# So that temporary files go whichever way a benchmark ends.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def timed(command, environment=None, cwd=None):
@@ -15,8 +19,13 @@ def timed(command, environment=None, cwd=None):
     process = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=cwd
     )
-    error = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    try:
+        error = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:  # an interrupted benchmark leaves nothing running, and nothing in memory
+        process.terminate()
+        process.wait()
+        raise
     wall = time.monotonic() - started
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
