@@ -52,12 +52,18 @@ class Availability {
 
     // ---- Forward, must ----
 
+    static void define(const Operation &O, BitVector &Known) {
+        if (defines(O))
+            Known.set(bitOf(O.Target));
+        for (const Operation &Inner : O.Body)
+            define(Inner, Known);
+    }
+
     void transfer(const Unit &U, BitVector &Known) const {
         if (!U.Operations.empty())
             Known.set(ContextBit);
         for (const Operation &O : U.Operations)
-            if (defines(O))
-                Known.set(bitOf(O.Target));
+            define(O, Known);
         Known.reset(Local);
         if (U.IsRepaired)
             Known.set(ContextBit);

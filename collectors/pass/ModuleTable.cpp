@@ -218,6 +218,13 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         return byte(OS, 10);
     case Kind::Exit:
         return byte(OS, 11);
+    case Kind::Repeat:
+        byte(OS, 12);
+        writeExpression(OS, O.A);
+        varint(OS, O.Body.size());
+        for (const Operation &Inner : O.Body)
+            writeOperation(OS, Inner, R);
+        return;
     }
 }
 
@@ -255,8 +262,8 @@ void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function)
     ++AllocationList.Count;
 }
 
-static unsigned operationCount(const Segment &S) {
-    return count_if(S.Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
+static unsigned operationCount(ArrayRef<Operation> Operations) {
+    return count_if(Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
 }
 
 void ModuleTable::addFunction(const FunctionRecord &R) {
@@ -291,7 +298,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
         varint(SegmentOS, Id);
         varint(SegmentOS, Seg.LocalId);
         varint(SegmentOS, Length);
-        varint(SegmentOS, operationCount(Seg));
+        varint(SegmentOS, operationCount(Seg.Operations));
         for (const Operation &O : Seg.Operations)
             writeOperation(SegmentOS, O, R);
     }

@@ -3,6 +3,7 @@
 #include "Derived.h"
 #include "Expect.h"
 #include "QuietLoops.h"
+#include "TripCounts.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -54,6 +55,11 @@ void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
     if (O.K == Operation::Kind::Gather)
         for (unsigned Lane = 0; Lane < O.Lanes; ++Lane)
             Visit(O.FirstLane + Lane);
+    for (const Operation &Inner : O.Body) {
+        if (Inner.K == Operation::Kind::Step)
+            Visit(Inner.Target);
+        forRegistersRead(Inner, Visit);
+    }
 }
 
 unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
@@ -88,6 +94,7 @@ class Planner {
         addContexts();
         sortOperations();
         addSteps();
+        foldLoops();
         splitLongUnits();
         addExpectations(P, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
@@ -474,6 +481,73 @@ class Planner {
     void addSteps() {
         for (const Operation &Step : Steps)
             P.Units[unitBefore(Step.Anchor)].Operations.push_back(Step);
+    }
+
+    // A loop of one path and a known count that records no root of its own is one operation before it.
+    void foldLoops() {
+        if (In.LI.empty())
+            return;
+        TripCounts Counts(In.F, In.DT, In.LI);
+        auto OutermostFirst = In.LI.getLoopsInPreorder();
+        for (Loop *L : reverse(OutermostFirst))
+            if (canFold(*L))
+                if (Value *TimesBack = Counts.timesBack(*L, QuietLoops))
+                    fold(*L, TimesBack);
+    }
+
+    static bool mayRepeat(const Operation &O) {
+        switch (O.K) {
+        case Kind::Context:
+        case Kind::Set:
+        case Kind::Step:
+        case Kind::Single:
+        case Kind::Block:
+        case Kind::Repeat:
+            return true;
+        default:
+            return false;
+        }
+    }
+
+    static unsigned depth(const Operation &O) {
+        unsigned Deepest = 0;
+        for (const Operation &Inner : O.Body)
+            Deepest = std::max(Deepest, depth(Inner));
+        return Deepest + (O.K == Kind::Repeat);
+    }
+
+    bool canFold(const Loop &L) const {
+        bool Accesses = false;
+        for (const Unit &U : P.Units) {
+            if (!L.contains(U.Block))
+                continue;
+            auto MayRepeat = [](const Operation &O) { return mayRepeat(O) && depth(O) < MaxRepeatDepth; };
+            if (U.EndsInCall || !all_of(U.Operations, MayRepeat))
+                return false;
+            if (U.Operations.empty())
+                continue;
+            if (In.LI.getLoopFor(U.Block) != &L || !L.getLoopLatch() || !In.DT.dominates(U.Block, L.getLoopLatch()))
+                return false;
+            Accesses = true;
+        }
+        return Accesses;
+    }
+
+    void fold(Loop &L, Value *TimesBack) {
+        Instruction *Anchor = L.getLoopPreheader()->getTerminator();
+        RegisterExpression Count = integer(TimesBack, RootForm::Unsigned, Anchor);
+        ++Count.Constant;
+        std::vector<Operation> Body;
+        for (Unit &U : P.Units)
+            if (L.contains(U.Block)) {
+                for (Operation &O : U.Operations)
+                    if (O.K != Kind::Context)
+                        Body.push_back(std::move(O));
+                U.Operations.clear();
+            }
+        Operation &O = add(Kind::Repeat, Anchor);
+        O.A = Count;
+        O.Body = std::move(Body);
     }
 
     void sortOperations() {

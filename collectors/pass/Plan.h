@@ -44,6 +44,7 @@ struct Operation {
         Reallocate,
         Enter,
         Exit,
+        Repeat, // the body, A times
     };
 
     Kind K;
@@ -55,6 +56,7 @@ struct Operation {
     unsigned Index = 0; // of the access or the allocation in the function's list
     int64_t Delta = 0;  // Step
     RegisterExpression A, B, C, D;
+    std::vector<Operation> Body; // Repeat
 };
 
 // Visits the registers that the operation reads, but for the one that a step adds to.
@@ -145,6 +147,8 @@ constexpr unsigned MaxUnitPayload = 2000;
 constexpr unsigned CheckBudget = 4096;
 // Longest resume: behind a call it must fit in the slack beside a unit.
 constexpr unsigned MaxResumePayload = 2000;
+// How deep loops may stand within each other in one record (docs/format.md, section 2.1).
+constexpr unsigned MaxRepeatDepth = 16;
 // Roots that may stay available from block to block.
 constexpr unsigned MaxSharedRegisters = 128;
 

@@ -53,9 +53,9 @@ class Printer {
             operation(U, O);
     }
 
-    void operation(const Unit &U, const Operation &O) {
+    void operation(const Unit &U, const Operation &O, unsigned Depth = 0) {
         using Kind = Operation::Kind;
-        OS << "    ";
+        OS.indent(4 + 2 * Depth);
         switch (O.K) {
         case Kind::Context:
             OS << "context";
@@ -110,8 +110,15 @@ class Printer {
         case Kind::Exit:
             OS << "exit";
             break;
+        case Kind::Repeat:
+            OS << "repeat ";
+            expression(O.A);
+            OS << " times";
+            break;
         }
         OS << "\n";
+        for (const Operation &Inner : O.Body)
+            operation(U, Inner, Depth + 1);
     }
 
     void expectation(const Expectation &E) {

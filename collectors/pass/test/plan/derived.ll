@@ -8,7 +8,7 @@ define void @stride(ptr %p, i64 %stride, i64 %n) {
 ; CHECK-DAG: root [[P:r[0-9]+]] = %p : 8
 ; CHECK-DAG: set [[Q:r[0-9]+]] = [[P]]
 ; CHECK-DAG: root [[S:r[0-9]+]] = %stride : 8
-; CHECK: unit %loop: local
+; CHECK: repeat
 ; CHECK-NEXT: access 0 at [[Q]]{{$}}
 ; CHECK-NEXT: set [[Q]] = [[Q]] + [[S]] * 4
 entry:

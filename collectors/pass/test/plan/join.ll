@@ -31,9 +31,9 @@ entry:
   br i1 %c, label %calls, label %loop
 loop:
   %i = phi i64 [ 0, %entry ], [ %next, %loop ]
-  store i64 %i, ptr %p
+  %v = load i64, ptr %p
   %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %n
+  %more = icmp ult i64 %v, %n
   br i1 %more, label %loop, label %join
 calls:
   call void @other()

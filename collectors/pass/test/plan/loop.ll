@@ -21,7 +21,7 @@ loop:
   %target = getelementptr inbounds i32, ptr %to, i64 %i
   store i32 %v, ptr %target
   %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %n
+  %more = icmp ne i32 %v, 0
   br i1 %more, label %loop, label %done
 done:
   ret void

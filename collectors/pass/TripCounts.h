@@ -1,0 +1,28 @@
+// How often a loop runs, where that is known before it begins.
+#pragma once
+
+#include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+
+namespace trackway {
+
+class TripCounts {
+  public:
+    TripCounts(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
+
+    // How often the loop goes back to its head: an integer that is computed before the outermost of the given loops in
+    // which it doesn't change, at 32 bits where that is enough. Null if that isn't known, or dear to compute, or if
+    // iterations may end elsewhere than at the loop's end.
+    llvm::Value *timesBack(llvm::Loop &L, const llvm::DenseSet<const llvm::Loop *> &Hoisting);
+
+  private:
+    llvm::TargetLibraryInfoImpl LibraryNames;
+    llvm::TargetLibraryInfo Library;
+    llvm::AssumptionCache Assumptions;
+    llvm::TargetTransformInfo Costs;
+    llvm::ScalarEvolution Evolution;
+};
+
+} // namespace trackway
