@@ -1,8 +1,9 @@
 //! The front of a segment: what every record does in the same few instructions, whatever its segment.
 //!
 //! Branches that depend on the record are mispredicted, and each costs as much as a dozen accesses. So all segments
-//! have a front of one shape: two roots, one setting, four accesses and a mark, in this order. What a segment has not
-//! goes to a register that nobody reads, or behind the end of what counts; what it has more is left to steps.
+//! have a front of one shape: two roots, a value that addresses have in common, four accesses, a mark, and two settings.
+//! What a segment has not goes to a register that nobody reads, or behind the end of what counts; what it has more is
+//! left to steps. All that follows the roots is told from the registers as they are after them.
 
 use super::compile::Value;
 use super::{Linear, SCRATCH_REGISTER, TEMPORARY_REGISTER, ZERO_REGISTER};
@@ -13,15 +14,18 @@ use crate::{Mark, SiteId};
 pub(crate) const FRONT_ROOTS: usize = 2;
 /// Accesses of a front.
 pub(crate) const FRONT_ACCESSES: usize = 4;
+/// Settings of a front.
+pub(crate) const FRONT_SETS: usize = 2;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Front {
     pub(crate) roots: [FrontRoot; FRONT_ROOTS],
-    /// Which register is set, and to what, after the roots.
-    pub(crate) set: Linear,
-    pub(crate) set_register: u32,
-    /// The first ones count.
+    /// What the temporary register is set to.
+    pub(crate) temporary: Linear,
+    /// All at once, after the accesses.
+    pub(crate) sets: [FrontSet; FRONT_SETS],
+    /// The first accesses count.
     pub(crate) access_count: u32,
     /// Each address is a register plus a constant.
     pub(crate) constants: [u64; FRONT_ACCESSES],
@@ -45,6 +49,14 @@ pub(crate) struct FrontRoot {
     pub(crate) register: u32,
 }
 
+/// register = source + constant
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FrontSet {
+    pub(crate) constant: u64,
+    pub(crate) register: u32,
+    pub(crate) source: u32,
+}
+
 impl Front {
     pub(crate) const EMPTY: Front = Front {
         roots: [FrontRoot {
@@ -53,8 +65,12 @@ impl Front {
             offset: 0,
             register: SCRATCH_REGISTER,
         }; FRONT_ROOTS],
-        set: Linear::ZERO,
-        set_register: SCRATCH_REGISTER,
+        temporary: Linear::ZERO,
+        sets: [FrontSet {
+            constant: 0,
+            register: SCRATCH_REGISTER,
+            source: ZERO_REGISTER,
+        }; FRONT_SETS],
         access_count: 0,
         constants: [0; FRONT_ACCESSES],
         registers: [ZERO_REGISTER; FRONT_ACCESSES],
@@ -69,6 +85,8 @@ impl Front {
 pub(super) struct FrontBuilder {
     front: Front,
     root_count: usize,
+    set_count: usize,
+    has_temporary: bool,
     /// An operation did not fit: it and all that follow are steps.
     closed: bool,
 }
@@ -78,6 +96,8 @@ impl FrontBuilder {
         FrontBuilder {
             front: Front::EMPTY,
             root_count: 0,
+            set_count: 0,
+            has_temporary: false,
             closed: false,
         }
     }
@@ -132,34 +152,22 @@ impl FrontBuilder {
         true
     }
 
-    fn may_set(&self) -> bool {
-        !self.closed && self.front.set_register == SCRATCH_REGISTER
-    }
-
-    /// The setting comes before all accesses, so those that come before it must be told from the register's new value.
     fn try_set(&mut self, register: u32, value: &Value) -> bool {
-        let Some(linear) = value.linear().filter(|_| self.may_set()) else {
+        let sets = &self.front.sets[..self.set_count];
+        let position = sets.iter().position(|set| set.register == register);
+        let position = position.unwrap_or(self.set_count);
+        if self.closed || position == FRONT_SETS {
+            return false;
+        }
+        let Some((source, constant)) = self.place(value) else {
             return false;
         };
-        let count = self.front.access_count as usize;
-        let is_step = linear.near().is_some_and(|near| near.register == register);
-        for (other, constant) in self
-            .front
-            .registers
-            .iter()
-            .zip(&mut self.front.constants)
-            .take(count)
-        {
-            if *other != register {
-                continue;
-            }
-            if !is_step {
-                return false;
-            }
-            *constant = constant.wrapping_sub(linear.constant);
-        }
-        self.front.set = linear;
-        self.front.set_register = register;
+        self.front.sets[position] = FrontSet {
+            constant,
+            register,
+            source,
+        };
+        self.set_count = self.set_count.max(position + 1);
         true
     }
 
@@ -168,7 +176,7 @@ impl FrontBuilder {
         if self.closed || index == FRONT_ACCESSES {
             return false;
         }
-        let Some((register, constant)) = address.linear().and_then(|linear| self.place(linear)) else {
+        let Some((register, constant)) = self.place(address) else {
             return false;
         };
         self.front.registers[index] = register;
@@ -179,22 +187,34 @@ impl FrontBuilder {
         true
     }
 
-    /// An address as a register plus a constant. What has more terms goes to the temporary register first.
-    fn place(&mut self, linear: Linear) -> Option<(u32, u64)> {
+    /// A value as a register plus a constant. What has more terms goes to the temporary register first.
+    fn place(&mut self, value: &Value) -> Option<(u32, u64)> {
+        let linear = self.before_sets(value.linear()?);
         if let Some(near) = linear.near() {
             return Some((near.register, near.constant));
         }
-        if self.may_set() {
-            self.front.set = Linear {
+        if !self.has_temporary {
+            self.front.temporary = Linear {
                 constant: 0,
                 ..linear
             };
-            self.front.set_register = TEMPORARY_REGISTER;
+            self.has_temporary = true;
         }
-        let set = &self.front.set;
-        let same = self.front.set_register == TEMPORARY_REGISTER
-            && set.scales == linear.scales
-            && set.registers == linear.registers;
+        let temporary = &self.front.temporary;
+        let same = temporary.scales == linear.scales && temporary.registers == linear.registers;
         same.then_some((TEMPORARY_REGISTER, linear.constant))
+    }
+
+    /// The same value, told from the registers as they are before the settings.
+    fn before_sets(&self, mut linear: Linear) -> Linear {
+        for (register, scale) in linear.registers.iter_mut().zip(linear.scales) {
+            let sets = &self.front.sets[..self.set_count];
+            if let Some(set) = sets.iter().find(|set| set.register == *register) {
+                let moved = set.constant.wrapping_mul(i64::from(scale) as u64);
+                linear.constant = linear.constant.wrapping_add(moved);
+                *register = set.source;
+            }
+        }
+        linear
     }
 }

@@ -7,7 +7,7 @@ use std::hint::select_unpredictable;
 
 use crate::code::{
     Front, SegmentCode, ENTRY_END_LOCAL, ENTRY_FIRST_LOCAL, ENTRY_LENGTH, ENTRY_SEGMENT, FRONT_ACCESSES,
-    NO_SEGMENT,
+    NO_SEGMENT, TEMPORARY_REGISTER,
 };
 use crate::SiteId;
 
@@ -161,14 +161,20 @@ impl Machine<'_> {
                 let value = u64::from_le(bytes) & root.mask;
                 self.set(root.register, (value ^ root.sign).wrapping_sub(root.sign));
             }
-            let value = self.linear_value(&front.set);
-            self.set(front.set_register, value);
+            let value = self.linear_value(&front.temporary);
+            self.set(TEMPORARY_REGISTER, value);
             let (sites, addresses, sizes, mark) = self.ends(accesses, marks);
             for index in 0..FRONT_ACCESSES {
                 let address = self
                     .register(front.registers[index])
                     .wrapping_add(front.constants[index]);
                 addresses.add(index).write(address);
+            }
+            let values = front
+                .sets
+                .map(|set| self.register(set.source).wrapping_add(set.constant));
+            for (set, value) in front.sets.iter().zip(values) {
+                self.set(set.register, value);
             }
             sites.cast::<[SiteId; FRONT_ACCESSES]>().write(front.sites);
             sizes.cast::<[u32; FRONT_ACCESSES]>().write(front.sizes);
