@@ -14,6 +14,7 @@ impl Code {
             id_count: id_count as u32, // ids are below 2^24
             segments: vec![SegmentCode {
                 front: Front::EMPTY,
+                record_length: 0,
                 step_count: 0,
                 first_step: 0,
                 has_loops: false,
@@ -28,7 +29,7 @@ impl Code {
             first_step: 0,
             offset: 0,
             accesses: 0,
-            front: FrontBuilder::new(),
+            front: FrontBuilder::new(0),
             run: Vec::new(),
         };
         for module in &loaded.modules {
@@ -108,10 +109,10 @@ impl Compiler<'_> {
             let number = self.code.segments.len() as u32;
             let compiled = self.segment(context, segment);
             self.code.segments.push(compiled);
-            let entry = [number, segment.record_length, first_local, end_local];
-            self.code.entries[first_id + index] = entry;
+            let entry = |id_length| [number, id_length + segment.record_length, first_local, end_local];
+            self.code.entries[first_id + index] = entry(4);
             if segment.local_id != 0 {
-                self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry;
+                self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry(1);
             }
         }
     }
@@ -122,7 +123,7 @@ impl Compiler<'_> {
         self.accesses = 0;
         let first_step = self.code.steps.len() as u32;
         self.first_step = first_step as usize;
-        self.front = FrontBuilder::new();
+        self.front = FrontBuilder::new(segment.record_length);
         for operation in &segment.operations {
             match operation {
                 Operation::Root { register, encoding } => self.root(*register, *encoding),
@@ -132,9 +133,10 @@ impl Compiler<'_> {
         self.end_run();
         self.code.max_record_length = self.code.max_record_length.max(segment.record_length as usize);
         self.code.max_accesses = self.code.max_accesses.max(self.accesses);
-        let front = std::mem::replace(&mut self.front, FrontBuilder::new());
+        let front = std::mem::replace(&mut self.front, FrontBuilder::new(0));
         SegmentCode {
             front: front.finish(),
+            record_length: segment.record_length,
             first_step,
             step_count: self.code.steps.len() as u32 - first_step,
             has_loops: segment

@@ -1,9 +1,9 @@
-//! The front of a segment: what every record does in the same few instructions, whatever its segment.
+//! The front of a segment: what a record does in few instructions, and with one branch that depends on the record.
 //!
-//! Branches that depend on the record are mispredicted, and each costs as much as a dozen accesses. So all segments
-//! have a front of one shape: two roots, a value that addresses have in common, four accesses, a mark, and two settings.
-//! What a segment has not goes to a register that nobody reads, or behind the end of what counts; what it has more is
-//! left to steps. All that follows the roots is told from the registers as they are after them.
+//! A mispredicted branch costs as much as a dozen accesses. So the front has a fixed shape: roots, a value that addresses
+//! have in common, accesses, a mark, and settings. Its class says how much of that is there, roughly: what a segment has
+//! less goes to a register that nobody reads, or behind the end of what counts; what it has more is left to steps. All
+//! that follows the roots is told from the registers as they are after them.
 
 use super::compile::Value;
 use super::{Linear, SCRATCH_REGISTER, TEMPORARY_REGISTER, ZERO_REGISTER};
@@ -20,32 +20,39 @@ pub(crate) const FRONT_SETS: usize = 2;
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Front {
+    /// See [`front_class`].
+    pub(crate) class: u32,
+    /// The first accesses count.
+    pub(crate) access_count: u32,
+    /// 0 or 1.
+    pub(crate) mark_count: u32,
+    /// As it stands if no access is before the record.
+    pub(crate) mark: Mark,
     pub(crate) roots: [FrontRoot; FRONT_ROOTS],
     /// What the temporary register is set to.
     pub(crate) temporary: Linear,
     /// All at once, after the accesses.
     pub(crate) sets: [FrontSet; FRONT_SETS],
-    /// The first accesses count.
-    pub(crate) access_count: u32,
     /// Each address is a register plus a constant.
     pub(crate) constants: [u64; FRONT_ACCESSES],
     pub(crate) registers: [u32; FRONT_ACCESSES],
     pub(crate) sites: [SiteId; FRONT_ACCESSES],
     pub(crate) sizes: [u32; FRONT_ACCESSES],
-    /// As it stands if no access is before the record.
-    pub(crate) mark: Mark,
-    /// 0 or 1.
-    pub(crate) mark_count: u32,
 }
 
-/// The root is the eight bytes from `offset`, masked and sign-extended.
+/// Roots, as they are; settings: none, one, or all and the value in common; accesses: at most one, or all.
+pub(crate) const fn front_class(roots: usize, settings: usize, all_accesses: bool) -> u32 {
+    roots as u32 + 3 * settings as u32 + 9 * all_accesses as u32
+}
+
+/// The root is the eight bytes from a place on, masked and sign-extended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FrontRoot {
     pub(crate) mask: u64,
     /// The sign's bit if there is one, else 0.
     pub(crate) sign: u64,
-    /// From the first byte after the id.
-    pub(crate) offset: u32,
+    /// Bytes from the end of the record back to the root.
+    pub(crate) from_end: u32,
     pub(crate) register: u32,
 }
 
@@ -59,10 +66,14 @@ pub(crate) struct FrontSet {
 
 impl Front {
     pub(crate) const EMPTY: Front = Front {
+        class: 0,
+        access_count: 0,
+        mark_count: 0,
+        mark: Mark::NONE,
         roots: [FrontRoot {
             mask: 0,
             sign: 0,
-            offset: 0,
+            from_end: 0,
             register: SCRATCH_REGISTER,
         }; FRONT_ROOTS],
         temporary: Linear::ZERO,
@@ -71,19 +82,17 @@ impl Front {
             register: SCRATCH_REGISTER,
             source: ZERO_REGISTER,
         }; FRONT_SETS],
-        access_count: 0,
         constants: [0; FRONT_ACCESSES],
         registers: [ZERO_REGISTER; FRONT_ACCESSES],
         sites: [SiteId(0); FRONT_ACCESSES],
         sizes: [0; FRONT_ACCESSES],
-        mark: Mark::NONE,
-        mark_count: 0,
     };
 }
 
 /// Fills a front with the first operations of a segment, as far as they fit.
 pub(super) struct FrontBuilder {
     front: Front,
+    record_length: u32,
     root_count: usize,
     set_count: usize,
     has_temporary: bool,
@@ -92,9 +101,11 @@ pub(super) struct FrontBuilder {
 }
 
 impl FrontBuilder {
-    pub(super) fn new() -> Self {
+    /// For a segment with so many bytes of roots.
+    pub(super) fn new(record_length: u32) -> Self {
         FrontBuilder {
             front: Front::EMPTY,
+            record_length,
             root_count: 0,
             set_count: 0,
             has_temporary: false,
@@ -106,7 +117,12 @@ impl FrontBuilder {
         self.closed = true;
     }
 
-    pub(super) fn finish(self) -> Front {
+    pub(super) fn finish(mut self) -> Front {
+        let settings = match (self.has_temporary, self.set_count) {
+            (false, count @ 0..=1) => count,
+            _ => 2,
+        };
+        self.front.class = front_class(self.root_count, settings, self.front.access_count > 1);
         self.front
     }
 
@@ -120,7 +136,7 @@ impl FrontBuilder {
         *root = FrontRoot {
             mask: u64::MAX >> (64 - bits),
             sign: if encoding.signed { 1 << (bits - 1) } else { 0 },
-            offset,
+            from_end: self.record_length - offset,
             register,
         };
         self.root_count += 1;

@@ -19,7 +19,7 @@ mod affine;
 mod compile;
 mod front;
 
-pub(crate) use front::{Front, FRONT_ACCESSES};
+pub(crate) use front::{Front, FrontSet};
 
 use std::ops::Range;
 
@@ -73,12 +73,14 @@ pub(crate) struct Code {
 #[repr(C)]
 pub(crate) struct SegmentCode {
     pub(crate) front: Front,
+    /// Bytes after the id.
+    pub(crate) record_length: u32,
     pub(crate) step_count: u32,
     pub(crate) first_step: u32,
     pub(crate) has_loops: bool,
 }
 
-/// What an id leads to: the segment, the bytes of its roots, and where in `entries` its function's local ids are. An
+/// What an id leads to: the segment, the bytes of its record with the id, and where in `entries` its function's local ids are. An
 /// array, since the table of all ids may have large holes, and only arrays of zeros come without being written.
 pub(crate) type Entry = [u32; 4];
 

@@ -9,6 +9,16 @@ use crate::{Batch, Event, Lane, Mark, SiteId};
 use super::expansion::Block;
 use super::{BATCH_ACCESSES, BATCH_LANES, BATCH_MARKS, COLUMN_SLACK};
 
+/// Where a machine reads and writes.
+#[derive(Clone, Copy)]
+pub(super) struct Columns {
+    pub(super) registers: *mut u64,
+    pub(super) sites: *mut SiteId,
+    pub(super) addresses: *mut u64,
+    pub(super) sizes: *mut u32,
+    pub(super) marks: *mut Mark,
+}
+
 /// Runs the steps of records and writes to a batch. While it lives, the columns' lengths are in `accesses` alone.
 ///
 /// Invariants: `code` is what [`Code::compile`] made. `registers` has `code.register_count` entries. Each column has
@@ -84,24 +94,13 @@ impl<'a> Machine<'a> {
         self.batch.marks.len()
     }
 
-    /// Where the next access and the next mark are written, if there are so many before them.
-    ///
-    /// # Safety
-    /// There must be room for so many.
-    #[inline(always)]
-    pub(super) unsafe fn ends(
-        &self,
-        accesses: usize,
-        marks: usize,
-    ) -> (*mut SiteId, *mut u64, *mut u32, *mut Mark) {
-        // SAFETY: the caller's duty.
-        unsafe {
-            (
-                self.sites.add(accesses),
-                self.addresses.add(accesses),
-                self.sizes.add(accesses),
-                self.marks.add(marks),
-            )
+    pub(super) fn columns(&mut self) -> Columns {
+        Columns {
+            registers: self.registers.as_mut_ptr(),
+            sites: self.sites,
+            addresses: self.addresses,
+            sizes: self.sizes,
+            marks: self.marks,
         }
     }
 

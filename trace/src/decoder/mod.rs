@@ -248,14 +248,14 @@ fn is_end(payload: &[u8], length: usize, position: usize) -> bool {
 fn end_of_record(code: &Code, payload: &[u8], place: &Place) -> Result<Option<usize>, Failure> {
     let word = u32_at(payload, place.position);
     let (id, local_id) = (word >> 8, word as u8);
-    let (index, end, id_length) = match (local_id, id) {
+    let (index, end) = match (local_id, id) {
         (0, 0) => return Ok(None),
-        (0, id) => (id, code.id_count, 4),
-        (local_id, _) => (place.first_local + u32::from(local_id), place.end_local, 1),
+        (0, id) => (id, code.id_count),
+        (local_id, _) => (place.first_local + u32::from(local_id), place.end_local),
     };
     match code.entries.get(index as usize) {
         Some(entry) if index < end && entry[ENTRY_SEGMENT] != NO_SEGMENT => {
-            Ok(Some(place.position + id_length + entry[ENTRY_LENGTH] as usize))
+            Ok(Some(place.position + entry[ENTRY_LENGTH] as usize))
         }
         _ if local_id == 0 => Err(Failure::UnknownGlobalId(id)),
         _ => Err(Failure::UnknownLocalId(local_id)),

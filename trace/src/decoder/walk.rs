@@ -1,17 +1,18 @@
 //! From record to record: the decoder's innermost loop.
 //!
-//! It has no branch that depends on the record's kind, except for those that need more than their segment's front. What
-//! bounds it is the way from an id to the next one: two dependent loads and a few operations for each record.
+//! Whether an id is local or global takes no branch, and what a record does takes one, by the class of its segment's
+//! front. What bounds the loop is the way from an id to the next one, two dependent loads and a few operations, and the
+//! branches by class that the processor cannot foresee.
 
 use std::hint::select_unpredictable;
 
 use crate::code::{
-    Front, SegmentCode, ENTRY_END_LOCAL, ENTRY_FIRST_LOCAL, ENTRY_LENGTH, ENTRY_SEGMENT, FRONT_ACCESSES,
+    Front, FrontSet, SegmentCode, ENTRY_END_LOCAL, ENTRY_FIRST_LOCAL, ENTRY_LENGTH, ENTRY_SEGMENT,
     NO_SEGMENT, TEMPORARY_REGISTER,
 };
 use crate::SiteId;
 
-use super::machine::Machine;
+use super::machine::{Columns, Machine};
 use super::{BATCH_ACCESSES, BATCH_MARKS};
 
 /// Where the walk through a payload stands.
@@ -69,6 +70,8 @@ impl Machine<'_> {
     #[inline(always)]
     fn walk_with_anything(&mut self, place: &mut Place, limit: usize) -> Stop {
         let code = self.code;
+        let payload = self.payload();
+        let mut columns = self.columns();
         let mut accesses = self.accesses();
         let mut marks = self.marks();
         let Place {
@@ -77,21 +80,13 @@ impl Machine<'_> {
             mut end_local,
             mut last_start,
         } = *place;
-        assert!(limit + 4 <= self.payload().len());
+        assert!(limit + 4 <= payload.len());
         let stop = loop {
             if accesses >= BATCH_ACCESSES || marks >= BATCH_MARKS {
                 break Stop::Full;
             }
             // SAFETY: `position` is at most `limit`.
-            let word = unsafe {
-                u32::from_le(
-                    self.payload()
-                        .as_ptr()
-                        .add(position)
-                        .cast::<u32>()
-                        .read_unaligned(),
-                )
-            };
+            let word = unsafe { u32::from_le(payload.as_ptr().add(position).cast::<u32>().read_unaligned()) };
             let is_global = word & 0xff == 0;
             let index = select_unpredictable(is_global, word >> 8, first_local + (word & 0xff));
             let end = select_unpredictable(is_global, code.id_count, end_local);
@@ -101,8 +96,7 @@ impl Machine<'_> {
             debug_assert!((index as usize) < code.entries.len());
             // SAFETY: `end` is at most the number of entries.
             let entry = unsafe { code.entries.get_unchecked(index as usize) };
-            let start = position + select_unpredictable(is_global, 4, 1);
-            let record_end = start + entry[ENTRY_LENGTH] as usize;
+            let record_end = position + entry[ENTRY_LENGTH] as usize;
             let number = entry[ENTRY_SEGMENT];
             if number == NO_SEGMENT || record_end > limit {
                 break Stop::Unclear;
@@ -110,8 +104,9 @@ impl Machine<'_> {
             debug_assert!((number as usize) < code.segments.len());
             // SAFETY: entries lead to segments that exist.
             let segment: &SegmentCode = unsafe { code.segments.get_unchecked(number as usize) };
-            // SAFETY: the batch is not full, and the record lies in the payload.
-            unsafe { self.front(&segment.front, start, accesses, marks) };
+            debug_assert!(record_end + 8 <= payload.len());
+            // SAFETY: the batch is not full, and 8 bytes behind the record are readable.
+            unsafe { columns.run(&segment.front, payload.as_ptr().add(record_end), accesses, marks) };
             last_start = accesses;
             accesses += segment.front.access_count as usize;
             marks += segment.front.mark_count as usize;
@@ -120,6 +115,7 @@ impl Machine<'_> {
             first_local = entry[ENTRY_FIRST_LOCAL];
             end_local = entry[ENTRY_END_LOCAL];
             if segment.step_count > 0 {
+                let start = record_end - segment.record_length as usize;
                 // SAFETY: the front has written them.
                 unsafe { self.set_lengths(accesses, marks) };
                 if segment.has_loops {
@@ -130,6 +126,7 @@ impl Machine<'_> {
                     };
                 }
                 self.steps(segment, start);
+                columns = self.columns();
                 (accesses, marks) = (self.accesses(), self.marks());
             }
         };
@@ -143,42 +140,99 @@ impl Machine<'_> {
         };
         stop
     }
+}
 
-    /// Runs a front with the batch's lengths as given; they stay as they are.
+/// Runs the code of a front's class; `front_class` numbers them.
+macro_rules! by_class {
+    ($columns:ident, $front:ident, $record_end:ident, $accesses:ident: $($class:literal $roots:literal $settings:literal $count:literal),*) => {
+        match $front.class {
+            $($class => $columns.run_class::<$roots, $settings, $count>($front, $record_end, $accesses),)*
+            _ => {}
+        }
+    };
+}
+
+impl Columns {
+    /// Runs a front, behind so many accesses and marks.
     ///
     /// # Safety
-    /// The batch must have room for FRONT_ACCESSES accesses and a mark, and the payload must go on for at least
-    /// `code.max_record_length + 8` bytes behind `start`.
+    /// There must be room for FRONT_ACCESSES accesses and a mark; the record must end at `record_end`, and 8 further
+    /// bytes must be readable.
     #[inline(always)]
-    pub(super) unsafe fn front(&mut self, front: &Front, start: usize, accesses: usize, marks: usize) {
-        debug_assert!(start + self.code.max_record_length + 8 <= self.payload().len());
-        // SAFETY: a root's offset is at most max_record_length, and 8 further bytes are readable; the code's registers
-        // are below its register count; there is room in the columns by the caller's duty.
+    unsafe fn run(self, front: &Front, record_end: *const u8, accesses: usize, marks: usize) {
+        // SAFETY: the caller's duty.
         unsafe {
-            let record = self.payload().as_ptr().add(start);
-            for root in &front.roots {
-                let bytes = record.add(root.offset as usize).cast::<u64>().read_unaligned();
+            by_class!(self, front, record_end, accesses:
+                0 0 0 1, 1 1 0 1, 2 2 0 1, 3 0 1 1, 4 1 1 1, 5 2 1 1, 6 0 2 1, 7 1 2 1, 8 2 2 1,
+                9 0 0 4, 10 1 0 4, 11 2 0 4, 12 0 1 4, 13 1 1 4, 14 2 1 4, 15 0 2 4, 16 1 2 4, 17 2 2 4);
+            self.marks.add(marks).write(front.mark.moved(accesses as u32));
+        }
+    }
+
+    /// # Safety
+    /// `register` must be one of the code's.
+    #[inline(always)]
+    unsafe fn register(&self, register: u32) -> u64 {
+        // SAFETY: the code's registers are below its register count.
+        unsafe { *self.registers.add(register as usize) }
+    }
+
+    /// # Safety
+    /// As for [`Columns::register`].
+    #[inline(always)]
+    unsafe fn set(&self, register: u32, value: u64) {
+        // SAFETY: as above.
+        unsafe { *self.registers.add(register as usize) = value }
+    }
+
+    /// See [`Columns::run`]; all but the mark.
+    ///
+    /// # Safety
+    /// The same.
+    #[inline(always)]
+    unsafe fn run_class<const ROOTS: usize, const SETTINGS: usize, const ACCESSES: usize>(
+        self,
+        front: &Front,
+        record_end: *const u8,
+        accesses: usize,
+    ) {
+        // SAFETY: the roots lie in the record; there is room in the columns by the caller's duty.
+        unsafe {
+            for root in &front.roots[..ROOTS] {
+                let bytes = record_end
+                    .sub(root.from_end as usize)
+                    .cast::<u64>()
+                    .read_unaligned();
                 let value = u64::from_le(bytes) & root.mask;
                 self.set(root.register, (value ^ root.sign).wrapping_sub(root.sign));
             }
-            let value = self.linear_value(&front.temporary);
-            self.set(TEMPORARY_REGISTER, value);
-            let (sites, addresses, sizes, mark) = self.ends(accesses, marks);
-            for index in 0..FRONT_ACCESSES {
+            if SETTINGS == 2 {
+                let term = |index: usize| {
+                    let scale = i64::from(front.temporary.scales[index]) as u64;
+                    self.register(front.temporary.registers[index])
+                        .wrapping_mul(scale)
+                };
+                self.set(TEMPORARY_REGISTER, term(0).wrapping_add(term(1)));
+            }
+            for index in 0..ACCESSES {
                 let address = self
                     .register(front.registers[index])
                     .wrapping_add(front.constants[index]);
-                addresses.add(index).write(address);
+                self.addresses.add(accesses + index).write(address);
             }
-            let values = front
-                .sets
-                .map(|set| self.register(set.source).wrapping_add(set.constant));
-            for (set, value) in front.sets.iter().zip(values) {
+            self.sites
+                .add(accesses)
+                .cast::<[SiteId; ACCESSES]>()
+                .write_unaligned(front.sites[..ACCESSES].try_into().unwrap_unchecked());
+            self.sizes
+                .add(accesses)
+                .cast::<[u32; ACCESSES]>()
+                .write_unaligned(front.sizes[..ACCESSES].try_into().unwrap_unchecked());
+            let value = |set: &FrontSet| self.register(set.source).wrapping_add(set.constant);
+            let values = [value(&front.sets[0]), value(&front.sets[1])];
+            for (set, value) in front.sets.iter().zip(values).take(SETTINGS) {
                 self.set(set.register, value);
             }
-            sites.cast::<[SiteId; FRONT_ACCESSES]>().write(front.sites);
-            sizes.cast::<[u32; FRONT_ACCESSES]>().write(front.sizes);
-            mark.write(front.mark.moved(accesses as u32));
         }
     }
 }
