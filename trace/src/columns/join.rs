@@ -81,7 +81,7 @@ impl Joiner<'_> {
             let offset = self.next_form()?;
             let form = self.form(offset);
             let start = self.position + usize::from(form.id_length);
-            let next = start + usize::from(form.record_length);
+            let next = self.position + usize::from(form.length);
             if next > self.length {
                 return Err("a record is longer than what is left");
             }

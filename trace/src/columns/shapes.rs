@@ -3,7 +3,8 @@
 //! Invariants on which the unchecked accesses of `split` and `join` rest:
 //! - an offset of a form, wherever it stands, is a multiple of [`FORM_SIZE`] that leads to a form; 0 leads to the first,
 //!   which stands for the start of a chunk and is no record's;
-//! - the roots of a form lie in `roots`, and each one's offset + width is at most the form's record length;
+//! - the roots of a form lie in `roots`, and each one's offset + width is at most the form's length
+//!   without the id;
 //! - the functions of forms lie in `functions`, and their local ids in `locals`;
 //! - a record has at most [`MAX_RECORD_LENGTH`] bytes, so at most as many roots.
 
@@ -13,7 +14,7 @@ use super::MAX_RECORD_LENGTH;
 
 pub(super) const FORM_SIZE: usize = size_of::<Form>();
 
-/// Id words and record lengths of a segment under one form of its id, local or global, and which ids followed it.
+/// Id and length of a segment's records under one form of its id, local or global, and which ids followed it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Form {
@@ -25,8 +26,9 @@ pub(super) struct Form {
     pub(super) mask: u32,
     pub(super) first_root: u32,
     pub(super) function: u32,
-    pub(super) record_length: u16,
     pub(super) root_count: u16,
+    /// Of the whole record.
+    pub(super) length: u16,
     pub(super) id_length: u8,
     /// Occurred in this chunk.
     pub(super) is_used: bool,
@@ -98,8 +100,8 @@ impl Form {
         mask: 0,
         first_root: 0,
         function: 0,
-        record_length: 0,
         root_count: 0,
+        length: 0,
         id_length: 0,
         is_used: false,
     };
@@ -133,6 +135,7 @@ impl Shapes {
             let global = Form {
                 word: (id as u32) << 8,
                 mask: u32::MAX,
+                length: form.length + 4,
                 id_length: 4,
                 ..form
             };
@@ -144,6 +147,7 @@ impl Shapes {
         }
     }
 
+    /// A form without its id.
     fn shape(&mut self, segment: &Segment, function: u32) -> Form {
         let first_root = self.roots.len();
         let mut offset = 0;
@@ -165,8 +169,8 @@ impl Shapes {
         Form {
             first_root: first_root as u32,
             function,
-            record_length: offset,
             root_count: root_count as u16,
+            length: offset,
             ..Form::START
         }
     }
@@ -193,6 +197,7 @@ impl Shapes {
         self.locals[entry] = self.push_form(Form {
             word: local_id.into(),
             mask: 0xff,
+            length: form.length + 1,
             id_length: 1,
             ..form
         });

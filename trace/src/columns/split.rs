@@ -1,6 +1,6 @@
 //! Records to columns.
 
-use super::shapes::{Form, Root, Shapes, FORM_SIZE};
+use super::shapes::{Form, Root, Shapes};
 use super::step;
 
 /// What split records consist of, one entry behind the other. The vectors' memory is reused.
@@ -51,10 +51,12 @@ fn split_x86_64(shapes: &mut Shapes, payload: &[u8], short_records: bool, column
 
 #[inline(always)]
 fn split_records(shapes: &mut Shapes, payload: &[u8], short_records: bool, columns: &mut Columns) -> usize {
+    let mut walk = Walk::new(shapes, payload, columns);
     match short_records {
-        true => Splitter::new(shapes, payload, columns).run::<true>(),
-        false => Splitter::new(shapes, payload, columns).run::<false>(),
+        true => walk.run::<true>(shapes),
+        false => walk.run::<false>(shapes),
     }
+    walk.finish(payload, columns)
 }
 
 impl Columns {
@@ -72,216 +74,197 @@ impl Columns {
     }
 }
 
-/// The next entry of a column.
-struct End {
-    start: *mut u8,
-    next: *mut u8,
-}
-
-impl End {
-    fn of(column: &mut Vec<u8>) -> Self {
-        let start = column.as_mut_ptr();
-        End { start, next: start }
-    }
-
-    fn length(&self) -> usize {
-        self.next as usize - self.start as usize
-    }
-}
-
-/// Walks over the records. Invariants: `position` is the start of a record. What stands behind the ends of the columns
-/// has room for the columns of the rest of the payload and 8 bytes.
-struct Splitter<'a> {
-    shapes: &'a mut Shapes,
-    payload: &'a [u8],
-    columns: &'a mut Columns,
-    steps: End,
-    ids: End,
-    lengths: End,
-    residuals: End,
-    /// Offset of the previous record's form.
-    previous: u32,
-    position: usize,
+/// Walks over the records. Pointers instead of indices, since the loop needs every register.
+///
+/// Invariants: `at` is the start of a record or of what can't be split, in the payload and at most MARGIN bytes behind
+/// `limit`, which is MARGIN bytes before the payload's end. `previous` is one of `forms`. The four columns have room
+/// for the columns of what is left of the payload, and 8 bytes.
+struct Walk {
+    at: *const u8,
     /// No record may end behind it.
-    limit: usize,
+    limit: *const u8,
+    forms: *mut Form,
+    previous: *mut Form,
+    steps: *mut u8,
+    ids: *mut u8,
+    lengths: *mut u8,
+    residuals: *mut u8,
 }
 
-impl<'a> Splitter<'a> {
-    #[inline(always)]
-    fn new(shapes: &'a mut Shapes, payload: &'a [u8], columns: &'a mut Columns) -> Self {
+impl Walk {
+    fn new(shapes: &mut Shapes, payload: &[u8], columns: &mut Columns) -> Self {
         let room = payload.len() + MARGIN;
         let all = [&columns.steps, &columns.ids, &columns.lengths, &columns.residuals];
         assert!(all.iter().all(|column| column.capacity() >= room));
-        Splitter {
-            steps: End::of(&mut columns.steps),
-            ids: End::of(&mut columns.ids),
-            lengths: End::of(&mut columns.lengths),
-            residuals: End::of(&mut columns.residuals),
-            shapes,
-            payload,
-            columns,
-            previous: 0,
-            position: 0,
-            limit: payload.len().saturating_sub(MARGIN),
+        let forms = shapes.forms.as_mut_ptr();
+        let limit = payload.len().saturating_sub(MARGIN);
+        Walk {
+            at: payload.as_ptr(),
+            limit: payload[limit..].as_ptr(),
+            forms,
+            previous: forms,
+            steps: columns.steps.as_mut_ptr(),
+            ids: columns.ids.as_mut_ptr(),
+            lengths: columns.lengths.as_mut_ptr(),
+            residuals: columns.residuals.as_mut_ptr(),
         }
     }
 
     #[inline(always)]
-    fn run<const RUNS: bool>(mut self) -> usize {
-        while self.position < self.limit {
-            // SAFETY: MARGIN bytes stand behind the limit.
-            let word = unsafe { self.word_at(self.position) };
-            let Some((offset, step)) = self.find(word) else {
-                break;
-            };
-            let form = self.form(offset);
-            let start = self.position + usize::from(form.id_length);
-            let next = start + usize::from(form.record_length);
-            if next > self.limit {
-                break;
-            }
-            if step == step::STATED {
-                self.state(offset, word, form.id_length);
-            }
-            self.push_step(step);
-            self.previous = offset;
-            self.position = next;
-            if form.root_count > 0 {
-                self.roots(&form, start);
-            } else if RUNS {
-                self.run_without_roots(form.function);
-            }
-        }
-        self.finish()
-    }
-
-    /// The form of the id at the position and how to name it; none if there is no such id.
-    #[inline(always)]
-    fn find(&self, word: u32) -> Option<(u32, u8)> {
-        let [first, second] = self.form(self.previous).successors;
-        // That a successor is taken is foreseen by the processor too, which needn't wait for the id then.
-        if self.form(first).is(word) {
-            return Some((first, 0));
-        }
-        if self.form(second).is(word) {
-            return Some((second, 1));
-        }
-        match self.shapes.find(word, self.form(self.previous).function) {
-            0 => None,
-            offset => Some((offset, step::STATED)),
-        }
-    }
-
-    /// Takes the records from the position on that have local ids and no roots.
-    #[inline(always)]
-    fn run_without_roots(&mut self, function: u32) {
-        let ids = self.shapes.functions[function as usize];
-        while self.position < self.limit {
-            let id = u32::from(self.payload[self.position]);
-            if id >= ids.count {
-                return;
-            }
-            let offset = self.shapes.locals[(ids.first + id) as usize];
-            let form = self.form(offset);
-            if offset == 0 || form.record_length != 0 {
-                return;
-            }
-            let successors = self.form(self.previous).successors;
-            let differences = successors.map(|successor| u64::from(successor ^ offset));
-            // One branch, which is rarely taken, instead of two.
-            if differences[0] * differences[1] == 0 {
-                self.push_step(u8::from(differences[0] != 0));
-            } else {
-                self.state(offset, id, 1);
-                self.push_step(step::STATED);
-            }
-            self.previous = offset;
-            self.position += 1;
-        }
-    }
-
-    #[inline(always)]
-    fn roots(&mut self, form: &Form, start: usize) {
-        let first = form.first_root as usize;
-        let count = usize::from(form.root_count);
-        debug_assert!(first + count <= self.shapes.roots.len());
-        // SAFETY: a form's roots lie in `roots`.
-        let roots = unsafe { self.shapes.roots.get_unchecked_mut(first..first + count) };
-        for root in roots {
-            let at = start + usize::from(root.offset);
-            debug_assert!(at + 8 <= self.payload.len());
-            // SAFETY: the root lies in the record, which ends before the limit. The columns have room by the
-            // invariant: the record has a byte for each root, and a residual is no longer than its root.
+    fn run<const RUNS: bool>(&mut self, shapes: &mut Shapes) {
+        while self.at < self.limit {
+            // SAFETY: by the invariants. 4 bytes can be read before the limit.
             unsafe {
-                let bits = self.payload.as_ptr().add(at).cast::<u64>().read_unaligned();
-                let residual = residual(root, u64::from_le(bits));
-                let length = (71 - residual.leading_zeros()) as u8 / 8;
-                *self.lengths.next = length;
-                self.lengths.next = self.lengths.next.add(1);
-                let to = self.residuals.next.cast::<u64>();
-                to.write_unaligned(residual.to_le());
-                self.residuals.next = self.residuals.next.add(usize::from(length));
+                let word = u32::from_le(self.at.cast::<u32>().read_unaligned());
+                let Some(form) = self.next_form(word, shapes) else {
+                    return;
+                };
+                let start = self.at.add(usize::from((*form).id_length));
+                let next = self.at.add(usize::from((*form).length));
+                if next > self.limit {
+                    return;
+                }
+                self.steps = self.steps.add(1);
+                self.previous = form;
+                self.at = next;
+                let count = usize::from((*form).root_count);
+                if count > 0 {
+                    let first = shapes.roots.as_mut_ptr().add((*form).first_root as usize);
+                    self.roots(first, first.add(count), start);
+                } else if RUNS {
+                    self.run_without_roots(shapes);
+                }
             }
         }
     }
 
-    /// Writes the id.
+    /// The form of the next id, whose step is written but not yet counted; none if there is no such id, or if its
+    /// record would have to be stated and is too long.
+    ///
+    /// # Safety
+    /// The invariants must hold.
     #[inline(always)]
-    fn state(&mut self, offset: u32, word: u32, id_length: u8) {
-        self.shapes.follow(self.previous, offset);
-        // SAFETY: there is room by the invariant.
+    unsafe fn next_form(&mut self, word: u32, shapes: &mut Shapes) -> Option<*mut Form> {
+        // SAFETY: successors are offsets of forms.
         unsafe {
-            self.ids.next.cast::<u32>().write_unaligned(word.to_le());
-            self.ids.next = self.ids.next.add(usize::from(id_length));
+            // Branches, although they are mispredicted now and then: the processor needn't wait for the id.
+            let [first, second] = (*self.previous).successors;
+            let first = self.forms.byte_add(first as usize);
+            if (*first).has(word) {
+                *self.steps = 0;
+                return Some(first);
+            }
+            let second = self.forms.byte_add(second as usize);
+            if (*second).has(word) {
+                *self.steps = 1;
+                return Some(second);
+            }
+            let offset = shapes.find(word, (*self.previous).function);
+            let form = self.forms.byte_add(offset as usize);
+            if offset == 0 || self.at.add(usize::from((*form).length)) > self.limit {
+                return None;
+            }
+            self.state(offset, shapes);
+            Some(form)
         }
     }
 
+    /// Takes the records from here on that have local ids and no roots.
+    ///
+    /// # Safety
+    /// The invariants must hold.
     #[inline(always)]
-    fn push_step(&mut self, step: u8) {
-        // SAFETY: there is room by the invariant.
+    unsafe fn run_without_roots(&mut self, shapes: &mut Shapes) {
+        // SAFETY: by the invariants of the shapes.
         unsafe {
-            *self.steps.next = step;
-            self.steps.next = self.steps.next.add(1);
+            let ids = shapes.functions[(*self.previous).function as usize];
+            while self.at < self.limit {
+                let id = u32::from(*self.at);
+                if id >= ids.count {
+                    return;
+                }
+                let offset = *shapes.locals.get_unchecked((ids.first + id) as usize);
+                let form = self.forms.byte_add(offset as usize);
+                if (*form).length != 1 {
+                    return;
+                }
+                let [first, second] = (*self.previous).successors;
+                let (first, second) = (u64::from(first ^ offset), u64::from(second ^ offset));
+                *self.steps = u8::from(first != 0);
+                // One branch, which is rarely taken, instead of two.
+                if first * second != 0 {
+                    self.state(offset, shapes);
+                }
+                self.steps = self.steps.add(1);
+                self.previous = form;
+                self.at = self.at.add(1);
+            }
         }
-    }
-
-    #[inline(always)]
-    fn form(&self, offset: u32) -> Form {
-        debug_assert!((offset as usize) / FORM_SIZE < self.shapes.forms.len());
-        // SAFETY: offsets lead to forms.
-        unsafe { *self.shapes.forms.as_ptr().byte_add(offset as usize) }
     }
 
     /// # Safety
-    /// 4 bytes must stand there.
+    /// The invariants must hold, and the roots be those of the record whose bytes after the id begin at `start`.
     #[inline(always)]
-    unsafe fn word_at(&self, position: usize) -> u32 {
-        debug_assert!(position + 4 <= self.payload.len());
-        // SAFETY: the caller's duty.
-        u32::from_le(unsafe { self.payload.as_ptr().add(position).cast::<u32>().read_unaligned() })
+    unsafe fn roots(&mut self, first: *mut Root, end: *mut Root, start: *const u8) {
+        let mut root = first;
+        // SAFETY: the roots lie in the record, which ends before the limit. The columns have room: the record has a
+        // byte for each root, and a residual is no longer than its root.
+        unsafe {
+            while root != end {
+                let at = start.add(usize::from((*root).offset)).cast::<u64>();
+                let residual = residual(&mut *root, u64::from_le(at.read_unaligned()));
+                let length = (71 - residual.leading_zeros()) / 8;
+                *self.lengths = length as u8;
+                self.lengths = self.lengths.add(1);
+                self.residuals.cast::<u64>().write_unaligned(residual.to_le());
+                self.residuals = self.residuals.add(length as usize);
+                root = root.add(1);
+            }
+        }
     }
 
+    /// States the form: writes the step, which is not yet counted, and the id.
+    ///
+    /// # Safety
+    /// The invariants must hold, and the offset be that of the form of the id at `at`.
     #[inline(always)]
-    fn finish(self) -> usize {
-        let ends = [&self.steps, &self.ids, &self.lengths, &self.residuals].map(End::length);
-        let columns = self.columns;
-        let all = [
-            &mut columns.steps,
-            &mut columns.ids,
-            &mut columns.lengths,
-            &mut columns.residuals,
-        ];
-        for (column, length) in all.into_iter().zip(ends) {
-            // SAFETY: so many bytes have been written, within the capacity.
-            unsafe { column.set_len(length) };
+    unsafe fn state(&mut self, offset: u32, shapes: &mut Shapes) {
+        // SAFETY: by the invariants.
+        unsafe {
+            let previous = self.previous.byte_offset_from(self.forms) as u32;
+            shapes.follow(previous, offset);
+            *self.steps = step::STATED;
+            self.ids
+                .cast::<u32>()
+                .write_unaligned(self.at.cast::<u32>().read_unaligned());
+            let form = self.forms.byte_add(offset as usize);
+            self.ids = self.ids.add(usize::from((*form).id_length));
         }
-        self.position
     }
+
+    /// Gives the columns their lengths and returns the bytes of the payload that were taken.
+    fn finish(self, payload: &[u8], columns: &mut Columns) -> usize {
+        // SAFETY: the pointers stand in what they began with, and all before them is written.
+        unsafe {
+            set_end(&mut columns.steps, self.steps);
+            set_end(&mut columns.ids, self.ids);
+            set_end(&mut columns.lengths, self.lengths);
+            set_end(&mut columns.residuals, self.residuals);
+            self.at.offset_from(payload.as_ptr()) as usize
+        }
+    }
+}
+
+/// # Safety
+/// The column must have been written up to there.
+unsafe fn set_end(column: &mut Vec<u8>, end: *const u8) {
+    // SAFETY: the caller's duty.
+    unsafe { column.set_len(end.offset_from(column.as_ptr()) as usize) }
 }
 
 impl Form {
     #[inline(always)]
-    fn is(&self, word: u32) -> bool {
+    fn has(&self, word: u32) -> bool {
         word & self.mask == self.word
     }
 }
