@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use testing::choices::Choices;
 use testing::file::FileBytes;
 use testing::tables;
-use trackway_trace::chunk::HEADER_LENGTH;
 use trackway_trace::table::{Encoding, Operation, Segment, Table, TableFunction};
 use trackway_trace::{ChunkFields, ChunkHeader, ChunkKind, Codec, Trace, TraceError};
 
@@ -117,25 +116,6 @@ fn vectors_are_read() {
             }
         }
     }
-}
-
-/// The encoder may store the same records differently, but not these: the vector has all it could have foreseen.
-#[test]
-fn the_vector_is_what_is_written() {
-    let vectors = vectors();
-    let (payload, stored) = (vectors[0].hex("payload"), vectors[0].hex("stored"));
-    let mut file = FileBytes::new(Codec::Columns);
-    // The last records stand in the rest, as do zeros behind them.
-    let mut padded = payload.clone();
-    padded.extend_from_slice(&[0; 11]);
-    file.module(0, 1, &table()).records(0, 1, &padded);
-    let trace = file.open();
-    let chunk = &trace.streams()[0].chunks[0];
-    assert_eq!(chunk.header.codec, Codec::Columns);
-    assert_eq!(read(&trace).unwrap(), padded);
-    let written = &file.bytes[chunk.offset as usize + HEADER_LENGTH..];
-    let columns = 10..stored.len() - 1;
-    assert_eq!(written[columns.clone()], stored[columns]);
 }
 
 proptest! {

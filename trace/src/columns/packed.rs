@@ -1,7 +1,7 @@
-//! How columns are stored: a varint length and a varint stored length for each, then the stored bytes of each. A column
-//! that is stored shorter than it is long is an LZ4 block.
+//! How columns are stored: the length and the stored length of each, then the stored bytes of each. A column that is
+//! stored shorter than it is long is an LZ4 block.
 
-use crate::table::{encode_varint, Cursor};
+use crate::table::Cursor;
 
 use super::{LENGTHS_PER_BYTE, STEPS_PER_BYTE};
 
@@ -20,17 +20,17 @@ pub(super) fn pack_steps(steps: &[u8], packed: &mut Vec<u8>) {
         let near = wide | wide >> 6 | wide >> 12 | wide >> 18;
         [near as u8, (near >> 32) as u8]
     }));
-    packed.extend(rest.chunks(STEPS_PER_BYTE).map(pack::<2>));
+    packed.extend(rest.chunks(STEPS_PER_BYTE).map(together::<2>));
 }
 
 /// Appends the lengths, each a byte below 16, as 4 bits each.
 pub(super) fn pack_lengths(lengths: &[u8], packed: &mut Vec<u8>) {
     let (pairs, rest) = lengths.as_chunks::<LENGTHS_PER_BYTE>();
     packed.extend(pairs.iter().map(|pair| pair[0] | pair[1] << 4));
-    packed.extend(rest.chunks(LENGTHS_PER_BYTE).map(pack::<4>));
+    packed.extend(rest.chunks(LENGTHS_PER_BYTE).map(together::<4>));
 }
 
-fn pack<const BITS: usize>(entries: &[u8]) -> u8 {
+fn together<const BITS: usize>(entries: &[u8]) -> u8 {
     entries.iter().rev().fold(0, |byte, entry| byte << BITS | entry)
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Compressor {
 
 impl Compressor {
     /// Appends what is stored of `column`.
-    pub(super) fn store(&mut self, column: &[u8], stored: &mut Vec<u8>) {
+    fn store(&mut self, column: &[u8], stored: &mut Vec<u8>) {
         if column.len() < MIN_LENGTH || self.pause > 0 {
             self.pause = self.pause.saturating_sub(u8::from(column.len() >= MIN_LENGTH));
             stored.extend_from_slice(column);
@@ -65,10 +65,23 @@ impl Compressor {
     }
 }
 
-/// Appends a column's entry in the head.
-pub(super) fn push_lengths(length: usize, stored_length: usize, head: &mut Vec<u8>) {
-    encode_varint(length as u64, head);
-    encode_varint(stored_length as u64, head);
+/// Bytes of the head's entry for a column.
+const ENTRY_LENGTH: usize = 8;
+
+/// Appends the columns with their head.
+pub(super) fn pack<const N: usize>(
+    columns: [&[u8]; N],
+    compressors: &mut [Compressor; N],
+    stored: &mut Vec<u8>,
+) {
+    let head = stored.len();
+    stored.resize(head + N * ENTRY_LENGTH, 0);
+    for (index, (column, compressor)) in columns.into_iter().zip(compressors).enumerate() {
+        let start = stored.len();
+        compressor.store(column, stored);
+        let lengths = [column.len() as u32, (stored.len() - start) as u32].map(u32::to_le_bytes);
+        stored[head + index * ENTRY_LENGTH..][..ENTRY_LENGTH].copy_from_slice(&lengths.concat());
+    }
 }
 
 /// Reads the columns behind their head. None is longer than `max_length`.
@@ -80,15 +93,15 @@ pub(super) fn unpack<const N: usize>(
     let mut cursor = Cursor::new(bytes);
     let mut lengths = [(0, 0); N];
     for entry in &mut lengths {
-        let length = cursor.varint("length of a column").map_err(|error| error.what)?;
-        let stored = cursor
-            .varint("stored length of a column")
-            .map_err(|error| error.what)?;
-        *entry = (length, stored);
+        let mut length = |what| cursor.u32(what).map_err(|error| error.what);
+        *entry = (
+            length("length of a column")?,
+            length("stored length of a column")?,
+        );
     }
     for (column, (length, stored)) in columns.into_iter().zip(lengths) {
-        let stored = cursor.take(stored, "column").map_err(|error| error.what)?;
-        unpack_column(stored, length, max_length, column)?;
+        let stored = cursor.take(stored.into(), "column").map_err(|error| error.what)?;
+        unpack_column(stored, length.into(), max_length, column)?;
     }
     match cursor.remaining() {
         0 => Ok(()),

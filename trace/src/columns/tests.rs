@@ -50,7 +50,7 @@ type Choice = (u8, u8, u8, u64);
 
 fn choices() -> impl Strategy<Value = Vec<Choice>> {
     let choice = (any::<u8>(), any::<u8>(), any::<u8>(), any::<u64>());
-    let loops = (prop::collection::vec(choice.clone(), 1..6), 1..60usize);
+    let loops = (prop::collection::vec(choice, 1..6), 1..60usize);
     prop_oneof![
         prop::collection::vec(choice, 0..200),
         loops.prop_map(|(body, count)| body.repeat(count)),
@@ -220,6 +220,33 @@ proptest! {
 }
 
 #[test]
+fn what_is_foreseen_is_left_out() {
+    // As in trace/vectors/columns-v1.txt.
+    let segments = [segment(0, 0, &[4]), segment(0, 5, &[1, 8]), segment(0, 6, &[])];
+    let pair = |byte: u8, word: u64| [&[5, byte][..], &word.to_le_bytes(), &[6]].concat();
+    let records = [
+        vec![0, FIRST_ID as u8, 0, 0, 0x10, 0, 0, 0],
+        pair(0xff, 0x1000),
+        pair(0xfe, 0x1008),
+        pair(0xfd, 0x1010),
+        pair(0xfb, 0x1018)[..10].to_vec(),
+        pair(0xfb, 0x1018),
+    ];
+    let mut payload = records.concat();
+    let length = payload.len();
+    payload.resize(length + 12, 0);
+    let mut columns = Columns::default();
+    assert_eq!(
+        split(&mut shapes(&segments), &payload, false, &mut columns),
+        length
+    );
+    assert_eq!(columns.steps, [2, 2, 2, 2, 0, 0, 0, 0, 2, 1]);
+    assert_eq!(columns.ids, [0, FIRST_ID as u8, 0, 0, 5, 6, 5, 5]);
+    assert_eq!(columns.lengths, [1, 1, 2, 1, 1, 0, 1, 1, 0, 1, 1]);
+    assert_eq!(columns.residuals, [0x20, 1, 0, 0x20, 1, 0x10, 0x10, 1, 2, 0x0f]);
+}
+
+#[test]
 fn a_writer_is_used_again() {
     let segments = [segment(0, 1, &[8, 4]), segment(0, 2, &[])];
     let mut writer = writer(&segments);
@@ -374,16 +401,19 @@ fn invalid_heads_are_refused() {
         let (mut first, mut second) = (Vec::new(), Vec::new());
         unpack(bytes, 100, [&mut first, &mut second]).map(|()| (first, second))
     };
-    assert_eq!(unpacked(&[1, 1, 2, 2, 7, 8, 9]), Ok((vec![7], vec![8, 9])));
-    for bytes in [
-        &[][..],
-        &[1, 1, 2, 2, 7, 8],
-        &[1, 1, 2, 2, 7, 8, 9, 10],
-        &[1, 2, 0, 0, 7, 8],
-        &[101, 101, 0, 0],
-        &[80, 0, 0, 0],
-        &[50, 2, 0, 0, 0x10, 7],
+    let head = |lengths: [u32; 4]| lengths.map(u32::to_le_bytes).concat();
+    let columns = |lengths, bytes: &[u8]| unpacked(&[&head(lengths)[..], bytes].concat());
+    assert_eq!(columns([1, 1, 2, 2], &[7, 8, 9]), Ok((vec![7], vec![8, 9])));
+    assert!(unpacked(&[1, 0, 0, 0, 1]).is_err());
+    for (lengths, bytes) in [
+        ([1, 1, 2, 2], &[7, 8][..]),
+        ([1, 1, 2, 2], &[7, 8, 9, 10]),
+        ([1, 2, 0, 0], &[7, 8]),
+        ([101, 101, 0, 0], &[0; 101]),
+        ([80, 0, 0, 0], &[]),
+        ([50, 2, 0, 0], &[0x10, 7]),
+        ([u32::MAX, u32::MAX, 0, 0], &[0x10, 7]),
     ] {
-        assert!(unpacked(bytes).is_err(), "{bytes:?}");
+        assert!(columns(lengths, bytes).is_err(), "{bytes:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::module::ModulePayload;
 use crate::table::Segment;
 
-use super::packed::{pack_lengths, pack_steps, push_lengths, Compressor};
+use super::packed::{pack, pack_lengths, pack_steps, Compressor};
 use super::shapes::Shapes;
 use super::split::{split, Columns};
 
@@ -63,7 +63,6 @@ pub(crate) struct ColumnWriter {
     columns: Columns,
     packed_steps: Vec<u8>,
     packed_lengths: Vec<u8>,
-    stored: Vec<u8>,
     /// For steps, ids, lengths, residuals and the rest.
     compressors: [Compressor; 5],
     /// Of the latest payload.
@@ -84,7 +83,6 @@ impl ColumnWriter {
             columns: Columns::default(),
             packed_steps: Vec::new(),
             packed_lengths: Vec::new(),
-            stored: Vec::new(),
             compressors: Default::default(),
             short_records: false,
         }
@@ -106,7 +104,7 @@ impl ColumnWriter {
             return false;
         }
         self.short_records = split_length < self.columns.steps.len() * SHORT_RECORD;
-        self.pack();
+        self.pack_small_entries();
         let columns: [&[u8]; 5] = [
             &self.packed_steps,
             &self.columns.ids,
@@ -115,21 +113,15 @@ impl ColumnWriter {
             rest,
         ];
         let start = chunk.len();
-        self.stored.clear();
-        for (column, compressor) in columns.into_iter().zip(&mut self.compressors) {
-            let before = self.stored.len();
-            compressor.store(column, &mut self.stored);
-            push_lengths(column.len(), self.stored.len() - before, chunk);
-        }
-        if chunk.len() - start + self.stored.len() >= payload.len() {
+        pack(columns, &mut self.compressors, chunk);
+        if chunk.len() - start >= payload.len() {
             chunk.truncate(start);
             return false;
         }
-        chunk.extend_from_slice(&self.stored);
         true
     }
 
-    fn pack(&mut self) {
+    fn pack_small_entries(&mut self) {
         self.packed_steps.clear();
         pack_steps(&self.columns.steps, &mut self.packed_steps);
         self.packed_lengths.clear();
