@@ -111,6 +111,20 @@ static uint32_t image_identity(void) {
     return random ? (uint32_t)(((random[0] ^ random[1]) * UINT64_C(0x9E3779B97F4A7C15)) >> 32) : 0;
 }
 
+// A word that is 1 here and becomes 0 in processes that are forked, however that is done; but not by vfork.
+static uint32_t *new_witness(void) {
+    static uint32_t always = 1; // for old kernels
+    uint32_t *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED)
+        return &always;
+    if (madvise(page, 4096, MADV_WIPEONFORK) != 0) {
+        munmap(page, 4096);
+        return &always;
+    }
+    *page = 1;
+    return page;
+}
+
 static void attach(void) {
     struct ring_name name;
     const char *variable = secure_getenv("TRACKWAY_RING");
@@ -123,6 +137,7 @@ static void attach(void) {
         return;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     __trackway_process.image = image_identity();
+    __trackway_process.witness = new_witness();
     __trackway_process.ring = ring;
     __trackway_watch_threads();
     __trackway_abandon_former_image();

@@ -105,6 +105,7 @@ static uint32_t next_mark(void) { return __atomic_add_fetch(&last_mark, 1, __ATO
 
 VISIBLE void __trackway_enter_handler(struct handler_frame *frame) {
     uint64_t signals = block_signals();
+    __trackway_notice_fork();
     struct thread *thread = &__trackway_own;
     struct stream *interrupted = current_of(thread);
     *frame = (struct handler_frame){next_mark(), interrupted, __trackway_thread};

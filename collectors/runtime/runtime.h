@@ -61,6 +61,7 @@ struct handler_frame {
 
 struct process {
     struct trackway_ring *ring; // none: this process is not recorded
+    uint32_t *witness;          // 0 in a process that was forked without our knowledge
     uint32_t pid;
     uint32_t parent_pid;
     uint32_t image;
@@ -88,6 +89,8 @@ struct room __trackway_scratch(void);
 void __trackway_watch_threads(void);
 // This thread's stream, begun; none if the process is not recorded.
 VISIBLE struct stream *__trackway_this_stream(void);
+// Makes a forked process of which the C library didn't tell begin its own streams.
+void __trackway_notice_fork(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
 

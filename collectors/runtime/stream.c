@@ -67,6 +67,7 @@ struct stream *__trackway_this_stream(void) {
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
 VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor) {
     uint64_t signals = block_signals();
+    __trackway_notice_fork();
     struct stream *stream = current_stream();
     // The program may bring its own clock_gettime and the like, and record in it.
     set_thread_room(__trackway_scratch());
@@ -89,6 +90,7 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
 VISIBLE void __trackway_oracle_flush(struct stream *stream) {
     int saved_errno = errno;
     uint64_t signals = block_signals();
+    __trackway_notice_fork();
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
     stream->oracle_room = __trackway_take(&stream->oracle, stream);
     restore_signals(signals);
@@ -101,6 +103,7 @@ static void end_thread(void *round) {
         return;
     }
     uint64_t signals = block_signals();
+    __trackway_notice_fork();
     __trackway_own.watches_end = false;
     __trackway_end_streams(&__trackway_own);
     restore_signals(signals);
@@ -116,14 +119,24 @@ static void prepare_fork(void) {
 static void finish_fork(void) { restore_signals(__trackway_own.signals); }
 
 // The buffers stay the parent's; what the child records is another stream.
-static void begin_child(void) {
-    uint64_t signals = __trackway_own.signals;
+static void become_child(void) {
     set_thread_room((struct room){NULL, NULL});
     __trackway_own = (struct thread){.watches_end = __trackway_own.watches_end};
     __trackway_forget_handlers();
+    *__trackway_process.witness = 1;
     __trackway_process.parent_pid = __trackway_process.pid;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     begin_stream(&__trackway_own.first);
+}
+
+void __trackway_notice_fork(void) {
+    if (*__trackway_process.witness == 0)
+        become_child();
+}
+
+static void begin_child(void) {
+    uint64_t signals = __trackway_own.signals;
+    become_child();
     __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
     restore_signals(signals);
 }
