@@ -9,8 +9,11 @@ use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, Tr
 use crate::engine::{decoder_for, feed};
 use crate::{Analysis, Findings, Progress, RunSummary};
 
-/// Ended threads whose shards are kept apart: a thread may record a little more after its last chunk.
-const ENDED_SHARDS: usize = 16;
+/// For so long the shard of an ended thread waits for more: what a thread records after its last chunk, in late
+/// destructors, the recorder finds only when it looks for buffers that were left behind.
+const AFTERLIFE_NS: u64 = 2_000_000_000;
+/// Of more ended threads, the earliest don't wait. Then their late accesses start with empty caches.
+const MOST_ENDED_SHARDS: usize = 4096;
 
 /// A chunk as it would stand in the file.
 pub struct LiveChunk {
@@ -79,8 +82,10 @@ struct Shards<'r, A: Analysis> {
     analysis: &'r A,
     progress: Progress<'r>,
     of_stream: HashMap<u32, A::Shard>,
-    /// Streams whose thread has ended, the earliest first.
-    ended: VecDeque<u32>,
+    /// Streams whose thread has ended, and when; the earliest first.
+    ended: VecDeque<(u32, u64)>,
+    /// The time of the program, as far as chunks tell.
+    now_ns: u64,
     merged: A::Shard,
     summary: RunSummary,
 }
@@ -92,6 +97,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
             progress,
             of_stream: HashMap::new(),
             ended: VecDeque::new(),
+            now_ns: 0,
             merged: analysis.start_shard(),
             summary: RunSummary::default(),
         }
@@ -124,9 +130,11 @@ impl<'r, A: Analysis> Shards<'r, A> {
         }
         self.summary.chunks += 1;
         (self.progress)(self.summary.accesses - before, chunk.header.stored_length.into());
+        self.now_ns = self.now_ns.max(chunk.header.last_ns);
         if chunk.header.flags & FLAG_LAST != 0 {
-            self.end_stream(chunk.header.stream);
+            self.ended.push_back((chunk.header.stream, self.now_ns));
         }
+        self.merge_ended();
     }
 
     fn decode(&mut self, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) -> Result<(), TraceError> {
@@ -147,18 +155,18 @@ impl<'r, A: Analysis> Shards<'r, A> {
     }
 
     /// Thousands of threads may come and go: the memory of those that are gone is freed.
-    fn end_stream(&mut self, stream: u32) {
-        self.ended.retain(|ended| *ended != stream);
-        self.ended.push_back(stream);
-        if self.ended.len() <= ENDED_SHARDS {
-            return;
-        }
-        let shard = self
-            .ended
-            .pop_front()
-            .and_then(|stream| self.of_stream.remove(&stream));
-        if let Some(shard) = shard {
-            self.analysis.merge(&mut self.merged, shard);
+    fn merge_ended(&mut self) {
+        let now_ns = self.now_ns;
+        let is_over = |ended: &VecDeque<(u32, u64)>| {
+            let first = ended.front();
+            let waited = first.is_some_and(|(_, since_ns)| now_ns - since_ns > AFTERLIFE_NS);
+            waited || ended.len() > MOST_ENDED_SHARDS
+        };
+        while is_over(&self.ended) {
+            let stream = self.ended.pop_front().map(|(stream, _)| stream);
+            if let Some(shard) = stream.and_then(|stream| self.of_stream.remove(&stream)) {
+                self.analysis.merge(&mut self.merged, shard);
+            }
         }
     }
 

@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
-use trackway_analysis::{run, run_live, LiveChunk};
+use trackway_analysis::{run, run_live, Analysis, Findings, LiveChunk, Order};
 use trackway_report::to_csv;
-use trackway_trace::{GrowingTrace, Trace};
+use trackway_trace::chunk::FLAG_LAST;
+use trackway_trace::{Batch, ChunkHeader, ChunkKind, GrowingTrace, Trace};
 
 const GROUPINGS: [Grouping; 3] = [Grouping::Field, Grouping::Kind, Grouping::Site];
 
@@ -49,8 +50,7 @@ fn it_comes_to_the_same_as_a_run_over_the_file() {
         },
     );
     let Ok(live) = live;
-    let tables =
-        |findings: &trackway_analysis::Findings| -> Vec<_> { findings.tables.iter().map(to_csv).collect() };
+    let tables = |findings: &Findings| -> Vec<_> { findings.tables.iter().map(to_csv).collect() };
     assert_eq!(tables(&live.findings), tables(&findings));
     assert_eq!(live.findings.answer, findings.answer);
     assert_eq!(live.summary.accesses, summary.accesses);
@@ -84,5 +84,72 @@ fn sites_of_modules_that_are_loaded_later_are_counted() {
     let (findings, _) = run(&misses(&whole), &whole, NonZeroUsize::MIN, &|_, _| ());
     for (live, whole) in live.findings.tables.iter().zip(&findings.tables) {
         assert_eq!(to_csv(live), to_csv(whole));
+    }
+}
+
+/// Counts the shards that took anything.
+struct Shards;
+
+impl Analysis for Shards {
+    type Shard = u64;
+
+    fn order(&self) -> Order {
+        Order::PerStream
+    }
+
+    fn start_shard(&self) -> u64 {
+        0
+    }
+
+    fn take_batch(&self, shard: &mut u64, _: &Batch) {
+        *shard = 1;
+    }
+
+    fn merge(&self, into: &mut u64, from: u64) {
+        *into += from;
+    }
+
+    fn finish(&self, shard: u64, _: &Trace) -> Findings {
+        Findings {
+            answer: Some(shard.to_string()),
+            tables: Vec::new(),
+        }
+    }
+}
+
+#[test]
+fn ended_threads_may_record_a_little_more() {
+    const STREAMS: u32 = 40;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
+    let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
+    for (late_ns, shards) in [(500_000_000, STREAMS), (5_000_000_000, STREAMS + 1)] {
+        let (mut definitions, mut records) = (Vec::new(), Vec::new());
+        for chunk in chunks(&whole, &bytes) {
+            match chunk.header.kind {
+                ChunkKind::Records => records.push(chunk),
+                _ => definitions.push(chunk),
+            }
+        }
+        let of_stream = |stream, last_ns| LiveChunk {
+            header: ChunkHeader {
+                stream,
+                last_ns,
+                flags: FLAG_LAST,
+                ..records[0].header
+            },
+            bytes: records[0].bytes.clone(),
+        };
+        let ends = (0..STREAMS).map(|stream| of_stream(stream, 1));
+        // The second one, too, tells what time it is.
+        let late = [of_stream(1, late_ns), of_stream(0, late_ns)];
+        let live = run_live(
+            &path,
+            &mut definitions.into_iter().chain(ends).chain(late),
+            |_| Ok::<_, Infallible>(Shards),
+            &|_, _| (),
+        );
+        let Ok(live) = live;
+        assert!(live.summary.damage.is_empty());
+        assert_eq!(live.findings.answer, Some(shards.to_string()));
     }
 }

@@ -21,11 +21,9 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What takes the chunks of a recording, one after the other.
 pub trait ChunkSink: Send {
-    /// Called first. Once `impatience` is set, the user waits for nothing but the sink any more, and in vain: it ought
+    /// Called first. Once the flag is set, the user waits for nothing but the sink any more, and in vain: it ought
     /// to give up what takes long.
-    fn heed(&mut self, impatience: Arc<AtomicBool>) {
-        drop(impatience);
-    }
+    fn heed(&mut self, _impatience: Arc<AtomicBool>) {}
 
     /// Takes the next chunk as it stands in the file: header and stored payload. It may block; the program's buffers
     /// fill up meanwhile. After an error it is given nothing more, unless it revives.

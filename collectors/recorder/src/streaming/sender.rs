@@ -1,6 +1,7 @@
 //! The recorder's end of a connection to a collector. Chunks stay in a window until the collector has acknowledged
 //! them; a thread of its own sends them, and connects anew when the connection is lost.
 
+mod courier;
 mod link;
 
 use std::ffi::OsStr;

@@ -49,7 +49,7 @@ pub fn receive(house: &House, visitor: u64, connection: &Connection) {
         Ok(slot) => {
             desk.visit(visitor, &slot, &hello);
             slot.leave(visitor);
-            house.shelf.forget_if_empty(&hello.identity);
+            house.shelf.forget_if_empty(&hello.identity, slot);
         }
     }
 }

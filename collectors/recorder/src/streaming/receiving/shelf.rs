@@ -101,16 +101,12 @@ impl Shelf {
         Ok(slot)
     }
 
-    /// Forgets a trace of which nothing came.
-    pub fn forget_if_empty(&self, identity: &Identity) {
+    /// Forgets a trace of which nothing came and nobody else brings anything.
+    pub fn forget_if_empty(&self, identity: &Identity, slot: Arc<Slot>) {
+        const HERE_AND_ON_THE_SHELF: usize = 2;
         let mut slots = self.slots();
-        let is_empty = |slot: &Arc<Slot>| {
-            // Whoever holds the lock is bringing something.
-            slot.trace
-                .try_lock()
-                .is_ok_and(|trace| matches!(*trace, Kept::Unknown | Kept::Nothing { .. }))
-        };
-        if slots.get(identity).is_some_and(is_empty) {
+        let is_alone = Arc::strong_count(&slot) == HERE_AND_ON_THE_SHELF;
+        if is_alone && matches!(*slot.lock(), Kept::Unknown | Kept::Nothing { .. }) {
             slots.remove(identity);
         }
     }
