@@ -11,6 +11,8 @@ use crate::streaming::protocol::{Hello, Reply, FAREWELL};
 const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 /// Acknowledgements are waited for in steps of this.
 const TICK: Duration = Duration::from_secs(1);
+/// A collector that acknowledges nothing is not given up sooner: its disk may be slow.
+const SHORTEST_STALL: Duration = Duration::from_secs(10);
 const SHORTEST_DELAY: Duration = Duration::from_millis(20);
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
 
@@ -122,8 +124,17 @@ impl Link {
 
     /// Connects and learns how much the collector has.
     pub fn greet(&self) -> Result<Connection, Failure> {
+        let greeted = self.try_to_greet();
+        if greeted.is_err() {
+            self.lock().connection = None;
+        }
+        greeted
+    }
+
+    fn try_to_greet(&self) -> Result<Connection, Failure> {
         let connection = Connection::open(&self.route.address)?;
         connection.set_timeouts(GREETING_TIMEOUT, GREETING_TIMEOUT)?;
+        self.lock().connection = Some(connection.try_clone()?); // so that it can be shut down
         let hello = Hello {
             first: self.lock().window.first(),
             ..self.hello.clone()
@@ -150,9 +161,7 @@ impl Link {
 
     /// Sends over a connection until all is acknowledged or it breaks.
     fn send_over(&self, connection: Connection) -> Result<(), Failure> {
-        let stalled = self.route.reconnect_timeout.max(TICK);
-        connection.set_timeouts(TICK, stalled)?;
-        self.lock().connection = Some(connection.try_clone()?);
+        connection.set_timeouts(TICK, self.longest_stall())?;
         let done = std::thread::scope(|scope| {
             scope.spawn(|| self.read_replies(&connection));
             let sent = self.send_pieces(&connection);
@@ -244,7 +253,11 @@ impl Link {
 
     fn is_stalled(&self) -> bool {
         let state = self.lock();
-        state.sent > state.window.first() && state.last_progress.elapsed() > self.route.reconnect_timeout
+        state.sent > state.window.first() && state.last_progress.elapsed() > self.longest_stall()
+    }
+
+    fn longest_stall(&self) -> Duration {
+        self.route.reconnect_timeout.max(SHORTEST_STALL)
     }
 
     /// The first reason is kept: it may be the cause of the others.
