@@ -49,7 +49,8 @@ pub struct Difference {
 pub enum Incomparable {
     /// Buffers of the stream were dropped.
     Gap,
-    /// The stream was cut off by the end of its process, and the oracle was ahead of the last record.
+    /// The stream was cut off by the end of its process, and the oracle was ahead of the last record, or within it:
+    /// there, addresses may not be stored yet. A dump of the oracle tells.
     CutOff { decoded: Account, oracle: Account },
     /// The oracle has no account of this stream.
     NoAccount,
@@ -183,6 +184,7 @@ impl<'t> Comparer<'t> {
         let mut oracle_records = OracleRecords::new(self.trace, stream);
         let mut index = 0;
         let mut difference = None;
+        let mut reached_unstored = false;
         self.each_batch(stream, |batch| {
             for position in 0..batch.len() {
                 if !self.covers(batch.site[position]) {
@@ -191,9 +193,9 @@ impl<'t> Comparer<'t> {
                 let decoded = self.record(batch, position);
                 let oracle = oracle_records.next_access()?;
                 if oracle != Some(decoded) {
-                    let may_not_have_happened =
-                        batch.uncertain_from.is_some_and(|from| position >= from as usize);
-                    if oracle.is_some() || !may_not_have_happened {
+                    // It may not have happened, or with another address.
+                    reached_unstored = batch.uncertain_from.is_some_and(|from| position >= from as usize);
+                    if !reached_unstored {
                         let site = Some(batch.site[position]);
                         difference = Some(Difference {
                             index,
@@ -208,7 +210,7 @@ impl<'t> Comparer<'t> {
             }
             Ok(true)
         })?;
-        if difference.is_none() {
+        if difference.is_none() && !reached_unstored {
             let oracle = oracle_records.next_access()?;
             difference = oracle.map(|_| Difference {
                 index,
@@ -309,7 +311,7 @@ impl Hashing {
                 accesses: oracle.count,
             };
         }
-        match cut_off && oracle.count > decoded.count {
+        match cut_off && oracle.count > certain {
             true => StreamComparison::Incomparable(Incomparable::CutOff { decoded, oracle }),
             false => StreamComparison::HashDiffers { decoded, oracle },
         }
