@@ -71,10 +71,10 @@ class Availability {
             Known.reset();
     }
 
-    // Counters end at the border of their loop.
+    // Counters end at the border of their loop; they may be set before its preheader.
     void restrict(BasicBlock *BB, BitVector &Known) const {
         for (Register R : Counters)
-            if (!P.KnownIn[R]->contains(BB))
+            if (!P.KnownIn[R]->contains(BB) && P.KnownIn[R]->getLoopPreheader() != BB)
                 Known.reset(bitOf(R));
     }
 
@@ -204,6 +204,22 @@ class Availability {
         }
     }
 
+    static Operation stepBy(Register R, int64_t Delta) {
+        Operation O;
+        O.K = Operation::Kind::Step;
+        O.Anchor = nullptr;
+        O.Target = R;
+        O.Delta = Delta;
+        return O;
+    }
+
+    // Whether the unit begins an iteration with the register's step.
+    static bool steps(const Unit &U, Register R) {
+        return any_of(U.Operations, [&](const Operation &O) {
+            return O.Target == R && (O.K == Operation::Kind::Step || O.K == Operation::Kind::Set);
+        });
+    }
+
     unsigned placeResume(Unit &U) {
         BitVector Needed = KnownAt[&U];
         Needed &= LiveAt[&U];
@@ -213,7 +229,9 @@ class Availability {
                 U.Resume.push_back(R);
                 auto &[Stepping, Ahead] = P.StepAfter[R];
                 if (Stepping && Ahead != 0 && !Stepping->contains(U.Block) && P.KnownIn[R]->contains(U.Block))
-                    U.ResumeSteps.emplace_back(R, Ahead);
+                    U.ResumeSteps.push_back(stepBy(R, Ahead));
+                if (P.UndoStep[R] && steps(U, R))
+                    U.ResumeSteps.push_back(*P.UndoStep[R]);
                 Bytes += P.Registers[R].width();
             }
         for (const auto &E : P.Expectations)

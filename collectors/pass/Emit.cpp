@@ -112,14 +112,7 @@ class Emitter {
             O.Target = R;
             Operations.push_back(O);
         }
-        for (auto &[R, Ahead] : U.ResumeSteps) {
-            Operation O;
-            O.K = Operation::Kind::Step;
-            O.Anchor = nullptr;
-            O.Target = R;
-            O.Delta = Ahead;
-            Operations.push_back(O);
-        }
+        Operations.insert(Operations.end(), U.ResumeSteps.begin(), U.ResumeSteps.end());
         for (Register R : U.ResumeForgets) {
             Operation O;
             O.K = Operation::Kind::Forget;

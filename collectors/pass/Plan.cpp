@@ -74,6 +74,7 @@ Register Plan::addRegister(const Root &R, bool IsUnitLocal) {
     Registers.push_back(R);
     KnownIn.push_back(nullptr);
     StepAfter.emplace_back(nullptr, 0);
+    UndoStep.emplace_back();
     UnitLocal.push_back(IsUnitLocal);
     return Registers.size() - 1;
 }
@@ -89,12 +90,14 @@ class Planner {
         QuietLoops = findQuietLoops(In.F, In.DT, In.LI);
         addRepairs();
         Derived.emplace(In.LI, QuietLoops, Decompose);
+        findBusyUnits();
         addCalls();
         addAccessesAndAllocations();
         addContexts();
         sortOperations();
         addSteps();
         foldLoops();
+        liftSets();
         splitLongUnits();
         addExpectations(P, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
@@ -212,18 +215,25 @@ class Planner {
         if (P.KnownIn[Reg])
             return;
         P.KnownIn[Reg] = D.KnownAfter ? D.Outermost : D.L;
-        P.StepAfter[Reg] = {D.L, D.StepAfter};
+        P.StepAfter[Reg] = {D.L, ahead(R, D)};
         Instruction *Anchor = D.L->getLoopPreheader()->getTerminator();
         bool IsPointer = R.V->getType()->isPointerTy();
         Expression Start = IsPointer ? cheapest(D.Start, Anchor) : cheapestInteger(D.Start, R.Form, Anchor);
         RegisterExpression E = ensureAll(Start, Anchor);
+        Operation Step = stepOperation(Reg, R, D);
+        if (stepsAtHead(R, D)) {
+            P.UndoStep[Reg] = undo(Step);
+            addDifference(E, *P.UndoStep[Reg]);
+            HeadSteps.emplace_back(D.L->getHeader(), Step);
+        } else {
+            Steps.push_back(Step);
+        }
         Operation &O = add(Kind::Set, Anchor);
         O.Target = Reg;
         O.A = E;
-        addStep(Reg, R, D);
     }
 
-    void addStep(Register Reg, const Root &R, const DerivedValue &D) {
+    Operation stepOperation(Register Reg, const Root &R, const DerivedValue &D) {
         Operation O;
         O.K = Kind::Set;
         O.Anchor = D.L->getLoopLatch()->getTerminator();
@@ -234,7 +244,51 @@ class Planner {
         } else {
             O.A = ensureAll(D.Next, O.Anchor);
         }
-        Steps.push_back(O);
+        return O;
+    }
+
+    // Where nothing else is recorded at the end of an iteration, the step is made at the beginning of the next one, and
+    // the register starts one step behind. Then it is never ahead of its root.
+    bool stepsAtHead(const Root &R, const DerivedValue &D) const {
+        unsigned Head = FirstUnit.lookup(D.L->getHeader()), Latch = unitBefore(D.L->getLoopLatch()->getTerminator());
+        if (!Busy.contains(Head) || Busy.contains(Latch) || D.Next.Symbol)
+            return false;
+        bool AddsToItself = false;
+        for (auto &[Term, Scale] : D.Next.Terms)
+            if (Term == R && Scale == 1)
+                AddsToItself = true;
+            else if (Term.isWithin(*D.L))
+                return false;
+        return AddsToItself;
+    }
+
+    int64_t ahead(const Root &R, const DerivedValue &D) const { return stepsAtHead(R, D) ? 0 : D.StepAfter; }
+
+    static Operation undo(Operation Step) {
+        if (Step.K == Kind::Step) {
+            Step.Delta = -Step.Delta;
+            return Step;
+        }
+        Step.A.Constant = -Step.A.Constant;
+        for (auto &[Reg, Scale] : Step.A.Terms)
+            if (Reg != Step.Target)
+                Scale = -Scale;
+        return Step;
+    }
+
+    // What the step adds to its register, added to the expression.
+    static void addDifference(RegisterExpression &E, const Operation &Step) {
+        E.Constant += Step.K == Kind::Step ? Step.Delta : Step.A.Constant;
+        for (auto &[Reg, Scale] : Step.A.Terms)
+            if (Reg != Step.Target)
+                E.Terms.emplace_back(Reg, Scale);
+    }
+
+    void findBusyUnits() {
+        for (const Access &A : In.Accesses)
+            Busy.insert(unitBefore(A.Where));
+        for (const AllocationCall &A : In.Allocations)
+            Busy.insert(unitBefore(A.Anchor));
     }
 
     struct Place {
@@ -248,7 +302,7 @@ class Planner {
         if (mayShare(R)) {
             if (const DerivedValue *D = Derived->findFor(R, BB)) {
                 ensureDerived(R, *D);
-                return {Numbers.lookup(R), D->L->contains(BB) ? 0 : D->StepAfter};
+                return {Numbers.lookup(R), D->L->contains(BB) ? 0 : ahead(R, *D)};
             }
             if (Loop *L = hoistLoop(R, BB))
                 return {log(R, L->getLoopPreheader()->getTerminator(), false)};
@@ -477,10 +531,40 @@ class Planner {
         }
     }
 
-    // Last in their units: what the iteration records is computed from the values before the step.
+    // At the end they come last in their units: what the iteration records is computed from the values before the step.
     void addSteps() {
         for (const Operation &Step : Steps)
             P.Units[unitBefore(Step.Anchor)].Operations.push_back(Step);
+        for (auto &[Head, Step] : HeadSteps) {
+            auto &Operations = P.Units[FirstUnit.lookup(Head)].Operations;
+            Step.Anchor = Operations.front().Anchor;
+            Operations.insert(Operations.begin(), Step);
+        }
+    }
+
+    // What only sets registers before a loop costs nothing where the block before records in any case.
+    void liftSets() {
+        for (Loop *L : In.LI.getLoopsInPreorder()) {
+            BasicBlock *Before = L->getLoopPreheader();
+            BasicBlock *Single = Before ? Before->getSinglePredecessor() : nullptr;
+            if (!Single || !In.DT.isReachableFromEntry(Single))
+                continue;
+            Unit &From = P.Units[FirstUnit.lookup(Before)], &To = P.Units[unitBefore(Single->getTerminator())];
+            bool SetsOnly = all_of(From.Operations, [](const Operation &O) { return O.K == Kind::Set; });
+            if (From.EndsInCall || To.EndsInCall || !SetsOnly || !recordsInAnyCase(To))
+                continue;
+            for (Operation &O : From.Operations) {
+                O.Anchor = Single->getTerminator();
+                To.Operations.push_back(O);
+            }
+            From.Operations.clear();
+        }
+    }
+
+    static bool recordsInAnyCase(const Unit &U) {
+        return any_of(U.Operations, [](const Operation &O) {
+            return O.K != Kind::Context && O.K != Kind::LogRoot && O.K != Kind::Forget;
+        });
     }
 
     // A loop of one path and a known count that records no root of its own is one operation before it.
@@ -615,7 +699,9 @@ class Planner {
     std::vector<DenseSet<Register>> SharedRoots; // of each unit: registers it records
     using CompositeKey = std::pair<GlobalVariable *, SmallVector<std::pair<Root, int64_t>, 2>>;
     std::vector<SmallVector<std::pair<CompositeKey, RegisterExpression>, 4>> Composites;
+    DenseSet<unsigned> Busy; // units that access memory or allocate
     std::vector<Operation> Steps;
+    std::vector<std::pair<BasicBlock *, Operation>> HeadSteps;
     std::optional<DerivedValues> Derived;
 };
 

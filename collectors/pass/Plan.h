@@ -79,7 +79,7 @@ struct Unit {
     // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
     // to the registers.
     std::vector<Register> Resume;
-    std::vector<std::pair<Register, int64_t>> ResumeSteps;
+    std::vector<Operation> ResumeSteps;
     std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
@@ -118,6 +118,8 @@ struct Plan {
     // that steps it, after which it is ahead of its root by so much.
     std::vector<const llvm::Loop *> KnownIn;
     std::vector<std::pair<const llvm::Loop *, int64_t>> StepAfter;
+    // For a register that is stepped at the head of its loop: what undoes the step.
+    std::vector<std::optional<Operation>> UndoStep;
     std::vector<std::optional<Expectation>> Expectations;                // by register
     std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
     std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these

@@ -49,6 +49,8 @@ class Printer {
                 OS << " r" << R;
         }
         OS << "\n";
+        for (const Operation &O : U.ResumeSteps)
+            operation(U, O, 2);
         for (const Operation &O : U.Operations)
             operation(U, O);
     }

@@ -8,11 +8,9 @@ define void @quiet(ptr %p, i64 %n) {
 ; CHECK: unit %entry: global
 ; CHECK: root [[P:r[0-9]+]] = %p : 8
 ; CHECK: unit %loop: local
-; CHECK-NEXT: access 0 at [[P]] + [[I:r[0-9]+]] * 4
+; CHECK: access 0 at [[P]] + [[I:r[0-9]+]] * 4
 ; CHECK: unit %call: local, checks, repairs, resume
 ; CHECK-NEXT: context
-; CHECK-NEXT: unit %next: local
-; CHECK-NEXT: step [[I]] by 1
 entry:
   br label %loop
 loop:
