@@ -2,73 +2,18 @@
 
 #include "Derived.h"
 #include "Expect.h"
+#include "FoldLoops.h"
 #include "QuietLoops.h"
-#include "TripCounts.h"
+#include "Units.h"
 
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/Constants.h"
-#include "llvm/IR/InlineAsm.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
-#include <map>
 
 using namespace llvm;
 
 namespace trackway {
-
-// Intrinsics that become calls of functions that may record, or that return twice.
-static bool isCallInDisguise(Intrinsic::ID Id) {
-    switch (Id) {
-    case Intrinsic::eh_sjlj_longjmp:
-    case Intrinsic::eh_sjlj_setjmp:
-    case Intrinsic::coro_resume:
-    case Intrinsic::coro_destroy:
-    case Intrinsic::coro_await_suspend_void:
-    case Intrinsic::coro_await_suspend_bool:
-    case Intrinsic::coro_await_suspend_handle:
-        return true;
-    default:
-        return false;
-    }
-}
-
-bool endsUnit(const Instruction &I) {
-    auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call)
-        return false;
-    if (auto *II = dyn_cast<IntrinsicInst>(Call))
-        return isCallInDisguise(II->getIntrinsicID());
-    // Assembly may switch stacks or call back; an empty one is only a barrier for the compiler.
-    if (auto *Asm = dyn_cast<InlineAsm>(Call->getCalledOperand()))
-        return isa<CallBrInst>(Call) || (Call->mayReadOrWriteMemory() && !Asm->getAsmString().empty());
-    return true;
-}
-
-void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
-    for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
-        for (auto &[R, Scale] : E->Terms)
-            Visit(R);
-    if (O.K == Operation::Kind::Masked || O.K == Operation::Kind::Gather)
-        Visit(O.Target);
-    if (O.K == Operation::Kind::Gather)
-        for (unsigned Lane = 0; Lane < O.Lanes; ++Lane)
-            Visit(O.FirstLane + Lane);
-    for (const Operation &Inner : O.Body) {
-        if (Inner.K == Operation::Kind::Step)
-            Visit(Inner.Target);
-        forRegistersRead(Inner, Visit);
-    }
-}
-
-unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
-    unsigned Bytes = 0;
-    for (const Operation &O : Operations)
-        if (O.K == Operation::Kind::LogRoot)
-            Bytes += Registers[O.Target].width();
-    return Bytes;
-}
 
 Register Plan::addRegister(const Root &R, bool IsUnitLocal) {
     Registers.push_back(R);
@@ -83,10 +28,12 @@ namespace {
 
 class Planner {
   public:
-    explicit Planner(const PlanInput &In) : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL) {}
+    explicit Planner(const PlanInput &In)
+        : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL), Places(cutUnits(In.F, P.Units)) {}
 
     Plan run() {
-        cutUnits();
+        SharedRoots.resize(P.Units.size());
+        Composites.resize(P.Units.size());
         QuietLoops = findQuietLoops(In.F, In.DT, In.LI);
         addRepairs();
         Derived.emplace(In.LI, QuietLoops, Decompose);
@@ -96,9 +43,10 @@ class Planner {
         addContexts();
         sortOperations();
         addSteps();
-        foldLoops();
-        liftSets();
-        splitLongUnits();
+        foldLoops(P, In, Places, QuietLoops,
+                  [&](Value *Count, Instruction *Anchor) { return integer(Count, RootForm::Unsigned, Anchor); });
+        liftSets(P, In, Places);
+        splitLongUnits(P);
         addExpectations(P, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
         return std::move(P);
@@ -108,22 +56,6 @@ class Planner {
     using Kind = Operation::Kind;
 
     // ---- Units ----
-
-    void cutUnits() {
-        ReversePostOrderTraversal<Function *> Order(&In.F);
-        for (BasicBlock *BB : Order) {
-            FirstUnit[BB] = P.Units.size();
-            for (Instruction &I : *BB) {
-                UnitOf[&I] = P.Units.size();
-                if (endsUnit(I) && !I.isTerminator())
-                    P.Units.emplace_back(BB, &I, true);
-            }
-            Instruction *Terminator = BB->getTerminator();
-            P.Units.emplace_back(BB, Terminator, endsUnit(*Terminator));
-        }
-        SharedRoots.resize(P.Units.size());
-        Composites.resize(P.Units.size());
-    }
 
     // Behind each call in a quiet loop what is known before it is recorded again.
     void addRepairs() {
@@ -142,7 +74,7 @@ class Planner {
         return Outermost;
     }
 
-    unsigned unitBefore(Instruction *Anchor) const { return UnitOf.lookup(Anchor); }
+    unsigned unitBefore(Instruction *Anchor) const { return Places.before(Anchor); }
 
     Operation &add(Kind K, Instruction *Anchor) {
         Unit &U = P.Units[unitBefore(Anchor)];
@@ -250,7 +182,7 @@ class Planner {
     // Where nothing else is recorded at the end of an iteration, the step is made at the beginning of the next one, and
     // the register starts one step behind. Then it is never ahead of its root.
     bool stepsAtHead(const Root &R, const DerivedValue &D) const {
-        unsigned Head = FirstUnit.lookup(D.L->getHeader()), Latch = unitBefore(D.L->getLoopLatch()->getTerminator());
+        unsigned Head = Places.first(D.L->getHeader()), Latch = unitBefore(D.L->getLoopLatch()->getTerminator());
         if (!Busy.contains(Head) || Busy.contains(Latch) || D.Next.Symbol)
             return false;
         bool AddsToItself = false;
@@ -358,7 +290,7 @@ class Planner {
             if (SharedRoots[U].contains(It->second))
                 return true;
             BasicBlock *BB = P.Units[U].Block;
-            if (U != FirstUnit.lookup(BB))
+            if (U != Places.first(BB))
                 return false;
             auto *Parent = In.DT.getNode(BB)->getIDom();
             if (!Parent)
@@ -536,102 +468,10 @@ class Planner {
         for (const Operation &Step : Steps)
             P.Units[unitBefore(Step.Anchor)].Operations.push_back(Step);
         for (auto &[Head, Step] : HeadSteps) {
-            auto &Operations = P.Units[FirstUnit.lookup(Head)].Operations;
+            auto &Operations = P.Units[Places.first(Head)].Operations;
             Step.Anchor = Operations.front().Anchor;
             Operations.insert(Operations.begin(), Step);
         }
-    }
-
-    // What only sets registers before a loop costs nothing where the block before records in any case.
-    void liftSets() {
-        for (Loop *L : In.LI.getLoopsInPreorder()) {
-            BasicBlock *Before = L->getLoopPreheader();
-            BasicBlock *Single = Before ? Before->getSinglePredecessor() : nullptr;
-            if (!Single || !In.DT.isReachableFromEntry(Single))
-                continue;
-            Unit &From = P.Units[FirstUnit.lookup(Before)], &To = P.Units[unitBefore(Single->getTerminator())];
-            bool SetsOnly = all_of(From.Operations, [](const Operation &O) { return O.K == Kind::Set; });
-            if (From.EndsInCall || To.EndsInCall || !SetsOnly || !recordsInAnyCase(To))
-                continue;
-            for (Operation &O : From.Operations) {
-                O.Anchor = Single->getTerminator();
-                To.Operations.push_back(O);
-            }
-            From.Operations.clear();
-        }
-    }
-
-    static bool recordsInAnyCase(const Unit &U) {
-        return any_of(U.Operations, [](const Operation &O) {
-            return O.K != Kind::Context && O.K != Kind::LogRoot && O.K != Kind::Forget;
-        });
-    }
-
-    // A loop of one path and a known count that records no root of its own is one operation before it.
-    void foldLoops() {
-        if (In.LI.empty())
-            return;
-        TripCounts Counts(In.F, In.DT, In.LI);
-        auto OutermostFirst = In.LI.getLoopsInPreorder();
-        for (Loop *L : reverse(OutermostFirst))
-            if (canFold(*L))
-                if (Value *TimesBack = Counts.timesBack(*L, QuietLoops))
-                    fold(*L, TimesBack);
-    }
-
-    static bool mayRepeat(const Operation &O) {
-        switch (O.K) {
-        case Kind::Context:
-        case Kind::Set:
-        case Kind::Step:
-        case Kind::Single:
-        case Kind::Block:
-        case Kind::Repeat:
-            return true;
-        default:
-            return false;
-        }
-    }
-
-    static unsigned depth(const Operation &O) {
-        unsigned Deepest = 0;
-        for (const Operation &Inner : O.Body)
-            Deepest = std::max(Deepest, depth(Inner));
-        return Deepest + (O.K == Kind::Repeat);
-    }
-
-    bool canFold(const Loop &L) const {
-        bool Accesses = false;
-        for (const Unit &U : P.Units) {
-            if (!L.contains(U.Block))
-                continue;
-            auto MayRepeat = [](const Operation &O) { return mayRepeat(O) && depth(O) < MaxRepeatDepth; };
-            if (U.EndsInCall || !all_of(U.Operations, MayRepeat))
-                return false;
-            if (U.Operations.empty())
-                continue;
-            if (In.LI.getLoopFor(U.Block) != &L || !L.getLoopLatch() || !In.DT.dominates(U.Block, L.getLoopLatch()))
-                return false;
-            Accesses = true;
-        }
-        return Accesses;
-    }
-
-    void fold(Loop &L, Value *TimesBack) {
-        Instruction *Anchor = L.getLoopPreheader()->getTerminator();
-        RegisterExpression Count = integer(TimesBack, RootForm::Unsigned, Anchor);
-        ++Count.Constant;
-        std::vector<Operation> Body;
-        for (Unit &U : P.Units)
-            if (L.contains(U.Block)) {
-                for (Operation &O : U.Operations)
-                    if (O.K != Kind::Context)
-                        Body.push_back(std::move(O));
-                U.Operations.clear();
-            }
-        Operation &O = add(Kind::Repeat, Anchor);
-        O.A = Count;
-        O.Body = std::move(Body);
     }
 
     void sortOperations() {
@@ -641,58 +481,11 @@ class Planner {
             });
     }
 
-    static Operation logRoot(Register R, Instruction *Anchor) {
-        Operation O;
-        O.K = Kind::LogRoot;
-        O.Anchor = Anchor;
-        O.Target = R;
-        return O;
-    }
-
-    // Pieces of a long unit follow each other without a call between. Each records for itself the registers that no
-    // other unit may rely on, so that few need to be recorded again in a fresh buffer.
-    void splitLongUnits() {
-        std::vector<Unit> Result;
-        for (Unit &U : P.Units) {
-            unsigned Bytes = 0;
-            DenseSet<Register> Recorded;
-            Unit Piece(U.Block, U.End, false);
-            Piece.Repairs = U.Repairs;
-            auto Record = [&](Register R) {
-                if (Recorded.insert(R).second)
-                    Bytes += P.Registers[R].width();
-            };
-            for (Operation &O : U.Operations) {
-                bool Between = !Piece.Operations.empty() && Piece.Operations.back().Anchor != O.Anchor;
-                if (Bytes > MaxUnitPayload && Between) {
-                    Result.push_back(std::move(Piece));
-                    Piece = Unit(U.Block, U.End, false);
-                    Bytes = 0;
-                    Recorded.clear();
-                }
-                if (O.K == Kind::LogRoot)
-                    Record(O.Target);
-                forRegistersRead(O, [&](Register R) {
-                    if (!P.UnitLocal[R] || Recorded.contains(R))
-                        return;
-                    Record(R);
-                    Piece.Operations.push_back(logRoot(R, O.Anchor));
-                });
-                Piece.Operations.push_back(std::move(O));
-            }
-            Piece.EndsInCall = U.EndsInCall;
-            Piece.IsRepaired = U.IsRepaired;
-            Result.push_back(std::move(Piece));
-        }
-        P.Units = std::move(Result);
-    }
-
     const PlanInput &In;
     const DataLayout &DL;
     Decomposer Decompose;
     Plan P;
-    DenseMap<const Instruction *, unsigned> UnitOf;
-    DenseMap<const BasicBlock *, unsigned> FirstUnit;
+    UnitIndex Places;
     DenseSet<const Loop *> QuietLoops;
     DenseMap<Root, Register> Numbers;
     unsigned Shared = 0;
