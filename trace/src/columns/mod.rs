@@ -31,3 +31,10 @@ mod step {
 const STEPS_PER_BYTE: usize = 4;
 /// Lengths in a byte.
 const LENGTHS_PER_BYTE: usize = 2;
+
+/// Whether the processor counts leading zeros and shifts by variable amounts in one instruction each.
+#[cfg(target_arch = "x86_64")]
+fn is_x86_64_detected() -> bool {
+    use std::arch::is_x86_feature_detected;
+    is_x86_feature_detected!("lzcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
+}

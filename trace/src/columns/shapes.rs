@@ -5,6 +5,7 @@
 //!   which stands for the start of a chunk and is no record's;
 //! - the roots of a form lie in `roots`, and each one's offset + width is at most the form's length
 //!   without the id;
+//! - no form has the id 0;
 //! - the functions of forms lie in `functions`, and their local ids in `locals`;
 //! - a record has at most [`MAX_RECORD_LENGTH`] bytes, so at most as many roots.
 
@@ -127,8 +128,8 @@ impl Shapes {
         for (index, segment) in segments.iter().enumerate() {
             let id = first_id as usize + index;
             let function = first_function + segment.function as usize;
-            if segment.record_length > MAX_RECORD_LENGTH || id >= 1 << 24 || u32::try_from(function).is_err()
-            {
+            let is_id = (1..1 << 24).contains(&id);
+            if segment.record_length > MAX_RECORD_LENGTH || !is_id || u32::try_from(function).is_err() {
                 continue;
             }
             let form = self.shape(segment, function as u32);

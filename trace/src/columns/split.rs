@@ -1,5 +1,7 @@
 //! Records to columns.
 
+#[cfg(target_arch = "x86_64")]
+use super::is_x86_64_detected;
 use super::shapes::{Form, Root, Shapes};
 use super::step;
 
@@ -34,12 +36,6 @@ pub(super) fn split(
         return unsafe { split_x86_64(shapes, payload, short_records, columns) };
     }
     split_records(shapes, payload, short_records, columns)
-}
-
-#[cfg(target_arch = "x86_64")]
-fn is_x86_64_detected() -> bool {
-    use std::arch::is_x86_feature_detected;
-    is_x86_feature_detected!("lzcnt") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
 }
 
 /// The same with instructions that count leading zeros and shift by variable amounts.

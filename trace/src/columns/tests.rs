@@ -313,6 +313,19 @@ fn longer_records_than_a_buffer_may_hold_stay_as_they_are() {
     );
 }
 
+#[test]
+fn id_0_is_no_id() {
+    let mut shapes = Shapes::new();
+    shapes.add(0, &[segment(0, 0, &[])]);
+    let mut stored = StoredColumns {
+        steps: vec![2 | 2 << 2],
+        ..StoredColumns::default()
+    };
+    let mut output = [0; 8 + MARGIN];
+    let error = join(&mut shapes, &mut stored, 8, &mut output).unwrap_err();
+    assert!(error.starts_with("a stated id belongs to no module"), "{error}");
+}
+
 /// Columns of a record of `segment` under its global id, and what of them is refused.
 fn refused(steps: &[u8], ids: &[u8], lengths: &[u8], residuals: &[u8], length: usize) -> String {
     let mut stored = StoredColumns {
