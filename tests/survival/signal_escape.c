@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/time.h>
 
-enum { SIZE = 1024, ESCAPES = 2000, STACK = 64 * 1024 };
+enum { SIZE = 1024, ESCAPES = 200, STACK = 64 * 1024 };
 
 static unsigned table[SIZE];
 static char stack[STACK];
