@@ -33,6 +33,8 @@ SIZES = {
 }
 REGULAR = ("stream", "matrix")
 BASELINES = ("empty_call", "record48")
+# Compared with the codec in question.
+OTHER_CODECS = ("lz4", "zstd")
 # The comparison builds and the decoder are steadier than recording, and their runs long.
 SIDE_ROUNDS = 3
 
@@ -44,6 +46,7 @@ COLUMNS = (
     Column("record48", "48 B rec."),
     Column("discard", "discard"),
     Column("shm_raw", "shm raw"),
+    Column("lz4", "shm lz4"),
     Column("shm", "shm"),
     Column("disk", "disk"),
     Column("program_cpu", "cpu prog."),
@@ -51,6 +54,7 @@ COLUMNS = (
     Column("recorder_share", "rec./prog."),
     Column("ring_bytes", "ring B", "{:.3f}"),
     Column("trace_bytes", "trace B", "{:.3f}"),
+    Column("lz4_bytes", "lz4 B", "{:.3f}"),
     Column("zstd_bytes", "zstd B", "{:.3f}"),
     Column("decode_m_per_s", "decode M/s", "{:.0f}"),
     Column("runs_m_per_s", "runs M/s", "{:.0f}"),
@@ -89,7 +93,8 @@ def one_round(name, built, folders, codec, side, quick):
     if not quick:
         figures["untraced"] = timing.timed([built["traced"], *arguments], environment)
         figures["shm_raw"] = recorded(["--codec=none"], trace)
-        figures["zstd"] = recorded(["--codec=zstd"], trace)
+        for other in OTHER_CODECS:
+            figures[other] = recorded([f"--codec={other}"], trace)
         on_disk = folders["disk"] / "trace"
         figures["disk"] = recorded([f"--codec={codec}"], on_disk)
         on_disk.unlink()
@@ -133,11 +138,12 @@ def row_of(medians, code):
         "decode_m_per_s": accesses / decode["decode_cpu_s"] / 1e6,
         "runs_m_per_s": accesses / decode["decode_runs_cpu_s"] / 1e6,
     }
-    for variant in ("untraced", "discard", "shm_raw", "shm", "zstd", "disk"):
+    for variant in ("untraced", "discard", "shm_raw", "shm", "disk", *OTHER_CODECS):
         if variant in medians:
             row[variant] = medians[variant]["wall_s"] / plain["wall_s"]
-    if "zstd" in medians:
-        row["zstd_bytes"] = medians["zstd"]["trace_bytes"] / accesses
+    for codec in OTHER_CODECS:
+        if codec in medians:
+            row[f"{codec}_bytes"] = medians[codec]["trace_bytes"] / accesses
     for baseline in BASELINES:
         if baseline in medians:
             row[baseline] = medians[baseline]["wall_s"] / medians["plain_comparison"]["wall_s"]
@@ -198,13 +204,14 @@ def show(rows, arguments, old):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
-    parser.add_argument("--codec", default="lz4", help="of shm and disk (default lz4, of which the targets speak)")
+    parser.add_argument("--codec", help="of shm and disk, and of the targets (default: the recorder's)")
     parser.add_argument("--quick", action="store_true", help="only what the targets need: plain, discard, shm")
     parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(SIZES)} (default all)")
     arguments = parser.parse_args()
     if unknown := set(arguments.workloads) - set(SIZES):
         parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(SIZES)}")
     old = results.earlier(arguments)
+    arguments.codec = arguments.codec or programs.default_codec()
     programs.build_tools()
     names = arguments.workloads or list(SIZES)
     built = {name: build(name, arguments.quick) for name in names}
