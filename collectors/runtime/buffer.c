@@ -58,7 +58,16 @@ static struct trackway_buffer *own_free_buffer(struct trackway_ring *ring) {
     return NULL;
 }
 
-static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, bool may_drop) {
+// The recorder may take long, and the user may want to end the program meanwhile. Handlers run as anywhere else; what
+// is sent before a stream has begun is not blocked.
+static void let_signals_in(const struct stream *stream) {
+    if (!stream->begun)
+        return;
+    restore_signals(stream->signals);
+    block_signals();
+}
+
+static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const struct stream *stream, bool may_drop) {
     for (;;) {
         uint32_t seen = __atomic_load_n(&ring->free_events, __ATOMIC_SEQ_CST);
         if (!takes_records(ring))
@@ -66,8 +75,9 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, bool 
         struct trackway_buffer *buffer = own_free_buffer(ring);
         if (buffer || may_drop)
             return buffer;
+        let_signals_in(stream);
         __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
-        futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed
+        futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed, signals may come
         __atomic_fetch_sub(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
     }
 }
@@ -91,7 +101,7 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
 struct room __trackway_take(struct lane *lane, struct stream *stream) {
     struct trackway_ring *ring = __trackway_process.ring;
     bool may_drop = (ring->flags & TRACKWAY_DROP_WHEN_FULL) && !lane->must_wait;
-    lane->buffer = wait_for_buffer(ring, may_drop);
+    lane->buffer = wait_for_buffer(ring, stream, may_drop);
     if (!lane->buffer) {
         lane->dropped++;
         if (stream->slot)

@@ -45,6 +45,9 @@ static bool is_published(const struct stream *stream) {
 // What was interrupted will not go on. If it had records that only its registers knew of, they end the stream.
 static void abandon(struct stream *stream) {
     stream->frame = NULL;
+    stream->busy = false; // it may have been waiting for a buffer
+    if (!stream->records.buffer)
+        stream->rest = (struct trackway_thread){NULL, NULL};
     if (is_published(stream))
         return;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);

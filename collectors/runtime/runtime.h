@@ -39,6 +39,7 @@ struct stream {
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
+    uint64_t signals;                  // the mask to wait with
     struct room oracle_room;           // what is left of the oracle's buffer
     struct trackway_thread rest;       // cursor and limit while it is not the current one
     const struct handler_frame *frame; // of the handler that interrupted it, if one did

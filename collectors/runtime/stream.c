@@ -74,6 +74,7 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
     if (!stream->busy) {
         int saved_errno = errno;
         stream->busy = true;
+        stream->signals = signals;
         if (!stream->begun)
             begin_stream(stream);
         if (!__trackway_own.watches_end)
@@ -91,6 +92,7 @@ VISIBLE void __trackway_oracle_flush(struct stream *stream) {
     int saved_errno = errno;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
+    stream->signals = signals;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
     stream->oracle_room = __trackway_take(&stream->oracle, stream);
     restore_signals(signals);

@@ -285,6 +285,35 @@ class Killed(unittest.TestCase):
             self.assertNotIn("panicked", verified.stderr)
             self.assertIn("without an end chunk", verified.stdout)
 
+    def test_program_that_waits_for_its_recorder(self):
+        """Signals still reach it."""
+        with tools.folder() as folder:
+            source = tools.ROOT / "workloads" / "quicksort.c"
+            traced = tools.compile_traced(f"{folder}/traced", [source], "-O2", oracle=False)
+            script = 'echo $$; exec "$0" 3000000'
+            command = [tools.TRACKWAY, "record", "-f", "-o", f"{folder}/trace", "--", "bash", "-c", script, traced]
+            recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            program = int(recorder.stdout.readline())
+            recorder.send_signal(signal.SIGSTOP)
+            try:
+                time.sleep(1)  # by now all buffers are full
+                os.kill(program, signal.SIGTERM)
+                self.wait_for_end(program)
+            finally:
+                recorder.send_signal(signal.SIGCONT)
+            recorder.communicate(timeout=tools.TIME_LIMIT_S)
+            self.assertEqual(recorder.returncode, 128 + signal.SIGTERM)
+
+    def wait_for_end(self, program):
+        """Until it is at most a zombie, since its recorder is stopped."""
+        deadline = time.monotonic() + 60
+        state = "R"
+        while state not in "ZX" and time.monotonic() < deadline:
+            time.sleep(0.1)
+            with open(f"/proc/{program}/stat") as stat:
+                state = stat.read().rpartition(")")[2].split()[0]
+        self.assertEqual(state, "Z")
+
     def wait_for(self, output, expected):
         """The program goes on without its recorder, and prints what it should."""
         deadline = time.monotonic() + tools.TIME_LIMIT_S
