@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::chunk::HEADER_LENGTH;
-use crate::columns::{ColumnReader, ColumnWriter, RecordShapes};
+use crate::columns::{ColumnReader, ColumnWriter, Preference, RecordShapes};
 use crate::{ChunkFields, ChunkHeader, ChunkKind, Codec, TraceError};
 
 /// Greatest length of an uncompressed payload, bytes.
@@ -15,22 +15,12 @@ const LZ4_MAX_RATIO: u64 = 255;
 /// No byte of a column, before it is compressed, stands for more than 16 bytes of records.
 const COLUMNS_MAX_RATIO: u64 = 16 * LZ4_MAX_RATIO;
 
-/// When splitting leaves less than one byte in so many, LZ4 may do as well, and be faster.
-const EASY_RATIO: usize = 16;
-/// LZ4 does as long as it leaves no more than one byte in so many.
-const LZ4_GOOD_RATIO: usize = 8;
-/// Payloads that are split after one for which LZ4 did not do.
-const LZ4_PAUSE: u8 = 64;
-
 /// Turns payloads into chunks. Each compressing thread has one; its memory is reused from chunk to chunk.
 pub struct ChunkEncoder {
     codec: Codec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
     columns: Option<Box<ColumnWriter>>,
-    /// Of columns and LZ4, the latter does for the latest records.
-    prefers_lz4: bool,
-    /// Payloads of records to come for which LZ4 is not worth trying.
-    pause: u8,
+    preference: Preference,
 }
 
 impl ChunkEncoder {
@@ -56,8 +46,7 @@ impl ChunkEncoder {
             codec,
             zstd,
             columns,
-            prefers_lz4: false,
-            pause: 0,
+            preference: Preference::default(),
         })
     }
 
@@ -89,27 +78,26 @@ impl ChunkEncoder {
 
     /// Puts the records after room for the header, by columns or LZ4, and says by which.
     fn store_records(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
-        if self.prefers_lz4 {
+        if self.preference.is_lz4() {
             let codec = self.store(Codec::Lz4, payload, chunk);
-            if chunk.len() - HEADER_LENGTH <= payload.len() / LZ4_GOOD_RATIO {
+            if self
+                .preference
+                .accepts(payload.len(), chunk.len() - HEADER_LENGTH)
+            {
                 return codec;
             }
-            self.prefers_lz4 = false;
-            self.pause = LZ4_PAUSE;
         }
         chunk.clear();
         chunk.resize(HEADER_LENGTH, 0);
-        if !self
-            .columns
-            .as_mut()
-            .is_some_and(|columns| columns.append(payload, chunk))
-        {
-            return self.store(Codec::Lz4, payload, chunk);
+        if let Some(columns) = &mut self.columns {
+            if columns.append(payload, chunk) {
+                let stored_length = chunk.len() - HEADER_LENGTH;
+                self.preference
+                    .note_columns(payload.len(), stored_length, columns.short_records());
+                return Codec::Columns;
+            }
         }
-        let is_easy = chunk.len() - HEADER_LENGTH < payload.len() / EASY_RATIO;
-        self.prefers_lz4 = is_easy && self.pause == 0;
-        self.pause = self.pause.saturating_sub(1);
-        Codec::Columns
+        self.store(Codec::Lz4, payload, chunk)
     }
 
     /// Puts the stored payload after room for the header and says how it is stored.

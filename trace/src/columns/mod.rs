@@ -7,6 +7,7 @@
 
 mod join;
 mod packed;
+mod preference;
 mod reader;
 mod shapes;
 mod split;
@@ -15,6 +16,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use preference::Preference;
 pub(crate) use reader::ColumnReader;
 pub(crate) use writer::{ColumnWriter, RecordShapes};
 

@@ -92,6 +92,11 @@ impl ColumnWriter {
         &self.modules
     }
 
+    /// Whether the latest payload has hardly any roots.
+    pub(crate) fn short_records(&self) -> bool {
+        self.short_records
+    }
+
     /// Appends the split records of `payload`. False, and appends nothing, if they can't be split, or not to less.
     pub(crate) fn append(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> bool {
         for module in self.modules.from(self.known_modules) {
