@@ -15,9 +15,12 @@ impl Code {
             segments: vec![SegmentCode {
                 front: Front::EMPTY,
                 record_length: 0,
+                goes_on: false,
+                has_loops: false,
+                first_front: 0,
+                front_count: 0,
                 step_count: 0,
                 first_step: 0,
-                has_loops: false,
             }],
             ..Code::default()
         };
@@ -30,6 +33,9 @@ impl Code {
             offset: 0,
             accesses: 0,
             front: FrontBuilder::new(0),
+            fronts: Vec::new(),
+            in_steps: false,
+            record_length: 0,
             run: Vec::new(),
         };
         for module in &loaded.modules {
@@ -58,8 +64,8 @@ impl Code {
 pub(super) struct Compiler<'a> {
     pub(super) code: Code,
     pub(super) program: &'a Program,
-    /// For each register the stamp of the last segment that read or set it so far: a root that writes one which its
-    /// own segment touched cannot move to the front.
+    /// For each register the stamp of the last front that read or set it so far: a root that writes one which the
+    /// present front touched must go to the next.
     touched: Vec<u32>,
     stamp: u32,
     /// The segment's first step.
@@ -68,7 +74,13 @@ pub(super) struct Compiler<'a> {
     offset: u32,
     /// Accesses of the segment so far, at most.
     accesses: usize,
+    /// The front that is being filled, and those of the segment before it.
     front: FrontBuilder,
+    fronts: Vec<Front>,
+    /// An operation fitted no front: it and all that follow are steps.
+    in_steps: bool,
+    /// Bytes of the segment's roots.
+    record_length: u32,
     /// Neighbouring accesses that become one step.
     run: Vec<Linear>,
 }
@@ -123,7 +135,9 @@ impl Compiler<'_> {
         self.accesses = 0;
         let first_step = self.code.steps.len() as u32;
         self.first_step = first_step as usize;
+        self.record_length = segment.record_length;
         self.front = FrontBuilder::new(segment.record_length);
+        self.in_steps = false;
         for operation in &segment.operations {
             match operation {
                 Operation::Root { register, encoding } => self.root(*register, *encoding),
@@ -133,10 +147,18 @@ impl Compiler<'_> {
         self.end_run();
         self.code.max_record_length = self.code.max_record_length.max(segment.record_length as usize);
         self.code.max_accesses = self.code.max_accesses.max(self.accesses);
-        let front = std::mem::replace(&mut self.front, FrontBuilder::new(0));
+        self.next_front();
+        let first_front = self.code.fronts.len() as u32;
+        let mut fronts = self.fronts.drain(..);
+        let front = fronts.next().unwrap_or(Front::EMPTY);
+        self.code.fronts.extend(fronts);
+        let front_count = self.code.fronts.len() as u32 - first_front;
         SegmentCode {
-            front: front.finish(),
+            front,
             record_length: segment.record_length,
+            goes_on: front_count > 0 || self.code.steps.len() > self.first_step,
+            first_front,
+            front_count,
             first_step,
             step_count: self.code.steps.len() as u32 - first_step,
             has_loops: segment
@@ -150,12 +172,14 @@ impl Compiler<'_> {
         let register = register(number);
         let offset = self.offset;
         self.offset += u32::from(encoding.width);
-        let untouched = self.touched[register as usize] != self.stamp;
-        self.touch(register);
-        if untouched && self.front.root(register, encoding, offset) {
+        let taken = self.into_front(|compiler| {
+            let untouched = compiler.touched[register as usize] != compiler.stamp;
+            compiler.touch(register);
+            untouched && compiler.front.root(register, encoding, offset)
+        });
+        if taken {
             return;
         }
-        self.front.close();
         let root = Root {
             offset,
             register,
@@ -164,6 +188,33 @@ impl Compiler<'_> {
         };
         self.code.roots.push(root);
         self.roots_step();
+    }
+
+    /// Tries the present front, then a fresh one; false if the operation must be a step.
+    fn into_front(&mut self, mut take: impl FnMut(&mut Self) -> bool) -> bool {
+        if self.in_steps {
+            return false;
+        }
+        if take(self) {
+            return true;
+        }
+        if self.front.is_used() && self.fronts.len() + 1 < MAX_FRONTS {
+            self.next_front();
+            if take(self) {
+                return true;
+            }
+        }
+        self.in_steps = true;
+        false
+    }
+
+    fn next_front(&mut self) {
+        let next = FrontBuilder::new(self.record_length);
+        let front = std::mem::replace(&mut self.front, next);
+        if front.is_used() {
+            self.fronts.push(front.finish());
+        }
+        self.stamp += 1;
     }
 
     /// Successive roots are one step.
@@ -183,8 +234,12 @@ impl Compiler<'_> {
         self.touched[register as usize] = self.stamp;
     }
 
+    fn touch_all(&mut self, value: &Value) {
+        value.terms.iter().for_each(|term| self.touch(term.register));
+    }
+
     fn step(&mut self, step: Step) {
-        self.front.close();
+        self.in_steps = true;
         self.end_run();
         self.code.steps.push(step);
     }
@@ -258,7 +313,7 @@ impl Compiler<'_> {
     }
 
     fn repetition(&mut self, context: Context<'_>, count: &Expression, body: &[Operation]) {
-        self.front.close();
+        self.in_steps = true;
         let count = self.wide(context, count);
         if let Some(affine) = self.affine_loop(context, body) {
             let number = self.code.affine.len() as u32;
@@ -324,7 +379,7 @@ impl Compiler<'_> {
             EventCode::Exit(function) => Some(Mark::exit(0, function)),
             _ => None,
         };
-        if mark.is_some_and(|mark| self.front.mark(mark)) {
+        if mark.is_some_and(|mark| self.into_front(|compiler| compiler.front.mark(mark))) {
             return;
         }
         let number = self.code.events.len() as u32;
@@ -350,7 +405,12 @@ impl Compiler<'_> {
 
     fn set(&mut self, register: u32, value: Value) {
         self.touch(register);
-        if self.front.set(register, &value) {
+        let taken = self.into_front(|compiler| {
+            compiler.touch_all(&value);
+            compiler.touch(register);
+            compiler.front.set(register, &value)
+        });
+        if taken {
             return;
         }
         match value.linear() {
@@ -369,7 +429,11 @@ impl Compiler<'_> {
     fn access(&mut self, site: SiteId, value: Value) {
         self.accesses += 1;
         let size = self.program.site(site).size;
-        if self.front.access(site, size, &value) {
+        let taken = self.into_front(|compiler| {
+            compiler.touch_all(&value);
+            compiler.front.access(site, size, &value)
+        });
+        if taken {
             return;
         }
         match value.linear() {

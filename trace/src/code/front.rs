@@ -2,8 +2,8 @@
 //!
 //! A mispredicted branch costs as much as a dozen accesses. So the front has a fixed shape: roots, a value that addresses
 //! have in common, accesses, a mark, and settings. Its class says how much of that is there, roughly: what a segment has
-//! less goes to a register that nobody reads, or behind the end of what counts; what it has more is left to steps. All
-//! that follows the roots is told from the registers as they are after them.
+//! less goes to a register that nobody reads, or behind the end of what counts; what it has more goes to further fronts,
+//! or to steps. All that follows the roots is told from the registers as they are after them.
 
 use super::compile::Value;
 use super::{Linear, SCRATCH_REGISTER, TEMPORARY_REGISTER, ZERO_REGISTER};
@@ -89,15 +89,15 @@ impl Front {
     };
 }
 
-/// Fills a front with the first operations of a segment, as far as they fit.
+/// Fills a front with successive operations of a segment, as far as they fit.
 pub(super) struct FrontBuilder {
     front: Front,
     record_length: u32,
+    /// Whether anything was taken.
+    used: bool,
     root_count: usize,
     set_count: usize,
     has_temporary: bool,
-    /// An operation did not fit: it and all that follow are steps.
-    closed: bool,
 }
 
 impl FrontBuilder {
@@ -106,15 +106,15 @@ impl FrontBuilder {
         FrontBuilder {
             front: Front::EMPTY,
             record_length,
+            used: false,
             root_count: 0,
             set_count: 0,
             has_temporary: false,
-            closed: false,
         }
     }
 
-    pub(super) fn close(&mut self) {
-        self.closed = true;
+    pub(super) fn is_used(&self) -> bool {
+        self.used
     }
 
     pub(super) fn finish(mut self) -> Front {
@@ -126,10 +126,9 @@ impl FrontBuilder {
         self.front
     }
 
-    /// Takes a root whose register no operation before it has touched; false if there is no place.
+    /// Takes a root whose register none of the front's operations has touched; false if there is no place.
     pub(super) fn root(&mut self, register: u32, encoding: Encoding, offset: u32) -> bool {
         let Some(root) = self.front.roots.get_mut(self.root_count) else {
-            self.closed = true;
             return false;
         };
         let bits = u32::from(encoding.width) * 8;
@@ -140,31 +139,32 @@ impl FrontBuilder {
             register,
         };
         self.root_count += 1;
+        self.used = true;
         true
     }
 
-    /// Takes `register = value`; false if it must be a step.
+    /// Takes `register = value`; false if it does not fit.
     pub(super) fn set(&mut self, register: u32, value: &Value) -> bool {
         let taken = self.try_set(register, value);
-        self.closed |= !taken;
+        self.used |= taken;
         taken
     }
 
-    /// Takes an access; false if it must be a step.
+    /// Takes an access; false if it does not fit.
     pub(super) fn access(&mut self, site: SiteId, size: u32, address: &Value) -> bool {
         let taken = self.try_access(site, size, address);
-        self.closed |= !taken;
+        self.used |= taken;
         taken
     }
 
-    /// Takes an event, `mark` being it with no access before it; false if it must be a step.
+    /// Takes an event, `mark` being it with no access before it; false if there is no place.
     pub(super) fn mark(&mut self, mark: Mark) -> bool {
-        if self.closed || self.front.mark_count > 0 {
-            self.closed = true;
+        if self.front.mark_count > 0 {
             return false;
         }
         self.front.mark = mark.moved(self.front.access_count);
         self.front.mark_count = 1;
+        self.used = true;
         true
     }
 
@@ -172,7 +172,7 @@ impl FrontBuilder {
         let sets = &self.front.sets[..self.set_count];
         let position = sets.iter().position(|set| set.register == register);
         let position = position.unwrap_or(self.set_count);
-        if self.closed || position == FRONT_SETS {
+        if position == FRONT_SETS {
             return false;
         }
         let Some((source, constant)) = self.place(value) else {
@@ -189,7 +189,7 @@ impl FrontBuilder {
 
     fn try_access(&mut self, site: SiteId, size: u32, address: &Value) -> bool {
         let index = self.front.access_count as usize;
-        if self.closed || index == FRONT_ACCESSES {
+        if index == FRONT_ACCESSES {
             return false;
         }
         let Some((register, constant)) = self.place(address) else {

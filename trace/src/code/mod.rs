@@ -9,6 +9,7 @@
 //! - every range of a [`Step`] lies inside its pool;
 //! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries behind the last one that a step names;
 //! - [`Code::entries`] lead to segments that exist, and an entry's local ids lie in the entries, too;
+//! - a segment has at most [`MAX_FRONTS`] fronts;
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
 //! - a segment stands for at most [`Code::max_accesses`] accesses, where the body of a loop counts once;
 //! - the steps between a [`Step::Loop`] and its end are the body's, and loops nest at most [`MAX_LOOP_DEPTH`] deep.
@@ -37,6 +38,9 @@ pub(crate) const TEMPORARY_REGISTER: u32 = 2;
 /// The table's first register.
 pub(crate) const FIRST_REGISTER: u32 = 3;
 
+/// Fronts of one segment. Long segments are rare, and take less memory as steps.
+pub(crate) const MAX_FRONTS: usize = 8;
+
 /// The segment of ids that belong to none.
 pub(crate) const NO_SEGMENT: u32 = 0;
 
@@ -48,6 +52,8 @@ pub(crate) struct Code {
     pub(crate) id_count: u32,
     /// The first one is no segment.
     pub(crate) segments: Vec<SegmentCode>,
+    /// Those that follow the first ones of their segments.
+    pub(crate) fronts: Vec<Front>,
     pub(crate) steps: Vec<Step>,
     pub(crate) roots: Vec<Root>,
     pub(crate) near: Vec<Near>,
@@ -68,16 +74,20 @@ pub(crate) struct Code {
     pub(crate) max_accesses: usize,
 }
 
-/// What the decoder does for a record: the front, then the steps.
+/// What the decoder does for a record: the front, more fronts, then the steps.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct SegmentCode {
     pub(crate) front: Front,
     /// Bytes after the id.
     pub(crate) record_length: u32,
+    /// Whether anything follows the front.
+    pub(crate) goes_on: bool,
+    pub(crate) has_loops: bool,
+    pub(crate) first_front: u32,
+    pub(crate) front_count: u32,
     pub(crate) step_count: u32,
     pub(crate) first_step: u32,
-    pub(crate) has_loops: bool,
 }
 
 /// What an id leads to: the segment, the bytes of its record with the id, and where in `entries` its function's local ids are. An

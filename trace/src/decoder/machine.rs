@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use crate::code::{Code, EventCode, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, RUN_UNIT};
+use crate::code::{
+    Code, EventCode, Front, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, MAX_FRONTS,
+    RUN_UNIT,
+};
 use crate::event::LongBlock;
 use crate::{Batch, Event, Lane, Mark, SiteId};
 
@@ -49,7 +52,7 @@ impl<'a> Machine<'a> {
         batch.site.reserve(room);
         batch.address.reserve(room);
         batch.size.reserve(room);
-        batch.marks.reserve(BATCH_MARKS + 1);
+        batch.marks.reserve(BATCH_MARKS + MAX_FRONTS);
         let (sites, addresses) = (batch.site.as_mut_ptr(), batch.address.as_mut_ptr());
         let sizes = batch.size.as_mut_ptr();
         let marks = batch.marks.as_mut_ptr();
@@ -140,6 +143,12 @@ impl<'a> Machine<'a> {
             self.batch.address.set_len(self.accesses);
             self.batch.size.set_len(self.accesses);
         }
+    }
+
+    #[inline(always)]
+    pub(super) fn further_fronts(&self, segment: &SegmentCode) -> &'a [Front] {
+        // SAFETY: the range lies in the pool.
+        unsafe { slice(&self.code.fronts, segment.first_front, segment.front_count) }
     }
 
     /// Runs the steps of a record without loops; its bytes after the id begin at `start`.

@@ -114,7 +114,17 @@ impl Machine<'_> {
             position = record_end;
             first_local = entry[ENTRY_FIRST_LOCAL];
             end_local = entry[ENTRY_END_LOCAL];
-            if segment.step_count > 0 {
+            if segment.goes_on {
+                for front in self.further_fronts(segment) {
+                    // SAFETY: as above: the columns have room for all accesses of a record, the marks for a mark of
+                    // each of its fronts.
+                    unsafe { columns.run(front, payload.as_ptr().add(record_end), accesses, marks) };
+                    accesses += front.access_count as usize;
+                    marks += front.mark_count as usize;
+                }
+                if segment.step_count == 0 {
+                    continue;
+                }
                 let start = record_end - segment.record_length as usize;
                 // SAFETY: the front has written them.
                 unsafe { self.set_lengths(accesses, marks) };
