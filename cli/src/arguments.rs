@@ -96,7 +96,7 @@ pub struct RecordArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K")]
     pub buffer_size: u32,
     /// Number of buffers
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 16)]
     pub buffers: u32,
     /// What a thread does when all buffers are full: wait for the recorder, or drop records, which leaves a gap
     #[arg(long, value_enum, default_value_t = OnFull::Wait)]

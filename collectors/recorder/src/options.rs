@@ -29,7 +29,7 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
-    /// Options with the default buffers (64 of 256 KiB), one worker, columns, and waiting when the ring is full.
+    /// Options with the default buffers (16 of 256 KiB), one worker, columns, and waiting when the ring is full.
     pub fn new(program: impl Into<OsString>, output: Output) -> Self {
         Self {
             program: program.into(),
@@ -38,7 +38,7 @@ impl RecordOptions {
             compression: Compression::Columns,
             when_full: WhenFull::Wait,
             buffer_size: 256 * 1024,
-            buffer_count: 64,
+            buffer_count: 16,
             workers: 1,
             dump_oracle: false,
             notify: |_| (),
