@@ -32,7 +32,7 @@ impl Hierarchy {
 
     /// Runs an access of `length` bytes through the caches and adds, for each level, the number of lines that it
     /// missed. An access of length 0 touches nothing; one beyond the end of the address space ends there.
-    #[inline]
+    #[inline(always)]
     pub fn access(&mut self, address: u64, length: u64, misses: &mut [u64; MAX_LEVELS]) {
         let first = address >> self.first_shift;
         let last = address.saturating_add(length.wrapping_sub(1)) >> self.first_shift;
@@ -42,7 +42,7 @@ impl Hierarchy {
         self.touch_lines(first, last, length, misses);
     }
 
-    #[inline]
+    #[inline(always)]
     fn touch_lines(&mut self, first: u64, last: u64, length: u64, misses: &mut [u64; MAX_LEVELS]) {
         if length == 0 {
             return;
@@ -57,6 +57,7 @@ impl Hierarchy {
     }
 
     /// After a miss of the first level.
+    #[inline(always)]
     fn look_further(&mut self, address: u64, misses: &mut [u64; MAX_LEVELS]) {
         for (level, missed) in self.levels.iter_mut().zip(misses).skip(1) {
             if level.touch(address >> level.line_shift()) {

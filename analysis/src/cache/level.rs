@@ -45,7 +45,7 @@ impl Level {
     }
 
     /// Uses the line; says whether it was there. If not, it takes the place of the least recently used of its set.
-    #[inline]
+    #[inline(always)]
     pub(super) fn touch(&mut self, line: u64) -> bool {
         let set = match self.sets {
             SetCount::Mask(mask) => line & mask,
@@ -56,7 +56,7 @@ impl Level {
         if ways[0] == line {
             return true;
         }
-        // The usual associativities get code of their own, in which the loops are unrolled.
+        // The usual associativities get code of their own, in which all ways are compared at once.
         match ways.len() {
             4 => promote::<4>(ways, line),
             8 => promote::<8>(ways, line),
@@ -67,21 +67,32 @@ impl Level {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn promote<const WAYS: usize>(ways: &mut [u64], line: u64) -> bool {
-    match ways.first_chunk_mut::<WAYS>() {
-        Some(ways) => promote_any(ways, line),
-        None => false,
+    let Some(ways) = ways.first_chunk_mut::<WAYS>() else {
+        return false;
+    };
+    let hit = ways.iter().fold(false, |hit, way| hit | (*way == line));
+    if hit {
+        return promote_any(ways, line);
     }
+    let old = *ways;
+    ways[1..].copy_from_slice(&old[..WAYS - 1]);
+    ways[0] = line;
+    false
 }
 
 /// Moves the line to the front, shifting what stood before it; if it was missing, the last falls out.
 #[inline(always)]
 fn promote_any(ways: &mut [u64], line: u64) -> bool {
-    let position = ways.iter().position(|&other| other == line);
-    ways.copy_within(..position.unwrap_or(ways.len() - 1), 1);
-    ways[0] = line;
-    position.is_some()
+    let mut carried = line;
+    for way in ways {
+        std::mem::swap(way, &mut carried);
+        if carried == line {
+            return true;
+        }
+    }
+    false
 }
 
 #[cfg(test)]

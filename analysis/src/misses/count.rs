@@ -82,12 +82,12 @@ impl Analysis for Misses {
     }
 
     fn take_batch(&self, shard: &mut MissesShard, batch: &Batch) {
-        for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => shard.take_accesses(batch, range),
-                Piece::Run(run) => shard.take_run(batch.lanes(run), run.count),
-            }
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { shard.take_with_avx2(batch) };
         }
+        shard.take(batch);
     }
 
     fn merge(&self, into: &mut MissesShard, from: MissesShard) {
@@ -126,6 +126,23 @@ impl Analysis for Misses {
 }
 
 impl MissesShard {
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn take_with_avx2(&mut self, batch: &Batch) {
+        self.take(batch);
+    }
+
+    #[inline(always)]
+    fn take(&mut self, batch: &Batch) {
+        for piece in batch.pieces() {
+            match piece {
+                Piece::Accesses(range) => self.take_accesses(batch, range),
+                Piece::Run(run) => self.take_run(batch.lanes(run), run.count),
+            }
+        }
+    }
+
+    #[inline(always)]
     fn take_accesses(&mut self, batch: &Batch, range: Range<usize>) {
         let MissesShard { hierarchy, counters } = self;
         let first = range.start;
@@ -147,6 +164,7 @@ impl MissesShard {
     }
 
     /// Counts a run as a whole; of the caches only those iterations that change something in them.
+    #[inline(always)]
     fn take_run(&mut self, lanes: &[Lane], count: u64) {
         for lane in lanes {
             let counters = counters_of(&mut self.counters, lane.site);
