@@ -45,14 +45,21 @@ static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompo
 }
 
 // The values that a phi at the loop's head takes at the ends of its iterations, through the joins on the way.
-static void collectNext(Value *V, const PHINode &Head, const Loop &L, SmallVectorImpl<Value *> &Next, unsigned Depth) {
-    auto *Join = dyn_cast<PHINode>(V);
-    if (!Join || Join == &Head || !L.contains(Join) || Depth == MaxChain) {
-        Next.push_back(V);
-        return;
+static SmallVector<Value *, 16> nextValues(const PHINode &Head, const Loop &L) {
+    SmallVector<Value *, 16> Next, Work;
+    SmallPtrSet<Value *, 8> Joins;
+    for (BasicBlock *From : Head.blocks())
+        if (L.contains(From))
+            Work.push_back(Head.getIncomingValueForBlock(From));
+    while (!Work.empty()) {
+        Value *V = Work.pop_back_val();
+        auto *Join = dyn_cast<PHINode>(V);
+        if (!Join || Join == &Head || !L.contains(Join))
+            Next.push_back(V);
+        else if (Joins.insert(Join).second)
+            append_range(Work, Join->incoming_values());
     }
-    for (Value *Incoming : Join->incoming_values())
-        collectNext(Incoming, Head, L, Next, Depth + 1);
+    return Next;
 }
 
 // By how much most paths through the loop advance a value that it carries.
@@ -60,10 +67,7 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
     auto *Head = dyn_cast<PHINode>(R.V);
     if (!Head || Head->getParent() != L.getHeader())
         return std::nullopt;
-    SmallVector<Value *, 16> Next;
-    for (BasicBlock *From : Head->blocks())
-        if (L.contains(From))
-            collectNext(Head->getIncomingValueForBlock(From), *Head, L, Next, 0);
+    SmallVector<Value *, 16> Next = nextValues(*Head, L);
     std::map<int64_t, unsigned> Votes;
     for (Value *V : Next) {
         bool IsPointer = V->getType()->isPointerTy();

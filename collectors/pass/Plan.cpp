@@ -10,7 +10,6 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Module.h"
 
-
 using namespace llvm;
 
 namespace trackway {
@@ -273,10 +272,11 @@ class Planner {
             return 0;
         if (isLoggedNearby(R, Anchor))
             return 0;
-        auto Expected = expected(R, In.LI, QuietLoops, Decompose);
-        return !Expected || !Expected->In->contains(BB)      ? R.width()
-               : Expected->K == Expectation::Kind::SameValue ? 0
-                                                             : 4;
+        auto [Known, New] = Expected.try_emplace(R);
+        if (New)
+            Known->second = expected(R, In.LI, QuietLoops, Decompose);
+        const auto &E = Known->second;
+        return !E || !E->In->contains(BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
     }
 
     // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
@@ -492,6 +492,7 @@ class Planner {
     std::vector<DenseSet<Register>> SharedRoots; // of each unit: registers it records
     using CompositeKey = std::pair<GlobalVariable *, SmallVector<std::pair<Root, int64_t>, 2>>;
     std::vector<SmallVector<std::pair<CompositeKey, RegisterExpression>, 4>> Composites;
+    DenseMap<Root, std::optional<Expectation>> Expected;
     DenseSet<unsigned> Busy; // units that access memory or allocate
     std::vector<Operation> Steps;
     std::vector<std::pair<BasicBlock *, Operation>> HeadSteps;
