@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::compile::{Compiler, Context, Value};
+use super::compile::{Compiler, Context};
+use super::value::Value;
 use super::*;
 use crate::table::Operation;
 

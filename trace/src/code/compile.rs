@@ -1,6 +1,7 @@
 //! From a table's operations to the decoder's steps.
 
 use super::front::FrontBuilder;
+use super::value::Value;
 use super::*;
 use crate::merge::{Loaded, LoadedModule, MergedTable};
 use crate::table::{AllocatedBlock, Encoding, Expression, Operation, Segment, MAX_REGISTERS};
@@ -172,7 +173,7 @@ impl Compiler<'_> {
         let register = register(number);
         let offset = self.offset;
         self.offset += u32::from(encoding.width);
-        let taken = self.into_front(|compiler| {
+        let taken = self.fits_front(|compiler| {
             let untouched = compiler.touched[register as usize] != compiler.stamp;
             compiler.touch(register);
             untouched && compiler.front.root(register, encoding, offset)
@@ -191,7 +192,7 @@ impl Compiler<'_> {
     }
 
     /// Tries the present front, then a fresh one; false if the operation must be a step.
-    fn into_front(&mut self, mut take: impl FnMut(&mut Self) -> bool) -> bool {
+    fn fits_front(&mut self, mut take: impl FnMut(&mut Self) -> bool) -> bool {
         if self.in_steps {
             return false;
         }
@@ -379,7 +380,7 @@ impl Compiler<'_> {
             EventCode::Exit(function) => Some(Mark::exit(0, function)),
             _ => None,
         };
-        if mark.is_some_and(|mark| self.into_front(|compiler| compiler.front.mark(mark))) {
+        if mark.is_some_and(|mark| self.fits_front(|compiler| compiler.front.mark(mark))) {
             return;
         }
         let number = self.code.events.len() as u32;
@@ -405,7 +406,7 @@ impl Compiler<'_> {
 
     fn set(&mut self, register: u32, value: Value) {
         self.touch(register);
-        let taken = self.into_front(|compiler| {
+        let taken = self.fits_front(|compiler| {
             compiler.touch_all(&value);
             compiler.touch(register);
             compiler.front.set(register, &value)
@@ -429,7 +430,7 @@ impl Compiler<'_> {
     fn access(&mut self, site: SiteId, value: Value) {
         self.accesses += 1;
         let size = self.program.site(site).size;
-        let taken = self.into_front(|compiler| {
+        let taken = self.fits_front(|compiler| {
             compiler.touch_all(&value);
             compiler.front.access(site, size, &value)
         });
@@ -510,39 +511,5 @@ impl Compiler<'_> {
         code.terms.extend(value.terms);
         code.wide.push(wide);
         code.wide.len() as u32 - 1
-    }
-}
-
-/// An expression whose symbol has become part of the constant.
-pub(super) struct Value {
-    pub(super) constant: u64,
-    pub(super) terms: Vec<WideTerm>,
-}
-
-impl Value {
-    pub(super) fn linear(&self) -> Option<Linear> {
-        let mut linear = Linear {
-            constant: self.constant,
-            ..Linear::ZERO
-        };
-        if self.terms.len() > linear.scales.len() {
-            return None;
-        }
-        for (index, term) in self.terms.iter().enumerate() {
-            linear.scales[index] = i32::try_from(term.scale).ok()?;
-            linear.registers[index] = term.register;
-        }
-        Some(linear)
-    }
-}
-
-impl Linear {
-    pub(super) fn near(&self) -> Option<Near> {
-        let [first, second] = self.scales;
-        let near = second == 0 && (first == 1 || self.registers[0] == ZERO_REGISTER);
-        near.then_some(Near {
-            constant: self.constant,
-            register: self.registers[0],
-        })
     }
 }

@@ -5,7 +5,7 @@
 //! less goes to a register that nobody reads, or behind the end of what counts; what it has more goes to further fronts,
 //! or to steps. All that follows the roots is told from the registers as they are after them.
 
-use super::compile::Value;
+use super::value::Value;
 use super::{Linear, SCRATCH_REGISTER, TEMPORARY_REGISTER, ZERO_REGISTER};
 use crate::table::Encoding;
 use crate::{Mark, SiteId};

@@ -19,6 +19,7 @@
 mod affine;
 mod compile;
 mod front;
+mod value;
 
 pub(crate) use front::{Front, FrontSet};
 

@@ -398,7 +398,7 @@ impl<'a> Machine<'a> {
                     let step = if packed { number } else { u64::from(lane) };
                     self.wide_value(base).wrapping_add(step.wrapping_mul(stride))
                 }
-                LaneAddresses::Gathered { first_register } => self.register(first_register + lane as u32),
+                LaneAddresses::Gathered { first_register } => self.register(first_register + lane),
             };
             self.push(masked.site, address, masked.size);
             rest &= rest - 1;
