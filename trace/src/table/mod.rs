@@ -7,6 +7,7 @@ mod cursor;
 mod encode;
 mod operation;
 mod parse;
+mod parse_operations;
 
 pub use encode::{encode_svarint, encode_varint};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};

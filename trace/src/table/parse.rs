@@ -2,7 +2,6 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::operation::{code, PACKED_BIT, SIGN_BIT};
 use super::*;
 
 type Result<T> = std::result::Result<T, TableError>;
@@ -70,11 +69,11 @@ impl Table {
     }
 }
 
-struct Parser<'a> {
-    cursor: Cursor<'a>,
-    table: Table,
+pub(super) struct Parser<'a> {
+    pub(super) cursor: Cursor<'a>,
+    pub(super) table: Table,
     /// Loops around the operation that is being read.
-    loop_depth: usize,
+    pub(super) loop_depth: usize,
 }
 
 impl Parser<'_> {
@@ -253,177 +252,6 @@ impl Parser<'_> {
             ));
         }
         Ok(())
-    }
-
-    fn register(&mut self, registers: u32) -> Result<u32> {
-        self.cursor.below(registers as usize, "register")
-    }
-
-    fn expression(&mut self, registers: u32) -> Result<Expression> {
-        let head = self.cursor.varint("expression")?;
-        let symbol = match head & 1 {
-            0 => None,
-            _ => Some(self.cursor.below(self.table.symbols.len(), "symbol")?),
-        };
-        let constant = self.cursor.svarint("constant")?;
-        let terms = head >> 1;
-        if terms > (self.cursor.remaining() / 2) as u64 {
-            return self.cursor.error(format!(
-                "an expression of {terms} terms, more than the table has room for"
-            ));
-        }
-        let term = |_| {
-            Ok(Term {
-                register: self.register(registers)?,
-                scale: self.cursor.svarint("scale")?,
-            })
-        };
-        Ok(Expression {
-            symbol,
-            constant,
-            terms: (0..terms).map(term).collect::<Result<_>>()?,
-        })
-    }
-
-    fn site_index(&mut self) -> Result<u32> {
-        self.cursor.below(self.table.sites.len(), "site")
-    }
-
-    fn allocation_site_index(&mut self) -> Result<u32> {
-        self.cursor
-            .below(self.table.allocation_sites.len(), "allocation site")
-    }
-
-    fn operations(&mut self, registers: u32) -> Result<Vec<Operation>> {
-        let count = self.cursor.count(1, "operations")?;
-        (0..count).map(|_| self.operation(registers)).collect()
-    }
-
-    fn operation(&mut self, registers: u32) -> Result<Operation> {
-        Ok(match self.cursor.u8("operation")? {
-            code::ROOT => Operation::Root {
-                register: self.register(registers)?,
-                encoding: self.encoding()?,
-            },
-            code::SET => Operation::Set {
-                register: self.register(registers)?,
-                value: self.expression(registers)?,
-            },
-            code::ACCESS => Operation::Access {
-                site: self.site_index()?,
-                address: self.expression(registers)?,
-            },
-            code::BLOCK => Operation::Block {
-                site: self.site_index()?,
-                address: self.expression(registers)?,
-                length: self.expression(registers)?,
-            },
-            code::MASKED => self.masked(registers)?,
-            code::GATHER => self.gather(registers)?,
-            code::ALLOCATE => Operation::Allocate {
-                site: self.allocation_site_index()?,
-                block: self.block(registers)?,
-            },
-            code::FREE => Operation::Free {
-                site: self.allocation_site_index()?,
-                address: self.expression(registers)?,
-            },
-            code::REALLOCATE => Operation::Reallocate {
-                site: self.allocation_site_index()?,
-                old: self.expression(registers)?,
-                block: self.block(registers)?,
-            },
-            code::ENTER => Operation::Enter,
-            code::EXIT => Operation::Exit,
-            code::LOOP => self.repetition(registers)?,
-            byte => return self.cursor.error(format!("unknown operation {byte}")),
-        })
-    }
-
-    fn repetition(&mut self, registers: u32) -> Result<Operation> {
-        if self.loop_depth == MAX_LOOP_DEPTH {
-            return self
-                .cursor
-                .error(format!("more than {MAX_LOOP_DEPTH} loops within each other"));
-        }
-        let count = self.expression(registers)?;
-        self.loop_depth += 1;
-        let body = self.operations(registers)?;
-        self.loop_depth -= 1;
-        if !body.iter().all(Operation::may_repeat) {
-            return self.cursor.error("a loop around a root or an event");
-        }
-        Ok(Operation::Loop { count, body })
-    }
-
-    fn block(&mut self, registers: u32) -> Result<Box<AllocatedBlock>> {
-        Ok(Box::new(AllocatedBlock {
-            address: self.expression(registers)?,
-            element_size: self.expression(registers)?,
-            count: self.expression(registers)?,
-        }))
-    }
-
-    fn encoding(&mut self) -> Result<Encoding> {
-        let byte = self.cursor.u8("encoding of a root")?;
-        let width = byte & !SIGN_BIT;
-        if !matches!(width, 1 | 2 | 4 | 8) {
-            return self.cursor.error(format!("unknown encoding {byte} of a root"));
-        }
-        Ok(Encoding {
-            width,
-            signed: byte & SIGN_BIT != 0,
-        })
-    }
-
-    fn lanes(&mut self) -> Result<u8> {
-        let lanes = self.cursor.u8("number of lanes")?;
-        if lanes == 0 || lanes > MAX_LANES {
-            return self
-                .cursor
-                .error(format!("{lanes} lanes, where 1 to {MAX_LANES} are possible"));
-        }
-        Ok(lanes)
-    }
-
-    fn masked(&mut self, registers: u32) -> Result<Operation> {
-        let site = self.site_index()?;
-        let address = self.expression(registers)?;
-        let mask = self.register(registers)?;
-        let lanes = self.lanes()?;
-        let flags = self.cursor.u8("flags of a masked access")?;
-        if flags & !PACKED_BIT != 0 {
-            return self
-                .cursor
-                .error(format!("unknown flags {flags} of a masked access"));
-        }
-        let stride = self.cursor.varint("lane stride")?;
-        Ok(Operation::Masked {
-            site,
-            address,
-            mask,
-            lanes,
-            packed: flags & PACKED_BIT != 0,
-            stride,
-        })
-    }
-
-    fn gather(&mut self, registers: u32) -> Result<Operation> {
-        let site = self.site_index()?;
-        let mask = self.register(registers)?;
-        let lanes = self.lanes()?;
-        let first_register = self.register(registers)?;
-        if first_register + u32::from(lanes) > registers {
-            return self.cursor.error(format!(
-                "lanes up to register {first_register} + {lanes} of {registers}"
-            ));
-        }
-        Ok(Operation::Gather {
-            site,
-            mask,
-            lanes,
-            first_register,
-        })
     }
 
     fn check_symbols(&self) -> Result<()> {
