@@ -111,21 +111,34 @@ class Expecter {
 
     void run() {
         P.Expectations.resize(P.Registers.size());
-        for (unsigned U = 0; U < P.Units.size(); ++U)
-            for (unsigned I = 0; I < P.Units[U].Operations.size(); ++I) {
-                const Operation &O = P.Units[U].Operations[I];
-                if (O.K == Operation::Kind::LogRoot)
-                    expect(O.Target);
-            }
+        DenseSet<Register> Seen;
+        std::vector<Candidate> Candidates;
+        for (const Unit &U : P.Units)
+            for (const Operation &O : U.Operations)
+                if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
+                    if (auto E = expected(P.Registers[O.Target], LI, Quiet, Decompose))
+                        Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
+        llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
+        DenseMap<const Loop *, unsigned> Count;
+        for (const Candidate &C : Candidates)
+            if (Count[C.E.In]++ < MaxExpectations)
+                expect(C.R, C.E);
     }
 
   private:
-    void expect(Register R) {
+    // Each keeps a variable alive throughout its loop: more than this cost the program more than they save.
+    static constexpr unsigned MaxExpectations = 16;
+
+    struct Candidate {
+        Register R;
+        Expectation E;
+        unsigned Depth;
+    };
+
+    unsigned depth(const Root &R) const { return LI.getLoopDepth(cast<Instruction>(R.V)->getParent()); }
+
+    void expect(Register R, Expectation E) {
         Root Whole = P.Registers[R];
-        auto Likely = expected(Whole, LI, Quiet, Decompose);
-        if (!Likely || P.Expectations[R])
-            return;
-        Expectation E = *Likely;
         E.Remembered = R;
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
