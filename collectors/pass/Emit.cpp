@@ -311,7 +311,7 @@ class Emitter {
         IRBuilder<> B(Head);
         Value *Limit = loadThreadField(B, 1);
         Value *IsFull = B.CreateICmpUGE(B.CreateLoad(Ptr, Cursor), Limit);
-        MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
+        MDNode *Unlikely = MDBuilder(F.getContext()).createBranchWeights(1, (1U << 20) - 1);
         Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, Unlikely);
         IRBuilder<> C(Cold);
         CallInst *Fresh = C.CreateCall(Runtime.Flush, {C.CreateLoad(Ptr, Cursor)});
