@@ -9,6 +9,7 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/InstrTypes.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Metadata.h"
 #include "llvm/IR/Module.h"
 
@@ -36,6 +37,11 @@ inline uint64_t contentHash(llvm::StringRef Bytes) {
 #else
     return XXH3_64bits(Bytes.data(), Bytes.size());
 #endif
+}
+
+// For a branch whose first way is hardly ever gone. MDBuilder has a function for it since 18.
+inline llvm::MDNode *unlikely(llvm::LLVMContext &C) {
+    return llvm::MDBuilder(C).createBranchWeights(1, (1U << 20) - 1);
 }
 
 // Intrinsics that clang wraps the members of a coroutine's awaiter in since 19.
