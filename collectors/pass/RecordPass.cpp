@@ -292,7 +292,8 @@ bool reportError(Module &M, Error E) {
 } // namespace
 
 PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
-    // Code that records already: another run of a pipeline that has this pass in it, as over `trackway cc -emit-llvm`'s.
+    // Code that records already: another run of a pipeline that has this pass in it, as over `trackway cc
+    // -emit-llvm`'s.
     if (M.getNamedGlobal(TableName)) {
         removeLabels(M);
         return PreservedAnalyses::all();
