@@ -39,7 +39,7 @@ class Comparison:
         flags = [setting.level, *flags, source]
         language = tools.compiler_for(source)
         compiler = tools.plain_compiler(source, setting.version)
-        own = ("--oracle", f"--place={setting.place}", f"--clang={compiler}")
+        own = ("--oracle", f"--place={setting.place}", tools.choice_of(compiler))
         self.folder = folder
         self.plain_build = (compiler, *flags, "-o", "plain")
         self.plain = ("./plain",)

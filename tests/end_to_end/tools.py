@@ -65,14 +65,19 @@ def plain_compiler(source, version=LLVM_VERSION):
     return f"{name}-{version}"
 
 
-def compile_plain(output, sources, *flags):
-    run(plain_compiler(sources[0]), *flags, *sources, "-o", output)
+def compile_plain(output, sources, *flags, version=LLVM_VERSION):
+    run(plain_compiler(sources[0], version), *flags, *sources, "-o", output)
     return output
 
 
-def compile_traced(output, sources, *flags, oracle=True):
+def choice_of(compiler):
+    """The wrapper's option that names the compiler."""
+    return f"--{'flang' if 'flang' in compiler else 'clang'}={compiler}"
+
+
+def compile_traced(output, sources, *flags, oracle=True, version=LLVM_VERSION):
     """Compiles with the pass; with the oracle unless told otherwise."""
-    own = ["--oracle"] if oracle else []
+    own = [choice_of(plain_compiler(sources[0], version)), *(["--oracle"] if oracle else [])]
     trackway(compiler_for(sources[0]), *own, *flags, *sources, "-o", output)
     return output
 
