@@ -41,8 +41,8 @@ class CxxGenerator:
         self.lines = []
         self.depth = 0
         self.names = 0
-        self.functions = self.chance.randint(4, 9)
-        self.classes = self.chance.randint(2, 5)
+        self.functions = self.chance.randint(3, 6)
+        self.classes = self.chance.randint(2, 4)
 
     # ---- Text ----
 
@@ -129,7 +129,7 @@ class CxxGenerator:
     # ---- Statements ----
 
     def statements(self, scope, function, depth):
-        for _ in range(self.chance.randint(2, 5 if depth > 1 else 3)):
+        for _ in range(self.chance.randint(2, 3 if depth > 1 else 2)):
             self.statement(scope, function, depth)
 
     def statement(self, scope, function, depth):
