@@ -32,6 +32,16 @@ class Setting:
     record_options: tuple = ()
 
 
+def is_usable(folder, corpus, version, limit_s):
+    """Whether the program of a corpus ends, as it should. One that doesn't without optimisation is undefined: the
+    optimiser takes for granted that loops without effects end."""
+    try:
+        status, _ = Comparison(folder, corpus.source, corpus.flags, Setting("-O0", version)).expected(limit_s)
+    except Unusable:
+        return False
+    return status in corpus.statuses
+
+
 class Comparison:
     """Of one program at one setting, in a folder that holds its source; the other files are made there."""
 

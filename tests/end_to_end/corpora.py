@@ -16,6 +16,7 @@ class CCorpus:
     name = "c"
     source = "program.c"
     flags = ("-w", "-I/usr/include/csmith")
+    statuses = (0,)
 
     @staticmethod
     def write(seed, folder):
@@ -27,6 +28,7 @@ class CxxCorpus:
     name = "c++"
     source = "program.cpp"
     flags = ("-w", "-std=c++17", "-I.")
+    statuses = range(256)
 
     @staticmethod
     def write(seed, folder):

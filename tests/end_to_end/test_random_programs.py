@@ -7,7 +7,7 @@ tests/torture/run.
 import unittest
 
 from . import tools
-from .comparison import Comparison, Setting, Unusable
+from .comparison import Comparison, Setting, is_usable
 from .corpora import CCorpus, CxxCorpus
 
 PLAIN_LIMIT_S = 1
@@ -27,11 +27,7 @@ class RandomPrograms(unittest.TestCase):
         """A program that ends soon: of seed `number`, or else of the next of its series."""
         for seed in range(number, number + 50 * SEEDS_APART, SEEDS_APART):
             corpus.write(seed, folder)
-            try:
-                status, _ = Comparison(folder, corpus.source, corpus.flags, Setting("-O1")).expected(PLAIN_LIMIT_S)
-            except Unusable:
-                continue
-            if corpus is CxxCorpus or status == 0:
+            if is_usable(folder, corpus, tools.LLVM_VERSION, PLAIN_LIMIT_S):
                 return
         self.fail("no program of this series ends")
 
