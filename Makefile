@@ -7,6 +7,9 @@
 BUILD := build
 JOBS ?= 2
 WHAT ?= record
+# The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
+LLVM ?= 16 19
+CC_OF_PASS ?= clang-19
 CXX_OF_PASS ?= clang++-19
 
 LIBRARY := $(abspath $(BUILD))/lib/trackway
@@ -20,11 +23,15 @@ setup:
 
 build: pass runtime program
 
-pass: setup
+pass: $(LLVM:%=pass-%)
+	@cd $(LIBRARY) && test ! -e TrackwayPass19.so || ln -sf TrackwayPass19.so TrackwayPass.so
+
+pass-%: setup
 	@mkdir -p $(BUILD)
-	@cmake -S collectors/pass -B $(BUILD)/pass -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) \
-		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass.log 2>&1 || { cat $(BUILD)/pass.log; exit 1; }
-	@cmake --build $(BUILD)/pass --parallel $(JOBS) -- --no-print-directory
+	@cmake -S collectors/pass -B $(BUILD)/pass-$* -DCMAKE_BUILD_TYPE=Release -DTRACKWAY_LLVM_VERSION=$* \
+		-DCMAKE_C_COMPILER=$(CC_OF_PASS) -DCMAKE_CXX_COMPILER=$(CXX_OF_PASS) \
+		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass-$*.log 2>&1 || { cat $(BUILD)/pass-$*.log; exit 1; }
+	@cmake --build $(BUILD)/pass-$* --parallel $(JOBS) -- --no-print-directory
 
 runtime: setup
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
@@ -36,6 +43,7 @@ program: setup
 	@cmp -s target/release/trackway $(PROGRAM) || install target/release/trackway $(PROGRAM)
 	@ln -sf trackway $(BUILD)/bin/trackway-cc
 	@ln -sf trackway $(BUILD)/bin/trackway-c++
+	@ln -sf trackway $(BUILD)/bin/trackway-fc
 
 demo: build
 	@setup/demo $(PROGRAM)

@@ -31,6 +31,7 @@ pub enum Verb {
     Cc(CompileArguments),
     #[command(name = "c++")]
     Cxx(CompileArguments),
+    Fc(FortranArguments),
     Record(RecordArguments),
     Collect(CollectArguments),
     Report(ReportArguments),
@@ -46,7 +47,7 @@ pub enum Verb {
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
 /// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-19,
-/// clang++-19). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
+/// clang++-19; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
 /// trackway-c++ do the same for tools that want the compiler to be one word.
 #[derive(Debug, Args)]
 #[command(
@@ -61,9 +62,25 @@ pub struct CompileArguments {
     pub arguments: Vec<OsString>,
 }
 
+/// Compile or link Fortran: flang with recording added, a drop-in for FC=
+///
+/// Options of its own as for `trackway cc`, but --flang=PATH (default $TRACKWAY_FLANG, flang-new-19) in place of --clang=.
+/// Everything else goes to flang untouched, --help and --version too. A link named trackway-fc does the same.
+#[derive(Debug, Args)]
+#[command(
+    disable_help_flag = true,
+    after_long_help = "Examples:\n  trackway fc -O2 -o prog prog.f90\n  \
+                       FC='trackway fc' ./configure && make"
+)]
+pub struct FortranArguments {
+    /// Arguments of flang
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub arguments: Vec<OsString>,
+}
+
 /// Run a program and record its memory accesses
 ///
-/// Runs a program that was built with `trackway cc` or `trackway c++`, stays beside it, and writes its trace. Ends with
+/// Runs a program that was built with `trackway cc`, `c++` or `fc`, stays beside it, and writes its trace. Ends with
 /// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
 /// leaves a valid trace. The trace may also go to a collector (--to; see `trackway collect`), or be analysed at once
 /// and stored nowhere (--live).

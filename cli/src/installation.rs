@@ -1,9 +1,13 @@
 //! Where the pass, the runtime and the header of this installation are.
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+
+/// The plugin's file name, up to the version of LLVM.
+const PLUGIN: &str = "TrackwayPass";
 
 /// The folder of an installation that holds `lib/trackway` and `include`.
 pub struct Installation {
@@ -26,9 +30,39 @@ impl Installation {
         Installation { root: root.into() }
     }
 
-    /// The LLVM plugin that inserts the recording.
-    pub fn pass_plugin(&self) -> Result<PathBuf, Failure> {
-        self.part("TrackwayPass.so")
+    /// The LLVM plugin that inserts the recording, for a compiler that is built on this major version of LLVM.
+    pub fn pass_plugin(&self, compiler: &OsStr, version: u32) -> Result<PathBuf, Failure> {
+        let versions = self.plugin_versions();
+        if versions.is_empty() || versions.contains(&version) {
+            return self.part(&format!("{PLUGIN}{version}.so"));
+        }
+        let versions: Vec<String> = versions.iter().map(u32::to_string).collect();
+        Err(Failure::new(format!(
+            "{}: is of LLVM {version}, and this installation has plug-ins for LLVM {}; choose a compiler of such a \
+             version, or build one for LLVM 16 to 19 by `make pass LLVM=VERSION`",
+            compiler.to_string_lossy(),
+            versions.join(" and ")
+        )))
+    }
+
+    /// The versions of LLVM that there is a plugin for, ascending.
+    fn plugin_versions(&self) -> Vec<u32> {
+        let entries = std::fs::read_dir(self.root.join("lib/trackway"))
+            .into_iter()
+            .flatten();
+        let version = |name: OsString| -> Option<u32> {
+            name.to_str()?
+                .strip_prefix(PLUGIN)?
+                .strip_suffix(".so")?
+                .parse()
+                .ok()
+        };
+        let mut versions: Vec<u32> = entries
+            .flatten()
+            .filter_map(|entry| version(entry.file_name()))
+            .collect();
+        versions.sort_unstable();
+        versions
     }
 
     /// The archive that instrumented programs are linked with.
@@ -101,10 +135,10 @@ mod tests {
     fn a_missing_part_is_named_with_the_remedy() {
         let root = tempfile::tempdir().unwrap();
         let message = Installation::at(root.path())
-            .pass_plugin()
+            .pass_plugin(OsStr::new("clang-19"), 19)
             .unwrap_err()
             .to_string();
-        assert!(message.contains("lib/trackway/TrackwayPass.so"), "{message}");
+        assert!(message.contains("lib/trackway/TrackwayPass19.so"), "{message}");
         assert!(message.contains("make"), "{message}");
     }
 }

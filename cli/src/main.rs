@@ -50,6 +50,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
         Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
         Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
+        Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
@@ -82,10 +83,14 @@ fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Language, &
     if file_name == "trackway-c++" {
         return Some((Language::Cxx, words));
     }
+    if file_name == "trackway-fc" {
+        return Some((Language::Fortran, words));
+    }
     let (verb, rest) = words.split_first()?;
     match verb.to_str()? {
         "cc" => Some((Language::C, rest)),
         "c++" => Some((Language::Cxx, rest)),
+        "fc" => Some((Language::Fortran, rest)),
         _ => None,
     }
 }
@@ -109,6 +114,10 @@ mod tests {
         assert_eq!(
             call("/x/trackway-c++", &["cc"]),
             Some((Language::Cxx, vec!["cc".into()]))
+        );
+        assert_eq!(
+            call("trackway-fc", &["a.f90"]),
+            Some((Language::Fortran, vec!["a.f90".into()]))
         );
         assert_eq!(call("trackway", &["report", "cc"]), None);
         assert_eq!(call("trackway", &[]), None);

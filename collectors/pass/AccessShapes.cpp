@@ -38,7 +38,7 @@ Bits bitsUsedBy(const User &Use, const Value &Loaded) {
         uint64_t First = Amount->getZExtValue();
         const User *Next = Use.hasOneUse() ? *Use.user_begin() : nullptr;
         if (Next && match(Next, m_And(m_Specific(&Use), m_APInt(Mask))) && Mask->isMask())
-            return std::make_pair(First, uint64_t(Mask->countr_one()));
+            return std::make_pair(First, uint64_t(Mask->getActiveBits()));
         return std::make_pair(First, Width - First);
     }
     if (match(&Use, m_AShr(m_Specific(&Loaded), m_APInt(Amount))))

@@ -25,7 +25,7 @@ bool isUnknown(const AccessName &Name) {
 }
 
 void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels) {
-    for (const AccessPart &Part : accessParts(I, I.getDataLayout())) {
+    for (const AccessPart &Part : accessParts(I, I.getModule()->getDataLayout())) {
         if (Part.Pointer->getType()->isVectorTy())
             continue;
         AccessName Name = Where.name(Part.Pointer, Part.Shape);

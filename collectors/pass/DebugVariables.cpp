@@ -1,8 +1,7 @@
 #include "DebugVariables.h"
+#include "LlvmVersion.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
-#include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/DebugProgramInstruction.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -37,19 +36,11 @@ template <typename Marker> void addAssignment(Declarations &Found, const Marker 
 
 Declarations declarations(const Value &Address) {
     Declarations Found;
-    // The finders take their argument without const, but only read.
-    auto *Writable = const_cast<Value *>(&Address);
-    for (DbgVariableRecord *Record : findDVRDeclares(Writable))
-        Found.push_back({Record->getVariable(), Record->getExpression(), Record->getDebugLoc().get()});
-    for (DbgDeclareInst *Declare : findDbgDeclares(Writable))
-        Found.push_back({Declare->getVariable(), Declare->getExpression(), Declare->getDebugLoc().get()});
-    const auto *Slot = dyn_cast<AllocaInst>(&Address);
-    if (!Slot || !Found.empty())
-        return Found;
-    for (DbgVariableRecord *Record : at::getDVRAssignmentMarkers(Slot))
-        addAssignment(Found, *Record);
-    for (DbgAssignIntrinsic *Intrinsic : at::getAssignmentMarkers(Slot))
-        addAssignment(Found, *Intrinsic);
+    visitDebugDeclares(Address, [&](const auto &Marker) {
+        Found.push_back({Marker.getVariable(), Marker.getExpression(), Marker.getDebugLoc().get()});
+    });
+    if (const auto *Slot = dyn_cast<AllocaInst>(&Address); Slot && Found.empty())
+        visitDebugAssignments(*Slot, [&](const auto &Marker) { addAssignment(Found, Marker); });
     return Found;
 }
 
@@ -71,14 +62,9 @@ SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
 }
 
 AttachedVariable heldVariable(const Value &V) {
-    SmallVector<DbgValueInst *, 4> Intrinsics;
-    SmallVector<DbgVariableRecord *, 4> Records;
-    findDbgValues(Intrinsics, const_cast<Value *>(&V), &Records);
     Declarations Holders;
-    for (const DbgVariableRecord *Record : Records)
-        Holders.push_back({Record->getVariable(), Record->getExpression(), nullptr});
-    for (const DbgValueInst *Intrinsic : Intrinsics)
-        Holders.push_back({Intrinsic->getVariable(), Intrinsic->getExpression(), nullptr});
+    visitDebugValues(
+        V, [&](const auto &Marker) { Holders.push_back({Marker.getVariable(), Marker.getExpression(), nullptr}); });
     AttachedVariable Only;
     for (const Declaration &H : Holders) {
         if (H.Expression->getNumElements() || H.Variable->getName().empty())

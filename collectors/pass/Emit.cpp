@@ -1,10 +1,10 @@
 #include "Emit.h"
 
 #include "Expect.h"
+#include "LlvmVersion.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -232,7 +232,7 @@ class Emitter {
         Head.CreateStore(storeRecord(NarrowOf[Index], Start, Head, nullptr), Cursor);
         Instruction *Last = lastRoot(U);
         IRBuilder<> B(Last);
-        MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
+        MDNode *Unlikely = unlikely(F.getContext());
         Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, Unlikely);
         IRBuilder<> C(Cold);
         C.CreateStore(storeRecord(SegmentOf[Index], Start, C, Cold), Cursor);
@@ -311,7 +311,7 @@ class Emitter {
         IRBuilder<> B(Head);
         Value *Limit = loadThreadField(B, 1);
         Value *IsFull = B.CreateICmpUGE(B.CreateLoad(Ptr, Cursor), Limit);
-        MDNode *Unlikely = MDBuilder(F.getContext()).createUnlikelyBranchWeights();
+        MDNode *Unlikely = unlikely(F.getContext());
         Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, Unlikely);
         IRBuilder<> C(Cold);
         CallInst *Fresh = C.CreateCall(Runtime.Flush, {C.CreateLoad(Ptr, Cursor)});

@@ -1,4 +1,5 @@
 #include "Filter.h"
+#include "LlvmVersion.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr StringRef OurSection = "trackway";
 
-Error listError(const Twine &Message) { return createStringError("trackway: " + Message); }
+Error listError(const Twine &Message) { return createStringError(inconvertibleErrorCode(), "trackway: " + Message); }
 
 } // namespace
 
@@ -37,9 +38,10 @@ class IgnoreList : public SpecialCaseList {
   private:
     Error check() const {
         for (const auto &Entry : Sections) {
-            if (!Entry.second.SectionMatcher->match(OurSection))
+            const auto &Section = sectionOf(Entry);
+            if (!Section.SectionMatcher->match(OurSection))
                 continue;
-            for (const auto &Prefix : Entry.second.Entries)
+            for (const auto &Prefix : Section.Entries)
                 if (!isKnown(Prefix.first()))
                     return listError("ignore list: unknown prefix '" + Prefix.first() +
                                      ":'; known are fun:, src: and type:");

@@ -52,7 +52,7 @@ class LabelReader {
     // What the labels that are left say; all empty if there are none.
     AccessName read(const llvm::Instruction &, Role) const;
 
-    bool isLabel(const llvm::MDNode *Group) const { return Texts.contains(Group); }
+    bool isLabel(const llvm::MDNode *Group) const { return Texts.count(Group) != 0; }
 
   private:
     llvm::DenseMap<const llvm::MDNode *, llvm::StringRef> Texts;

@@ -1,14 +1,14 @@
 #include "ModuleTable.h"
 
+#include "LlvmVersion.h"
+
 #include "llvm/ADT/SmallString.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/EndianStream.h"
 #include "llvm/Support/LEB128.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace llvm;
 
@@ -23,6 +23,12 @@ static void svarint(raw_ostream &OS, int64_t Value) {
 }
 
 static void byte(raw_ostream &OS, uint8_t Value) { OS << static_cast<char>(Value); }
+
+// Little-endian.
+static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
+    for (unsigned I = 0; I < Bytes; ++I)
+        byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
+}
 
 ModuleTable::ModuleTable(const Module &M, bool HasOracle, bool RecordsCalls)
     : M(M), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0)) {
@@ -89,7 +95,7 @@ uint32_t ModuleTable::location(const DILocation *L) {
     return Id;
 }
 
-uint32_t ModuleTable::symbol(GlobalVariable *G) { return Symbols.try_emplace(G, Symbols.size()).first->second; }
+uint32_t ModuleTable::symbol(GlobalVariable *G) { return Symbols.insert({G, Symbols.size()}).first->second; }
 
 // The nearest instruction of the block that has a line of the same function's text.
 static const DILocation *neighbour(const Instruction &I, const DISubprogram *Function) {
@@ -363,13 +369,12 @@ std::string ModuleTable::serialize() const {
 
     std::string Table;
     raw_string_ostream Out(Table);
-    support::endian::Writer Writer(Out, endianness::little);
     Out << StringRef("TWTABLE\0", 8);
-    Writer.write<uint16_t>(Version);
-    Writer.write<uint16_t>(Flags);
-    Writer.write<uint32_t>(0);
-    Writer.write<uint64_t>(xxh3_64bits(Text));
-    Writer.write<uint64_t>(Text.size());
+    fixed(Out, Version, 2);
+    fixed(Out, Flags, 2);
+    fixed(Out, 0, 4);
+    fixed(Out, contentHash(Text), 8);
+    fixed(Out, Text.size(), 8);
     Out << Text;
     return Table;
 }

@@ -30,6 +30,8 @@ namespace trackway {
 
 namespace {
 
+constexpr StringRef TableName = "trackway.table";
+
 // Code that the compiler itself calls from within other code, without a call in the IR that we could see.
 bool isCalledImplicitly(const Function &F) {
     return StringSwitch<bool>(F.getName()).Cases("memcpy", "memmove", "memset", "memcmp", "bcmp", true).Default(false);
@@ -232,7 +234,7 @@ class ModuleRecorder {
         std::string Bytes = Table.serialize();
         auto *TableData = ConstantDataArray::getString(C, Bytes, false);
         auto *TableVariable =
-            new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData, "trackway.table");
+            new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData, TableName);
         TableVariable->setSection("trackway_table");
         TableVariable->setAlignment(Align(1));
 
@@ -290,6 +292,12 @@ bool reportError(Module &M, Error E) {
 } // namespace
 
 PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
+    // Code that records already: another run of a pipeline that has this pass in it, as over `trackway cc
+    // -emit-llvm`'s.
+    if (M.getNamedGlobal(TableName)) {
+        removeLabels(M);
+        return PreservedAnalyses::all();
+    }
     auto Filters = Filter::read(O.IgnoreLists);
     if (reportError(M, Filters.takeError()))
         return PreservedAnalyses::all();

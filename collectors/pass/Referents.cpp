@@ -1,5 +1,6 @@
 #include "Referents.h"
 #include "DebugTypes.h"
+#include "LlvmVersion.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
@@ -39,11 +40,10 @@ const Value *sameObject(const CallBase &Call) {
     case Intrinsic::launder_invariant_group:
     case Intrinsic::strip_invariant_group:
     case Intrinsic::threadlocal_address:
-    case Intrinsic::preserve_static_offset:
     case Intrinsic::ssa_copy:
         return Call.getArgOperand(0);
     default:
-        return nullptr;
+        return isStaticOffsetBarrier(Call.getIntrinsicID()) ? Call.getArgOperand(0) : nullptr;
     }
 }
 

@@ -1,5 +1,7 @@
 #include "Root.h"
 
+#include "LlvmVersion.h"
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -152,7 +154,7 @@ void Decomposer::integer(Value *V, RootForm Extension, int64_t Scale, Expression
                 }
                 break;
             case Instruction::Or:
-                if (cast<PossiblyDisjointInst>(B)->isDisjoint() && Right) {
+                if (Right && isDisjointOr(*B)) {
                     integer(B->getOperand(0), Extension, Scale, E, Depth + 1);
                     return integer(Right, Extension, Scale, E, Depth + 1);
                 }

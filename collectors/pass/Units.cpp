@@ -1,5 +1,7 @@
 #include "Units.h"
 
+#include "LlvmVersion.h"
+
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/InlineAsm.h"
@@ -16,12 +18,9 @@ static bool isCallInDisguise(Intrinsic::ID Id) {
     case Intrinsic::eh_sjlj_setjmp:
     case Intrinsic::coro_resume:
     case Intrinsic::coro_destroy:
-    case Intrinsic::coro_await_suspend_void:
-    case Intrinsic::coro_await_suspend_bool:
-    case Intrinsic::coro_await_suspend_handle:
         return true;
     default:
-        return false;
+        return isAwaitSuspend(Id);
     }
 }
 

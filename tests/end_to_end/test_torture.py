@@ -31,20 +31,21 @@ def programs():
 
 
 class Torture(unittest.TestCase):
-    def check(self, program, level):
+    def check(self, program, level, version=tools.LLVM_VERSION):
         with tools.folder() as folder:
             flags = (level, *program.flags)
-            plain = tools.compile_plain(f"{folder}/plain", program.sources, *flags)
+            plain = tools.compile_plain(f"{folder}/plain", program.sources, *flags, version=version)
             answer = tools.run(plain).stdout
             self.assertNotEqual(answer, "")
-            unrecorded = tools.compile_traced(f"{folder}/unrecorded", program.sources, *flags, oracle=False)
+            unrecorded = tools.compile_traced(f"{folder}/unrecorded", program.sources, *flags, oracle=False,
+                                              version=version)
             self.assertEqual(tools.run(unrecorded).stdout, answer, "not recorded")
             for place in ("late", *program.places):
                 with self.subTest(place=place):
-                    self.check_trace(folder, program, (f"--place={place}", *flags), answer)
+                    self.check_trace(folder, program, (f"--place={place}", *flags), answer, version)
 
-    def check_trace(self, folder, program, flags, answer):
-        traced = tools.compile_traced(f"{folder}/traced", program.sources, *flags)
+    def check_trace(self, folder, program, flags, answer, version):
+        traced = tools.compile_traced(f"{folder}/traced", program.sources, *flags, version=version)
         trace = f"{folder}/trace"
         recorded = tools.record(trace, traced, options=RECORD_OPTIONS)
         self.assertEqual(tools.program_output(recorded), answer)
@@ -56,6 +57,7 @@ def add_tests():
         for level in LEVELS:
             method = f"test_{name}_{level.lstrip('-')}"
             setattr(Torture, method, lambda self, program=program, level=level: self.check(program, level))
+        setattr(Torture, f"test_{name}_llvm_16", lambda self, program=program: self.check(program, "-O2", version=16))
 
 
 add_tests()

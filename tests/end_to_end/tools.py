@@ -12,6 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 TRACKWAY = BUILD / "bin" / "trackway"
 PROGRAMS = ROOT / "tests" / "programs"
+LLVM_VERSION = 19
 LEVELS = ("-O0", "-O1", "-O2", "-O3")
 TIME_LIMIT_S = 300
 
@@ -55,18 +56,28 @@ def trackway(*arguments, **settings):
 
 
 def compiler_for(source):
-    return "c++" if Path(source).suffix in (".cpp", ".cc") else "cc"
+    """The verb of trackway that compiles it."""
+    return {".cpp": "c++", ".cc": "c++", ".f90": "fc", ".F90": "fc"}.get(Path(source).suffix, "cc")
 
 
-def compile_plain(output, sources, *flags):
-    clang = {"cc": "clang-19", "c++": "clang++-19"}[compiler_for(sources[0])]
-    run(clang, *flags, *sources, "-o", output)
+def plain_compiler(source, version=LLVM_VERSION):
+    name = {"cc": "clang", "c++": "clang++", "fc": "flang-new"}[compiler_for(source)]
+    return f"{name}-{version}"
+
+
+def compile_plain(output, sources, *flags, version=LLVM_VERSION):
+    run(plain_compiler(sources[0], version), *flags, *sources, "-o", output)
     return output
 
 
-def compile_traced(output, sources, *flags, oracle=True):
+def choice_of(compiler):
+    """The wrapper's option that names the compiler."""
+    return f"--{'flang' if 'flang' in compiler else 'clang'}={compiler}"
+
+
+def compile_traced(output, sources, *flags, oracle=True, version=LLVM_VERSION):
     """Compiles with the pass; with the oracle unless told otherwise."""
-    own = ["--oracle"] if oracle else []
+    own = [choice_of(plain_compiler(sources[0], version)), *(["--oracle"] if oracle else [])]
     trackway(compiler_for(sources[0]), *own, *flags, *sources, "-o", output)
     return output
 

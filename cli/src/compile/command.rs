@@ -5,42 +5,47 @@ use std::io;
 use std::path::PathBuf;
 
 use super::invocation::{Invocation, Output};
+use super::language::Language;
+use super::llvm_version;
 use super::options::Options;
 use crate::failure::Failure;
 use crate::installation::Installation;
 
-/// The language of the driver: which standard library it links.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Language {
-    C,
-    Cxx,
-}
-
-/// `--clang=`, else `$TRACKWAY_CLANG` or `$TRACKWAY_CLANGXX`, else the name to look up in PATH.
+/// `--clang=` or `--flang=`, else what the language's variable says, else the name to look up in PATH.
 pub fn compiler(
     options: &Options,
     language: Language,
     variable: impl Fn(&str) -> Option<OsString>,
 ) -> OsString {
-    let (name, default) = match language {
-        Language::C => ("TRACKWAY_CLANG", "clang-19"),
-        Language::Cxx => ("TRACKWAY_CLANGXX", "clang++-19"),
+    let chosen = match language {
+        Language::C | Language::Cxx => options.clang.clone(),
+        Language::Fortran => options.flang.clone(),
     };
-    let chosen = options.clang.clone().map(PathBuf::into_os_string);
     chosen
-        .or_else(|| variable(name).filter(|value| !value.is_empty()))
-        .unwrap_or_else(|| default.into())
+        .map(PathBuf::into_os_string)
+        .or_else(|| variable(language.variable()).filter(|value| !value.is_empty()))
+        .unwrap_or_else(|| language.default_compiler().into())
 }
 
 /// The compiler's arguments: the user's, with ours around them where the invocation calls for it.
 pub fn arguments(
     invocation: Invocation,
+    compiler: &OsStr,
+    language: Language,
     installation: &Installation,
     user: Vec<OsString>,
 ) -> Result<Vec<OsString>, Failure> {
-    let mut arguments = compile_arguments(invocation, installation)?;
-    let link = link_arguments(invocation, installation)?;
-    // After a `--`, clang takes everything for an input.
+    let plugin = if invocation.compiles {
+        Some(installation.pass_plugin(compiler, llvm_version::of_compiler(compiler, language)?)?)
+    } else {
+        None
+    };
+    let mut arguments = match language {
+        Language::C | Language::Cxx => clang_arguments(plugin, invocation, installation),
+        Language::Fortran => plugin.map(plugin_arguments).unwrap_or_default(),
+    };
+    let link = link_arguments(invocation, language, installation)?;
+    // After a `--`, the compiler takes everything for an input.
     let end_of_options = user.iter().position(|argument| argument == "--");
     let (options, inputs) = user.split_at(end_of_options.unwrap_or(user.len()));
     arguments.extend_from_slice(options);
@@ -53,14 +58,21 @@ pub fn arguments(
     Ok(arguments)
 }
 
+fn plugin_arguments(plugin: PathBuf) -> Vec<OsString> {
+    let mut option = OsString::from("-fpass-plugin=");
+    option.push(plugin);
+    vec![option, "-g".into()]
+}
+
 /// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
-fn compile_arguments(invocation: Invocation, installation: &Installation) -> Result<Vec<OsString>, Failure> {
+fn clang_arguments(
+    plugin: Option<PathBuf>,
+    invocation: Invocation,
+    installation: &Installation,
+) -> Vec<OsString> {
     let mut own = Vec::new();
-    if invocation.compiles {
-        let mut plugin = OsString::from("-fpass-plugin=");
-        plugin.push(installation.pass_plugin()?);
-        own.push(plugin);
-        own.push("-g".into());
+    if let Some(plugin) = plugin {
+        own.extend(plugin_arguments(plugin));
         // Else clang leaves out classes that it expects in the debug information of another file.
         own.push("-fstandalone-debug".into());
     }
@@ -72,15 +84,23 @@ fn compile_arguments(invocation: Invocation, installation: &Installation) -> Res
         own.insert(0, "--start-no-unused-arguments".into());
         own.push("--end-no-unused-arguments".into());
     }
-    Ok(own)
+    own
 }
 
-/// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it.
-fn link_arguments(invocation: Invocation, installation: &Installation) -> Result<Vec<OsString>, Failure> {
+/// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it; flang has
+/// no such option.
+fn link_arguments(
+    invocation: Invocation,
+    language: Language,
+    installation: &Installation,
+) -> Result<Vec<OsString>, Failure> {
     let Some(output) = invocation.links else {
         return Ok(Vec::new());
     };
-    let mut arguments = vec!["-Xlinker".into(), installation.runtime()?.into()];
+    let mut arguments = vec![installation.runtime()?.into()];
+    if language != Language::Fortran {
+        arguments.insert(0, "-Xlinker".into());
+    }
     if output == Output::Executable {
         // So that shared objects use the executable's copy of the runtime. A static program has none, and glibc can't
         // start a static-pie program whose thread-local symbols are dynamic.
@@ -102,14 +122,13 @@ fn in_front_of_inputs(link: Vec<OsString>) -> Vec<OsString> {
 
 /// Explains why the compiler could not be started.
 pub fn exec_failure(compiler: &OsStr, language: Language, error: &io::Error) -> Failure {
-    let variable = match language {
-        Language::C => "TRACKWAY_CLANG",
-        Language::Cxx => "TRACKWAY_CLANGXX",
-    };
     let compiler = compiler.to_string_lossy();
     let remedy = match error.kind() {
         io::ErrorKind::NotFound => format!(
-            "; install clang 19 (Debian: `apt-get install clang-19`), or name it in {variable} or by --clang=PATH"
+            "; install it (Debian: `apt-get install {}`), or name another one in {} or by {}=PATH",
+            language.package(),
+            language.variable(),
+            language.option()
         ),
         _ => String::new(),
     };
@@ -133,16 +152,27 @@ mod tests {
     }
 
     const PARTS: &[&str] = &[
-        "lib/trackway/TrackwayPass.so",
+        "lib/trackway/TrackwayPass16.so",
+        "lib/trackway/TrackwayPass19.so",
         "lib/trackway/libtrackway.a",
         "include/trackway.h",
     ];
 
-    /// The command line for `line`, with the installation's folder shown as `/T`.
-    fn rewritten(line: &str) -> String {
-        let (root, installation) = installation_with(PARTS);
+    fn attempt(
+        compiler: &str,
+        language: Language,
+        line: &str,
+        installation: &Installation,
+    ) -> Result<Vec<OsString>, Failure> {
         let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
-        let arguments = arguments(Invocation::parse(&user), &installation, user).unwrap();
+        let invocation = Invocation::parse(&user, language);
+        arguments(invocation, OsStr::new(compiler), language, installation, user)
+    }
+
+    /// The command line for `line`, with the installation's folder shown as `/T`.
+    fn rewritten_for(compiler: &str, language: Language, line: &str) -> String {
+        let (root, installation) = installation_with(PARTS);
+        let arguments = attempt(compiler, language, line, &installation).unwrap();
         let words: Vec<String> = arguments
             .into_iter()
             .map(|word| word.into_string().unwrap())
@@ -150,8 +180,12 @@ mod tests {
         words.join(" ").replace(root.path().to_str().unwrap(), "/T")
     }
 
+    fn rewritten(line: &str) -> String {
+        rewritten_for("clang-19", Language::C, line)
+    }
+
     const COMPILE: &str =
-        "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass.so -g -fstandalone-debug \
+        "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -fstandalone-debug \
                            -idirafter /T/include --end-no-unused-arguments";
     const INCLUDE: &str = "--start-no-unused-arguments -idirafter /T/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";
@@ -196,16 +230,36 @@ mod tests {
     #[test]
     fn missing_parts_matter_only_when_needed() {
         let (_root, installation) = installation_with(&[]);
-        let attempt = |line: &str| {
-            let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
-            arguments(Invocation::parse(&user), &installation, user)
-        };
+        let attempt = |line: &str| attempt("clang-19", Language::C, line, &installation);
         assert!(attempt("-E a.c").is_ok());
         assert!(attempt("-c a.c")
             .unwrap_err()
             .to_string()
-            .contains("TrackwayPass.so"));
+            .contains("TrackwayPass19.so"));
         assert!(attempt("a.o").unwrap_err().to_string().contains("libtrackway.a"));
+    }
+
+    #[test]
+    fn the_plugin_is_that_of_the_compilers_version() {
+        assert!(rewritten_for("/opt/clang-16", Language::C, "-c a.c").contains("/TrackwayPass16.so"));
+        let (_root, installation) = installation_with(PARTS);
+        let message = attempt("clang-17", Language::C, "-c a.c", &installation)
+            .unwrap_err()
+            .to_string();
+        for part in ["clang-17", "LLVM 17", "16 and 19"] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert!(attempt("clang-17", Language::C, "a.o", &installation).is_ok());
+    }
+
+    #[test]
+    fn fortran_gets_what_its_driver_understands() {
+        let rewritten = |line| rewritten_for("flang-new-19", Language::Fortran, line);
+        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g";
+        assert_eq!(rewritten("-O2 -c a.f90"), format!("{compile} -O2 -c a.f90"));
+        let runtime = "/T/lib/trackway/libtrackway.a";
+        assert_eq!(rewritten("a.o"), format!("a.o {runtime} {EXPORT}"));
+        assert_eq!(rewritten("-shared a.o"), format!("-shared a.o {runtime}"));
     }
 
     #[test]
@@ -219,6 +273,9 @@ mod tests {
         assert_eq!(compiler(&options, Language::Cxx, set), "/opt/clang++");
         options.clang = Some("/my/clang".into());
         assert_eq!(compiler(&options, Language::Cxx, set), "/my/clang");
+        assert_eq!(compiler(&options, Language::Fortran, set), "flang-new-19");
+        options.flang = Some("/my/flang".into());
+        assert_eq!(compiler(&options, Language::Fortran, none), "/my/flang");
     }
 
     #[test]

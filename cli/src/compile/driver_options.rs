@@ -1,4 +1,4 @@
-//! Spellings of clang's driver options that change what the wrapper has to add.
+//! Spellings of clang's and flang's driver options that change what the wrapper has to add.
 
 /// Options whose value is the following argument. (Where an option also takes a joined value, only the bare spelling
 /// matters here.)
@@ -9,13 +9,13 @@ pub const OPTIONS_WITH_SEPARATE_VALUE: &[&str] = &[
     "--include-prefix", "--include-with-prefix", "--include-with-prefix-after",
     "--include-with-prefix-before", "--language", "--library-directory", "--output", "--param", "--prefix",
     "--resource", "--serialize-diagnostics", "--std", "--sysroot", "--undefine-macro", "--write-dependencies",
-    "-A", "-B", "-D", "-F", "-G", "-I", "-L", "-MF", "-MJ", "-MQ", "-MT", "-T", "-Tbss", "-Tdata", "-Ttext",
-    "-U", "-V", "-Xanalyzer", "-Xarch_device", "-Xarch_host", "-Xassembler", "-Xclang", "-Xopenmp-target",
+    "-A", "-B", "-D", "-F", "-G", "-I", "-J", "-L", "-MF", "-MJ", "-MQ", "-MT", "-T", "-Tbss", "-Tdata", "-Ttext",
+    "-U", "-V", "-Xanalyzer", "-Xarch_device", "-Xarch_host", "-Xassembler", "-Xclang", "-Xflang", "-Xopenmp-target",
     "-Xpreprocessor", "-arch", "-aux-info", "-b", "-ccc-gcc-name", "-ccc-install-dir", "-cxx-isystem",
-    "-dependency-dot", "-dependency-file", "-dumpdir", "-e", "-fmodules-user-build-path", "-framework",
+    "-dependency-dot", "-dependency-file", "-dumpdir", "-e", "-fintrinsic-modules-path", "-fmodules-user-build-path", "-framework",
     "-gcc-toolchain", "-gen-cdb-fragment-path", "-idirafter", "-imacros", "-include", "-include-pch",
     "-iprefix", "-iquote", "-isysroot", "-isystem", "-isystem-after", "-ivfsoverlay", "-iwithprefix",
-    "-iwithprefixbefore", "-iwithsysroot", "-mllvm", "-module-dependency-dir", "-mthread-model", "-o",
+    "-iwithprefixbefore", "-iwithsysroot", "-mllvm", "-mmlir", "-module-dependency-dir", "-module-dir", "-mthread-model", "-o",
     "-resource-dir", "-rpath", "-serialize-diagnostics", "-target", "-u", "-vfsoverlay", "-working-directory",
     "-z",
 ];

@@ -5,12 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::driver_options::{OPTIONS_WITH_SEPARATE_VALUE, QUERIES};
+use super::language::Language;
 use super::response_file;
 
 /// What the compiler is going to do with a command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Invocation {
-    /// Generates code from at least one C-family or LLVM IR source.
+    /// Generates code from at least one source of the language's family or of LLVM IR.
     pub compiles: bool,
     /// Reads at least one source that may include headers.
     pub preprocesses: bool,
@@ -50,14 +51,15 @@ enum Stage {
 
 impl Invocation {
     /// Reads the arguments that follow the compiler's name; `@file`s are opened for it.
-    pub fn parse(arguments: &[OsString]) -> Invocation {
-        let mut reader = Reader::default();
+    pub fn parse(arguments: &[OsString], language: Language) -> Invocation {
+        let mut reader = Reader::for_driver(language);
         reader.read(&response_file::expand(arguments));
         reader.conclude()
     }
 }
 
 struct Reader {
+    driver: Language,
     stage: Stage,
     /// Set by `-x`; holds for the inputs after it.
     language: Option<InputKind>,
@@ -67,9 +69,10 @@ struct Reader {
     relocatable: bool,
 }
 
-impl Default for Reader {
-    fn default() -> Self {
+impl Reader {
+    fn for_driver(driver: Language) -> Self {
         Reader {
+            driver,
             stage: Stage::Link,
             language: None,
             inputs: Vec::new(),
@@ -78,9 +81,7 @@ impl Default for Reader {
             relocatable: false,
         }
     }
-}
 
-impl Reader {
     fn read(&mut self, arguments: &[OsString]) {
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -168,7 +169,7 @@ impl Reader {
     }
 
     fn add_input(&mut self, path: &OsStr) {
-        let kind = self.language.unwrap_or_else(|| kind_by_name(path));
+        let kind = self.language.unwrap_or_else(|| kind_by_name(path, self.driver));
         self.inputs.push(kind);
     }
 
@@ -210,9 +211,10 @@ fn is_one_of(option: &[u8], list: &[&str]) -> bool {
 }
 
 /// The kind that the driver infers from a file name. Names that it doesn't know go to the linker.
-fn kind_by_name(path: &OsStr) -> InputKind {
+fn kind_by_name(path: &OsStr, driver: Language) -> InputKind {
     let extension = Path::new(path).extension().unwrap_or_default();
     match extension.as_bytes() {
+        extension if driver == Language::Fortran && is_fortran(extension) => InputKind::Source,
         b"c" | b"C" | b"cc" | b"CC" | b"cp" | b"cpp" | b"CPP" | b"cxx" | b"CXX" | b"c++" | b"C++"
         | b"cppm" | b"ccm" | b"cxxm" | b"c++m" | b"m" | b"mm" | b"M" | b"cl" | b"cu" | b"hip" => {
             InputKind::Source
@@ -227,13 +229,25 @@ fn kind_by_name(path: &OsStr) -> InputKind {
     }
 }
 
+/// In capitals, the source goes through the preprocessor.
+fn is_fortran(extension: &[u8]) -> bool {
+    const EXTENSIONS: &[&str] = &[
+        "f", "f77", "for", "f90", "f95", "f03", "f08", "f18", "fpp", "ftn", "cuf",
+    ];
+    is_one_of(&extension.to_ascii_lowercase(), EXTENSIONS)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Invocation {
+    fn parse_for(driver: Language, line: &str) -> Invocation {
         let arguments: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
-        Invocation::parse(&arguments)
+        Invocation::parse(&arguments, driver)
+    }
+
+    fn parse(line: &str) -> Invocation {
+        parse_for(Language::C, line)
     }
 
     fn facts(line: &str) -> (bool, bool, Option<Output>) {
@@ -360,6 +374,17 @@ mod tests {
         assert_eq!(facts("a.s"), (false, false, EXECUTABLE));
         assert_eq!(facts("-c a.S"), (false, true, None));
         assert_eq!(facts("-c -x assembler a.c"), (false, false, None));
+    }
+
+    #[test]
+    fn fortran_sources_are_those_of_the_fortran_driver() {
+        for line in ["-c a.f90", "-c a.F", "-J modules -c a.f08", "-c -Xflang x.o a.ll"] {
+            let invocation = parse_for(Language::Fortran, line);
+            assert!(invocation.compiles && invocation.links.is_none(), "{line}");
+        }
+        assert_eq!(parse_for(Language::Fortran, "a.f90 -o a").links, EXECUTABLE);
+        // Which clang hands to another compiler.
+        assert!(!parse("-c a.f90").compiles);
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! `trackway cc` and `trackway c++`: clang with the pass and the runtime added, and otherwise untouched.
+//! `trackway cc`, `c++` and `fc`: clang and flang with the pass and the runtime added, and otherwise untouched.
 
 mod command;
 mod driver_options;
 mod invocation;
+mod language;
+mod llvm_version;
 mod options;
 mod response_file;
 
@@ -12,8 +14,8 @@ use std::os::unix::process::CommandExt;
 
 use crate::failure::Failure;
 use crate::installation::Installation;
-pub use command::Language;
 use invocation::Invocation;
+pub use language::Language;
 use options::Options;
 
 /// Replaces this process by the compiler; returns only if that fails.
@@ -30,10 +32,11 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {
 fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process::Command, Failure> {
     let environment = env::var_os(options::ENVIRONMENT_VARIABLE);
     let (options, arguments) = Options::read(environment.as_deref(), arguments)?;
-    let invocation = Invocation::parse(&arguments);
-    let clang = command::compiler(&options, language, |name| env::var_os(name));
-    let arguments = command::arguments(invocation, &Installation::locate(), arguments)?;
-    let mut command = std::process::Command::new(clang);
+    let invocation = Invocation::parse(&arguments, language);
+    let compiler = command::compiler(&options, language, |name| env::var_os(name));
+    let installation = Installation::locate();
+    let arguments = command::arguments(invocation, &compiler, language, &installation, arguments)?;
+    let mut command = std::process::Command::new(compiler);
     command
         .args(arguments)
         .env("TRACKWAY_PASS_OPTIONS", options.for_pass());

@@ -17,6 +17,7 @@ pub struct Options {
     pub ignore_lists: Vec<PathBuf>,
     pub allocators: Vec<PathBuf>,
     pub clang: Option<PathBuf>,
+    pub flang: Option<PathBuf>,
 }
 
 /// Where in the pipeline the pass runs.
@@ -66,7 +67,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --calls= --place= --ignorelist= --allocators= --clang="
+                     known: --oracle --calls= --place= --ignorelist= --allocators= --clang= --flang="
                 )));
             }
         }
@@ -89,6 +90,8 @@ impl Options {
             self.allocators.push(existing_list("--allocators", path)?);
         } else if let Some(path) = value(b"--clang=") {
             self.clang = Some(OsStr::from_bytes(path).into());
+        } else if let Some(path) = value(b"--flang=") {
+            self.flang = Some(OsStr::from_bytes(path).into());
         } else {
             return Ok(false);
         }

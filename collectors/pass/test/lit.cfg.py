@@ -1,5 +1,9 @@
-# The tests of the pass, for LLVM's lit (package llvm-19-tools): `TRACKWAY_PASS=.../TrackwayPass.so lit .`
+# The tests of the pass, for LLVM's lit (package llvm-19-tools): `TRACKWAY_PASS=.../TrackwayPass19.so lit .`
+#
+# The tools are those of the LLVM that the plugin's name ends in. A test that needs a newer one than 16 says
+# `REQUIRES: llvm-17` (18, 19) and why.
 import os
+import re
 import sys
 
 import lit.formats
@@ -8,14 +12,20 @@ plugin = os.environ.get("TRACKWAY_PASS")
 if not plugin or not os.path.exists(plugin):
     lit_config.fatal("TRACKWAY_PASS must name the pass plugin, TrackwayPass.so; it is %r" % plugin)
 
-config.name = "trackway-pass"
+named = re.search(r"TrackwayPass(\d+)\.so$", os.path.realpath(plugin))
+if not named:
+    lit_config.fatal("the plugin's name must end in a version of LLVM, as in TrackwayPass19.so; it is %r" % plugin)
+llvm = int(named.group(1))
+
+config.name = "trackway-pass-%d" % llvm
+config.available_features.update("llvm-%d" % version for version in range(16, llvm + 1))
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".ll", ".c", ".cpp", ".test"]
 config.excludes = ["Inputs"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.environ.get("TRACKWAY_TEST_OUTPUT") or os.path.join(os.path.dirname(plugin), "pass-tests")
 
-config.environment["PATH"] = "/usr/lib/llvm-19/bin" + os.pathsep + config.environment["PATH"]
+config.environment["PATH"] = "/usr/lib/llvm-%d/bin" % llvm + os.pathsep + config.environment["PATH"]
 config.environment.pop("TRACKWAY_PASS_OPTIONS", None)
 config.substitutions += [
     ("%plugin", os.path.abspath(plugin)),
@@ -24,24 +34,24 @@ config.substitutions += [
     ("%fresh", "-g -fstandalone-debug -w -S -emit-llvm -Xclang -disable-llvm-passes"),
     (
         "%names",
-        "opt-19 -load-pass-plugin %s -passes='trackway-attribution,verify,print<trackway-names>' -disable-output"
+        "opt -load-pass-plugin %s -passes='trackway-attribution,verify,print<trackway-names>' -disable-output"
         % os.path.abspath(plugin),
     ),
     # What is left to record is what the oracle reports.
     (
         "%recordlabelled",
-        "opt-19 -load-pass-plugin %s -passes='trackway-record,verify' -S" % os.path.abspath(plugin),
+        "opt -load-pass-plugin %s -passes='trackway-record,verify' -S" % os.path.abspath(plugin),
     ),
     (
         "%record",
-        "opt-19 -load-pass-plugin %s -passes='function(sroa),trackway-attribution,trackway-record,verify' -S"
+        "opt -load-pass-plugin %s -passes='function(sroa),trackway-attribution,trackway-record,verify' -S"
         % os.path.abspath(plugin),
     ),
     # The names after optimisation, as the recording pass sees them. It is kept out of the optimiser's pipeline itself.
     (
         "%latenames",
-        "opt-19 -load-pass-plugin %s -passes=trackway-attribution | opt-19 -passes='default<O2>'"
-        " | opt-19 -load-pass-plugin %s -passes='verify,print<trackway-names>' -disable-output"
+        "opt -load-pass-plugin %s -passes=trackway-attribution | opt -passes='default<O2>'"
+        " | opt -load-pass-plugin %s -passes='verify,print<trackway-names>' -disable-output"
         % (os.path.abspath(plugin), os.path.abspath(plugin)),
     ),
 ]

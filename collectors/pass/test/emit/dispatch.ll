@@ -1,5 +1,5 @@
 ; A function becomes a choice between a recording and a plain version; calls within the module go from version to version.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 @labels = internal constant [2 x ptr] [ptr blockaddress(@computed, %one), ptr blockaddress(@computed, %two)]
 

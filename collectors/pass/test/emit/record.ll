@@ -1,5 +1,5 @@
 ; The fast path: an id, the roots, the new cursor; no call but the cold one.
-; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 define void @f(ptr %p, i1 %c) {
   store i32 1, ptr %p

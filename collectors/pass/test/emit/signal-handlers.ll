@@ -1,6 +1,6 @@
 ; Handlers are installed through the runtime, also by the plain versions and through pointers; a function of the
 ; program's own that happens to have such a name is left alone.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 @installer = global ptr @sigaction
 ; CHECK: @installer = global ptr @__trackway_sigaction

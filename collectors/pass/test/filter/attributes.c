@@ -1,7 +1,7 @@
 // Functions that ask to be left alone are, and stay out of those that are not.
-// RUN: clang-19 -O1 %fresh %s -o %t.ll
+// RUN: clang -O1 %fresh %s -o %t.ll
 // RUN: env TRACKWAY_PASS_OPTIONS=oracle=1:calls=0 %record %t.ll | awk -f %S/Inputs/recorded.awk | grep -x 'recorded: plain.'
-// RUN: opt-19 -load-pass-plugin %plugin -passes='trackway-attribution,verify' -S %t.ll | FileCheck-19 %s
+// RUN: opt -load-pass-plugin %plugin -passes='trackway-attribution,verify' -S %t.ll | FileCheck %s
 
 int plain(int *p) { return *p; }
 __attribute__((annotate("trackway.ignore"))) int annotated(int *p) { return *p; }

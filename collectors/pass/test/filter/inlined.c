@@ -1,5 +1,5 @@
 // Text that was inlined is judged by the function and file that it came from.
-// RUN: clang-19 -O1 %fresh %s -o - | opt-19 -load-pass-plugin %plugin -passes='trackway-attribution,always-inline,function(sroa)' -S -o %t.ll
+// RUN: clang -O1 %fresh %s -o - | opt -load-pass-plugin %plugin -passes='trackway-attribution,always-inline,function(sroa)' -S -o %t.ll
 
 // RUN: echo 'fun:inner' > %t.list
 // RUN: env TRACKWAY_PASS_OPTIONS=oracle=1:calls=0:ignorelist=%t.list %recordlabelled %t.ll | awk -f %S/Inputs/recorded.awk | grep -x 'recorded: outer.'

@@ -1,5 +1,5 @@
 // Ignore lists: each prefix, and `=allow` that takes an exclusion back.
-// RUN: clang-19 -O1 %fresh %s -o %t.ll
+// RUN: clang -O1 %fresh %s -o %t.ll
 
 // RUN: echo '# nothing' > %t.list
 // RUN: echo 'fun:none' >> %t.list

@@ -1,5 +1,5 @@
 ; Labels are access groups, to which a list of the module gives their texts; equal labels share their groups.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='trackway-attribution,verify' -S %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='trackway-attribution,verify' -S %s | FileCheck %s
 
 @named = global i32 0
 

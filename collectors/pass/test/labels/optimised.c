@@ -1,5 +1,5 @@
 // Labels reach the end of the pipeline: through inlining, promotion, hoisting, vectorisation.
-// RUN: clang-19 -O2 %fresh %s -o - | %latenames | FileCheck-19 %s
+// RUN: clang -O2 %fresh %s -o - | %latenames | FileCheck %s
 
 struct arc { long cost; int ident; struct arc *next; };
 struct point { double x, y; };

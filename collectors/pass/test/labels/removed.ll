@@ -1,5 +1,5 @@
 ; The recording pass takes the labels off again and leaves the access groups of others.
-; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-attribution,trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt -load-pass-plugin %plugin -passes='trackway-attribution,trackway-record,verify' -S %s | FileCheck %s
 
 @named = global i32 0
 

@@ -1,5 +1,5 @@
 // Element types of allocations: from the variable that takes them, from `new`, from what the function returns.
-// RUN: clang++-19 -O1 %fresh %s -o - | %names | FileCheck-19 %s
+// RUN: clang++ -O1 %fresh %s -o - | %names | FileCheck %s
 
 typedef __SIZE_TYPE__ size_t;
 extern "C" void *malloc(size_t);

@@ -1,7 +1,7 @@
 // Members through `this`, base classes, templates, references, bindings, virtual tables.
-// RUN: clang++-19 -std=c++17 -O0 %fresh %s -o - | %names > %t
-// RUN: FileCheck-19 %s < %t
-// RUN: FileCheck-19 --check-prefix=MEMBER %s < %t
+// RUN: clang++ -std=c++17 -O0 %fresh %s -o - | %names > %t
+// RUN: FileCheck %s < %t
+// RUN: FileCheck --check-prefix=MEMBER %s < %t
 
 namespace ns {
 template <class T> struct Vec {

@@ -1,6 +1,6 @@
 // Constants without a name in the source.
-// RUN: clang-19 -O0 %fresh %s -o - | %names | FileCheck-19 %s
-// RUN: clang-19 -O2 %fresh %s -o - | %latenames | FileCheck-19 --check-prefix=LATE %s
+// RUN: clang -O0 %fresh %s -o - | %names | FileCheck %s
+// RUN: clang -O2 %fresh %s -o - | %latenames | FileCheck --check-prefix=LATE %s
 
 char literal(int i) { return "letters"[i]; }
 // CHECK: literal load part=0 variable='string literal' kind=compiler-made

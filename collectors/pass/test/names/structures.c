@@ -1,6 +1,6 @@
 // Variable, field path and types, through pointers, arrays and nested structures.
-// RUN: clang-19 -O0 %fresh %s -o - | %names | FileCheck-19 %s
-// RUN: clang-19 -O1 %fresh %s -o - | %names | FileCheck-19 %s
+// RUN: clang -O0 %fresh %s -o - | %names | FileCheck %s
+// RUN: clang -O1 %fresh %s -o - | %names | FileCheck %s
 
 struct node;
 struct arc {

@@ -1,5 +1,5 @@
 // Union members by offset, size and type; bit-fields by the bits that the code keeps.
-// RUN: clang-19 -O0 %fresh %s -o - | %names | FileCheck-19 %s
+// RUN: clang -O0 %fresh %s -o - | %names | FileCheck %s
 
 typedef struct {
     int tag;

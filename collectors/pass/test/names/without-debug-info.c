@@ -1,5 +1,5 @@
 // Without debug information: names of globals and of structures, nothing that would be a guess.
-// RUN: clang-19 -g0 -O1 -w -S -emit-llvm -Xclang -disable-llvm-passes -o - %s | %names | FileCheck-19 %s
+// RUN: clang -g0 -O1 -w -S -emit-llvm -Xclang -disable-llvm-passes -o - %s | %names | FileCheck %s
 
 struct arc { int cost, ident; };
 struct arc global;

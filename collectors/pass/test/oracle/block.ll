@@ -1,5 +1,5 @@
 ; A copy is a read of the source, then a write of the destination; a fill is a write.
-; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 declare void @llvm.memcpy.p0.p0.i32(ptr, ptr, i32, i1)
 declare void @llvm.memmove.p0.p0.i64(ptr, ptr, i64, i1)

@@ -1,7 +1,7 @@
 ; The function's hash is FNV-1a-64 over source file name, zero byte, linkage name; calls carry a line when there is one.
-; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s -o %t
+; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s -o %t
 ; RUN: %python -c "h = 0xcbf29ce484222325; h = [h := (h ^ b) * 0x100000001b3 %% 2**64 for b in b'source.c\0' + b'named'][-1]; print('HASH:', h - (h >> 63 << 64))" > %t.expected
-; RUN: FileCheck-19 %s < %t
+; RUN: FileCheck %s < %t
 ; RUN: sed -n 's/.*oracle_access(i64 \([-0-9]*\), i64 0.*/HASH: \1/p' %t | diff - %t.expected
 
 source_filename = "source.c"

@@ -1,5 +1,5 @@
 ; Masked accesses: one for each active lane, the mask handed over as bits.
-; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 declare <4 x i32> @llvm.masked.load.v4i32.p0(ptr, i32, <4 x i1>, <4 x i32>)
 declare void @llvm.masked.store.v16i8.p0(<16 x i8>, ptr, i32, <16 x i1>)

@@ -1,5 +1,5 @@
 ; Loads, stores and atomics: kind, size and ordinal of each; other address spaces and swifterror are no accesses.
-; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=only-oracle=1:calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 ; opk is ordinal << 16 | part << 8 | kind.
 

@@ -1,5 +1,5 @@
 ; The oracle reports accesses of every form also where nothing is known to name them by.
-; RUN: env TRACKWAY_PASS_OPTIONS=oracle=1:calls=0 opt-19 -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=oracle=1:calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
 declare <8 x i32> @llvm.masked.load.v8i32.p0(ptr, i32, <8 x i1>, <8 x i32>)
 

@@ -1,5 +1,5 @@
 ; Allocations are recorded after the call, frees before it.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare ptr @malloc(i64)
 declare ptr @realloc(ptr, i64)

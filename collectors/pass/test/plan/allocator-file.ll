@@ -1,9 +1,9 @@
 ; Further allocation functions come from a file; a line that makes no sense is an error that names it.
 ; RUN: printf 'pool_take 1 2 -1 # count, size, returned\npool_put free 1\npool_grow realloc 0 1\npool_into - 1 0\n' > %t.good
-; RUN: env TRACKWAY_PASS_OPTIONS=calls=0:allocators=%t.good opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0:allocators=%t.good opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 ; RUN: printf '# comment\npool_take one\n' > %t.bad
-; RUN: not env TRACKWAY_PASS_OPTIONS=allocators=%t.bad opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck-19 --check-prefix=BAD %s
-; RUN: not env TRACKWAY_PASS_OPTIONS=allocators=%t.none opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck-19 --check-prefix=NONE %s
+; RUN: not env TRACKWAY_PASS_OPTIONS=allocators=%t.bad opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=BAD %s
+; RUN: not env TRACKWAY_PASS_OPTIONS=allocators=%t.none opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s 2>&1 | FileCheck --check-prefix=NONE %s
 
 ; BAD: allocators file {{.*}}.bad, line 2: expected NAME COUNT SIZE POINTER
 ; NONE: allocators file {{.*}}.none: {{[Nn]}}o such file

@@ -1,5 +1,5 @@
 ; A call ends a unit: the cursor is in memory before it, and what follows records anew.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare void @other()
 

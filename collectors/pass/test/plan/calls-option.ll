@@ -1,5 +1,5 @@
 ; With calls=0 function entry and exit are not recorded, and a function that accesses nothing records nothing.
-; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 define void @f(ptr %p) {
 ; CHECK-LABEL: function f

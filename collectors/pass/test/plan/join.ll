@@ -1,5 +1,5 @@
 ; Where the decoder knows the function on one path only, the cursor is stored on the edges that lead there.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare void @other()
 

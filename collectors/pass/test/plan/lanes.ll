@@ -1,5 +1,5 @@
 ; Masked accesses record their mask, gathers the pointers of their lanes too; a vector is one access.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare <4 x i32> @llvm.masked.load.v4i32.p0(ptr, i32, <4 x i1>, <4 x i32>)
 declare void @llvm.masked.compressstore.v4i32(<4 x i32>, ptr, <4 x i1>)

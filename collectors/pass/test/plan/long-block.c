@@ -1,8 +1,8 @@
 // A long block is recorded in pieces. Each records for itself what no other unit may rely on, so that a fresh buffer
 // needs few roots again, however many addresses are in use.
-// RUN: env TRACKWAY_PASS_OPTIONS=calls=0 clang-19 -O0 -fpass-plugin=%plugin -S -emit-llvm -o %t.ll %s 2>&1 | count 0
-// RUN: clang-19 -O0 -fno-discard-value-names -S -emit-llvm -o %t.plain.ll %s
-// RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %t.plain.ll | FileCheck-19 %s
+// RUN: env TRACKWAY_PASS_OPTIONS=calls=0 clang -O0 -fpass-plugin=%plugin -S -emit-llvm -o %t.ll %s 2>&1 | count 0
+// RUN: clang -O0 -fno-discard-value-names -S -emit-llvm -o %t.plain.ll %s
+// RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %t.plain.ll | FileCheck %s
 
 #define TEN(M, n) M(n##0) M(n##1) M(n##2) M(n##3) M(n##4) M(n##5) M(n##6) M(n##7) M(n##8) M(n##9)
 #define HUNDRED(M, n) TEN(M, n##0) TEN(M, n##1) TEN(M, n##2) TEN(M, n##3) TEN(M, n##4) \

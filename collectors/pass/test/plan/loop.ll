@@ -1,5 +1,5 @@
 ; In a loop without calls invariant roots are recorded before it, and counters are stepped by the decoder.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 define void @copy(ptr %to, ptr %from, i64 %n) {
 ; CHECK-LABEL: function copy

@@ -1,5 +1,5 @@
 ; Behind a call that few iterations meet, what the rest of the loop relies on is recorded again.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare void @rare()
 

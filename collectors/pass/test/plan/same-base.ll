@@ -1,5 +1,5 @@
 ; Accesses at constant distances from one pointer need one root.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 define i32 @f(ptr %p) {
 ; CHECK-LABEL: function f

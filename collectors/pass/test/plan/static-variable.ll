@@ -1,5 +1,5 @@
 ; The address of a static variable costs nothing, nor does a constant index into it.
-; RUN: opt-19 -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck-19 %s
+; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 @table = global [100 x i32] zeroinitializer
 @perthread = thread_local global i32 0

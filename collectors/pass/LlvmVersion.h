@@ -1,0 +1,125 @@
+// Where the versions of LLVM that the pass supports, 16 to 19, differ: here and nowhere else. Elsewhere only what all
+// of them offer is used.
+#ifndef TRACKWAY_LLVMVERSION_H
+#define TRACKWAY_LLVMVERSION_H
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/InstrTypes.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Metadata.h"
+#include "llvm/IR/Module.h"
+
+#if LLVM_VERSION_MAJOR < 16
+#error "Trackway's pass needs LLVM 16 or newer"
+#endif
+
+#if LLVM_VERSION_MAJOR >= 17
+#include "llvm/Support/xxhash.h"
+#else
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+#endif
+
+#if LLVM_VERSION_MAJOR >= 19
+#include "llvm/IR/DebugProgramInstruction.h"
+#endif
+
+namespace trackway {
+
+// XXH3-64. LLVM has its own since 17.
+inline uint64_t contentHash(llvm::StringRef Bytes) {
+#if LLVM_VERSION_MAJOR >= 17
+    return llvm::xxh3_64bits(Bytes);
+#else
+    return XXH3_64bits(Bytes.data(), Bytes.size());
+#endif
+}
+
+// For a branch whose first way is hardly ever gone. MDBuilder has a function for it since 18.
+inline llvm::MDNode *unlikely(llvm::LLVMContext &C) {
+    return llvm::MDBuilder(C).createBranchWeights(1, (1U << 20) - 1);
+}
+
+// Intrinsics that clang wraps the members of a coroutine's awaiter in since 19.
+inline bool isAwaitSuspend(llvm::Intrinsic::ID Id) {
+#if LLVM_VERSION_MAJOR >= 19
+    return Id == llvm::Intrinsic::coro_await_suspend_void || Id == llvm::Intrinsic::coro_await_suspend_bool ||
+           Id == llvm::Intrinsic::coro_await_suspend_handle;
+#else
+    return false;
+#endif
+}
+
+// A barrier around constant offsets, since 18.
+inline bool isStaticOffsetBarrier(llvm::Intrinsic::ID Id) {
+#if LLVM_VERSION_MAJOR >= 18
+    return Id == llvm::Intrinsic::preserve_static_offset;
+#else
+    return false;
+#endif
+}
+
+// Whether an `or` adds: no bit is set on both sides. Since 18 the instruction says so itself.
+inline bool isDisjointOr(const llvm::BinaryOperator &Or) {
+#if LLVM_VERSION_MAJOR >= 18
+    return llvm::cast<llvm::PossiblyDisjointInst>(Or).isDisjoint();
+#else
+    return llvm::haveNoCommonBitsSet(Or.getOperand(0), Or.getOperand(1), Or.getModule()->getDataLayout());
+#endif
+}
+
+// An entry of a SpecialCaseList's sections: a section in 16, afterwards what a map holds.
+template <typename Section> const Section &sectionOf(const Section &Entry) { return Entry; }
+template <typename Section> const Section &sectionOf(const llvm::StringMapEntry<Section> &Entry) {
+    return Entry.second;
+}
+
+// Calls Visit with each intrinsic of class Marker that describes the value, and from 19 on with each record of kind
+// RecordType. Both have getVariable, getExpression and getDebugLoc.
+template <typename Marker, typename Visitor> void visitDebugIntrinsics(const llvm::Value &V, Visitor Visit) {
+    auto *Local = llvm::ValueAsMetadata::getIfExists(const_cast<llvm::Value *>(&V));
+    auto *Operand = Local ? llvm::MetadataAsValue::getIfExists(V.getContext(), Local) : nullptr;
+    if (!Operand)
+        return;
+    for (llvm::User *U : Operand->users())
+        if (auto *Found = llvm::dyn_cast<Marker>(U))
+            Visit(*Found);
+}
+
+template <typename Visitor> void visitDebugDeclares(const llvm::Value &V, Visitor Visit) {
+#if LLVM_VERSION_MAJOR >= 19
+    for (llvm::DbgVariableRecord *Record : llvm::findDVRDeclares(const_cast<llvm::Value *>(&V)))
+        Visit(*Record);
+#endif
+    visitDebugIntrinsics<llvm::DbgDeclareInst>(V, Visit);
+}
+
+// Values that are described together with others are left out.
+template <typename Visitor> void visitDebugValues(const llvm::Value &V, Visitor Visit) {
+#if LLVM_VERSION_MAJOR >= 19
+    llvm::SmallVector<llvm::DbgValueInst *, 4> Intrinsics;
+    llvm::SmallVector<llvm::DbgVariableRecord *, 4> Records;
+    llvm::findDbgValues(Intrinsics, const_cast<llvm::Value *>(&V), &Records);
+    for (const llvm::DbgVariableRecord *Record : Records)
+        Visit(*Record);
+#endif
+    visitDebugIntrinsics<llvm::DbgValueInst>(V, Visit);
+}
+
+// Assignments to what a slot holds, where the optimiser tracks them.
+template <typename Visitor> void visitDebugAssignments(const llvm::Instruction &Slot, Visitor Visit) {
+#if LLVM_VERSION_MAJOR >= 19
+    for (llvm::DbgVariableRecord *Record : llvm::at::getDVRAssignmentMarkers(&Slot))
+        Visit(*Record);
+#endif
+    for (llvm::DbgAssignIntrinsic *Intrinsic : llvm::at::getAssignmentMarkers(&Slot))
+        Visit(*Intrinsic);
+}
+
+} // namespace trackway
+
+#endif
