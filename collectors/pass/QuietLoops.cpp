@@ -11,7 +11,7 @@ using namespace llvm;
 
 namespace trackway {
 
-static constexpr uint64_t IterationsPerCall = 4;
+static constexpr uint64_t IterationsPerCall = 16;
 
 static bool returnsOnceToTheNext(const Instruction &I) {
     return !I.isTerminator() && !cast<CallBase>(I).hasFnAttr(Attribute::ReturnsTwice);

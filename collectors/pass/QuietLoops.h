@@ -16,7 +16,7 @@ class LoopInfo;
 
 namespace trackway {
 
-// Loops with a preheader in whose iterations at most every fourth meets a call that may record, by the estimate of
+// Loops with a preheader in whose iterations at most every 16th meets a call that may record, by the estimate of
 // branch probabilities; each such call returns once, to the instruction behind it.
 llvm::DenseSet<const llvm::Loop *> findQuietLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
 
