@@ -116,7 +116,7 @@ class Expecter {
         for (const Unit &U : P.Units)
             for (const Operation &O : U.Operations)
                 if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
-                    if (auto E = expected(P.Registers[O.Target], LI, Quiet, Decompose))
+                    if (auto E = expected(P.Registers[O.Target], LI, Quiet, Decompose); E && mayExpect(O.Target, *E))
                         Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
@@ -134,6 +134,11 @@ class Expecter {
         Expectation E;
         unsigned Depth;
     };
+
+    // A register that the decoder steps by itself doesn't keep what the program remembers of it.
+    bool mayExpect(Register R, const Expectation &E) const {
+        return E.K != Expectation::Kind::SameValue || !P.KnownIn[R];
+    }
 
     unsigned depth(const Root &R) const { return LI.getLoopDepth(cast<Instruction>(R.V)->getParent()); }
 

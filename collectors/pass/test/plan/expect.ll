@@ -76,3 +76,32 @@ define void @once(ptr %g) {
   store i32 1, ptr %a
   ret void
 }
+
+; A counter that is known in its loop but not behind it is recorded there: the decoder has stepped its register, so it
+; holds nothing to compare with.
+define void @counted(ptr %p, i64 %n) {
+; CHECK-LABEL: function counted
+; CHECK: unit %found: local
+; CHECK: root {{r[0-9]+}} = %i : 8{{$}}
+entry:
+  br label %outer
+outer:
+  %start = phi i64 [ 0, %entry ], [ %i, %found ]
+  br label %inner
+inner:
+  %i = phi i64 [ %start, %outer ], [ %i.next, %next ]
+  %at = getelementptr i32, ptr %p, i64 %i
+  %v = load i32, ptr %at
+  %zero = icmp eq i32 %v, 0
+  br i1 %zero, label %found, label %next
+next:
+  %i.next = add nsw i64 %i, 1
+  %more = icmp slt i64 %i, %n
+  br i1 %more, label %inner, label %done
+found:
+  store i32 1, ptr %at
+  %again = icmp slt i64 %i, %n
+  br i1 %again, label %outer, label %done
+done:
+  ret void
+}
