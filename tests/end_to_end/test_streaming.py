@@ -178,11 +178,11 @@ class BadConnections(Streaming):
         cuts = [5000, 0, 3, 40, 70, 100] + [choices.randrange(100, 60_000) for _ in range(20)]
         collector = self.collector(f"{self.traces}/", "--once")
         with Proxy(collector.target, cuts) as proxy:
-            self.record_to(proxy.address, 100)
+            self.record_to(proxy.address, 250)
         self.assertGreater(proxy.connections, 20)
         said = collector.end()
         self.assertIn("goes on after", said)
-        self.check_same_as_file(self.only_trace(), 100)
+        self.check_same_as_file(self.only_trace(), 250)
 
     def test_damaged_bytes_are_sent_again(self):
         for damage in (50, 90, 130, 1000, 30_000):
