@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let trace = Trace::open(Path::new(&path))?;
     let rank_by = Measure::default_for(&caches);
-    let misses = Misses::new(trace.program(), caches, vec![Grouping::Field], rank_by, 10);
+    let misses = Misses::new(caches, vec![Grouping::Field], rank_by, 10);
     let start = cpu_seconds()?;
     let (findings, summary) = run(&misses, &trace, NonZeroUsize::MIN, &|_, _| ());
     let seconds = cpu_seconds()? - start;

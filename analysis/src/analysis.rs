@@ -1,7 +1,7 @@
 //! What an analysis is.
 
 use trackway_report::Table;
-use trackway_trace::{Batch, Trace};
+use trackway_trace::{Batch, Program, Trace};
 
 /// The order in which an analysis needs the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +37,12 @@ pub trait Analysis: Sync {
 
     fn start_shard(&self) -> Self::Shard;
 
+    /// Tells a shard what is known of the program: before its first batch and, in a live run, when modules have been loaded
+    /// since. Sites keep their numbers.
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        let _ = (shard, program);
+    }
+
     /// Takes the next accesses and events of the shard. Costs are per access: this is the place to be fast in.
     fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch);
 
@@ -60,6 +66,12 @@ impl<A: Analysis> Analysis for Option<A> {
 
     fn start_shard(&self) -> Self::Shard {
         self.as_ref().map(Analysis::start_shard)
+    }
+
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        if let (Some(analysis), Some(shard)) = (self, shard) {
+            analysis.take_program(shard, program);
+        }
     }
 
     fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
@@ -97,6 +109,11 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
 
     fn start_shard(&self) -> Self::Shard {
         (self.0.start_shard(), self.1.start_shard())
+    }
+
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        self.0.take_program(&mut shard.0, program);
+        self.1.take_program(&mut shard.1, program);
     }
 
     fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {

@@ -71,6 +71,7 @@ fn jobs(order: Order, trace: &Trace) -> Vec<&[ChunkRef]> {
 /// One thread's part.
 struct Worker<'r, 't, A: Analysis> {
     analysis: &'r A,
+    trace: &'t Trace,
     decoder: Decoder<'t>,
     progress: Progress<'r>,
     /// For [`Order::Any`], one shard for all jobs; else what the finished shards have come to.
@@ -82,6 +83,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
     fn new(analysis: &'r A, trace: &'t Trace, progress: Progress<'r>) -> Self {
         Worker {
             analysis,
+            trace,
             decoder: decoder_for(analysis, trace),
             progress,
             shard: None,
@@ -94,7 +96,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         let earlier = self.shard.take();
         let (mut shard, finished) = match earlier {
             Some(shard) if reusable => (shard, None),
-            earlier => (self.analysis.start_shard(), earlier),
+            earlier => (start_shard(self.analysis, self.trace), earlier),
         };
         for chunk in chunks {
             self.run_chunk(chunk, &mut shard);
@@ -126,6 +128,13 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         }
         total.1.add(self.summary);
     }
+}
+
+/// A shard that knows the program.
+pub(crate) fn start_shard<A: Analysis>(analysis: &A, trace: &Trace) -> A::Shard {
+    let mut shard = analysis.start_shard();
+    analysis.take_program(&mut shard, trace.program());
+    shard
 }
 
 /// A decoder that yields runs if the analysis takes them.

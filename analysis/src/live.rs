@@ -4,9 +4,9 @@ use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use trackway_trace::chunk::{FLAG_LAST, HEADER_LENGTH};
-use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, TraceError};
+use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, Trace, TraceError};
 
-use crate::engine::{decoder_for, feed};
+use crate::engine::{decoder_for, feed, start_shard};
 use crate::{Analysis, Findings, Progress, RunSummary};
 
 /// For so long the shard of an ended thread waits for more: what a thread records after its last chunk, in late
@@ -111,11 +111,14 @@ impl<'r, A: Analysis> Shards<'r, A> {
         chunks: &mut dyn Iterator<Item = LiveChunk>,
     ) -> (Vec<ChunkHeader>, Option<LiveChunk>) {
         let mut decoder = decoder_for(self.analysis, trace.trace());
+        for shard in self.of_stream.values_mut() {
+            self.analysis.take_program(shard, trace.trace().program());
+        }
         let mut position = trace.position();
         let mut headers = Vec::new();
         let mut next = Some(first);
         while let Some(chunk) = next.take_if(|chunk| chunk.header.kind == ChunkKind::Records) {
-            self.take_chunk(&mut decoder, position, &chunk);
+            self.take_chunk(trace.trace(), &mut decoder, position, &chunk);
             position += chunk.header.chunk_length();
             headers.push(chunk.header);
             next = chunks.next();
@@ -123,9 +126,9 @@ impl<'r, A: Analysis> Shards<'r, A> {
         (headers, next)
     }
 
-    fn take_chunk(&mut self, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) {
+    fn take_chunk(&mut self, trace: &Trace, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) {
         let before = self.summary.accesses;
-        if let Err(error) = self.decode(decoder, position, chunk) {
+        if let Err(error) = self.decode(trace, decoder, position, chunk) {
             self.summary.damage.push(error);
         }
         self.summary.chunks += 1;
@@ -137,7 +140,13 @@ impl<'r, A: Analysis> Shards<'r, A> {
         self.merge_ended();
     }
 
-    fn decode(&mut self, decoder: &mut Decoder, position: u64, chunk: &LiveChunk) -> Result<(), TraceError> {
+    fn decode(
+        &mut self,
+        trace: &Trace,
+        decoder: &mut Decoder,
+        position: u64,
+        chunk: &LiveChunk,
+    ) -> Result<(), TraceError> {
         let header = chunk.header;
         let stored = chunk.bytes.get(HEADER_LENGTH..).unwrap_or_default();
         let mut batches = decoder.decode_stored(
@@ -150,7 +159,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
         let shard = self
             .of_stream
             .entry(header.stream)
-            .or_insert_with(|| self.analysis.start_shard());
+            .or_insert_with(|| start_shard(self.analysis, trace));
         feed(self.analysis, &mut batches, shard, &mut self.summary)
     }
 

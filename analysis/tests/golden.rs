@@ -19,15 +19,9 @@ fn threads(count: usize) -> NonZeroUsize {
     NonZeroUsize::new(count).unwrap()
 }
 
-fn misses(trace: &Trace, groupings: &[Grouping]) -> Misses {
+fn misses(groupings: &[Grouping]) -> Misses {
     let caches: Caches = "L1=32K,8,64".parse().unwrap();
-    Misses::new(
-        trace.program(),
-        caches,
-        groupings.to_vec(),
-        Measure::Misses(0),
-        10,
-    )
+    Misses::new(caches, groupings.to_vec(), Measure::Misses(0), 10)
 }
 
 fn table<'f>(findings: &'f Findings, name: &str) -> &'f Table {
@@ -69,7 +63,7 @@ fn misses_are_those_counted_by_hand() {
     // Lines 1000, 2000, 404000, 3000, 3040 (the end of the fill) and 4000 of the ten accesses are new.
     let trace = golden();
     let groupings = [Grouping::Field, Grouping::Kind];
-    let (findings, summary) = run(&misses(&trace, &groupings), &trace, threads(1), &|_, _| ());
+    let (findings, summary) = run(&misses(&groupings), &trace, threads(1), &|_, _| ());
     assert_eq!(summary.accesses, 10);
     assert_eq!(
         (summary.events, summary.chunks, summary.uncertain_accesses),
@@ -104,7 +98,7 @@ fn the_number_of_threads_changes_nothing() {
         Grouping::Site,
     ];
     let tables = |count| {
-        let (findings, _) = run(&misses(&trace, &all), &trace, threads(count), &|_, _| ());
+        let (findings, _) = run(&misses(&all), &trace, threads(count), &|_, _| ());
         (
             findings.answer,
             findings.tables.iter().map(to_csv).collect::<Vec<_>>(),
@@ -153,12 +147,7 @@ fn a_damaged_chunk_costs_only_itself() {
     std::fs::write(file.path(), bytes).unwrap();
 
     let damaged = Trace::open(file.path()).unwrap();
-    let (findings, summary) = run(
-        &misses(&damaged, &[Grouping::Kind]),
-        &damaged,
-        threads(2),
-        &|_, _| (),
-    );
+    let (findings, summary) = run(&misses(&[Grouping::Kind]), &damaged, threads(2), &|_, _| ());
     assert_eq!(summary.damage.len(), 1);
     assert_eq!(summary.damage[0].offset(), Some(first));
     assert_eq!((summary.chunks, summary.accesses), (2, 2));

@@ -14,15 +14,9 @@ use trackway_trace::{Batch, ChunkHeader, ChunkKind, GrowingTrace, Trace};
 
 const GROUPINGS: [Grouping; 3] = [Grouping::Field, Grouping::Kind, Grouping::Site];
 
-fn misses(trace: &Trace) -> Misses {
+fn misses() -> Misses {
     let caches: Caches = "L1=128,1,64:L2=256,2,64".parse().unwrap();
-    Misses::new(
-        trace.program(),
-        caches,
-        GROUPINGS.to_vec(),
-        Measure::Misses(0),
-        10,
-    )
+    Misses::new(caches, GROUPINGS.to_vec(), Measure::Misses(0), 10)
 }
 
 fn chunks<'t>(trace: &'t Trace, bytes: &'t [u8]) -> impl Iterator<Item = LiveChunk> + 't {
@@ -39,12 +33,12 @@ fn chunks<'t>(trace: &'t Trace, bytes: &'t [u8]) -> impl Iterator<Item = LiveChu
 fn it_comes_to_the_same_as_a_run_over_the_file() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
     let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
-    let (findings, summary) = run(&misses(&whole), &whole, NonZeroUsize::MIN, &|_, _| ());
+    let (findings, summary) = run(&misses(), &whole, NonZeroUsize::MIN, &|_, _| ());
     let told = AtomicU64::new(0);
     let live = run_live(
         &path,
         &mut chunks(&whole, &bytes),
-        |growing: &GrowingTrace| Ok::<_, Infallible>(misses(growing.trace())),
+        |_: &GrowingTrace| Ok::<_, Infallible>(misses()),
         &|accesses, _| {
             told.fetch_add(accesses, Ordering::Relaxed);
         },
@@ -73,15 +67,14 @@ fn an_analysis_that_cannot_start_ends_the_run() {
 fn sites_of_modules_that_are_loaded_later_are_counted() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
     let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
-    let empty = GrowingTrace::new(&path);
     let live = run_live(
         &path,
         &mut chunks(&whole, &bytes),
-        |_| Ok::<_, Infallible>(misses(empty.trace())),
+        |_| Ok::<_, Infallible>(misses()),
         &|_, _| (),
     );
     let Ok(live) = live;
-    let (findings, _) = run(&misses(&whole), &whole, NonZeroUsize::MIN, &|_, _| ());
+    let (findings, _) = run(&misses(), &whole, NonZeroUsize::MIN, &|_, _| ());
     for (live, whole) in live.findings.tables.iter().zip(&findings.tables) {
         assert_eq!(to_csv(live), to_csv(whole));
     }

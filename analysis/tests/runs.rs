@@ -12,7 +12,7 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
 use trackway_analysis::{run, Analysis, Findings, Order};
 use trackway_report::to_csv;
-use trackway_trace::{Batch, Codec, Trace};
+use trackway_trace::{Batch, Codec, Program, Trace};
 
 /// The same analysis, but without runs.
 struct Accesses(Misses);
@@ -26,6 +26,10 @@ impl Analysis for Accesses {
 
     fn start_shard(&self) -> Self::Shard {
         self.0.start_shard()
+    }
+
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        self.0.take_program(shard, program);
     }
 
     fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
@@ -56,10 +60,10 @@ fn trace_of_nests(nests: &[[u64; 3]]) -> Trace {
         .open()
 }
 
-fn analysis(trace: &Trace, caches: &str) -> Misses {
+fn analysis(caches: &str) -> Misses {
     let caches: Caches = caches.parse().unwrap();
     let rank_by = Measure::default_for(&caches);
-    Misses::new(trace.program(), caches, vec![Grouping::Site], rank_by, 10)
+    Misses::new(caches, vec![Grouping::Site], rank_by, 10)
 }
 
 /// The tables, and the number of accesses.
@@ -73,8 +77,8 @@ fn results<A: Analysis>(analysis: &A, trace: &Trace) -> (Vec<String>, u64) {
 fn misses_are_the_same() {
     let trace = trace_of_nests(&[[0x1000, 40, 300], [0x1003, 7, 3], [0x9000, 3, 1000]]);
     for caches in ["L1=4K,4,64:L2=32K,8,64", "L1=1K,1,32", "L1=32K,8,64", "none"] {
-        let expected = results(&Accesses(analysis(&trace, caches)), &trace);
-        assert_eq!(results(&analysis(&trace, caches), &trace), expected, "{caches}");
+        let expected = results(&Accesses(analysis(caches)), &trace);
+        assert_eq!(results(&analysis(caches), &trace), expected, "{caches}");
         assert_eq!(expected.1, 40 * 601 + 7 * 7 + 3 * 2001);
     }
 }
@@ -82,7 +86,7 @@ fn misses_are_the_same() {
 #[test]
 fn counting_takes_no_longer_for_longer_runs() {
     let trace = trace_of_nests(&[[0x1000, 1000, 1 << 29]]);
-    let (tables, accesses) = results(&analysis(&trace, "none"), &trace);
+    let (tables, accesses) = results(&analysis("none"), &trace);
     assert_eq!(accesses, 1000 * ((1 << 30) + 1));
     let sites: Vec<&str> = tables[0].lines().collect();
     assert!(sites[0].ends_with("accesses,bytes,share"), "{}", sites[0]);

@@ -84,7 +84,7 @@ pub fn analysis(
         )));
     }
     let top = if form.top == 0 { usize::MAX } else { form.top };
-    Ok(Misses::new(trace.program(), caches, groupings, rank_by, top))
+    Ok(Misses::new(caches, groupings, rank_by, top))
 }
 
 /// What was found, and what that rests on.

@@ -1,225 +1,358 @@
-//! Levels behind each other.
+//! Levels behind each other, for one core or several.
 
-use super::level::Level;
-use super::{Caches, MAX_LEVELS};
+use super::classes::Classifier;
+use super::entry::{DIRTY, OWNED, PREFETCHED};
+use super::prefetch::Strides;
+use super::store::LineStore;
+use super::tlb::Tlb;
+use super::{Caches, Inclusion, Outcome, Prefetch, Totals, WritePolicy, MAX_LEVELS};
 
-/// Caches of one thread, empty at first.
+/// No line has this number.
+const NO_LINE: u64 = u64::MAX;
+
+/// The caches of some cores, empty at first. `docs/analyses.md` defines what happens in them.
 ///
-/// Every access, load or store, touches each first-level line that it overlaps. A line that a level misses is looked up
-/// in the next level and enters the level (write-allocate). Levels neither include nor exclude each other's lines.
+/// With `PLAIN`, there is one core, and all levels are LRU, write-back, write-allocate and non-inclusive: what else there
+/// might be then costs nothing.
 #[derive(Debug, Clone)]
-pub struct Hierarchy {
-    levels: Vec<Level>,
-    first_shift: u32,
-    /// The line touched last: it is the most recently used one of its set, so touching it again changes nothing.
-    latest: Option<u64>,
+pub(crate) struct Hierarchy<S, const PLAIN: bool> {
+    pub(super) rules: Rules,
+    pub(super) cores: Vec<Core<S>>,
+    /// The levels behind the private ones.
+    pub(super) shared: Vec<Cache<S>>,
+    pub(super) totals: Totals,
+    /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
+    pub(super) changes: u64,
+    caches: Caches,
 }
 
-impl Hierarchy {
-    /// None if there is no level.
-    pub fn new(caches: &Caches) -> Option<Hierarchy> {
-        let levels: Vec<Level> = caches
-            .levels()
-            .iter()
-            .map(|&geometry| Level::new(geometry))
-            .collect();
-        Some(Hierarchy {
-            first_shift: levels.first()?.line_shift(),
-            levels,
-            latest: None,
-        })
+/// How the levels work.
+#[derive(Debug, Clone)]
+pub(super) struct Rules {
+    pub levels: usize,
+    /// So many of them are each core's own.
+    pub private: usize,
+    /// Whether cores may have copies of lines that others write to.
+    pub coherent: bool,
+    /// Logarithm of the bytes of a first-level line.
+    pub first_shift: u32,
+    /// Lines of the first level on a page.
+    pub page_lines: u64,
+    fill_is_use: bool,
+    of_level: [LevelRules; MAX_LEVELS],
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LevelRules {
+    /// Logarithm of this level's line in lines of the first one.
+    pub shift: u32,
+    pub line_bytes: u64,
+    pub write_through: bool,
+    pub write_allocate: bool,
+    pub inclusion: Inclusion,
+    pub prefetch: Prefetch,
+}
+
+impl Rules {
+    pub fn level(&self, level: usize) -> &LevelRules {
+        &self.of_level[level % MAX_LEVELS]
     }
 
-    /// Runs an access of `length` bytes through the caches and adds, for each level, the number of lines that it
-    /// missed. An access of length 0 touches nothing; one beyond the end of the address space ends there.
+    pub fn is_exclusive(&self, level: usize) -> bool {
+        self.level(level).inclusion == Inclusion::Exclusive
+    }
+}
+
+/// What belongs to one core.
+#[derive(Debug, Clone)]
+pub(super) struct Core<S> {
+    pub first: Cache<S>,
+    /// The further private levels.
+    pub outer: Vec<Cache<S>>,
+    pub tlb: Tlb,
+    /// The line that a load, or a store, may touch again without changing anything.
+    latest: [u64; 2],
+}
+
+impl<S> Core<S> {
+    /// To be called when a line has left the first level, or is no longer owned.
+    pub fn forget(&mut self, line: u64) {
+        self.latest = self
+            .latest
+            .map(|latest| if latest == line { NO_LINE } else { latest });
+    }
+}
+
+/// One cache.
+#[derive(Debug, Clone)]
+pub(super) struct Cache<S> {
+    pub lines: S,
+    /// Logarithm of a line in lines of the first level.
+    pub shift: u32,
+    pub classes: Option<Box<Classifier>>,
+    pub strides: Strides,
+}
+
+/// One access, or what a prefetcher asks for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reference {
+    pub core: usize,
+    pub site: usize,
+    pub is_write: bool,
+    /// Counted as a miss of the site, and may set off prefetchers.
+    pub is_demand: bool,
+    /// Whether other cores had copies of the line.
+    pub held_by_others: bool,
+    /// A bit for each level whose prefetcher has seen something new.
+    pub triggers: u32,
+}
+
+impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+    /// For caches with at least one level.
+    pub fn new(caches: &Caches) -> Self {
+        let private = caches.private_levels();
+        let shared = (private..caches.levels().len()).map(|level| Cache::new(caches, level));
+        Hierarchy {
+            rules: Rules::new(caches),
+            cores: vec![Core::new(caches)],
+            shared: shared.collect(),
+            totals: Totals::default(),
+            changes: 0,
+            caches: caches.clone(),
+        }
+    }
+
+    /// See the field of that name.
     #[inline(always)]
-    pub fn access(&mut self, address: u64, length: u64, misses: &mut [u64; MAX_LEVELS]) {
-        let first = address >> self.first_shift;
-        let last = address.saturating_add(length.wrapping_sub(1)) >> self.first_shift;
-        if first == last && Some(first) == self.latest && length > 0 {
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
+    pub fn core_of(&mut self, thread: u32) -> usize {
+        if PLAIN || self.shared.is_empty() {
+            return 0;
+        }
+        let core = (thread % self.caches.cores()) as usize;
+        while self.cores.len() <= core {
+            self.cores.push(Core::new(&self.caches));
+        }
+        self.rules.coherent = self.cores.len() > 1;
+        core
+    }
+
+    /// Runs an access of `length` bytes of a core through the caches. An access of length 0 touches nothing; one beyond
+    /// the end of the address space ends there.
+    #[inline(always)]
+    pub fn access(
+        &mut self,
+        core: usize,
+        site: usize,
+        address: u64,
+        length: u64,
+        is_write: bool,
+        outcome: &mut Outcome,
+    ) {
+        let end = address.saturating_add(length.wrapping_sub(1));
+        let (first, last) = (address >> self.rules.first_shift, end >> self.rules.first_shift);
+        let latest = self.cores[core].latest[usize::from(is_write)];
+        if first == last && first == latest && length > 0 {
             return;
         }
-        self.touch_lines(first, last, length, misses);
-    }
-
-    #[inline(always)]
-    fn touch_lines(&mut self, first: u64, last: u64, length: u64, misses: &mut [u64; MAX_LEVELS]) {
         if length == 0 {
             return;
         }
+        if !PLAIN {
+            self.translate(core, address, end, outcome);
+        }
+        let mut prefetched = false;
         for line in first..=last {
-            if !self.levels[0].touch(line) {
-                misses[0] += 1;
-                self.look_further(line << self.first_shift, misses);
+            let mut reference = Reference {
+                core,
+                site,
+                is_write,
+                is_demand: true,
+                held_by_others: false,
+                triggers: 0,
+            };
+            match is_write {
+                true => {
+                    let bytes = self.bytes_in(line, address, end);
+                    self.write(&mut reference, line, bytes, outcome);
+                }
+                false => self.read(&mut reference, line, outcome),
+            }
+            if !PLAIN && reference.triggers != 0 {
+                self.run_prefetchers(&reference, line, outcome);
+                // What comes into the first level counts as used later than the line itself.
+                prefetched = reference.triggers & 1 != 0;
             }
         }
-        self.latest = Some(last);
+        self.remember(core, if prefetched { NO_LINE } else { last }, is_write);
     }
 
-    /// After a miss of the first level.
     #[inline(always)]
-    fn look_further(&mut self, address: u64, misses: &mut [u64; MAX_LEVELS]) {
-        for (level, missed) in self.levels.iter_mut().zip(misses).skip(1) {
-            if level.touch(address >> level.line_shift()) {
+    fn read(&mut self, reference: &mut Reference, line: u64, outcome: &mut Outcome) {
+        if !self.look_up(reference, 0, line, 0, outcome) {
+            let flags = self.fetch(reference, 1, line, outcome);
+            self.fill(reference.core, 0, line, flags);
+        }
+    }
+
+    /// A store of `bytes` within a line: from level to level, until one keeps it.
+    #[inline(always)]
+    fn write(&mut self, reference: &mut Reference, line: u64, bytes: u64, outcome: &mut Outcome) {
+        if PLAIN {
+            if !self.look_up(reference, 0, line, DIRTY, outcome) {
+                let flags = self.fetch(reference, 1, line, outcome);
+                self.fill(reference.core, 0, line, flags | DIRTY);
+            }
+            return;
+        }
+        self.acquire(reference, line, outcome);
+        for level in 0..self.rules.levels {
+            if self.write_to(reference, level, line, outcome) {
                 return;
             }
-            *missed += 1;
+        }
+        self.totals.traffic.bytes_written += bytes;
+        self.changes += 1;
+    }
+
+    /// Returns whether the level keeps the store to itself.
+    fn write_to(
+        &mut self,
+        reference: &mut Reference,
+        level: usize,
+        line: u64,
+        outcome: &mut Outcome,
+    ) -> bool {
+        let rules = *self.rules.level(level);
+        let dirty = if rules.write_through { 0 } else { DIRTY };
+        if self.look_up(reference, level, line, dirty, outcome) {
+            return !rules.write_through;
+        }
+        if !rules.write_allocate || rules.inclusion == Inclusion::Exclusive {
+            return false;
+        }
+        let flags = self.fetch(reference, level + 1, line, outcome);
+        self.fill(reference.core, level, line, flags | dirty);
+        !rules.write_through
+    }
+
+    /// An access that repeats the last one's line mostly changes nothing.
+    #[inline(always)]
+    fn remember(&mut self, core: usize, line: u64, is_write: bool) {
+        if PLAIN {
+            let latest = &mut self.cores[core].latest;
+            let written = is_write || latest[1] == line;
+            *latest = [line, if written { line } else { NO_LINE }];
+            return;
+        }
+        self.remember_what_stays(core, line);
+    }
+
+    fn remember_what_stays(&mut self, core: usize, line: u64) {
+        let coherent = self.rules.coherent;
+        let write_back = !self.rules.level(0).write_through;
+        let core = &mut self.cores[core];
+        core.latest = [NO_LINE; 2];
+        if !self.rules.fill_is_use {
+            return;
+        }
+        let Some(&mut entry) = core.first.lines.peek(line) else {
+            return;
+        };
+        if entry.has(PREFETCHED) {
+            return;
+        }
+        core.latest[0] = line;
+        if write_back && entry.has(DIRTY) && (!coherent || entry.has(OWNED)) {
+            core.latest[1] = line;
+        }
+    }
+
+    /// The bytes of an access, `address` to `end`, that lie in a line.
+    #[inline(always)]
+    fn bytes_in(&self, line: u64, address: u64, end: u64) -> u64 {
+        let start = line << self.rules.first_shift;
+        let line_end = start | ((1 << self.rules.first_shift) - 1);
+        end.min(line_end) - address.max(start) + 1
+    }
+
+    fn translate(&mut self, core: usize, address: u64, end: u64, outcome: &mut Outcome) {
+        let tlb = &mut self.cores[core].tlb;
+        if tlb.access(address, end, &mut self.totals.tlbs, outcome) {
+            self.changes += 1;
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn cache(&mut self, core: usize, level: usize) -> &mut Cache<S> {
+        let core = &mut self.cores[core];
+        match level {
+            0 => &mut core.first,
+            level if PLAIN || level < self.rules.private => &mut core.outer[level - 1],
+            level => &mut self.shared[level - self.rules.private],
         }
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use trackway_trace::{Lane, SiteId};
-
-    fn misses(caches: &str, accesses: &[(u64, u64)]) -> [u64; MAX_LEVELS] {
-        let mut hierarchy = Hierarchy::new(&caches.parse().unwrap()).unwrap();
-        let mut misses = [0; MAX_LEVELS];
-        for &(address, length) in accesses {
-            hierarchy.access(address, length, &mut misses);
-        }
-        misses
-    }
-
-    #[test]
-    fn a_scan_misses_once_per_line() {
-        let scan: Vec<(u64, u64)> = (0..1024).map(|index| (index * 4, 4)).collect();
-        assert_eq!(misses("L1=32K,8,64:L2=1M,16,128", &scan), [64, 32, 0, 0]);
-    }
-
-    #[test]
-    fn a_second_scan_hits_where_it_fits() {
-        let twice: Vec<(u64, u64)> = (0..2).flat_map(|_| (0..16).map(|line| (line * 64, 8))).collect();
-        // 16 lines: too many for 8 of L1 in LRU order, few enough for 32 of L2.
-        assert_eq!(misses("L1=512,8,64:L2=2K,8,64", &twice), [32, 16, 0, 0]);
-        assert_eq!(misses("L1=1K,8,64", &twice), [16, 0, 0, 0]);
-    }
-
-    #[test]
-    fn an_access_across_a_border_touches_both_lines() {
-        assert_eq!(misses("L1=32K,8,64", &[(60, 8), (0, 1), (64, 1)]), [2, 0, 0, 0]);
-        assert_eq!(misses("L1=32K,8,64", &[(0, 64), (64, 65)]), [3, 0, 0, 0]);
-    }
-
-    #[test]
-    fn the_ends_of_the_address_space_are_safe() {
-        assert_eq!(
-            misses(
-                "L1=32K,8,64",
-                &[(0, 0), (u64::MAX, 0), (u64::MAX, 8), (u64::MAX - 7, 8)]
-            ),
-            [1, 0, 0, 0]
-        );
-    }
-
-    /// The same model, written for clarity: a list of (set, line) from the least to the most recently used.
-    struct NaiveLevel {
-        sets: u64,
-        ways: usize,
-        line_bytes: u64,
-        used: Vec<u64>,
-    }
-
-    impl NaiveLevel {
-        fn hit(&mut self, address: u64) -> bool {
-            let line = address / self.line_bytes;
-            let hit = self.used.contains(&line);
-            self.used.retain(|&other| other != line);
-            self.used.push(line);
-            let same_set = |other: &&u64| **other % self.sets == line % self.sets;
-            if self.used.iter().filter(same_set).count() > self.ways {
-                let oldest = self.used.iter().position(|other| same_set(&other)).unwrap();
-                self.used.remove(oldest);
-            }
-            hit
+impl<S: LineStore> Core<S> {
+    fn new(caches: &Caches) -> Self {
+        Core {
+            first: Cache::new(caches, 0),
+            outer: (1..caches.private_levels())
+                .map(|level| Cache::new(caches, level))
+                .collect(),
+            tlb: Tlb::new(caches),
+            latest: [NO_LINE; 2],
         }
     }
+}
 
-    fn naive_misses(caches: &Caches, accesses: &[(u64, u64)]) -> [u64; MAX_LEVELS] {
-        let mut levels: Vec<NaiveLevel> = Vec::new();
-        for geometry in caches.levels() {
-            levels.push(NaiveLevel {
-                sets: geometry.sets(),
-                ways: geometry.ways as usize,
-                line_bytes: geometry.line_bytes.into(),
-                used: Vec::new(),
-            });
-        }
-        let mut misses = [0; MAX_LEVELS];
-        let first_line = levels[0].line_bytes;
-        for &(address, length) in accesses {
-            let mut line = address / first_line * first_line;
-            while length > 0 && line < address + length {
-                for (index, level) in levels.iter_mut().enumerate() {
-                    if level.hit(line) {
-                        break;
-                    }
-                    misses[index] += 1;
-                }
-                line += first_line;
-            }
-        }
-        misses
-    }
-
-    fn geometry(line_log: u32) -> impl Strategy<Value = super::super::CacheGeometry> {
-        (1u64..9, 1u32..5).prop_map(move |(sets, ways)| super::super::CacheGeometry {
-            size_bytes: (sets * u64::from(ways)) << line_log,
-            ways,
-            line_bytes: 1 << line_log,
-        })
-    }
-
-    fn caches() -> impl Strategy<Value = Caches> {
-        (geometry(4), geometry(4), geometry(5))
-            .prop_flat_map(|(l1, l2, l3)| (1..=3usize).prop_map(move |count| [l1, l2, l3][..count].to_vec()))
-            .prop_map(|levels| Caches::new(levels).unwrap())
-    }
-
-    fn lane() -> impl Strategy<Value = Lane> {
-        let stride = prop_oneof![-20i64..20, -300i64..300];
-        (0u64..4000, stride, 0u32..40).prop_map(|(address, stride, size)| Lane {
-            site: SiteId(0),
-            size,
-            address: address.wrapping_add(1 << 20),
-            stride: stride as u64,
-        })
-    }
-
-    fn simulate(hierarchy: &mut Hierarchy, lanes: &[Lane], iteration: u64, misses: &mut [u64; MAX_LEVELS]) {
-        for lane in lanes {
-            let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
-            hierarchy.access(address, lane.size.into(), misses);
+impl<S: LineStore> Cache<S> {
+    fn new(caches: &Caches, level: usize) -> Self {
+        let model = caches.levels()[level];
+        Cache {
+            lines: S::new(model.geometry, model.policy),
+            shift: shift(caches, level),
+            classes: caches
+                .classes()
+                .then(|| Box::new(Classifier::new(model.geometry.lines(), caches.prefetches()))),
+            strides: Strides::default(),
         }
     }
+}
 
-    proptest! {
-        #[test]
-        fn runs_leave_the_caches_as_their_accesses_would(
-            caches in caches(),
-            runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..5), 1u64..60), 1..6),
-        ) {
-            let mut changes = caches.line_changes().unwrap();
-            let (mut whole, mut parts) = (Hierarchy::new(&caches).unwrap(), Hierarchy::new(&caches).unwrap());
-            let (mut expected, mut found) = ([0; MAX_LEVELS], [0; MAX_LEVELS]);
-            for (lanes, count) in &runs {
-                (0..*count).for_each(|iteration| simulate(&mut whole, lanes, iteration, &mut expected));
-                changes.begin(lanes, *count);
-                while let Some(iteration) = changes.next(lanes) {
-                    simulate(&mut parts, lanes, iteration, &mut found);
-                }
-                prop_assert_eq!(found, expected);
-            }
+fn shift(caches: &Caches, level: usize) -> u32 {
+    let line = |level: usize| caches.levels()[level].geometry.line_bytes;
+    line(level).trailing_zeros() - line(0).trailing_zeros()
+}
+
+impl Rules {
+    fn new(caches: &Caches) -> Rules {
+        let mut of_level = [LevelRules::default(); MAX_LEVELS];
+        for (index, (rules, level)) in of_level.iter_mut().zip(caches.levels()).enumerate() {
+            *rules = LevelRules {
+                shift: shift(caches, index),
+                line_bytes: level.geometry.line_bytes.into(),
+                write_through: level.write == WritePolicy::Through,
+                write_allocate: level.write_allocate,
+                inclusion: level.inclusion,
+                prefetch: level.prefetch,
+            };
         }
-
-        #[test]
-        fn the_fast_model_equals_the_naive_one(
-            caches in caches(),
-            accesses in proptest::collection::vec((0u64..1500, 0u64..70), 0..400),
-        ) {
-            prop_assert_eq!(misses(&caches.to_string(), &accesses), naive_misses(&caches, &accesses));
+        let first = caches.levels()[0];
+        let line_bytes = u64::from(first.geometry.line_bytes);
+        Rules {
+            levels: caches.levels().len(),
+            private: caches.private_levels(),
+            coherent: false,
+            first_shift: line_bytes.trailing_zeros(),
+            page_lines: caches.page_bytes() / line_bytes,
+            fill_is_use: first.policy.fill_is_use(),
+            of_level,
         }
     }
 }

@@ -4,13 +4,16 @@ use trackway_trace::Lane;
 
 /// The iterations of a run that must be simulated.
 ///
-/// If all accesses of an iteration lie in the lines in which they lay in the iteration before, and those are so few that
-/// not even all of one set they displace each other, then each of them hits the first level, and leaves the order of use
-/// within each set as the iteration before left it: the iteration changes nothing and misses nothing.
+/// If all accesses of an iteration lie in the lines in which they lay in the iteration before, and that one missed nothing
+/// and changed nothing but the order of use, then this one does the same, and leaves everything as it was: the order of
+/// use depends on the last use of each line. In plain LRU levels it needs not even be tried, if the lines are so few that
+/// not even all in one set they displace each other.
 #[derive(Debug, Clone)]
 pub struct LineChanges {
     line_bytes: u64,
     ways: u64,
+    /// Whether the lines of this run can't displace each other.
+    few: bool,
     count: u64,
     /// The next iteration to simulate.
     next: u64,
@@ -19,11 +22,13 @@ pub struct LineChanges {
 }
 
 impl LineChanges {
-    /// For a first level of such lines and so many ways.
+    /// For a first level of such lines. If so many of them stay there for certain, whatever the others do, `ways` is that
+    /// number, else 0.
     pub(super) fn new(line_bytes: u32, ways: u32) -> LineChanges {
         LineChanges {
             line_bytes: line_bytes.into(),
             ways: ways.into(),
+            few: false,
             count: 0,
             next: 0,
             changes: Vec::new(),
@@ -33,26 +38,26 @@ impl LineChanges {
     /// Begins a run of `count` iterations of these lanes.
     pub fn begin(&mut self, lanes: &[Lane], count: u64) {
         let lines = lanes.iter().map(|lane| self.most_lines(lane));
-        let few = lines.fold(0, u64::saturating_add) <= self.ways;
+        self.few = lines.fold(0, u64::saturating_add) <= self.ways;
         self.count = count;
         self.next = 0;
         self.changes.clear();
-        if few {
-            self.changes.resize(lanes.len(), 0);
-        }
+        self.changes.resize(lanes.len(), 0);
     }
 
     /// The next iteration to simulate; none at the end of the run.
-    pub fn next(&mut self, lanes: &[Lane]) -> Option<u64> {
+    pub fn next(&mut self) -> Option<u64> {
+        (self.next < self.count).then_some(self.next)
+    }
+
+    /// After that iteration has been simulated: whether it changed anything but the order of use.
+    #[inline]
+    pub fn simulated(&mut self, lanes: &[Lane], changed: bool) {
         let iteration = self.next;
-        if iteration >= self.count {
-            return None;
-        }
-        self.next = match self.changes.is_empty() {
-            true => iteration + 1,
-            false => self.first_change_after(iteration, lanes),
+        self.next = match self.few || !changed {
+            true => self.first_change_after(iteration, lanes),
+            false => iteration + 1,
         };
-        Some(iteration)
     }
 
     fn first_change_after(&mut self, iteration: u64, lanes: &[Lane]) -> u64 {
@@ -110,7 +115,12 @@ mod tests {
             .collect();
         let mut changes = LineChanges::new(64, 8);
         changes.begin(&lanes, count);
-        std::iter::from_fn(|| changes.next(&lanes)).collect()
+        let mut next = || {
+            let iteration = changes.next()?;
+            changes.simulated(&lanes, true);
+            Some(iteration)
+        };
+        std::iter::from_fn(&mut next).collect()
     }
 
     #[test]
@@ -125,7 +135,7 @@ mod tests {
     #[test]
     fn what_does_not_move_changes_nothing() {
         assert_eq!(simulated(&[(0, 0, 8), (4, 0, 0)], 1 << 40), [0]);
-        assert_eq!(simulated(&[], 5), [0, 1, 2, 3, 4]);
+        assert_eq!(simulated(&[], 5), [0]);
     }
 
     #[test]

@@ -4,30 +4,32 @@ use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, Site};
 
 use super::SiteCounters;
-use crate::cache::{CacheGeometry, Caches};
+use crate::cache::{CacheGeometry, Caches, LevelTotals, Totals};
 
 struct LevelRow {
     level: u64,
     geometry: CacheGeometry,
-    lookups: u64,
-    misses: u64,
+    reached: u64,
+    totals: LevelTotals,
 }
 
-/// The simulated caches and what they came to. The lookups of L1 are not counted.
-pub(super) fn cache_table(caches: &Caches, counters: &[SiteCounters]) -> Table {
+/// The simulated caches and what they came to.
+pub(super) fn cache_table(caches: &Caches, counters: &[SiteCounters], totals: &Totals) -> Table {
     let mut total = SiteCounters::default();
     counters.iter().for_each(|counters| total += counters);
-    let mut lookups = total.accesses;
     let mut rows = Vec::new();
-    for (index, &geometry) in caches.levels().iter().enumerate() {
-        let misses = total.misses[index];
+    for (index, level) in caches.levels().iter().enumerate() {
+        let totals = totals.levels[index];
         rows.push(LevelRow {
             level: index as u64 + 1,
-            geometry,
-            lookups,
-            misses,
+            geometry: level.geometry,
+            reached: if index == 0 {
+                total.accesses
+            } else {
+                totals.lookups
+            },
+            totals,
         });
-        lookups = misses;
     }
     TableBuilder::new("caches", "Cache model: LRU, one set of caches per thread", &rows)
         .integer("level", "level", Unit::Number, |row| row.level)
@@ -36,9 +38,12 @@ pub(super) fn cache_table(caches: &Caches, counters: &[SiteCounters]) -> Table {
         .integer("line_bytes", "line", Unit::Number, |row| {
             row.geometry.line_bytes.into()
         })
-        .integer("reached", "reached by", Unit::Count, |row| row.lookups)
-        .integer("misses", "misses", Unit::Count, |row| row.misses)
-        .share("miss_ratio", "miss ratio", |row| (row.misses, row.lookups))
+        .integer("reached", "reached by", Unit::Count, |row| row.reached)
+        .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
+        .share("miss_ratio", "miss ratio", |row| (row.totals.misses, row.reached))
+        .integer("write_backs", "write-backs", Unit::Count, |row| {
+            row.totals.write_backs
+        })
         .build()
 }
 

@@ -67,7 +67,7 @@ pub(super) fn group_by<K: Eq + Hash + Clone>(
     groups.sort_by_key(|group| {
         std::cmp::Reverse((
             measure.of(&group.counters),
-            group.counters.misses[0],
+            group.counters.outcome.misses[0],
             group.counters.accesses,
         ))
     });

@@ -34,7 +34,7 @@ impl Measure {
         match self {
             Measure::Accesses => counters.accesses,
             Measure::Bytes => counters.bytes,
-            Measure::Misses(level) => counters.misses[level],
+            Measure::Misses(level) => counters.outcome.misses[level],
         }
     }
 }

@@ -5,6 +5,7 @@ mod audit;
 mod count;
 mod group;
 mod measure;
+mod shard;
 mod source;
 mod tables;
 

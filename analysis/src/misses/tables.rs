@@ -195,7 +195,9 @@ impl Ranking<'_> {
             .integer("bytes", "bytes", Unit::Bytes, |group| group.counters.bytes);
         for level in 0..self.caches.levels().len() {
             let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
-            builder = builder.integer(&name, &title, Unit::Count, |group| group.counters.misses[level]);
+            builder = builder.integer(&name, &title, Unit::Count, |group| {
+                group.counters.outcome.misses[level]
+            });
         }
         let total = self.rank_by.of(&self.total());
         builder.share("share", "share", |group| {

@@ -1,0 +1,136 @@
+//! The simulation for any caches.
+
+use super::hierarchy::Hierarchy;
+use super::replacement::Lru;
+use super::store::{AnySets, Sets};
+use super::{Caches, Outcome, Policy, Totals};
+
+/// One access to simulate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The core, as [`Simulator::core_of`] gives it.
+    pub core: usize,
+    /// A number for the instruction.
+    pub site: usize,
+    pub address: u64,
+    pub length: u64,
+    pub is_write: bool,
+}
+
+/// Caches of threads. The same simulation in three forms, so that what isn't asked for costs nothing.
+#[derive(Debug, Clone)]
+pub struct Simulator {
+    pub(crate) form: Form,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Form {
+    Plain(Box<Hierarchy<Sets<Lru>, true>>),
+    Lru(Box<Hierarchy<Sets<Lru>, false>>),
+    Any(Box<Hierarchy<AnySets, false>>),
+}
+
+/// Does the same with any form.
+macro_rules! with_form {
+    ($simulator:expr, $hierarchy:ident => $action:expr) => {
+        match &mut $simulator.form {
+            $crate::cache::Form::Plain($hierarchy) => $action,
+            $crate::cache::Form::Lru($hierarchy) => $action,
+            $crate::cache::Form::Any($hierarchy) => $action,
+        }
+    };
+}
+pub(crate) use with_form;
+
+impl Simulator {
+    /// None if there is no level to simulate.
+    pub fn new(caches: &Caches) -> Option<Simulator> {
+        let mut levels = caches.levels().iter();
+        let form = match () {
+            () if caches.levels().is_empty() => return None,
+            () if caches.is_plain() => Form::Plain(Box::new(Hierarchy::new(caches))),
+            () if levels.all(|level| level.policy == Policy::Lru) => {
+                Form::Lru(Box::new(Hierarchy::new(caches)))
+            }
+            () => Form::Any(Box::new(Hierarchy::new(caches))),
+        };
+        Some(Simulator { form })
+    }
+
+    /// The core on which a thread runs. If no level is shared, there is one: each thread needs a simulator of its own.
+    pub fn core_of(&mut self, thread: u32) -> usize {
+        with_form!(self, hierarchy => hierarchy.core_of(thread))
+    }
+
+    /// Runs an access through the caches, and adds what it missed to `outcome`.
+    pub fn access(&mut self, access: &Access, outcome: &mut Outcome) {
+        let Access {
+            core,
+            site,
+            address,
+            length,
+            is_write,
+        } = *access;
+        with_form!(self, hierarchy => hierarchy.access(core, site, address, length, is_write, outcome));
+    }
+
+    /// What all accesses came to until now.
+    pub fn totals(&self) -> Totals {
+        match &self.form {
+            Form::Plain(hierarchy) => hierarchy.totals,
+            Form::Lru(hierarchy) => hierarchy.totals,
+            Form::Any(hierarchy) => hierarchy.totals,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::MAX_LEVELS;
+
+    fn misses(caches: &str, accesses: &[(u64, u64)]) -> [u64; MAX_LEVELS] {
+        let mut simulator = Simulator::new(&caches.parse().unwrap()).unwrap();
+        let mut outcome = Outcome::default();
+        for &(address, length) in accesses {
+            let access = Access {
+                core: 0,
+                site: 0,
+                address,
+                length,
+                is_write: false,
+            };
+            simulator.access(&access, &mut outcome);
+        }
+        outcome.misses
+    }
+
+    #[test]
+    fn a_scan_misses_once_per_line() {
+        let scan: Vec<(u64, u64)> = (0..1024).map(|index| (index * 4, 4)).collect();
+        assert_eq!(misses("L1=32K,8,64:L2=1M,16,128", &scan), [64, 32, 0, 0]);
+    }
+
+    #[test]
+    fn a_second_scan_hits_where_it_fits() {
+        let twice: Vec<(u64, u64)> = (0..2).flat_map(|_| (0..16).map(|line| (line * 64, 8))).collect();
+        // 16 lines: too many for 8 of L1 in LRU order, few enough for 32 of L2.
+        assert_eq!(misses("L1=512,8,64:L2=2K,8,64", &twice), [32, 16, 0, 0]);
+        assert_eq!(misses("L1=1K,8,64", &twice), [16, 0, 0, 0]);
+    }
+
+    #[test]
+    fn an_access_across_a_border_touches_both_lines() {
+        assert_eq!(misses("L1=32K,8,64", &[(60, 8), (0, 1), (64, 1)]), [2, 0, 0, 0]);
+        assert_eq!(misses("L1=32K,8,64", &[(0, 64), (64, 65)]), [3, 0, 0, 0]);
+    }
+
+    #[test]
+    fn the_ends_of_the_address_space_are_safe() {
+        let ends = [(0, 0), (u64::MAX, 0), (u64::MAX, 8), (u64::MAX - 7, 8)];
+        for words in ["", ",stride=4", ",plru,next-line=2"] {
+            let caches = format!("L1=32K,8,16{words}:TLB1=64,4");
+            assert_eq!(misses(&caches, &ends), [1, 0, 0, 0], "{caches}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The simulation of one part of a trace, and what it has come to.
+
+use std::ops::Range;
+
+use trackway_trace::{Batch, Lane, Piece};
+
+use super::SiteCounters;
+use crate::cache::{with_form, Caches, Hierarchy, LineChanges, LineStore, Simulator, Totals};
+
+/// Caches, and the counters of what was done in them.
+pub struct MissesShard {
+    /// None if only accesses are counted.
+    simulation: Option<(Simulator, LineChanges)>,
+    sites: Vec<CountedSite>,
+    /// Of shards that were merged into this one.
+    merged: Totals,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct CountedSite {
+    counters: SiteCounters,
+    stores: bool,
+}
+
+impl MissesShard {
+    pub(super) fn new(caches: &Caches) -> MissesShard {
+        MissesShard {
+            simulation: Simulator::new(caches).zip(caches.line_changes()),
+            sites: Vec::new(),
+            merged: Totals::default(),
+        }
+    }
+
+    /// For each site of the program, whether it stores; those that the shard knows come first.
+    pub(super) fn take_sites(&mut self, stores: impl Iterator<Item = bool>) {
+        let new = stores.skip(self.sites.len()).map(|stores| CountedSite {
+            stores,
+            ..CountedSite::default()
+        });
+        self.sites.extend(new);
+    }
+
+    pub(super) fn take(&mut self, batch: &Batch) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { self.take_with_avx2(batch) };
+        }
+        self.take_inlined(batch);
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn take_with_avx2(&mut self, batch: &Batch) {
+        self.take_inlined(batch);
+    }
+
+    #[inline(always)]
+    fn take_inlined(&mut self, batch: &Batch) {
+        let Some((simulator, changes)) = &mut self.simulation else {
+            return count(&mut self.sites, batch);
+        };
+        with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
+    }
+
+    pub(super) fn merge(&mut self, from: &MissesShard) {
+        if self.sites.len() < from.sites.len() {
+            self.sites.resize(from.sites.len(), CountedSite::default());
+        }
+        for (site, more) in self.sites.iter_mut().zip(&from.sites) {
+            site.counters += &more.counters;
+        }
+        self.merged += from.totals();
+    }
+
+    pub(super) fn counters(&self) -> Vec<SiteCounters> {
+        self.sites.iter().map(|site| site.counters).collect()
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        let mut totals = self.merged;
+        if let Some((simulator, _)) = &self.simulation {
+            totals += simulator.totals();
+        }
+        totals
+    }
+}
+
+/// Counts without caches.
+fn count(sites: &mut [CountedSite], batch: &Batch) {
+    for piece in batch.pieces() {
+        match piece {
+            Piece::Accesses(range) => {
+                for index in range {
+                    let counters = &mut sites[batch.site[index].index()].counters;
+                    counters.accesses += 1;
+                    counters.bytes = counters.bytes.saturating_add(batch.length(index));
+                }
+            }
+            Piece::Run(run) => count_run(sites, batch.lanes(run), run.count),
+        }
+    }
+}
+
+#[inline(always)]
+fn simulate<S: LineStore, const PLAIN: bool>(
+    hierarchy: &mut Hierarchy<S, PLAIN>,
+    changes: &mut LineChanges,
+    sites: &mut [CountedSite],
+    batch: &Batch,
+) {
+    let core = hierarchy.core_of(0);
+    for piece in batch.pieces() {
+        match piece {
+            Piece::Accesses(range) => simulate_accesses(hierarchy, core, sites, batch, range),
+            Piece::Run(run) => {
+                count_run(sites, batch.lanes(run), run.count);
+                changes.begin(batch.lanes(run), run.count);
+                simulate_run(hierarchy, core, changes, sites, batch.lanes(run));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn simulate_accesses<S: LineStore, const PLAIN: bool>(
+    hierarchy: &mut Hierarchy<S, PLAIN>,
+    core: usize,
+    sites: &mut [CountedSite],
+    batch: &Batch,
+    range: Range<usize>,
+) {
+    let first = range.start;
+    let columns = batch.site[range.clone()]
+        .iter()
+        .zip(&batch.address[range.clone()]);
+    for (index, ((&id, &address), &size)) in columns.zip(&batch.size[range]).enumerate() {
+        let length = match size {
+            u32::MAX => batch.length(first + index),
+            size => size.into(),
+        };
+        let site = &mut sites[id.index()];
+        let counters = &mut site.counters;
+        counters.accesses += 1;
+        counters.bytes = counters.bytes.saturating_add(length);
+        hierarchy.access(
+            core,
+            id.index(),
+            address,
+            length,
+            site.stores,
+            &mut counters.outcome,
+        );
+    }
+}
+
+/// Of a run, only those iterations that change something in the caches.
+#[inline(always)]
+fn simulate_run<S: LineStore, const PLAIN: bool>(
+    hierarchy: &mut Hierarchy<S, PLAIN>,
+    core: usize,
+    changes: &mut LineChanges,
+    sites: &mut [CountedSite],
+    lanes: &[Lane],
+) {
+    while let Some(iteration) = changes.next() {
+        let before = hierarchy.changes();
+        for lane in lanes {
+            let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+            let site = &mut sites[lane.site.index()];
+            let (stores, outcome) = (site.stores, &mut site.counters.outcome);
+            hierarchy.access(
+                core,
+                lane.site.index(),
+                address,
+                lane.size.into(),
+                stores,
+                outcome,
+            );
+        }
+        changes.simulated(lanes, hierarchy.changes() != before);
+    }
+}
+
+#[inline(always)]
+fn count_run(sites: &mut [CountedSite], lanes: &[Lane], count: u64) {
+    for lane in lanes {
+        let counters = &mut sites[lane.site.index()].counters;
+        counters.accesses = counters.accesses.saturating_add(count);
+        let bytes = count.saturating_mul(lane.size.into());
+        counters.bytes = counters.bytes.saturating_add(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cache::{Access, Outcome};
+    use proptest::prelude::*;
+    use trackway_trace::SiteId;
+
+    fn geometry(level: usize, line: u32) -> impl Strategy<Value = String> {
+        (1u32..9, 1u32..5)
+            .prop_map(move |(sets, ways)| format!("L{level}={},{ways},{line}", sets * ways * line))
+    }
+
+    fn words() -> impl Strategy<Value = &'static str> {
+        prop_oneof![
+            3 => Just(""),
+            1 => Just(",srrip"),
+            1 => Just(",random"),
+            1 => Just(",write-through"),
+            1 => Just(",next-line=1"),
+            1 => Just(",stride=2"),
+            1 => Just(",no-write-allocate"),
+        ]
+    }
+
+    fn rest() -> impl Strategy<Value = &'static str> {
+        prop_oneof![
+            2 => Just(""),
+            1 => Just(":classes"),
+            1 => Just(":TLB1=2,1:page=256"),
+        ]
+    }
+
+    fn caches() -> impl Strategy<Value = Caches> {
+        let inclusion = prop_oneof![2 => Just(""), 1 => Just(",inclusive"), 1 => Just(",exclusive")];
+        (geometry(1, 16), words(), geometry(2, 16), inclusion, rest()).prop_map(
+            |(l1, words, l2, inclusion, rest)| format!("{l1}{words}:{l2}{inclusion}{rest}").parse().unwrap(),
+        )
+    }
+
+    fn lane() -> impl Strategy<Value = Lane> {
+        let stride = prop_oneof![-20i64..20, -300i64..300];
+        (0u32..3, 0u64..4000, stride, 0u32..40).prop_map(|(site, address, stride, size)| Lane {
+            site: SiteId(site),
+            size,
+            address: address.wrapping_add(1 << 20),
+            stride: stride as u64,
+        })
+    }
+
+    /// Each access of a run in turn.
+    fn simulate_each(simulator: &mut Simulator, lanes: &[Lane], count: u64, outcomes: &mut [Outcome]) {
+        for iteration in 0..count {
+            for lane in lanes {
+                let access = Access {
+                    core: 0,
+                    site: lane.site.index(),
+                    address: lane.address.wrapping_add(lane.stride.wrapping_mul(iteration)),
+                    length: lane.size.into(),
+                    is_write: STORES[lane.site.index()],
+                };
+                simulator.access(&access, &mut outcomes[lane.site.index()]);
+            }
+        }
+    }
+
+    const STORES: [bool; 3] = [false, true, false];
+
+    proptest! {
+        #[test]
+        fn runs_leave_the_caches_as_their_accesses_would(
+            caches in caches(),
+            runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..5), 1u64..60), 1..6),
+        ) {
+            let mut shard = MissesShard::new(&caches);
+            shard.take_sites(STORES.into_iter());
+            let (mut whole, mut expected) = (Simulator::new(&caches).unwrap(), [Outcome::default(); 3]);
+            for (lanes, count) in &runs {
+                simulate_each(&mut whole, lanes, *count, &mut expected);
+                let (simulator, changes) = shard.simulation.as_mut().unwrap();
+                changes.begin(lanes, *count);
+                with_form!(simulator, hierarchy => simulate_run(hierarchy, 0, changes, &mut shard.sites, lanes));
+                let found: Vec<Outcome> = shard.sites.iter().map(|site| site.counters.outcome).collect();
+                prop_assert_eq!(&found[..], &expected[..]);
+                prop_assert_eq!(shard.totals(), whole.totals());
+            }
+        }
+    }
+}
