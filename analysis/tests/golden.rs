@@ -62,7 +62,7 @@ impl Analysis for Count {
 fn misses_are_those_counted_by_hand() {
     // Lines 1000, 2000, 404000, 3000, 3040 (the end of the fill) and 4000 of the ten accesses are new.
     let trace = golden();
-    let groupings = [Grouping::Field, Grouping::Kind];
+    let groupings = [Grouping::Field, Grouping::Kind, Grouping::Thread];
     let (findings, summary) = run(&misses(&groupings), &trace, threads(1), &|_, _| ());
     assert_eq!(summary.accesses, 10);
     assert_eq!(
@@ -73,6 +73,14 @@ fn misses_are_those_counted_by_hand() {
     assert_eq!(
         to_csv(table(&findings, "fields")),
         "field,accesses,bytes,l1_misses,share\r\nnode.next,10,152,6,1\r\n"
+    );
+    assert_eq!(
+        to_csv(table(&findings, "threads")),
+        "stream,accesses,bytes,l1_misses,share\r\n0,10,152,6,1\r\n"
+    );
+    assert_eq!(
+        to_csv(table(&findings, "memory_traffic")),
+        "bytes_read,bytes_written\r\n384,0\r\n"
     );
     let kinds = to_csv(table(&findings, "kinds"));
     assert_eq!(
@@ -96,6 +104,7 @@ fn the_number_of_threads_changes_nothing() {
         Grouping::File,
         Grouping::Kind,
         Grouping::Site,
+        Grouping::Thread,
     ];
     let tables = |count| {
         let (findings, _) = run(&misses(&all), &trace, threads(count), &|_, _| ());
@@ -105,7 +114,7 @@ fn the_number_of_threads_changes_nothing() {
         )
     };
     let expected = tables(1);
-    assert_eq!(expected.1.len(), all.len() + 2);
+    assert_eq!(expected.1.len(), all.len() + 3);
     assert_eq!(tables(4), expected);
 }
 

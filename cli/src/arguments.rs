@@ -232,6 +232,7 @@ fn parse_buffer_size(text: &str) -> Result<u32, String> {
 #[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
                         trackway report --by line --top 30 prog.trackway\n  \
                         trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
+                        trackway report --cache preset:zen3 prog.trackway\n  \
                         trackway report --by field --csv prog.trackway > fields.csv")]
 pub struct ReportArguments {
     /// The trace
@@ -258,8 +259,9 @@ pub struct ReportForm {
     /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
-    /// Caches to simulate, as L1=SIZE,WAYS,LINE:L2=... [default: those of the machine that recorded]
-    #[arg(long, value_name = "CACHES")]
+    /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/analyses.md, section 2
+    /// [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
     /// Print JSON
     #[arg(long, conflicts_with = "csv")]
@@ -300,6 +302,7 @@ pub enum By {
     File,
     Kind,
     Site,
+    Thread,
 }
 
 impl From<By> for Grouping {
@@ -313,6 +316,7 @@ impl From<By> for Grouping {
             By::File => Grouping::File,
             By::Kind => Grouping::Kind,
             By::Site => Grouping::Site,
+            By::Thread => Grouping::Thread,
         }
     }
 }

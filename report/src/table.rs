@@ -28,10 +28,12 @@ pub enum Unit {
     Number,
     /// A part of a whole, 0 to 1.
     Share,
+    /// A quotient of other kinds.
+    Rate,
 }
 
 impl Unit {
-    const ALL: [Unit; 7] = [
+    const ALL: [Unit; 8] = [
         Unit::Text,
         Unit::Path,
         Unit::Source,
@@ -39,6 +41,7 @@ impl Unit {
         Unit::Bytes,
         Unit::Number,
         Unit::Share,
+        Unit::Rate,
     ];
 
     /// The unit's name in the field's metadata and in JSON.
@@ -51,6 +54,7 @@ impl Unit {
             Unit::Bytes => "bytes",
             Unit::Number => "number",
             Unit::Share => "share",
+            Unit::Rate => "rate",
         }
     }
 
@@ -244,6 +248,13 @@ impl<'a, R> TableBuilder<'a, R> {
         let share = |(part, whole): (u64, u64)| (whole > 0).then(|| part as f64 / whole as f64);
         let values: Float64Array = self.rows.iter().map(|row| share(value(row))).collect();
         self.column(name, title, Unit::Share, Arc::new(values))
+    }
+
+    /// Adds a column of quotients: `value` gives dividend and divisor; one by 0 is unknown.
+    pub fn rate(self, name: &str, title: &str, value: impl Fn(&R) -> (f64, u64)) -> Self {
+        let rate = |(dividend, divisor): (f64, u64)| (divisor > 0).then(|| dividend / divisor as f64);
+        let values: Float64Array = self.rows.iter().map(|row| rate(value(row))).collect();
+        self.column(name, title, Unit::Rate, Arc::new(values))
     }
 
     fn column(mut self, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Self {

@@ -150,6 +150,7 @@ fn cell(column: Column, row: usize) -> String {
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
         (Value::Integer(number), _) => number.to_string(),
         (Value::Real(share), Unit::Share) => percent(share),
+        (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
         (Value::Real(number), _) => format!("{number:.3}"),
     }
 }

@@ -113,7 +113,7 @@ impl Policy {
 }
 
 impl Prefetch {
-    pub(super) fn is_on(self) -> bool {
+    pub fn is_on(self) -> bool {
         self.kind != Prefetcher::None
     }
 }

@@ -18,6 +18,7 @@ mod short_form;
 mod simulator;
 mod store;
 mod tlb;
+mod toml_form;
 mod totals;
 
 pub use check::CachesError;

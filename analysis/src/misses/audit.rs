@@ -1,51 +1,9 @@
-//! What the numbers rest on: the model's caches, and how much of the accesses could be attributed.
+//! What the numbers rest on: how much of the accesses could be attributed.
 
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, Site};
 
 use super::SiteCounters;
-use crate::cache::{CacheGeometry, Caches, LevelTotals, Totals};
-
-struct LevelRow {
-    level: u64,
-    geometry: CacheGeometry,
-    reached: u64,
-    totals: LevelTotals,
-}
-
-/// The simulated caches and what they came to.
-pub(super) fn cache_table(caches: &Caches, counters: &[SiteCounters], totals: &Totals) -> Table {
-    let mut total = SiteCounters::default();
-    counters.iter().for_each(|counters| total += counters);
-    let mut rows = Vec::new();
-    for (index, level) in caches.levels().iter().enumerate() {
-        let totals = totals.levels[index];
-        rows.push(LevelRow {
-            level: index as u64 + 1,
-            geometry: level.geometry,
-            reached: if index == 0 {
-                total.accesses
-            } else {
-                totals.lookups
-            },
-            totals,
-        });
-    }
-    TableBuilder::new("caches", "Cache model: LRU, one set of caches per thread", &rows)
-        .integer("level", "level", Unit::Number, |row| row.level)
-        .integer("size_bytes", "size", Unit::Bytes, |row| row.geometry.size_bytes)
-        .integer("ways", "ways", Unit::Number, |row| row.geometry.ways.into())
-        .integer("line_bytes", "line", Unit::Number, |row| {
-            row.geometry.line_bytes.into()
-        })
-        .integer("reached", "reached by", Unit::Count, |row| row.reached)
-        .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
-        .share("miss_ratio", "miss ratio", |row| (row.totals.misses, row.reached))
-        .integer("write_backs", "write-backs", Unit::Count, |row| {
-            row.totals.write_backs
-        })
-        .build()
-}
 
 #[derive(Default)]
 struct Attribution {

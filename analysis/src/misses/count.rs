@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use trackway_trace::{AccessKind, Batch, Program, Trace};
 
+use super::levels::Levels;
 use super::shard::MissesShard;
 use super::{answer, audit, tables, Grouping, Measure};
 use crate::cache::{Caches, Outcome};
@@ -79,6 +80,7 @@ impl Analysis for Misses {
         let ranking = tables::Ranking {
             program,
             counters: &counters,
+            threads: shard.threads(),
             caches: &self.caches,
             rank_by: self.rank_by,
             top: self.top,
@@ -89,9 +91,12 @@ impl Analysis for Misses {
             .iter()
             .map(|&grouping| ranking.table(grouping))
             .collect();
-        if !self.caches.levels().is_empty() {
-            tables.push(audit::cache_table(&self.caches, &counters, &shard.totals()));
-        }
+        let levels = Levels {
+            caches: &self.caches,
+            totals: &shard.totals(),
+            counters: &ranking.total(),
+        };
+        tables.extend(levels.tables());
         tables.push(audit::attribution_table(program, &counters));
         Findings {
             answer: Some(answer::answer(&ranking)),

@@ -1,6 +1,6 @@
 //! What sites have in common, and what it is called.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use trackway_trace::{Program, Site, SiteId, StringId, VariableKind};
@@ -21,6 +21,7 @@ pub enum Grouping {
     /// Load, store, atomic...
     Kind,
     Site,
+    Thread,
 }
 
 /// Sites that belong together.
@@ -63,7 +64,25 @@ pub(super) fn group_by<K: Eq + Hash + Clone>(
             group.main_site = id;
         }
     }
-    // Stable, and sites stand in the order of the program: equal groups keep that order.
+    rank(&mut groups, measure);
+    groups
+}
+
+/// Threads; those without an access are left out. Their main site is not known.
+pub(super) fn group_threads(threads: &BTreeMap<u32, SiteCounters>, measure: Measure) -> Vec<Group<u32>> {
+    let executed = threads.iter().filter(|(_, counters)| counters.accesses > 0);
+    let group = |(&key, &counters): (&u32, &SiteCounters)| Group {
+        key,
+        counters,
+        main_site: SiteId::default(),
+    };
+    let mut groups: Vec<Group<u32>> = executed.map(group).collect();
+    rank(&mut groups, measure);
+    groups
+}
+
+/// Stable, and sites stand in the order of the program: equal groups keep that order.
+fn rank<K>(groups: &mut [Group<K>], measure: Measure) {
     groups.sort_by_key(|group| {
         std::cmp::Reverse((
             measure.of(&group.counters),
@@ -71,7 +90,6 @@ pub(super) fn group_by<K: Eq + Hash + Clone>(
             group.counters.accesses,
         ))
     });
-    groups
 }
 
 /// A field of a type or, for an access to no field, a variable.

@@ -4,6 +4,7 @@ mod answer;
 mod audit;
 mod count;
 mod group;
+mod levels;
 mod measure;
 mod shard;
 mod source;

@@ -1,8 +1,9 @@
 //! The simulation of one part of a trace, and what it has come to.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Lane, Piece};
+use trackway_trace::{Batch, Lane, LongBlock, Piece};
 
 use super::SiteCounters;
 use crate::cache::{with_form, Caches, Hierarchy, LineChanges, LineStore, Simulator, Totals};
@@ -12,6 +13,8 @@ pub struct MissesShard {
     /// None if only accesses are counted.
     simulation: Option<(Simulator, LineChanges)>,
     sites: Vec<CountedSite>,
+    /// What each thread's accesses come to, by the number of its stream.
+    threads: BTreeMap<u32, SiteCounters>,
     /// Of shards that were merged into this one.
     merged: Totals,
 }
@@ -27,6 +30,7 @@ impl MissesShard {
         MissesShard {
             simulation: Simulator::new(caches).zip(caches.line_changes()),
             sites: Vec::new(),
+            threads: BTreeMap::new(),
             merged: Totals::default(),
         }
     }
@@ -41,6 +45,21 @@ impl MissesShard {
     }
 
     pub(super) fn take(&mut self, batch: &Batch) {
+        let before = self.simulated();
+        self.simulate(batch);
+        let come_to = self.simulated() - before;
+        let thread = self.threads.entry(batch.stream).or_default();
+        thread.accesses = thread.accesses.saturating_add(batch.access_count());
+        thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
+        for (misses, level) in thread.outcome.misses.iter_mut().zip(come_to.levels) {
+            *misses += level.misses;
+        }
+        for (misses, level) in thread.outcome.tlb_misses.iter_mut().zip(come_to.tlbs) {
+            *misses += level.misses;
+        }
+    }
+
+    fn simulate(&mut self, batch: &Batch) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the processor has what the function needs.
@@ -70,6 +89,9 @@ impl MissesShard {
         for (site, more) in self.sites.iter_mut().zip(&from.sites) {
             site.counters += &more.counters;
         }
+        for (&thread, counters) in &from.threads {
+            *self.threads.entry(thread).or_default() += counters;
+        }
         self.merged += from.totals();
     }
 
@@ -77,13 +99,32 @@ impl MissesShard {
         self.sites.iter().map(|site| site.counters).collect()
     }
 
+    pub(super) fn threads(&self) -> &BTreeMap<u32, SiteCounters> {
+        &self.threads
+    }
+
+    /// Of this shard and of those that were merged into it.
     pub(super) fn totals(&self) -> Totals {
-        let mut totals = self.merged;
-        if let Some((simulator, _)) = &self.simulation {
-            totals += simulator.totals();
-        }
+        let mut totals = self.simulated();
+        totals += self.merged;
         totals
     }
+
+    fn simulated(&self) -> Totals {
+        let simulator = self.simulation.as_ref().map(|(simulator, _)| simulator);
+        simulator.map(Simulator::totals).unwrap_or_default()
+    }
+}
+
+fn bytes_of(batch: &Batch) -> u64 {
+    let long = |block: &LongBlock| block.length.saturating_sub(u32::MAX.into());
+    let in_columns = batch.size.iter().map(|&size| u64::from(size)).sum::<u64>();
+    let beyond = batch.long_blocks.iter().map(long);
+    let runs = batch.runs.iter().flat_map(|run| {
+        let lanes = batch.lanes(run).iter();
+        lanes.map(|lane| run.count.saturating_mul(lane.size.into()))
+    });
+    beyond.chain(runs).fold(in_columns, u64::saturating_add)
 }
 
 /// Counts without caches.

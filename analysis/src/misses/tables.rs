@@ -1,5 +1,6 @@
 //! The tables: one row per group, with accesses, bytes, and misses at each level.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
@@ -15,6 +16,8 @@ use crate::names::{written_in, Names, UNKNOWN};
 pub(super) struct Ranking<'r> {
     pub program: &'r Program,
     pub counters: &'r [SiteCounters],
+    /// By the number of the stream.
+    pub threads: &'r BTreeMap<u32, SiteCounters>,
     pub caches: &'r Caches,
     pub rank_by: Measure,
     /// Rows per table.
@@ -34,6 +37,7 @@ impl Ranking<'_> {
             Grouping::File => self.files(),
             Grouping::Kind => self.kinds(),
             Grouping::Site => self.sites(),
+            Grouping::Thread => self.threads(),
         }
     }
 
@@ -152,6 +156,13 @@ impl Ranking<'_> {
         })
     }
 
+    fn threads(&self) -> Table {
+        let groups = group::group_threads(self.threads, self.rank_by);
+        self.build("threads", "Threads", &groups, |builder| {
+            builder.integer("stream", "stream", Unit::Number, |group| group.key.into())
+        })
+    }
+
     /// A file's path, without the folder in which the program ran.
     fn file(&self, id: StringId) -> &str {
         match self.program.string(id) {
@@ -197,6 +208,12 @@ impl Ranking<'_> {
             let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
             builder = builder.integer(&name, &title, Unit::Count, |group| {
                 group.counters.outcome.misses[level]
+            });
+        }
+        let walks = self.caches.tlbs().len().checked_sub(1);
+        if let Some(level) = walks {
+            builder = builder.integer("tlb_misses", "TLB misses", Unit::Count, |group| {
+                group.counters.outcome.tlb_misses[level]
             });
         }
         let total = self.rank_by.of(&self.total());
