@@ -74,6 +74,15 @@ impl Simulator {
         with_form!(self, hierarchy => hierarchy.access(core, site, address, length, is_write, outcome));
     }
 
+    /// The same for many accesses; `outcomes` has one for each site.
+    pub fn access_all(&mut self, accesses: &[Access], outcomes: &mut [Outcome]) {
+        with_form!(self, hierarchy => for access in accesses {
+            let outcome = &mut outcomes[access.site];
+            let Access { core, site, address, length, is_write } = *access;
+            hierarchy.access(core, site, address, length, is_write, outcome);
+        });
+    }
+
     /// What all accesses came to until now.
     pub fn totals(&self) -> Totals {
         match &self.form {
