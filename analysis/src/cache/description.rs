@@ -260,6 +260,12 @@ impl Caches {
         self.levels.iter().any(|level| level.prefetch.is_on())
     }
 
+    /// Whether a level takes lines away from those before it.
+    pub(super) fn includes(&self) -> bool {
+        let mut levels = self.levels.iter();
+        levels.any(|level| level.inclusion == Inclusion::Inclusive)
+    }
+
     /// Plain LRU levels of one thread, of which nothing but misses and write-backs is asked.
     pub(super) fn is_plain(&self) -> bool {
         let plain = self.levels.iter().all(CacheLevel::is_plain);

@@ -45,14 +45,15 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         is_hit: bool,
         outcome: &mut Outcome,
     ) {
-        if level > 0 {
+        // In plain levels, lookups and changes follow from misses.
+        if !PLAIN && level > 0 {
             self.totals.levels[level].lookups += 1;
             self.changes += 1;
         }
         if !is_hit {
             self.totals.levels[level].misses += 1;
             outcome.misses[level] += 1;
-            self.changes += 1;
+            self.changes += u64::from(!PLAIN);
         }
         if !PLAIN {
             let cache = self.cache(reference.core, level);

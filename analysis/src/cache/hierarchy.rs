@@ -20,8 +20,9 @@ pub(crate) struct Hierarchy<S, const PLAIN: bool> {
     pub(super) cores: Vec<Core<S>>,
     /// The levels behind the private ones.
     pub(super) shared: Vec<Cache<S>>,
+    /// With `PLAIN`, without lookups.
     pub(super) totals: Totals,
-    /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
+    /// See the function of that name; not with `PLAIN`.
     pub(super) changes: u64,
     caches: Caches,
 }
@@ -39,6 +40,11 @@ pub(super) struct Rules {
     /// Lines of the first level on a page.
     pub page_lines: u64,
     fill_is_use: bool,
+    /// Whether a line is in the first level, and the one used last there, after each access to it.
+    lines_stay: bool,
+    /// Whether the first level is write-back.
+    keeps_stores: bool,
+    has_tlbs: bool,
     of_level: [LevelRules; MAX_LEVELS],
 }
 
@@ -122,10 +128,24 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         }
     }
 
-    /// See the field of that name.
+    /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
     #[inline(always)]
     pub fn changes(&self) -> u64 {
-        self.changes
+        match PLAIN {
+            true => self.totals.levels[0].misses,
+            false => self.changes,
+        }
+    }
+
+    /// What all accesses came to until now.
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.totals;
+        if PLAIN {
+            for level in 1..self.rules.levels {
+                totals.levels[level].lookups = totals.levels[level - 1].misses;
+            }
+        }
+        totals
     }
 
     /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
@@ -162,7 +182,7 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         if length == 0 {
             return;
         }
-        if !PLAIN {
+        if !PLAIN && self.rules.has_tlbs {
             self.translate(core, address, end, outcome);
         }
         let mut prefetched = false;
@@ -243,9 +263,10 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     /// An access that repeats the last one's line mostly changes nothing.
     #[inline(always)]
     fn remember(&mut self, core: usize, line: u64, is_write: bool) {
-        if PLAIN {
+        if PLAIN || self.rules.lines_stay {
+            let written = PLAIN || self.rules.keeps_stores;
             let latest = &mut self.cores[core].latest;
-            let written = is_write || latest[1] == line;
+            let written = written && (is_write || latest[1] == line);
             *latest = [line, if written { line } else { NO_LINE }];
             return;
         }
@@ -254,7 +275,7 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
 
     fn remember_what_stays(&mut self, core: usize, line: u64) {
         let coherent = self.rules.coherent;
-        let write_back = !self.rules.level(0).write_through;
+        let keeps_stores = self.rules.keeps_stores;
         let core = &mut self.cores[core];
         core.latest = [NO_LINE; 2];
         if !self.rules.fill_is_use {
@@ -267,7 +288,7 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
             return;
         }
         core.latest[0] = line;
-        if write_back && entry.has(DIRTY) && (!coherent || entry.has(OWNED)) {
+        if keeps_stores && entry.has(DIRTY) && (!coherent || entry.has(OWNED)) {
             core.latest[1] = line;
         }
     }
@@ -352,6 +373,12 @@ impl Rules {
             first_shift: line_bytes.trailing_zeros(),
             page_lines: caches.page_bytes() / line_bytes,
             fill_is_use: first.policy.fill_is_use(),
+            lines_stay: first.policy.fill_is_use()
+                && first.write_allocate
+                && !caches.prefetches()
+                && !caches.includes(),
+            keeps_stores: first.write == WritePolicy::Back,
+            has_tlbs: !caches.tlbs().is_empty(),
             of_level,
         }
     }

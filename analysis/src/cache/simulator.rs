@@ -86,9 +86,9 @@ impl Simulator {
     /// What all accesses came to until now.
     pub fn totals(&self) -> Totals {
         match &self.form {
-            Form::Plain(hierarchy) => hierarchy.totals,
-            Form::Lru(hierarchy) => hierarchy.totals,
-            Form::Any(hierarchy) => hierarchy.totals,
+            Form::Plain(hierarchy) => hierarchy.totals(),
+            Form::Lru(hierarchy) => hierarchy.totals(),
+            Form::Any(hierarchy) => hierarchy.totals(),
         }
     }
 }
