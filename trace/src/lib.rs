@@ -22,6 +22,7 @@ mod module;
 pub mod oracle;
 mod payload;
 mod program;
+mod synchronisation;
 pub mod table;
 mod trace;
 mod writer;
@@ -39,6 +40,7 @@ pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, Module, Program, Site,
     Symbol, VariableKind,
 };
+pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use writer::{random_identity, Resumption, TraceWriter};
 

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use trackway_analysis::Names;
-use trackway_trace::{Batch, Decoder, Event, FunctionId, Program, SiteId, Stream, Trace, TraceError};
+use trackway_trace::{Batch, Decoder, Event, FunctionId, LocationId, Program, SiteId, Stream, Trace, TraceError};
 use wildmatch::WildMatch;
 
 use crate::arguments::DumpArguments;
@@ -58,6 +58,8 @@ struct Wanted {
     sites: Vec<bool>,
     allocation_sites: Vec<bool>,
     functions: Vec<bool>,
+    /// Those of synchronisations among them.
+    locations: Vec<bool>,
 }
 
 /// A site is wanted if the function that holds it, or one that was inlined around it, matches.
@@ -89,6 +91,9 @@ fn wanted_sites(pattern: &str, program: &Program) -> Wanted {
             .iter()
             .map(|site| wanted(site.function, site.location))
             .collect(),
+        locations: (0..program.locations.len())
+            .map(|index| written_in(LocationId(index as u32)))
+            .collect(),
         functions,
     }
 }
@@ -100,6 +105,7 @@ impl Wanted {
 
     fn event(&self, event: &Event) -> bool {
         let wanted = match event {
+            Event::Order { location, .. } => self.locations.get(location.index()),
             Event::Enter(function) | Event::Exit(function) => self.functions.get(function.index()),
             Event::Allocate { site, .. } | Event::Free { site, .. } | Event::Reallocate { site, .. } => {
                 self.allocation_sites.get(site.index())
