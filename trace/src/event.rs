@@ -275,6 +275,35 @@ impl Batch {
         Mark::other(before, self.events.len() - 1)
     }
 
+    /// Replaces the content by a part of another batch: the accesses of `range` and the marks of `marks`, which stand
+    /// before or between them, or behind the last.
+    pub(crate) fn copy_part(&mut self, from: &Batch, range: Range<usize>, marks: Range<usize>) {
+        self.clear();
+        self.site.extend_from_slice(&from.site[range.clone()]);
+        self.address.extend_from_slice(&from.address[range.clone()]);
+        self.size.extend_from_slice(&from.size[range.clone()]);
+        let first = range.start as u32;
+        for mark in &from.marks[marks] {
+            let before = mark.before.saturating_sub(first);
+            let mark = match from.event(*mark) {
+                Event::Enter(_) | Event::Exit(_) => Mark { before, ..*mark },
+                event => self.push_event(before, event),
+            };
+            self.marks.push(mark);
+        }
+        let long = |block: &&LongBlock| range.contains(&(block.index as usize));
+        let long_blocks = from.long_blocks.iter().filter(long);
+        self.long_blocks.extend(long_blocks.map(|block| LongBlock {
+            index: block.index - first,
+            ..*block
+        }));
+        let uncertain_from = from.uncertain_from.map(|index| (index as usize).max(range.start));
+        self.uncertain_from = uncertain_from
+            .filter(|index| *index < range.end)
+            .map(|index| index as u32 - first);
+        self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
+    }
+
     /// Lanes of all runs.
     pub(crate) fn lane_count(&self) -> usize {
         self.lanes.len()

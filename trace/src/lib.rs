@@ -18,6 +18,7 @@ mod index;
 mod info;
 mod interner;
 mod merge;
+mod merged;
 mod module;
 pub mod oracle;
 mod payload;
@@ -34,6 +35,7 @@ pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, Run};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
+pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::encode_module;
 pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{

@@ -48,7 +48,11 @@ const SYNCHRONISERS: [Synchroniser; 9] = [
 impl Synchronisation {
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
         let by = *SYNCHRONISERS.get(usize::from(byte >> 1))?;
-        let side = if byte & 1 == 0 { Side::Release } else { Side::Acquire };
+        let side = if byte & 1 == 0 {
+            Side::Release
+        } else {
+            Side::Acquire
+        };
         Some(Synchronisation { side, by })
     }
 
@@ -119,8 +123,7 @@ impl Clock {
     /// most 2^64 − 1.
     pub fn ns(&self, ticks: u64) -> u64 {
         let since_base = i128::from(ticks) - i128::from(self.base_ticks);
-        let elapsed =
-            (since_base * i128::from(self.nanoseconds)).div_euclid(i128::from(self.ticks.max(1)));
+        let elapsed = (since_base * i128::from(self.nanoseconds)).div_euclid(i128::from(self.ticks.max(1)));
         (i128::from(self.base_ns) + elapsed).clamp(0, i128::from(u64::MAX)) as u64
     }
 }
@@ -166,7 +169,14 @@ mod tests {
         };
         assert_eq!(clock.ns(0), 0);
         assert_eq!(clock.ns(u64::MAX), 5);
-        assert_eq!(Clock { base_ticks: 0, ..clock }.ns(u64::MAX), u64::MAX);
+        assert_eq!(
+            Clock {
+                base_ticks: 0,
+                ..clock
+            }
+            .ns(u64::MAX),
+            u64::MAX
+        );
         assert_eq!(Clock::default().ns(u64::MAX), u64::MAX);
     }
 }

@@ -236,7 +236,11 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
         },
         15 => Operation::Order {
             synchronisation: Synchronisation {
-                side: if choices.flag() { Side::Acquire } else { Side::Release },
+                side: if choices.flag() {
+                    Side::Acquire
+                } else {
+                    Side::Release
+                },
                 by: Synchroniser::Lock,
             },
             location: choices.below(3),

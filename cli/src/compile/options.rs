@@ -186,7 +186,11 @@ mod tests {
 
     #[test]
     fn the_command_line_overrides_the_environment() {
-        let (options, _) = read(Some("--calls=0 --clang='/opt/my clang'"), &["--calls=1", "--order=0"]).unwrap();
+        let (options, _) = read(
+            Some("--calls=0 --clang='/opt/my clang'"),
+            &["--calls=1", "--order=0"],
+        )
+        .unwrap();
         assert_eq!(options.calls, Some(true));
         assert_eq!(options.clang, Some("/opt/my clang".into()));
         assert_eq!(options.for_pass(), "calls=1:order=0");

@@ -8,7 +8,9 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use trackway_analysis::Names;
-use trackway_trace::{Batch, Decoder, Event, FunctionId, LocationId, Program, SiteId, Stream, Trace, TraceError};
+use trackway_trace::{
+    Batch, Decoder, Event, FunctionId, LocationId, Program, SiteId, Stream, Trace, TraceError,
+};
 use wildmatch::WildMatch;
 
 use crate::arguments::DumpArguments;

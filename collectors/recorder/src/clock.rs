@@ -43,12 +43,25 @@ impl Moment {
             let before = ticks();
             let ns = monotonic_ns();
             let took = ticks().wrapping_sub(before);
-            (took, Moment { ticks: before.wrapping_add(took / 2), ns })
+            (
+                took,
+                Moment {
+                    ticks: before.wrapping_add(took / 2),
+                    ns,
+                },
+            )
         };
         let first = reading();
-        let best = (1..READINGS).map(|_| reading()).fold(first, |best, other| {
-            if other.0 < best.0 { other } else { best }
-        });
+        let best = (1..READINGS).map(|_| reading()).fold(
+            first,
+            |best, other| {
+                if other.0 < best.0 {
+                    other
+                } else {
+                    best
+                }
+            },
+        );
         best.1
     }
 }
@@ -141,7 +154,10 @@ mod tests {
         let between = clock.now_ns();
         let after = monotonic_ns();
         // 100 millionths of what passed since the calibration began, and of one reading.
-        assert!(between + 10_000 > before && between < after + 10_000, "{before} {between} {after}");
+        assert!(
+            between + 10_000 > before && between < after + 10_000,
+            "{before} {between} {after}"
+        );
         assert_eq!(clock.ns(0), 0);
         let description = clock.description();
         assert!(description.nanoseconds >= SHORTEST_CALIBRATION.as_nanos() as u64);
@@ -149,7 +165,9 @@ mod tests {
 
     #[test]
     fn a_counter_that_stops_is_not_exact() {
-        assert!(counts_evenly("model name : x\nflags : fpu constant_tsc rdtscp nonstop_tsc\n"));
+        assert!(counts_evenly(
+            "model name : x\nflags : fpu constant_tsc rdtscp nonstop_tsc\n"
+        ));
         assert!(!counts_evenly("flags : fpu constant_tsc rdtscp\n"));
         assert!(!counts_evenly("flags : fpu nonstop_tsc\n"));
         assert!(!counts_evenly(""));

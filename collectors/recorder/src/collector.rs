@@ -7,8 +7,8 @@ use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
 use crate::abi::{self, Buffer};
-use crate::encoding::{Payload, Queue};
 use crate::clock::RecordingClock;
+use crate::encoding::{Payload, Queue};
 use crate::processes::{Image, Processes};
 use crate::ring::Ring;
 use crate::ProgramEnd;

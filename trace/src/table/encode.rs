@@ -211,7 +211,8 @@ impl Encoder {
                 address,
                 stamp,
             } => {
-                self.out.extend_from_slice(&[code::ORDER, synchronisation.to_byte()]);
+                self.out
+                    .extend_from_slice(&[code::ORDER, synchronisation.to_byte()]);
                 self.numbers(&[*location]);
                 self.expression(address);
                 self.expression(stamp);
