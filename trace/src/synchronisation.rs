@@ -123,8 +123,12 @@ impl Clock {
     /// most 2^64 − 1.
     pub fn ns(&self, ticks: u64) -> u64 {
         let since_base = i128::from(ticks) - i128::from(self.base_ticks);
-        let elapsed = (since_base * i128::from(self.nanoseconds)).div_euclid(i128::from(self.ticks.max(1)));
-        (i128::from(self.base_ns) + elapsed).clamp(0, i128::from(u64::MAX)) as u64
+        let elapsed = since_base
+            .saturating_mul(i128::from(self.nanoseconds))
+            .div_euclid(i128::from(self.ticks.max(1)));
+        elapsed
+            .saturating_add(i128::from(self.base_ns))
+            .clamp(0, i128::from(u64::MAX)) as u64
     }
 }
 
