@@ -60,7 +60,7 @@ class Order(unittest.TestCase):
         plain = tools.trackway("cc", "--order=0", "-O1", "-pthread", PROGRAMS / "hand_over.c", "-o", program)
         self.assertEqual(plain.stderr, "")
         trace = self.folder / "trace"
-        tools.record(trace, program, "ring")
+        tools.record(trace, program, "mutex")
         self.assertGreater(contradictions(trace)[0], 0)
         order = self.order_of(trace)
         self.assertEqual((order["order_points"], order["modules_without_order"]), (0, 1))
@@ -102,14 +102,14 @@ class Sharing(unittest.TestCase):
         program, trace = Path(folder.name) / "kvstore", Path(folder.name) / "trace"
         sources = [tools.ROOT / "workloads" / "kvstore.c"]
         tools.compile_traced(program, sources, "-O2", "-pthread", *flags, oracle=False)
-        tools.record(trace, program, "small")
+        tools.record(trace, program, 200000)
         tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
         return next(table for table in tables if table["name"] == "fields")["rows"]
 
     def test_the_statistics_of_the_key_value_store_come_first(self):
-        first = self.fields()[0]
-        self.assertTrue(first["field"].startswith("counters."), first)
-        shared = sum(row["write_hand_overs"] for row in self.fields() if row["field"].startswith("counters."))
+        fields = self.fields()
+        self.assertTrue(fields[0]["field"].startswith("counters."), fields[0])
+        shared = sum(row["write_hand_overs"] for row in fields if row["field"].startswith("counters."))
         padded = sum(row["write_hand_overs"] for row in self.fields("-DPADDED") if row["field"].startswith("counters."))
         self.assertGreater(shared, 100)
         self.assertEqual(padded, 0)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SLOTS = 2000 };
 
@@ -17,31 +18,49 @@ static sem_t filled;
 static atomic_long published, lock_word;
 static long next_slot, filled_slots;
 
-// Whoever has the lock reads what the last owner wrote.
-static long take_turn(void) {
-    long slot = next_slot++;
-    if (slot >= SLOTS)
+// 0 for the first of two threads.
+static long number_of_thread(void) {
+    static atomic_long numbers;
+    return atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+}
+
+// Both threads take turns: who has the lock reads what the other one wrote, if it did.
+static long take_turn(long own) {
+    if (next_slot >= SLOTS)
         return -1;
+    if (next_slot % 2 != own)
+        return 0;
+    long slot = next_slot++;
     long before = slot ? slots[slot - 1] : 0;
     slots[slot] = slot + 1;
     return before;
 }
 
+// It wasn't this thread's turn. To try again at once would fill the trace.
+static void let_others_run(long before) {
+    if (before == 0)
+        usleep(1);
+}
+
 static void *with_mutex(void *sum) {
+    long own = number_of_thread();
     for (long before = 0; before >= 0; *(long *)sum += before) {
         pthread_mutex_lock(&mutex);
-        before = take_turn();
+        before = take_turn(own);
         pthread_mutex_unlock(&mutex);
+        let_others_run(before);
     }
     return NULL;
 }
 
 static void *with_spinning(void *sum) {
+    long own = number_of_thread();
     for (long before = 0; before >= 0; *(long *)sum += before) {
         while (atomic_exchange_explicit(&lock_word, 1, memory_order_acquire))
             ;
-        before = take_turn();
+        before = take_turn(own);
         atomic_store_explicit(&lock_word, 0, memory_order_release);
+        let_others_run(before);
     }
     return NULL;
 }
@@ -57,7 +76,7 @@ static void *fill_ring(void *unused) {
 static void *drain_ring(void *sum) {
     for (long i = 0; i < SLOTS; i++) {
         while (atomic_load_explicit(&published, memory_order_acquire) <= i)
-            ;
+            usleep(1);
         *(long *)sum += slots[i];
     }
     return NULL;
@@ -103,8 +122,7 @@ static void *wait_and_drain(void *sum) {
 
 // Between two barriers each of both threads writes a slot; behind the second one it reads the other's.
 static void *with_barrier(void *sum) {
-    static atomic_long numbers;
-    long own = atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+    long own = number_of_thread();
     for (long i = 0; i + 2 <= SLOTS; i += 2) {
         slots[i + own] = i + 1;
         pthread_barrier_wait(&barrier);
