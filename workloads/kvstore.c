@@ -60,14 +60,15 @@ static uint64_t get(struct worker *worker, uint64_t key) {
 
 static void *serve(void *argument) {
     struct worker *worker = argument;
-    uint64_t random = 17 + worker->number;
+    uint64_t random = 17 + worker->number, checksum = 0;
     for (size_t i = 0; i < worker->operations; i++) {
         uint64_t key = 1 + random_below(&random, KEYS);
         if (i % 4 == 0)
             put(worker, key, i);
         else
-            worker->checksum = worker->checksum * 5 + get(worker, key);
+            checksum = checksum * 5 + get(worker, key);
     }
+    worker->checksum = checksum;
     return NULL;
 }
 

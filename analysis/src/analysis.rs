@@ -10,6 +10,10 @@ pub enum Order {
     Any,
     /// Program order of each thread: a shard takes all chunks of one stream, in order, and of no other stream.
     PerStream,
+    /// One order of all threads' accesses that respects what is known of the order between them: one shard takes all,
+    /// each batch from one stream, within the times of its `first_ns` and `last_ns`. There are no runs. [`crate::run`]
+    /// adds a table that says how exact the order is.
+    AcrossThreads,
 }
 
 /// What an analysis found.
@@ -94,12 +98,21 @@ impl<A: Analysis> Analysis for Option<A> {
     }
 }
 
-/// Two analyses in one pass; nest pairs for more. The first one's answer comes first.
+/// Two analyses in one pass; nest pairs for more. The first one's answer comes first. An analysis that needs
+/// [`Order::PerStream`] can't go with one that needs [`Order::AcrossThreads`].
 impl<A: Analysis, B: Analysis> Analysis for (A, B) {
     type Shard = (A::Shard, B::Shard);
 
+    /// # Panics
+    /// If one needs a shard for each stream, and the other one shard for all.
     fn order(&self) -> Order {
-        self.0.order().max(self.1.order())
+        let (first, second) = (self.0.order(), self.1.order());
+        let order = first.max(second);
+        assert!(
+            order != Order::AcrossThreads || first.min(second) != Order::PerStream,
+            "analyses per stream and across threads take different shards"
+        );
+        order
     }
 
     /// Runs reach both or none.

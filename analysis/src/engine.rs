@@ -1,10 +1,12 @@
 //! Feeds an analysis from a trace, on several threads.
 
+use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::Mutex;
 
-use trackway_trace::{Batches, ChunkRef, Decoder, Trace, TraceError};
+use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, TraceError};
 
+use crate::order_audit::order_table;
 use crate::{share_out, Analysis, Findings, Order};
 
 /// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
@@ -24,6 +26,12 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    fn add_batch(&mut self, batch: &Batch) {
+        self.accesses += batch.access_count();
+        self.events += batch.marks.len() as u64;
+        self.uncertain_accesses += batch.uncertain_count();
+    }
+
     fn add(&mut self, other: RunSummary) {
         self.accesses += other.accesses;
         self.events += other.events;
@@ -40,6 +48,9 @@ pub fn run<A: Analysis>(
     threads: NonZeroUsize,
     progress: Progress,
 ) -> (Findings, RunSummary) {
+    if analysis.order() == Order::AcrossThreads {
+        return run_across_threads(analysis, trace, progress);
+    }
     let jobs = jobs(analysis.order(), trace);
     let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
     share_out(&jobs, threads, |jobs| {
@@ -54,13 +65,53 @@ pub fn run<A: Analysis>(
     (analysis.finish(shard, trace), summary)
 }
 
+/// Runs the analysis over the merged streams of the trace.
+fn run_across_threads<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    progress: Progress,
+) -> (Findings, RunSummary) {
+    let mut shard = start_shard(analysis, trace);
+    let mut summary = RunSummary::default();
+    let mut merged = MergedStreams::new(trace);
+    let mut latest = HashMap::new();
+    loop {
+        match merged.next_batch() {
+            Ok(Some(batch)) => {
+                analysis.take_batch(&mut shard, batch);
+                summary.add_batch(batch);
+                let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
+                let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
+                summary.chunks += u64::from(is_new);
+                progress(batch.access_count(), bytes);
+            }
+            Ok(None) => break,
+            Err(error) => summary.damage.push(error),
+        }
+    }
+    let mut findings = analysis.finish(shard, trace);
+    findings.tables.push(order_table(merged.exactness(), trace));
+    (findings, summary)
+}
+
+/// Of the chunk from which the batch comes.
+fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
+    let stream = trace.stream(batch.stream);
+    let chunk = stream.and_then(|stream| {
+        let chunks = &stream.chunks;
+        let position = chunks.binary_search_by_key(&batch.sequence, |chunk| chunk.header.sequence);
+        Some(&chunks[position.ok()?])
+    });
+    chunk.map_or(0, |chunk| chunk.header.stored_length.into())
+}
+
 /// What one shard takes from start to end: a chunk, or all chunks of a stream. The largest come first, so that the
 /// threads end at about the same time.
 fn jobs(order: Order, trace: &Trace) -> Vec<&[ChunkRef]> {
     let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
     let mut jobs: Vec<&[ChunkRef]> = match order {
         Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
-        Order::PerStream => streams.filter(|chunks| !chunks.is_empty()).collect(),
+        Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
     };
     let bytes =
         |job: &&[ChunkRef]| -> u64 { job.iter().map(|chunk| u64::from(chunk.header.raw_length)).sum() };
@@ -154,9 +205,7 @@ pub(crate) fn feed<A: Analysis>(
 ) -> Result<(), TraceError> {
     while let Some(batch) = batches.next_batch()? {
         analysis.take_batch(shard, batch);
-        summary.accesses += batch.access_count();
-        summary.events += batch.marks.len() as u64;
-        summary.uncertain_accesses += batch.uncertain_count();
+        summary.add_batch(batch);
     }
     Ok(())
 }

@@ -9,7 +9,9 @@ mod engine;
 mod live;
 pub mod misses;
 mod names;
+mod order_audit;
 mod share_out;
+pub mod sharing;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};

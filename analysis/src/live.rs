@@ -7,7 +7,7 @@ use trackway_trace::chunk::{FLAG_LAST, HEADER_LENGTH};
 use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, Trace, TraceError};
 
 use crate::engine::{decoder_for, feed, start_shard};
-use crate::{Analysis, Findings, Progress, RunSummary};
+use crate::{Analysis, Findings, Order, Progress, RunSummary};
 
 /// For so long the shard of an ended thread waits for more: what a thread records after its last chunk, in late
 /// destructors, the recorder finds only when it looks for buffers that were left behind.
@@ -33,6 +33,9 @@ pub struct LiveRun {
 /// Runs an analysis over chunks as they come, in the order of the file, until there are no more; comes to the same as
 /// [`crate::run`] over the file. `start` makes the analysis once the first records are there; modules may be loaded
 /// later. `name` stands for the file in messages.
+///
+/// # Panics
+/// If the analysis needs [`Order::AcrossThreads`], which only a whole trace has.
 pub fn run_live<A: Analysis, E>(
     name: &Path,
     chunks: &mut dyn Iterator<Item = LiveChunk>,
@@ -42,6 +45,10 @@ pub fn run_live<A: Analysis, E>(
     let mut trace = GrowingTrace::new(name);
     let mut next = take_definitions(&mut trace, chunks);
     let analysis = start(&trace)?;
+    assert!(
+        analysis.order() != Order::AcrossThreads,
+        "streams can't be merged while they grow"
+    );
     let mut shards = Shards::new(&analysis, progress);
     while let Some(chunk) = next {
         let (headers, following) = shards.take_records(&trace, chunk, chunks);

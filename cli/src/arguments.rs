@@ -35,6 +35,7 @@ pub enum Verb {
     Record(RecordArguments),
     Collect(CollectArguments),
     Report(ReportArguments),
+    Sharing(SharingArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),
@@ -45,6 +46,7 @@ pub enum Verb {
 ///
 /// Options of its own stand before the first compiler argument, or in TRACKWAY_CC_OPTIONS:
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
+/// --order=0|1 (record when threads synchronise, for the order between them),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
 /// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-19,
 /// clang++-19; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
@@ -247,6 +249,39 @@ pub struct ReportArguments {
     pub quiet: bool,
 }
 
+/// Say which cache lines threads take from each other
+///
+/// Merges the accesses of all threads into one order that respects their synchronisation, follows each cache line from
+/// thread to thread, and prints which fields and lines of source take lines that another thread had, and how exact the
+/// order is. docs/analyses.md, section 8, defines each number.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway sharing prog.trackway\n  \
+                        trackway sharing --line-size 128 --json prog.trackway")]
+pub struct SharingArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    /// Rows per table; 0 for all
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
+    pub top: usize,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the table of fields as CSV
+    #[arg(long)]
+    pub csv: bool,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn parse_line_size(text: &str) -> Result<u64, String> {
+    let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
+    Ok(size.ok_or("expected a power of two, such as 64")?)
+}
+
 /// What a report shows, and how.
 #[derive(Debug, Clone, PartialEq, Args)]
 pub struct ReportForm {
@@ -359,6 +394,9 @@ pub struct DumpArguments {
     /// Print at most this many events of each stream
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
+    /// Print the events of all streams in one order, as far as it is known
+    #[arg(long)]
+    pub merged: bool,
     /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<String>,

@@ -32,7 +32,7 @@ pub fn record(
         let analysis = scope.spawn(|| {
             let mut warnings = Vec::new();
             let start = |trace: &GrowingTrace| {
-                report::analysis(&arguments.form, groupings, trace.trace(), &mut warnings)
+                report::analysis(&arguments.form, groupings, trace.trace(), false, &mut warnings)
             };
             let advance = |accesses, _| progress.advance(accesses);
             let mut queue = queue.into_iter();

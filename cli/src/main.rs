@@ -13,6 +13,7 @@ mod processors;
 mod progress;
 mod record;
 mod report;
+mod sharing;
 mod soundness;
 mod verify;
 
@@ -54,6 +55,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -57,7 +57,7 @@ pub fn groupings(form: &ReportForm) -> Result<Vec<Grouping>, Failure> {
 
 fn analyse(arguments: &ReportArguments, groupings: Vec<Grouping>, trace: &Trace) -> Result<Report, Failure> {
     let mut warnings = Vec::new();
-    let misses = analysis(&arguments.form, groupings, trace, &mut warnings)?;
+    let misses = analysis(&arguments.form, groupings, trace, true, &mut warnings)?;
     let progress = ReadingProgress::new(trace, arguments.quiet);
     let threads = arguments.threads.unwrap_or_else(processors::available);
     let advance = |accesses, bytes| progress.advance(accesses, bytes);
@@ -66,17 +66,23 @@ fn analyse(arguments: &ReportArguments, groupings: Vec<Grouping>, trace: &Trace)
     Ok(report(trace, findings, &summary, warnings))
 }
 
-/// The analysis that the form asks for.
+/// The analysis that the form asks for. Threads share caches only if their streams can be merged.
 pub fn analysis(
     form: &ReportForm,
     groupings: Vec<Grouping>,
     trace: &Trace,
+    merges: bool,
     warnings: &mut Vec<String>,
 ) -> Result<Misses, Failure> {
     let caches = form
         .cache
         .clone()
         .unwrap_or_else(|| machine_caches(trace, warnings));
+    // The accesses of one thread need no order, and those of growing streams have none.
+    let caches = match merges && trace.streams().len() > 1 {
+        true => caches,
+        false => caches.all_private(),
+    };
     let rank_by = form.sort.unwrap_or_else(|| Measure::default_for(&caches));
     if !rank_by.exists_in(&caches) {
         return Err(Failure::new(format!(

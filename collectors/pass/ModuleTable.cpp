@@ -30,8 +30,8 @@ static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
         byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
 }
 
-ModuleTable::ModuleTable(const Module &M, bool HasOracle, bool RecordsCalls)
-    : M(M), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0)) {
+ModuleTable::ModuleTable(const Module &M, bool HasOracle, bool RecordsCalls, bool RecordsOrder)
+    : M(M), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0) | (RecordsOrder ? 4 : 0)) {
     string("");
     SourceFile = string(M.getSourceFileName());
     auto Units = M.debug_compile_units();
@@ -224,6 +224,14 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         return byte(OS, 10);
     case Kind::Exit:
         return byte(OS, 11);
+    case Kind::Order: {
+        const OrderPoint &Point = R.OrderPoints[O.Index];
+        byte(OS, 14);
+        byte(OS, static_cast<uint8_t>(Point.By) << 1 | (Point.IsAcquire ? 1 : 0));
+        varint(OS, location(*Point.Where));
+        writeExpression(OS, O.A);
+        return writeExpression(OS, O.B);
+    }
     case Kind::Repeat:
         byte(OS, 12);
         writeExpression(OS, O.A);

@@ -39,6 +39,7 @@ struct FunctionRecord {
     std::string LinkageName; // when it was selected: the body may have moved since
     std::vector<NamedAccess> Accesses;
     std::vector<NamedAllocation> Allocations;
+    std::vector<OrderPoint> OrderPoints;
     std::vector<Root> Registers;
     std::vector<Segment> Segments;
     Coverage Covered;
@@ -46,7 +47,7 @@ struct FunctionRecord {
 
 class ModuleTable {
   public:
-    explicit ModuleTable(const llvm::Module &M, bool HasOracle, bool RecordsCalls);
+    explicit ModuleTable(const llvm::Module &M, bool HasOracle, bool RecordsCalls, bool RecordsOrder);
 
     uint32_t segmentCount() const { return NextSegment; }
     void addFunction(const FunctionRecord &R);

@@ -13,7 +13,7 @@ namespace trackway {
 static Error invalid(StringRef Pair) {
     return createStringError(inconvertibleErrorCode(),
                              "TRACKWAY_PASS_OPTIONS: '" + Pair +
-                                 "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, "
+                                 "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, "
                                  "place=start|early|late, ignorelist=FILE, allocators=FILE");
 }
 
@@ -42,6 +42,8 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return assign(O.OracleOnly, parseBool(Value));
     if (Key == "calls")
         return assign(O.RecordCalls, parseBool(Value));
+    if (Key == "order")
+        return assign(O.RecordOrder, parseBool(Value));
     if (Key == "place")
         return assign(O.Where, parsePlace(Value));
     if (Key == "ignorelist" && !Value.empty())

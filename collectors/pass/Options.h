@@ -19,6 +19,7 @@ enum class Place {
 struct Options {
     Place Where = Place::Late;
     bool RecordCalls = true; // function entry and exit
+    bool RecordOrder = true; // time stamps where threads synchronise
     bool Oracle = false;     // also report each access by a call, found by an independent walk
     bool OracleOnly = false; // only those calls: for comparison, records nothing
     std::vector<std::string> IgnoreLists;

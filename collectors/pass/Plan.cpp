@@ -38,7 +38,7 @@ class Planner {
         Derived.emplace(In.LI, QuietLoops, Decompose);
         findBusyUnits();
         addCalls();
-        addAccessesAndAllocations();
+        addEvents();
         addContexts();
         sortOperations();
         addSteps();
@@ -220,6 +220,8 @@ class Planner {
             Busy.insert(unitBefore(A.Where));
         for (const AllocationCall &A : In.Allocations)
             Busy.insert(unitBefore(A.Anchor));
+        for (const OrderPoint &O : In.OrderPoints)
+            Busy.insert(unitBefore(O.Anchor));
     }
 
     struct Place {
@@ -358,22 +360,59 @@ class Planner {
 
     // ---- Accesses ----
 
-    void addAccessesAndAllocations() {
+    // What one instruction stands for, in this order.
+    enum class Part { PointBefore, Access, Allocation, PointAfter };
+
+    struct Event {
+        unsigned Unit, Ordinal;
+        Part What;
+        unsigned Index;
+
+        bool operator<(const Event &E) const {
+            return std::tie(Unit, Ordinal, What, Index) < std::tie(E.Unit, E.Ordinal, E.What, E.Index);
+        }
+    };
+
+    void addEvents() {
         // In the order of the units, so that what dominates comes first.
-        std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> Order;
+        std::vector<Event> Order;
+        auto Enqueue = [&](Instruction *Where, unsigned Ordinal, Part What, unsigned Index) {
+            if (In.DT.isReachableFromEntry(Where->getParent()))
+                Order.push_back({unitBefore(Where), Ordinal, What, Index});
+        };
         for (unsigned I = 0; I < In.Accesses.size(); ++I)
-            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, false, I);
+            Enqueue(In.Accesses[I].Where, In.Accesses[I].Ordinal, Part::Access, I);
         for (unsigned I = 0; I < In.Allocations.size(); ++I)
-            enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, true, I);
+            Enqueue(In.Allocations[I].Anchor, In.Allocations[I].Ordinal, Part::Allocation, I);
+        for (unsigned I = 0; I < In.OrderPoints.size(); ++I) {
+            const OrderPoint &O = In.OrderPoints[I];
+            Enqueue(O.Anchor, O.Ordinal, O.Anchor == O.Where ? Part::PointBefore : Part::PointAfter, I);
+        }
         llvm::sort(Order);
-        for (auto &[Unit, Ordinal, IsAllocation, Index] : Order)
-            IsAllocation ? addAllocation(Index) : addAccess(Index);
+        for (const Event &E : Order)
+            addEvent(E);
     }
 
-    void enqueue(std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> &Order, Instruction *Where,
-                 unsigned Ordinal, bool IsAllocation, unsigned Index) const {
-        if (In.DT.isReachableFromEntry(Where->getParent()))
-            Order.emplace_back(unitBefore(Where), Ordinal, IsAllocation, Index);
+    void addEvent(const Event &E) {
+        switch (E.What) {
+        case Part::PointBefore:
+        case Part::PointAfter:
+            return addOrderPoint(E.Index);
+        case Part::Access:
+            return addAccess(E.Index);
+        case Part::Allocation:
+            return addAllocation(E.Index);
+        }
+    }
+
+    void addOrderPoint(unsigned Index) {
+        const OrderPoint &Point = In.OrderPoints[Index];
+        RegisterExpression Address = Point.Address ? address(Point.Address, Point.Anchor) : RegisterExpression();
+        Register Stamp = log({Point.Stamp, RootForm::Unsigned, 0}, Point.Anchor, true);
+        Operation &O = add(Kind::Order, Point.Anchor);
+        O.Index = Index;
+        O.A = Address;
+        O.B.Terms.emplace_back(Stamp, 1);
     }
 
     void addAccess(unsigned Index) {

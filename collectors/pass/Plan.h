@@ -8,6 +8,7 @@
 #include "Accesses.h"
 #include "Allocators.h"
 #include "Root.h"
+#include "Synchronisation.h"
 
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -44,6 +45,7 @@ struct Operation {
         Reallocate,
         Enter,
         Exit,
+        Order,  // at address A, with stamp B
         Repeat, // the body, A times
     };
 
@@ -53,7 +55,7 @@ struct Operation {
     Register FirstLane = 0;    // Gather
     unsigned FirstLaneIndex = 0;
     unsigned Lanes = 0; // Masked and Gather: at most 64
-    unsigned Index = 0; // of the access or the allocation in the function's list
+    unsigned Index = 0; // of the access, the allocation or the order point in the function's list
     int64_t Delta = 0;  // Step
     RegisterExpression A, B, C, D;
     std::vector<Operation> Body; // Repeat
@@ -132,6 +134,7 @@ struct PlanInput {
     llvm::LoopInfo &LI;
     llvm::ArrayRef<Access> Accesses;
     llvm::ArrayRef<AllocationCall> Allocations;
+    llvm::ArrayRef<OrderPoint> OrderPoints;
     bool RecordCalls;
 };
 

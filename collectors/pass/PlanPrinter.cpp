@@ -112,6 +112,11 @@ class Printer {
         case Kind::Exit:
             OS << "exit";
             break;
+        case Kind::Order:
+            at("order", O);
+            OS << ", stamp ";
+            expression(O.B);
+            break;
         case Kind::Repeat:
             OS << "repeat ";
             expression(O.A);

@@ -19,7 +19,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -74,7 +73,7 @@ class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs, raw_ostream *Plans)
         : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Reference(M),
-          Table(M, O.Oracle, O.RecordCalls) {}
+          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, O.Oracle, O.RecordCalls, RecordsOrder) {}
 
     bool run() {
         std::vector<Function *> Functions;
@@ -138,6 +137,8 @@ class ModuleRecorder {
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
+        if (RecordsOrder)
+            R.OrderPoints = insertStamps(F, Numbers);
 
         DominatorTree DT(F);
         LoopInfo LI(DT);
@@ -151,7 +152,7 @@ class ModuleRecorder {
         std::vector<AllocationCall> Calls;
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
-        Plan P = makePlan({F, DT, LI, Accesses, Calls, O.RecordCalls});
+        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, O.RecordCalls});
         if (Plans)
             printPlan(*Plans, F, P);
         if (!P.Feasible) {
@@ -174,6 +175,7 @@ class ModuleRecorder {
         R.Covered.Recorded = 0;
         R.Accesses.clear();
         R.Allocations.clear();
+        R.OrderPoints.clear();
     }
 
     // ---- Allocations ----
@@ -204,16 +206,6 @@ class ModuleRecorder {
         A.Old = Argument(Rule.Old);
         A.Pointer = Rule.PointerIsStored ? storedPointer(Call, Argument(Rule.Pointer), A.Anchor) : &Call;
         return A;
-    }
-
-    static Instruction *afterCall(CallBase &Call) {
-        auto *Invoke = dyn_cast<InvokeInst>(&Call);
-        if (!Invoke)
-            return Call.getNextNode();
-        BasicBlock *Normal = Invoke->getNormalDest();
-        if (!Normal->getSinglePredecessor())
-            Normal = SplitEdge(Invoke->getParent(), Normal);
-        return &*Normal->getFirstInsertionPt();
     }
 
     // posix_memalign and its like: the address is where they were told to put it, if they return 0.
@@ -277,6 +269,7 @@ class ModuleRecorder {
     const Allocators &Allocs;
     Namer Names;
     Oracle Reference;
+    bool RecordsOrder;
     ModuleTable Table;
     Dispatch Versions;
     RuntimeSymbols Runtime{};

@@ -121,7 +121,7 @@ enum trackway_buffer_kind {
 
 enum trackway_buffer_flags {
     TRACKWAY_LAST = 2,      // the last buffer of this module, or of this thread
-    TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ns` are unknown
+    TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ticks` are unknown
 };
 
 struct trackway_buffer {
@@ -132,8 +132,8 @@ struct trackway_buffer {
     uint32_t tid;
     uint32_t flags;
     uint64_t sequence; // in (stream, kind)
-    uint64_t first_ns;
-    uint64_t last_ns;
+    uint64_t first_ticks; // the program's clock: the time stamp counter on x86-64, else CLOCK_MONOTONIC in nanoseconds
+    uint64_t last_ticks;
     uint32_t length;         // bytes used, stated when the buffer is handed over
     uint32_t dropped_before; // scratch buffers that this stream lost just before this one
     uint32_t parent_pid;     // of a forked process, else 0

@@ -11,10 +11,17 @@ static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
 
 struct room __trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
 
-static uint64_t now_ns(void) {
+// The clock in which the pass stamps what threads synchronise by, too. A stamp is taken after all that stands before
+// it in the program.
+static uint64_t now_ticks(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_lfence();
+    return __builtin_ia32_rdtsc();
+#else
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+#endif
 }
 
 static struct trackway_buffer *buffer_table(const struct trackway_ring *ring) {
@@ -88,8 +95,8 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->tid = tid;
     buffer->flags = 0;
     buffer->sequence = lane->sequence++;
-    buffer->first_ns = now_ns();
-    buffer->last_ns = 0;
+    buffer->first_ticks = now_ticks();
+    buffer->last_ticks = 0;
     buffer->length = 0;
     buffer->dropped_before = lane->dropped;
     buffer->parent_pid = __trackway_process.parent_pid;
@@ -126,7 +133,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     if (!buffer)
         return;
     buffer->length = (uint32_t)(end - data_of(buffer));
-    buffer->last_ns = now_ns();
+    buffer->last_ticks = now_ticks();
     buffer->flags = flags;
     lane->buffer = NULL;
     publish(__trackway_process.ring, buffer);

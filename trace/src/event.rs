@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{AllocationSiteId, FunctionId, SiteId};
+use crate::{AllocationSiteId, FunctionId, LocationId, SiteId, Synchronisation};
 
 /// Something between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,16 @@ pub enum Event {
         new_address: u64,
         element_size: u64,
         count: u64,
+    },
+    /// A point of the order between threads. All that the thread did before it stands before it, all that it does
+    /// after it stands after it; and of two points of different threads the one with the smaller time came first.
+    Order {
+        synchronisation: Synchronisation,
+        location: LocationId,
+        /// Of what the threads synchronise by; 0 if there is none.
+        address: u64,
+        /// CLOCK_MONOTONIC nanoseconds.
+        time_ns: u64,
     },
     /// The function was entered.
     Enter(FunctionId),
@@ -51,13 +61,13 @@ impl Event {
 pub struct Mark {
     /// Index, in the batch, of the access that follows the event; the number of accesses if none follows.
     pub before: u32,
-    /// A kind in the upper bits; below, the function or an index into [`Batch::allocations`].
+    /// A kind in the upper bits; below, the function or an index into [`Batch::events`].
     what: u32,
 }
 
 const ENTER: u32 = 0;
 const EXIT: u32 = 1 << 30;
-const ALLOCATION: u32 = 2 << 30;
+const OTHER: u32 = 2 << 30;
 const KIND_MASK: u32 = 3 << 30;
 
 impl Mark {
@@ -83,8 +93,8 @@ impl Mark {
         Mark { before, what }
     }
 
-    fn allocation(before: u32, index: usize) -> Mark {
-        let what = ALLOCATION | index as u32;
+    fn other(before: u32, index: usize) -> Mark {
+        let what = OTHER | index as u32;
         Mark { before, what }
     }
 }
@@ -148,7 +158,7 @@ pub struct Batch {
     /// Events, in program order.
     pub marks: Vec<Mark>,
     /// Events that are no function's entry or exit, in program order.
-    pub allocations: Vec<Event>,
+    pub events: Vec<Event>,
     /// Further accesses, in program order.
     pub runs: Vec<Run>,
     lanes: Vec<Lane>,
@@ -217,7 +227,7 @@ impl Batch {
         match mark.what & KIND_MASK {
             ENTER => Event::Enter(FunctionId(number)),
             EXIT => Event::Exit(FunctionId(number)),
-            _ => self.allocations[number as usize],
+            _ => self.events[number as usize],
         }
     }
 
@@ -251,7 +261,7 @@ impl Batch {
         self.address.clear();
         self.size.clear();
         self.marks.clear();
-        self.allocations.clear();
+        self.events.clear();
         self.runs.clear();
         self.lanes.clear();
         self.long_blocks.clear();
@@ -259,10 +269,39 @@ impl Batch {
         self.uncertain_runs_from = None;
     }
 
-    /// Appends an allocation event behind `before` accesses, without its mark.
-    pub(crate) fn push_allocation(&mut self, before: u32, event: Event) -> Mark {
-        self.allocations.push(event);
-        Mark::allocation(before, self.allocations.len() - 1)
+    /// Appends an event that is no entry or exit behind `before` accesses, without its mark.
+    pub(crate) fn push_event(&mut self, before: u32, event: Event) -> Mark {
+        self.events.push(event);
+        Mark::other(before, self.events.len() - 1)
+    }
+
+    /// Replaces the content by a part of another batch: the accesses of `range` and the marks of `marks`, which stand
+    /// before or between them, or behind the last.
+    pub(crate) fn copy_part(&mut self, from: &Batch, range: Range<usize>, marks: Range<usize>) {
+        self.clear();
+        self.site.extend_from_slice(&from.site[range.clone()]);
+        self.address.extend_from_slice(&from.address[range.clone()]);
+        self.size.extend_from_slice(&from.size[range.clone()]);
+        let first = range.start as u32;
+        for mark in &from.marks[marks] {
+            let before = mark.before.saturating_sub(first);
+            let mark = match from.event(*mark) {
+                Event::Enter(_) | Event::Exit(_) => Mark { before, ..*mark },
+                event => self.push_event(before, event),
+            };
+            self.marks.push(mark);
+        }
+        let long = |block: &&LongBlock| range.contains(&(block.index as usize));
+        let long_blocks = from.long_blocks.iter().filter(long);
+        self.long_blocks.extend(long_blocks.map(|block| LongBlock {
+            index: block.index - first,
+            ..*block
+        }));
+        let uncertain_from = from.uncertain_from.map(|index| (index as usize).max(range.start));
+        self.uncertain_from = uncertain_from
+            .filter(|index| *index < range.end)
+            .map(|index| index as u32 - first);
+        self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
     }
 
     /// Lanes of all runs.

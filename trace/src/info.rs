@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Clock;
+
 /// What was recorded, where and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -28,6 +30,9 @@ pub struct StartInfo {
     pub start_monotonic_ns: u64,
     /// Process id of the program.
     pub pid: u32,
+    /// In which the program's stamps stand; none if unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock: Option<Clock>,
 }
 
 /// A cache of the machine on which the program ran.

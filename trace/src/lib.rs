@@ -18,10 +18,12 @@ mod index;
 mod info;
 mod interner;
 mod merge;
+mod merged;
 mod module;
 pub mod oracle;
 mod payload;
 mod program;
+mod synchronisation;
 pub mod table;
 mod trace;
 mod writer;
@@ -33,12 +35,14 @@ pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, Run};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
+pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::encode_module;
 pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, Module, Program, Site,
     Symbol, VariableKind,
 };
+pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use writer::{random_identity, Resumption, TraceWriter};
 

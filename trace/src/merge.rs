@@ -40,6 +40,7 @@ pub(crate) struct MergedTable {
     pub(crate) segments_of_function: Vec<Range<u32>>,
     pub(crate) register_counts: Vec<u32>,
     pub(crate) segments: Vec<Segment>,
+    locations: Vec<LocationId>,
     loop_count: u64,
     /// The table's symbols; their addresses are each module's own.
     symbols: Vec<Symbol>,
@@ -47,6 +48,7 @@ pub(crate) struct MergedTable {
     producer: StringId,
     oracle: bool,
     calls: bool,
+    order: bool,
 }
 
 impl MergedTable {
@@ -56,6 +58,10 @@ impl MergedTable {
 
     pub(crate) fn function(&self, index: u32) -> FunctionId {
         FunctionId(self.functions.start + index)
+    }
+
+    pub(crate) fn location(&self, index: u32) -> LocationId {
+        self.locations[index as usize]
     }
 
     pub(crate) fn allocation_site(&self, index: u32) -> AllocationSiteId {
@@ -175,6 +181,7 @@ impl Merger {
             address: payload.map(|payload| payload.address),
             oracle: table.oracle,
             calls: table.calls,
+            order: table.order,
             functions: table.functions.clone(),
             sites: table.sites.clone(),
             symbols: first_symbol..self.program.symbols.len() as u32,
@@ -256,10 +263,12 @@ impl Merger {
             symbols: symbols.collect(),
             loop_count: loop_count(&table.segments),
             segments: table.segments,
+            locations,
             source_file,
             producer: string(table.producer),
             oracle: table.oracle,
             calls: table.calls,
+            order: table.order,
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1

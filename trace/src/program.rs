@@ -40,6 +40,8 @@ pub struct Module {
     pub oracle: bool,
     /// Whether it records function entry and exit.
     pub calls: bool,
+    /// Whether it records what gives threads an order.
+    pub order: bool,
     /// The module's functions in [`Program::functions`].
     pub functions: std::ops::Range<u32>,
     /// The module's sites in [`Program::sites`].

@@ -21,7 +21,7 @@ use crate::merge::{Loaded, Merger};
 use crate::module::ModulePayload;
 use crate::payload::decompress;
 use crate::table::TableError;
-use crate::{ChunkKind, ChunkRef, EndInfo, ProcessInfo, Program, StartInfo, TraceError};
+use crate::{ChunkKind, ChunkRef, Clock, EndInfo, ProcessInfo, Program, StartInfo, TraceError};
 
 /// A trace file: its program, its streams and where their chunks are. Chunks are read when they are decoded.
 #[derive(Debug)]
@@ -205,6 +205,11 @@ impl Trace {
         &self.start
     }
 
+    /// The clock of all stamps; nanoseconds where the trace doesn't name one.
+    pub fn clock(&self) -> Clock {
+        self.start.clock.clone().unwrap_or_default()
+    }
+
     /// How the recording ended; none if the recorder was killed.
     pub fn end(&self) -> Option<&EndInfo> {
         self.end.as_ref()
@@ -291,7 +296,7 @@ impl Trace {
     /// The segments of all modules in the decoder's form; made when first asked for.
     pub(crate) fn code(&self) -> &Code {
         self.code
-            .get_or_init(|| Code::compile(&self.loaded, &self.program))
+            .get_or_init(|| Code::compile(&self.loaded, &self.program, self.clock()))
     }
 
     pub(crate) fn loaded(&self) -> &Loaded {

@@ -102,6 +102,7 @@ pub fn start() -> StartInfo {
         start_unix_ns: 1_700_000_000_000_000_000,
         start_monotonic_ns: 500,
         pid: 4711,
+        clock: None,
     }
 }
 
@@ -193,6 +194,7 @@ pub fn table() -> Table {
     Table {
         oracle: true,
         calls: true,
+        order: false,
         strings: strings.map(str::to_owned).to_vec(),
         source_file: 1,
         producer: 2,

@@ -5,7 +5,9 @@ use trackway_trace::table::{
     AllocatedBlock, Encoding, Expression, Operation, Segment, Table, TableAllocationSite, TableFunction,
     TableLocation, TableSite, TableSymbol, Term,
 };
-use trackway_trace::{AccessKind, AllocationOperation, Coverage, VariableKind};
+use trackway_trace::{
+    AccessKind, AllocationOperation, Coverage, Side, Synchronisation, Synchroniser, VariableKind,
+};
 
 const REGISTERS: u32 = 7;
 const SITES: u32 = 5;
@@ -26,6 +28,7 @@ fn frame() -> Table {
     Table {
         oracle: true,
         calls: true,
+        order: true,
         strings: text.map(str::to_owned).to_vec(),
         source_file: 1,
         producer: 2,
@@ -179,7 +182,7 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
     let register = choices.below(REGISTERS);
     let site = choices.below(SITES);
     let allocation_site = choices.below(ALLOCATION_SITES);
-    match choices.below(18) {
+    match choices.below(19) {
         0..=3 => {
             let encoding = Encoding {
                 width: 1 << choices.below(4),
@@ -231,7 +234,20 @@ fn operation(choices: &mut Choices<'_>, depth: u32) -> Operation {
             old: expression(choices),
             block: block(choices),
         },
-        15..=16 if depth < 4 => repetition(choices, depth),
+        15 => Operation::Order {
+            synchronisation: Synchronisation {
+                side: if choices.flag() {
+                    Side::Acquire
+                } else {
+                    Side::Release
+                },
+                by: Synchroniser::Lock,
+            },
+            location: choices.below(3),
+            address: expression(choices),
+            stamp: expression(choices),
+        },
+        16..=17 if depth < 4 => repetition(choices, depth),
         _ if choices.flag() => Operation::Enter,
         _ => Operation::Exit,
     }

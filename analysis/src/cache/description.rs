@@ -133,7 +133,7 @@ impl CacheLevel {
     }
 
     /// Whether, for each thread alone, the level is what [`CacheLevel::new`] makes.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         let plain = CacheLevel {
             shared: self.shared,
             ..CacheLevel::new(self.geometry)
@@ -180,7 +180,7 @@ impl Caches {
         self
     }
 
-    /// How many cores there are; threads beyond share them.
+    /// How many cores there are; threads beyond so many share them.
     pub fn with_cores(mut self, cores: u32) -> Result<Caches, CachesError> {
         self.cores = cores;
         self.check()?;
@@ -261,7 +261,7 @@ impl Caches {
     }
 
     /// Whether a level takes lines away from those before it.
-    pub(super) fn includes(&self) -> bool {
+    pub(crate) fn includes(&self) -> bool {
         let mut levels = self.levels.iter();
         levels.any(|level| level.inclusion == Inclusion::Inclusive)
     }

@@ -148,6 +148,11 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         totals
     }
 
+    /// Whether a level is shared between cores.
+    pub fn is_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
     /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
     pub fn core_of(&mut self, thread: u32) -> usize {
         if PLAIN || self.shared.is_empty() {

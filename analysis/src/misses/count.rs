@@ -10,7 +10,8 @@ use super::{answer, audit, tables, Grouping, Measure};
 use crate::cache::{Caches, Outcome};
 use crate::{Analysis, Findings, Order};
 
-/// Simulates the caches of each thread and attributes their misses.
+/// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are simulated in
+/// one order; else each thread for itself.
 #[derive(Debug, Clone)]
 pub struct Misses {
     caches: Caches,
@@ -51,11 +52,14 @@ impl Analysis for Misses {
     type Shard = MissesShard;
 
     fn order(&self) -> Order {
-        Order::PerStream
+        match self.caches.any_shared() {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
     }
 
     fn start_shard(&self) -> MissesShard {
-        MissesShard::new(&self.caches.all_private())
+        MissesShard::new(&self.caches)
     }
 
     fn takes_runs(&self) -> bool {

@@ -94,21 +94,21 @@ fn rank<K>(groups: &mut [Group<K>], measure: Measure) {
 
 /// A field of a type or, for an access to no field, a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) enum FieldKey {
+pub(crate) enum FieldKey {
     Field { object_type: StringId, field: StringId },
     Variable(VariableKey),
 }
 
 /// A variable; if it is one of a function, that function's variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct VariableKey {
+pub(crate) struct VariableKey {
     pub variable: StringId,
     pub kind: VariableKind,
     /// The function of a local variable, else empty.
     pub function: StringId,
 }
 
-pub(super) fn field_key(program: &Program, site: &Site) -> FieldKey {
+pub(crate) fn field_key(program: &Program, site: &Site) -> FieldKey {
     if program.string(site.field).is_empty() {
         return FieldKey::Variable(variable_key(program, site));
     }
@@ -142,13 +142,13 @@ pub(super) fn type_key(program: &Program, site: &Site) -> StringId {
     }
 }
 
-pub(super) fn line_key(program: &Program, site: &Site) -> (StringId, u32) {
+pub(crate) fn line_key(program: &Program, site: &Site) -> (StringId, u32) {
     let location = program.location(site.location);
     (location.file, location.line)
 }
 
 /// `arc.ident` for the field `ident` of `struct arc`; else the variable.
-pub(super) fn field_name(names: &Names, key: FieldKey) -> String {
+pub(crate) fn field_name(names: &Names, key: FieldKey) -> String {
     match key {
         FieldKey::Field { object_type, field } => names.field(object_type, field),
         FieldKey::Variable(key) => variable_name(names, key),

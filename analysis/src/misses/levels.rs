@@ -2,7 +2,9 @@
 
 use trackway_report::{Table, TableBuilder, Unit};
 
-use crate::cache::{CacheLevel, Caches, LevelTotals, MissClass, TlbLevel, TlbTotals, Totals, MISS_CLASSES};
+use crate::cache::{
+    CacheLevel, Caches, LevelTotals, MissClass, TlbLevel, TlbTotals, Totals, Traffic, MISS_CLASSES,
+};
 
 use super::SiteCounters;
 
@@ -39,7 +41,10 @@ impl Levels<'_> {
         let rows = self.rows();
         let mut tables = vec![self.caches_table(&rows)];
         if self.caches.classes() {
-            tables.push(classes_table(&rows));
+            tables.push(classes_table(&rows, self.caches.any_shared()));
+        }
+        if self.caches.includes() {
+            tables.push(inclusion_table(&rows));
         }
         let prefetching: Vec<LevelRow> = rows
             .into_iter()
@@ -71,10 +76,19 @@ impl Levels<'_> {
         self.caches.levels().iter().enumerate().map(row).collect()
     }
 
+    /// Which levels threads share.
+    fn sharing(&self) -> String {
+        match (self.caches.any_shared(), self.caches.private_levels()) {
+            (false, _) => "one set of caches per thread".into(),
+            (true, 1) => "L1 per thread, the others shared".into(),
+            (true, private) => format!("L1 to L{private} per thread, the others shared"),
+        }
+    }
+
     fn caches_table(&self, rows: &[LevelRow]) -> Table {
-        let plain = rows.iter().all(|row| row.level.words().is_empty());
+        let plain = rows.iter().all(|row| row.level.is_plain());
         let policy = if plain { "LRU, " } else { "" };
-        let title = format!("Cache model: {policy}one set of caches per thread");
+        let title = format!("Cache model: {policy}{}", self.sharing());
         let mut builder = TableBuilder::new("caches", title, rows)
             .integer("level", "level", Unit::Number, |row| row.number)
             .integer("size_bytes", "size", Unit::Bytes, |row| {
@@ -124,19 +138,44 @@ impl Levels<'_> {
 
     fn traffic_table(&self) -> Table {
         let rows = [self.totals.traffic];
-        TableBuilder::new("memory_traffic", "Memory traffic", &rows)
+        let builder = TableBuilder::new("memory_traffic", "Memory traffic", &rows)
             .integer("bytes_read", "bytes read", Unit::Bytes, |row| row.bytes_read)
             .integer("bytes_written", "bytes written", Unit::Bytes, |row| {
                 row.bytes_written
-            })
-            .as_record()
-            .build()
+            });
+        let builder = match self.caches.any_shared() {
+            true => add_coherence(builder),
+            false => builder,
+        };
+        builder.as_record().build()
     }
 }
 
-fn classes_table(rows: &[LevelRow]) -> Table {
+fn add_coherence(builder: TableBuilder<Traffic>) -> TableBuilder<Traffic> {
+    builder
+        .integer("transfers", "lines from other cores", Unit::Count, |row| {
+            row.transfers
+        })
+        .integer("interventions", "written back for others", Unit::Count, |row| {
+            row.interventions
+        })
+        .integer("invalidations", "copies invalidated", Unit::Count, |row| {
+            row.invalidations
+        })
+}
+
+fn inclusion_table(rows: &[LevelRow]) -> Table {
+    TableBuilder::new("back_invalidations", "Lines lost to inclusive levels", rows)
+        .integer("level", "level", Unit::Number, |row| row.number)
+        .integer("back_invalidations", "lines", Unit::Count, |row| {
+            row.totals.back_invalidations
+        })
+        .build()
+}
+
+fn classes_table(rows: &[LevelRow], shared: bool) -> Table {
     let class = |class: MissClass| move |row: &LevelRow| row.classes[class as usize];
-    TableBuilder::new("miss_classes", "Misses by reason", rows)
+    let builder = TableBuilder::new("miss_classes", "Misses by reason", rows)
         .integer("level", "level", Unit::Number, |row| row.number)
         .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
         .integer(
@@ -146,8 +185,12 @@ fn classes_table(rows: &[LevelRow]) -> Table {
             class(MissClass::Compulsory),
         )
         .integer("capacity", "capacity", Unit::Count, class(MissClass::Capacity))
-        .integer("conflict", "conflict", Unit::Count, class(MissClass::Conflict))
-        .build()
+        .integer("conflict", "conflict", Unit::Count, class(MissClass::Conflict));
+    let builder = match shared {
+        true => builder.integer("coherence", "coherence", Unit::Count, class(MissClass::Coherence)),
+        false => builder,
+    };
+    builder.build()
 }
 
 fn prefetch_table(rows: &[LevelRow]) -> Table {

@@ -3,7 +3,7 @@
 mod answer;
 mod audit;
 mod count;
-mod group;
+pub(crate) mod group;
 mod levels;
 mod measure;
 mod shard;

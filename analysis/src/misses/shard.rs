@@ -8,6 +8,9 @@ use trackway_trace::{Batch, Lane, LongBlock, Piece};
 use super::SiteCounters;
 use crate::cache::{with_form, Caches, Hierarchy, LineChanges, LineStore, Simulator, Totals};
 
+/// Addresses of programs have no more.
+const ADDRESS_BITS: u32 = 47;
+
 /// Caches, and the counters of what was done in them.
 pub struct MissesShard {
     /// None if only accesses are counted.
@@ -54,6 +57,7 @@ impl MissesShard {
         for (misses, level) in thread.outcome.misses.iter_mut().zip(come_to.levels) {
             *misses += level.misses;
         }
+        thread.outcome.invalidations += come_to.traffic.invalidations;
         for (misses, level) in thread.outcome.tlb_misses.iter_mut().zip(come_to.tlbs) {
             *misses += level.misses;
         }
@@ -116,6 +120,14 @@ impl MissesShard {
     }
 }
 
+/// Processes have the same addresses for different memory: in shared caches, the upper bits keep them apart.
+fn address_space(batch: &Batch, shared: bool) -> u64 {
+    match shared {
+        true => u64::from(batch.process) << ADDRESS_BITS,
+        false => 0,
+    }
+}
+
 fn bytes_of(batch: &Batch) -> u64 {
     let long = |block: &LongBlock| block.length.saturating_sub(u32::MAX.into());
     let in_columns = batch.size.iter().map(|&size| u64::from(size)).sum::<u64>();
@@ -150,10 +162,11 @@ fn simulate<S: LineStore, const PLAIN: bool>(
     sites: &mut [CountedSite],
     batch: &Batch,
 ) {
-    let core = hierarchy.core_of(0);
+    let core = hierarchy.core_of(batch.stream);
+    let process = address_space(batch, hierarchy.is_shared());
     for piece in batch.pieces() {
         match piece {
-            Piece::Accesses(range) => simulate_accesses(hierarchy, core, sites, batch, range),
+            Piece::Accesses(range) => simulate_accesses(hierarchy, (core, process), sites, batch, range),
             Piece::Run(run) => {
                 count_run(sites, batch.lanes(run), run.count);
                 changes.begin(batch.lanes(run), run.count);
@@ -166,7 +179,7 @@ fn simulate<S: LineStore, const PLAIN: bool>(
 #[inline(always)]
 fn simulate_accesses<S: LineStore, const PLAIN: bool>(
     hierarchy: &mut Hierarchy<S, PLAIN>,
-    core: usize,
+    (core, process): (usize, u64),
     sites: &mut [CountedSite],
     batch: &Batch,
     range: Range<usize>,
@@ -187,7 +200,7 @@ fn simulate_accesses<S: LineStore, const PLAIN: bool>(
         hierarchy.access(
             core,
             id.index(),
-            address,
+            address ^ process,
             length,
             site.stores,
             &mut counters.outcome,

@@ -216,6 +216,11 @@ impl Ranking<'_> {
                 group.counters.outcome.tlb_misses[level]
             });
         }
+        if self.caches.any_shared() {
+            builder = builder.integer("invalidations", "invalidations", Unit::Count, |group| {
+                group.counters.outcome.invalidations
+            });
+        }
         let total = self.rank_by.of(&self.total());
         builder.share("share", "share", |group| {
             (self.rank_by.of(&group.counters), total)

@@ -13,6 +13,8 @@ pub const ENVIRONMENT_VARIABLE: &str = "TRACKWAY_CC_OPTIONS";
 pub struct Options {
     pub oracle: bool,
     pub calls: Option<bool>,
+    /// Whether to record what gives threads an order.
+    pub order: Option<bool>,
     pub place: Option<Place>,
     pub ignore_lists: Vec<PathBuf>,
     pub allocators: Vec<PathBuf>,
@@ -67,7 +69,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --calls= --place= --ignorelist= --allocators= --clang= --flang="
+                     known: --oracle --calls= --order= --place= --ignorelist= --allocators= --clang= --flang="
                 )));
             }
         }
@@ -81,7 +83,9 @@ impl Options {
         if bytes == b"--oracle" {
             self.oracle = true;
         } else if let Some(calls) = value(b"--calls=") {
-            self.calls = Some(parse_calls(calls)?);
+            self.calls = Some(parse_switch("--calls", calls)?);
+        } else if let Some(order) = value(b"--order=") {
+            self.order = Some(parse_switch("--order", order)?);
         } else if let Some(place) = value(b"--place=") {
             self.place = Some(parse_place(place)?);
         } else if let Some(path) = value(b"--ignorelist=") {
@@ -107,6 +111,9 @@ impl Options {
         if let Some(calls) = self.calls {
             pairs.push(format!("calls={}", u8::from(calls)).into_bytes());
         }
+        if let Some(order) = self.order {
+            pairs.push(format!("order={}", u8::from(order)).into_bytes());
+        }
         if let Some(place) = self.place {
             pairs.push(format!("place={}", place.name()).into_bytes());
         }
@@ -122,11 +129,11 @@ impl Options {
     }
 }
 
-fn parse_calls(value: &[u8]) -> Result<bool, Failure> {
+fn parse_switch(option: &'static str, value: &[u8]) -> Result<bool, Failure> {
     match value {
         b"0" => Ok(false),
         b"1" => Ok(true),
-        _ => Err(unknown_value("--calls", value, "0 or 1")),
+        _ => Err(unknown_value(option, value, "0 or 1")),
     }
 }
 
@@ -179,10 +186,14 @@ mod tests {
 
     #[test]
     fn the_command_line_overrides_the_environment() {
-        let (options, _) = read(Some("--calls=0 --clang='/opt/my clang'"), &["--calls=1"]).unwrap();
+        let (options, _) = read(
+            Some("--calls=0 --clang='/opt/my clang'"),
+            &["--calls=1", "--order=0"],
+        )
+        .unwrap();
         assert_eq!(options.calls, Some(true));
         assert_eq!(options.clang, Some("/opt/my clang".into()));
-        assert_eq!(options.for_pass(), "calls=1");
+        assert_eq!(options.for_pass(), "calls=1:order=0");
     }
 
     #[test]
@@ -223,6 +234,7 @@ mod tests {
     fn mistakes_are_named() {
         for (environment, argument, part) in [
             (None, "--calls=2", "0 or 1"),
+            (None, "--order=yes", "0 or 1"),
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
             (Some("--fast"), "a.c", "--fast"),

@@ -28,6 +28,10 @@ pub struct Line<'p> {
     pub variable: &'p str,
     /// With its type: `arc.ident`.
     pub field: String,
+    /// Of a synchronisation: what threads synchronise by.
+    pub by: &'static str,
+    /// Of a synchronisation, CLOCK_MONOTONIC nanoseconds.
+    pub time_ns: Option<u64>,
     /// Of an allocation.
     pub element_type: &'p str,
     pub function: String,
@@ -103,6 +107,22 @@ fn other<'p>(program: &'p Program, names: &Names, event: &Event) -> Line<'p> {
                 ..Line::default()
             };
             line.at(program, function.location)
+        }
+        Event::Order {
+            synchronisation,
+            location,
+            address,
+            time_ns,
+        } => {
+            let line = Line {
+                kind: synchronisation.side.name(),
+                by: synchronisation.by.name(),
+                address: (address != 0).then_some(address),
+                time_ns: Some(time_ns),
+                function: names.function(program.location(location).function),
+                ..Line::default()
+            };
+            line.at(program, location)
         }
         Event::Allocate {
             site,

@@ -4,11 +4,14 @@ mod json;
 mod line;
 mod text;
 
+use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
 use trackway_analysis::Names;
-use trackway_trace::{Batch, Decoder, Event, FunctionId, Program, SiteId, Stream, Trace, TraceError};
+use trackway_trace::{
+    Batch, Decoder, Event, FunctionId, LocationId, MergedStreams, Program, SiteId, Stream, Trace, TraceError,
+};
 use wildmatch::WildMatch;
 
 use crate::arguments::DumpArguments;
@@ -30,8 +33,12 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
         names: Names::new(trace.program()),
         output: BufWriter::new(io::stdout().lock()),
     };
-    for stream in streams {
-        dump.stream(&trace, stream)?;
+    if arguments.merged {
+        dump.merged(&trace, &streams)?;
+    } else {
+        for stream in streams {
+            dump.stream(&trace, stream)?;
+        }
     }
     dump.output.flush().map_err(Failure::writing)?;
     Ok(ExitCode::SUCCESS)
@@ -58,6 +65,8 @@ struct Wanted {
     sites: Vec<bool>,
     allocation_sites: Vec<bool>,
     functions: Vec<bool>,
+    /// Those of synchronisations among them.
+    locations: Vec<bool>,
 }
 
 /// A site is wanted if the function that holds it, or one that was inlined around it, matches.
@@ -89,6 +98,9 @@ fn wanted_sites(pattern: &str, program: &Program) -> Wanted {
             .iter()
             .map(|site| wanted(site.function, site.location))
             .collect(),
+        locations: (0..program.locations.len())
+            .map(|index| written_in(LocationId(index as u32)))
+            .collect(),
         functions,
     }
 }
@@ -100,6 +112,7 @@ impl Wanted {
 
     fn event(&self, event: &Event) -> bool {
         let wanted = match event {
+            Event::Order { location, .. } => self.locations.get(location.index()),
             Event::Enter(function) | Event::Exit(function) => self.functions.get(function.index()),
             Event::Allocate { site, .. } | Event::Free { site, .. } | Event::Reallocate { site, .. } => {
                 self.allocation_sites.get(site.index())
@@ -126,12 +139,34 @@ struct Position {
 }
 
 impl<W: Write> Dump<'_, W> {
-    fn stream(&mut self, trace: &Trace, stream: &Stream) -> Result<(), Failure> {
-        let mut decoder = Decoder::new(trace);
-        let mut position = Position {
+    fn begin(&self) -> Position {
+        Position {
             index: 0,
             left: self.arguments.count.unwrap_or(u64::MAX),
-        };
+        }
+    }
+
+    fn merged(&mut self, trace: &Trace, streams: &[&Stream]) -> Result<(), Failure> {
+        let begin = |stream: &&Stream| (stream.id, self.begin());
+        let mut positions: HashMap<u32, Position> = streams.iter().map(begin).collect();
+        let mut merged = MergedStreams::new(trace);
+        while positions.values().any(|position| position.left > 0) {
+            match merged.next_batch() {
+                Ok(Some(batch)) => {
+                    if let Some(position) = positions.get_mut(&batch.stream) {
+                        self.batch(batch, position)?;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => self.report_damage(&error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, trace: &Trace, stream: &Stream) -> Result<(), Failure> {
+        let mut decoder = Decoder::new(trace);
+        let mut position = self.begin();
         for chunk in &stream.chunks {
             let mut batches = match decoder.decode(chunk) {
                 Ok(batches) => batches,

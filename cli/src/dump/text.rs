@@ -6,7 +6,7 @@ use trackway_report::printable;
 
 use super::line::Line;
 
-/// Index, stream, kind, address, size, variable, field or element type, function, file:line; `-` for what is unknown.
+/// Index, stream, kind, address, size, variable, field or what threads synchronise by, function, file:line; `-` for what is unknown.
 pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
     let address = line.address.map_or("-".into(), |address| format!("{address:#x}"));
     let size = line.size.map_or("-".into(), |size| size.to_string());
@@ -20,11 +20,12 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         "{:>10} {:>3} {kind:<10} {address:>14} {size:>6} ",
         line.index, line.stream
     )?;
+    let field = if line.by.is_empty() { &line.field } else { line.by };
     write!(
         output,
         "{:<16} {:<20} {:<20} ",
         text(line.variable),
-        text(&line.field),
+        text(field),
         text(&line.function)
     )?;
     match (line.file, line.line) {

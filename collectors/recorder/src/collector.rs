@@ -7,8 +7,8 @@ use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
 use crate::abi::{self, Buffer};
+use crate::clock::RecordingClock;
 use crate::encoding::{Payload, Queue};
-use crate::machine::monotonic_ns;
 use crate::processes::{Image, Processes};
 use crate::ring::Ring;
 use crate::ProgramEnd;
@@ -26,6 +26,7 @@ pub struct Totals {
 pub struct Collector<'scope> {
     ring: &'scope Ring,
     queue: Queue,
+    clock: &'scope RecordingClock,
     pub processes: Processes,
     streams: HashMap<u32, StreamState>,
     /// By first segment id: the payload as far as it has come.
@@ -61,7 +62,7 @@ struct Description {
 }
 
 impl Description {
-    fn read(buffer: &Buffer) -> Self {
+    fn read(buffer: &Buffer, clock: &RecordingClock) -> Self {
         Self {
             kind: buffer.kind.load(Relaxed),
             stream: buffer.stream.load(Relaxed),
@@ -69,8 +70,8 @@ impl Description {
             parent_pid: buffer.parent_pid.load(Relaxed),
             flags: buffer.flags.load(Relaxed),
             sequence: buffer.sequence.load(Relaxed),
-            first_ns: buffer.first_ns.load(Relaxed),
-            last_ns: buffer.last_ns.load(Relaxed),
+            first_ns: clock.ns(buffer.first_ticks.load(Relaxed)),
+            last_ns: clock.ns(buffer.last_ticks.load(Relaxed)),
             length: buffer.length.load(Relaxed) as usize,
             dropped_before: buffer.dropped_before.load(Relaxed),
         }
@@ -99,10 +100,11 @@ pub fn image_of(buffer: &Buffer) -> Image {
 }
 
 impl<'scope> Collector<'scope> {
-    pub fn new(ring: &'scope Ring, queue: Queue) -> Self {
+    pub fn new(ring: &'scope Ring, queue: Queue, clock: &'scope RecordingClock) -> Self {
         Self {
             ring,
             queue,
+            clock,
             processes: Processes::default(),
             streams: HashMap::new(),
             modules: HashMap::new(),
@@ -122,7 +124,7 @@ impl<'scope> Collector<'scope> {
         let buffers = self.ring.buffers();
         let mut full: Vec<(usize, Description)> = (0..buffers.len())
             .filter(|&index| buffers[index].state.load(Acquire) == abi::FULL)
-            .map(|index| (index, Description::read(&buffers[index])))
+            .map(|index| (index, Description::read(&buffers[index], self.clock)))
             .collect();
         // Modules first: should the file be cut off, the records before the cut can be decoded.
         full.sort_by_key(|(_, buffer)| {
@@ -231,7 +233,7 @@ impl<'scope> Collector<'scope> {
             sequence: buffer.sequence,
             first_ns: buffer.first_ns,
             last_ns: if buffer.is_abandoned() {
-                monotonic_ns()
+                self.clock.now_ns()
             } else {
                 buffer.last_ns
             },
@@ -284,7 +286,7 @@ impl<'scope> Collector<'scope> {
             event: ProcessEvent::Exit,
             exit_status,
             signal,
-            monotonic_ns: monotonic_ns(),
+            monotonic_ns: self.clock.now_ns(),
         };
         self.push_json(ChunkKind::Process, number, &info);
     }
@@ -295,7 +297,7 @@ impl<'scope> Collector<'scope> {
             process: state.process,
             stream,
             sequence: state.gaps,
-            last_ns: monotonic_ns(),
+            last_ns: self.clock.now_ns(),
             ..ChunkFields::new(ChunkKind::Gap)
         };
         state.gaps += 1;

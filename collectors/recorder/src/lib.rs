@@ -6,6 +6,7 @@
 //! A [`ChunkSink`] takes the chunks: a file, a collector at the other end of a socket (`streaming`), or the caller's.
 
 mod abi;
+mod clock;
 mod collector;
 mod encoding;
 mod error;
@@ -27,6 +28,7 @@ use std::time::Instant;
 
 use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
 
+use clock::Calibration;
 use collector::{Collector, Totals};
 use liveness::Liveness;
 use program::{EndOfProgram, Program};
@@ -65,6 +67,7 @@ fn record_to(
 ) -> Result<RecordSummary, RecordError> {
     options.check()?;
     let started = Instant::now();
+    let calibration = Calibration::begin();
     let cpu_before = cpu_seconds();
     let mut signals = Signals::catch().map_err(|source| RecordError::System {
         action: "catch signals",
@@ -86,12 +89,15 @@ fn record_to(
             return Err(error);
         }
     };
-    let start_info = machine::start_info(options, child.id());
+    // The program runs already, and has empty buffers.
+    let clock = calibration.finish();
+    let start_info = machine::start_info(options, child.id(), &clock);
     let output = encoding::Output::new(sink);
     let end = EndOfProgram::default();
-    let (totals, interrupted) = std::thread::scope(|scope| {
+    let (totals, interrupted, end_ns) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
-        let mut collector = Collector::new(&ring, encoding::start(encoders, &output, &ring, scope));
+        let queue = encoding::start(encoders, &output, &ring, scope);
+        let mut collector = Collector::new(&ring, queue, &clock);
         collector.start(&start_info);
         let mut recording = Recording {
             ring: &ring,
@@ -105,13 +111,17 @@ fn record_to(
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
         signals::set_at_next(&impatience);
         collector.push_program_end(program.pid, end.get());
-        (collector.finish(missing_reason(options)), interrupted)
+        (
+            collector.finish(missing_reason(options)),
+            interrupted,
+            clock.now_ns(),
+        )
     });
     ring.stop();
     drop(liveness);
     let program_end = end.get().unwrap_or(ProgramEnd::Exited(0));
     let mut sink = output.into_sink();
-    sink.finish(&end_info(program_end, &totals, interrupted));
+    sink.finish(&end_info(program_end, &totals, interrupted, end_ns));
     Ok(RecordSummary {
         program_end,
         instrumented: totals.modules > 0,
@@ -151,7 +161,7 @@ fn missing_reason(options: &RecordOptions) -> GapReason {
     }
 }
 
-fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool) -> EndInfo {
+fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool, end_ns: u64) -> EndInfo {
     let (exit_status, signal) = program_end.parts();
     let reason = if interrupted {
         "interrupted"
@@ -161,7 +171,7 @@ fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool) -> EndI
     EndInfo {
         exit_status,
         signal,
-        end_monotonic_ns: machine::monotonic_ns(),
+        end_monotonic_ns: end_ns,
         streams: totals.streams,
         dropped_buffers: totals.dropped,
         record_bytes: totals.record_bytes,

@@ -4,20 +4,14 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::time::{clock_gettime, ClockId};
 use trackway_trace::{CacheInfo, StartInfo};
 
+use crate::clock::RecordingClock;
 use crate::options::{Compression, RecordOptions};
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
-/// CLOCK_MONOTONIC, nanoseconds.
-pub fn monotonic_ns() -> u64 {
-    let now = clock_gettime(ClockId::Monotonic);
-    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
-}
-
-pub fn start_info(options: &RecordOptions, pid: u32) -> StartInfo {
+pub fn start_info(options: &RecordOptions, pid: u32, clock: &RecordingClock) -> StartInfo {
     StartInfo {
         program: options.program.to_string_lossy().into_owned(),
         arguments: options
@@ -38,8 +32,9 @@ pub fn start_info(options: &RecordOptions, pid: u32) -> StartInfo {
         start_unix_ns: SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_nanos() as u64),
-        start_monotonic_ns: monotonic_ns(),
+        start_monotonic_ns: clock.now_ns(),
         pid,
+        clock: Some(clock.description().clone()),
     }
 }
 

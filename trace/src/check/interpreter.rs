@@ -240,6 +240,20 @@ impl<'t> Interpreter<'t> {
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
                 self.allocation(operation, run);
             }
+            Operation::Order {
+                synchronisation,
+                location,
+                address,
+                stamp,
+            } => {
+                let event = Event::Order {
+                    synchronisation: *synchronisation,
+                    location: table.location(*location),
+                    address: self.value(address, run),
+                    time_ns: self.trace.clock().ns(self.value(stamp, run)),
+                };
+                (run.sink)(Decoded::Event(event));
+            }
             Operation::Loop { count, body } => {
                 let count = self.value(count, run);
                 run.iterations = run.iterations.saturating_add(count);

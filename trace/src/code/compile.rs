@@ -8,11 +8,12 @@ use crate::table::{AllocatedBlock, Encoding, Expression, Operation, Segment, MAX
 use crate::{Mark, Program};
 
 impl Code {
-    pub(crate) fn compile(loaded: &Loaded, program: &Program) -> Code {
+    pub(crate) fn compile(loaded: &Loaded, program: &Program, clock: Clock) -> Code {
         let id_count = loaded.module_of_segment.len();
         let code = Code {
             entries: vec![[0; 4]; id_count],
             id_count: id_count as u32, // ids are below 2^24
+            clock,
             segments: vec![SegmentCode {
                 front: Front::EMPTY,
                 record_length: 0,
@@ -305,6 +306,20 @@ impl Compiler<'_> {
             }
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
                 let event = self.allocation(context, operation);
+                self.event(event);
+            }
+            Operation::Order {
+                synchronisation,
+                location,
+                address,
+                stamp,
+            } => {
+                let event = EventCode::Order {
+                    synchronisation: *synchronisation,
+                    location: context.table.location(*location),
+                    address: self.wide(context, address),
+                    stamp: self.wide(context, stamp),
+                };
                 self.event(event);
             }
             Operation::Enter => self.event(EventCode::Enter(context.function)),

@@ -25,7 +25,7 @@ pub(crate) use front::{Front, FrontSet};
 
 use std::ops::Range;
 
-use crate::{AllocationSiteId, FunctionId, SiteId};
+use crate::{AllocationSiteId, Clock, FunctionId, LocationId, SiteId, Synchronisation};
 
 /// Accesses that the decoder makes at once, of which some may lie behind the end of what it wants.
 pub(crate) const RUN_UNIT: usize = 4;
@@ -73,6 +73,8 @@ pub(crate) struct Code {
     pub(crate) max_record_length: usize,
     /// Greatest number of accesses for which one record stands.
     pub(crate) max_accesses: usize,
+    /// In which stamps stand.
+    pub(crate) clock: Clock,
 }
 
 /// What the decoder does for a record: the front, more fronts, then the steps.
@@ -238,6 +240,12 @@ pub(crate) enum EventCode {
         new: u32,
         element_size: u32,
         count: u32,
+    },
+    Order {
+        synchronisation: Synchronisation,
+        location: LocationId,
+        address: u32,
+        stamp: u32,
     },
     Enter(FunctionId),
     Exit(FunctionId),

@@ -438,10 +438,21 @@ impl<'a> Machine<'a> {
                 element_size: value(element_size),
                 count: value(count),
             },
+            EventCode::Order {
+                synchronisation,
+                location,
+                address,
+                stamp,
+            } => Event::Order {
+                synchronisation,
+                location,
+                address: value(address),
+                time_ns: self.code.clock.ns(value(stamp)),
+            },
             EventCode::Enter(function) => return self.push_mark(Mark::enter(before, function)),
             EventCode::Exit(function) => return self.push_mark(Mark::exit(before, function)),
         };
-        let mark = self.batch.push_allocation(before, event);
+        let mark = self.batch.push_event(before, event);
         self.push_mark(mark);
     }
 

@@ -72,6 +72,7 @@ impl<'t> Decoder<'t> {
 
     /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand there.
     pub fn decode_stored(&mut self, chunk: &ChunkRef, stored: &[u8]) -> Result<Batches<'_, 't>, TraceError> {
+        self.batch.clear();
         // Enough for a global id, the longest record, and a root that is read as 8 bytes.
         let padding = 4 + self.code.max_record_length + 8;
         self.trace
@@ -92,6 +93,28 @@ impl<'t> Decoder<'t> {
             state: State::Running,
         })
     }
+
+    /// Goes on with the chunk that this decoder decoded last.
+    pub(crate) fn resume(&mut self, suspended: Suspended) -> Batches<'_, 't> {
+        let Suspended {
+            chunk,
+            length,
+            place,
+            state,
+        } = suspended;
+        Batches {
+            decoder: self,
+            chunk,
+            length,
+            place,
+            state,
+        }
+    }
+
+    /// The batch that was decoded last.
+    pub(crate) fn last_batch(&self) -> &Batch {
+        &self.batch
+    }
 }
 
 /// The batches of one chunk.
@@ -101,6 +124,14 @@ pub struct Batches<'d, 't> {
     /// Bytes of the payload without the zeros behind it.
     length: usize,
     /// The next record.
+    place: Place,
+    state: State,
+}
+
+/// [`Batches`] without their decoder, to be resumed with the same one.
+pub(crate) struct Suspended {
+    chunk: ChunkRef,
+    length: usize,
     place: Place,
     state: State,
 }
@@ -136,6 +167,16 @@ impl Failure {
 }
 
 impl Batches<'_, '_> {
+    /// Lets go of the decoder, which keeps the last batch.
+    pub(crate) fn suspend(self) -> Suspended {
+        Suspended {
+            chunk: self.chunk,
+            length: self.length,
+            place: self.place,
+            state: self.state,
+        }
+    }
+
     /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An invalid
     /// record ends the chunk with an error, after all batches before it.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {

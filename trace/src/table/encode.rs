@@ -23,7 +23,7 @@ impl Table {
     /// The table as a compiler embeds it: header and body.
     pub fn encode(&self) -> Vec<u8> {
         let body = self.body();
-        let flags = u16::from(self.oracle) | u16::from(self.calls) << 1;
+        let flags = u16::from(self.oracle) | u16::from(self.calls) << 1 | u16::from(self.order) << 2;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
@@ -205,6 +205,18 @@ impl Encoder {
             }
             Operation::Enter => self.out.push(code::ENTER),
             Operation::Exit => self.out.push(code::EXIT),
+            Operation::Order {
+                synchronisation,
+                location,
+                address,
+                stamp,
+            } => {
+                self.out
+                    .extend_from_slice(&[code::ORDER, synchronisation.to_byte()]);
+                self.numbers(&[*location]);
+                self.expression(address);
+                self.expression(stamp);
+            }
             Operation::Loop { count, body } => {
                 self.out.push(code::LOOP);
                 self.expression(count);

@@ -47,6 +47,8 @@ pub struct Table {
     pub oracle: bool,
     /// Records function entry and exit.
     pub calls: bool,
+    /// Records what gives threads an order.
+    pub order: bool,
     /// String 0 is empty.
     pub strings: Vec<String>,
     pub source_file: u32,

@@ -1,5 +1,7 @@
 //! What a record means: the operations of its segment (`docs/format.md`, section 2.1).
 
+use crate::Synchronisation;
+
 /// Sum of a static variable's address, a constant and scaled registers, modulo 2^64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Expression {
@@ -76,6 +78,15 @@ pub enum Operation {
     },
     Enter,
     Exit,
+    /// A point of the order between threads.
+    Order {
+        synchronisation: Synchronisation,
+        /// Index of a location of the table.
+        location: u32,
+        address: Expression,
+        /// In ticks of the trace's clock.
+        stamp: Expression,
+    },
     /// The body's operations, `count` times in turn.
     Loop {
         count: Expression,
@@ -107,6 +118,7 @@ pub(super) mod code {
     pub const ENTER: u8 = 10;
     pub const EXIT: u8 = 11;
     pub const LOOP: u8 = 12;
+    pub const ORDER: u8 = 14;
 }
 
 /// Bit of a root's encoding.

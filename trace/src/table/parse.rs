@@ -8,6 +8,7 @@ type Result<T> = std::result::Result<T, TableError>;
 
 const FLAG_ORACLE: u16 = 1;
 const FLAG_CALLS: u16 = 2;
+const FLAG_ORDER: u16 = 4;
 
 /// A table and where it ends.
 pub(crate) struct Parsed {
@@ -40,7 +41,7 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        if flags & !(FLAG_ORACLE | FLAG_CALLS) != 0 {
+        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER) != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
         cursor.u32("reserved bytes")?;
@@ -57,6 +58,7 @@ impl Table {
         };
         parser.table.oracle = flags & FLAG_ORACLE != 0;
         parser.table.calls = flags & FLAG_CALLS != 0;
+        parser.table.order = flags & FLAG_ORDER != 0;
         parser.body().map_err(|mut error| {
             error.position += TABLE_HEADER_LENGTH as u64;
             error

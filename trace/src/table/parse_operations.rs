@@ -3,6 +3,7 @@
 use super::operation::{code, PACKED_BIT, SIGN_BIT};
 use super::parse::Parser;
 use super::*;
+use crate::Synchronisation;
 
 type Result<T> = std::result::Result<T, TableError>;
 
@@ -88,7 +89,23 @@ impl Parser<'_> {
             code::ENTER => Operation::Enter,
             code::EXIT => Operation::Exit,
             code::LOOP => self.repetition(registers)?,
+            code::ORDER => self.order(registers)?,
             byte => return self.cursor.error(format!("unknown operation {byte}")),
+        })
+    }
+
+    fn order(&mut self, registers: u32) -> Result<Operation> {
+        let byte = self.cursor.u8("kind of a synchronisation")?;
+        let Some(synchronisation) = Synchronisation::from_byte(byte) else {
+            return self
+                .cursor
+                .error(format!("unknown kind {byte} of a synchronisation"));
+        };
+        Ok(Operation::Order {
+            synchronisation,
+            location: self.cursor.below(self.table.locations.len(), "location")?,
+            address: self.expression(registers)?,
+            stamp: self.expression(registers)?,
         })
     }
 

@@ -1,0 +1,115 @@
+"""The merged order of threads: what a thread passed on comes before what another one did with it."""
+
+import json
+import unittest
+from pathlib import Path
+
+from . import tools
+
+PROGRAMS = tools.PROGRAMS / "order"
+WAYS = ("mutex", "spinning", "ring", "condition", "semaphore", "barrier", "creation")
+SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "64")
+RUNS = 4
+
+
+def contradictions(trace):
+    """Reads of a slot that stand before the write that they must see, and all reads by other threads."""
+    writers, early, reads = {}, 0, 0
+    awaited = {}
+    for line in tools.trackway("dump", "--merged", "--json", trace).stdout.splitlines():
+        event = json.loads(line)
+        if event.get("variable") not in ("slots", "own"):
+            continue
+        address, stream = event["address"], event["stream"]
+        if event["kind"] == "store":
+            writers[address] = stream
+            early += awaited.pop(address, 0)
+        elif address not in writers:
+            awaited[address] = awaited.get(address, 0) + 1
+        elif writers[address] != stream:
+            reads += 1
+    return early, reads
+
+
+class Order(unittest.TestCase):
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def compile(self, source, *flags, oracle=True):
+        return tools.compile_traced(self.folder / "program", [PROGRAMS / source], "-O1", "-pthread", *flags, oracle=oracle)
+
+    def check(self, program, *arguments, runs=RUNS):
+        trace = self.folder / "trace"
+        for _ in range(runs):
+            tools.record(trace, program, *arguments, options=SMALL_BUFFERS)
+            early, reads = contradictions(trace)
+            self.assertEqual(early, 0, f"{arguments}: reads before their writes, beside {reads} behind")
+            self.assertGreater(reads, 50, arguments)
+        self.assertGreater(tools.verified_accesses(trace), reads)
+
+    def test_posix_threads(self):
+        program = self.compile("hand_over.c")
+        for way in WAYS:
+            with self.subTest(way):
+                self.check(program, way)
+
+    def test_without_order_points_reads_come_too_early(self):
+        program = self.compile("hand_over.c", oracle=False)
+        plain = tools.trackway("cc", "--order=0", "-O1", "-pthread", PROGRAMS / "hand_over.c", "-o", program)
+        self.assertEqual(plain.stderr, "")
+        trace = self.folder / "trace"
+        tools.record(trace, program, "mutex")
+        self.assertGreater(contradictions(trace)[0], 0)
+        order = self.order_of(trace)
+        self.assertEqual((order["order_points"], order["modules_without_order"]), (0, 1))
+
+    def test_cxx_threads(self):
+        self.check(self.compile("hand_over.cpp"))
+
+    def test_openmp(self):
+        self.check(self.compile("hand_over_openmp.c", "-fopenmp=libomp"), runs=2)
+
+    def order_of(self, trace):
+        tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
+        return next(table for table in tables if table["name"] == "order")["rows"][0]
+
+    def test_the_order_says_how_exact_it_is(self):
+        program = self.compile("hand_over.c", oracle=False)
+        trace = self.folder / "trace"
+        tools.record(trace, program, "mutex")
+        order = self.order_of(trace)
+        points = tools.trackway("dump", "--json", trace).stdout
+        points = sum(json.loads(line)["kind"] in ("release", "acquire") for line in points.splitlines())
+        self.assertEqual((order["order_points"], order["backward_points"]), (points, 0))
+        self.assertGreater(order["within_1_ms"], 0.5)
+
+    def test_all_lines_of_a_merged_dump_are_those_of_the_streams(self):
+        trace = self.folder / "trace"
+        tools.record(trace, self.compile("hand_over.c", oracle=False), "mutex", options=SMALL_BUFFERS)
+        apart = tools.trackway("dump", trace).stdout.splitlines()
+        merged = tools.trackway("dump", "--merged", trace).stdout.splitlines()
+        self.assertNotEqual(apart, merged)
+        # Sorting is stable: each stream's lines must be in their order.
+        self.assertEqual(apart, sorted(merged, key=lambda line: int(line.split()[1])))
+
+
+class Sharing(unittest.TestCase):
+    def fields(self, *flags):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        program, trace = Path(folder.name) / "kvstore", Path(folder.name) / "trace"
+        sources = [tools.ROOT / "workloads" / "kvstore.c"]
+        tools.compile_traced(program, sources, "-O2", "-pthread", *flags, oracle=False)
+        tools.record(trace, program, 200000)
+        tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
+        return next(table for table in tables if table["name"] == "fields")["rows"]
+
+    def test_the_statistics_of_the_key_value_store_come_first(self):
+        fields = self.fields()
+        self.assertTrue(fields[0]["field"].startswith("counters."), fields[0])
+        shared = sum(row["write_hand_overs"] for row in fields if row["field"].startswith("counters."))
+        padded = sum(row["write_hand_overs"] for row in self.fields("-DPADDED") if row["field"].startswith("counters."))
+        self.assertGreater(shared, 100)
+        self.assertEqual(padded, 0)

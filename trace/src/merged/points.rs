@@ -1,0 +1,60 @@
+//! Where the order points of a chunk stand, found before its accesses are merged.
+
+use crate::{Batch, ChunkRef, Decoder, Event, Run};
+
+/// A point of a chunk whose time is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Point {
+    /// Accesses of the chunk before the point.
+    pub(super) access: u64,
+    /// Marks of the chunk before the point; its own one follows, if it has one.
+    pub(super) mark: u64,
+    pub(super) time_ns: u64,
+}
+
+/// All of a chunk's order points, and its end as the last one.
+pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> {
+    let mut points = Vec::new();
+    let mut end = Point {
+        access: 0,
+        mark: 0,
+        time_ns: chunk.header.last_ns,
+    };
+    let Ok(mut batches) = scanner.decode(chunk) else {
+        return points; // it can't be decoded at all, which its cursor has seen
+    };
+    loop {
+        match batches.next_batch() {
+            Ok(Some(batch)) => {
+                add_points(batch, &end, &mut points);
+                end.access += batch.access_count();
+                end.mark += batch.marks.len() as u64;
+            }
+            Ok(None) => break,
+            Err(_) => {
+                end.mark += 1; // so that the cursor gets to the error, and reports it
+                break;
+            }
+        }
+    }
+    points.push(end);
+    points
+}
+
+/// `begin`: what of the chunk stands before the batch.
+fn add_points(batch: &Batch, begin: &Point, points: &mut Vec<Point>) {
+    let mut runs = batch.runs.iter().peekable();
+    let mut in_runs = 0;
+    for (index, mark) in batch.marks.iter().enumerate() {
+        while let Some(run) = runs.next_if(|run| run.marks_before as usize <= index) {
+            in_runs += Run::access_count(run);
+        }
+        if let Event::Order { time_ns, .. } = batch.event(*mark) {
+            points.push(Point {
+                access: begin.access + u64::from(mark.before) + in_runs,
+                mark: begin.mark + index as u64,
+                time_ns,
+            });
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What gives accesses of different threads an order, and the clock in which that is told.
+
+use serde::{Deserialize, Serialize};
+
+/// A synchronisation between threads, or one side of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Synchronisation {
+    pub side: Side,
+    pub by: Synchroniser,
+}
+
+/// Where the stamp was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// Before the operation by which others may learn what the thread did.
+    Release,
+    /// After the operation by which the thread may learn what others did.
+    Acquire,
+}
+
+/// What threads synchronise by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Synchroniser {
+    Atomic = 0,
+    Fence = 1,
+    Lock = 2,
+    Condition = 3,
+    Semaphore = 4,
+    Barrier = 5,
+    Once = 6,
+    Thread = 7,
+    ParallelRegion = 8,
+}
+
+const SYNCHRONISERS: [Synchroniser; 9] = [
+    Synchroniser::Atomic,
+    Synchroniser::Fence,
+    Synchroniser::Lock,
+    Synchroniser::Condition,
+    Synchroniser::Semaphore,
+    Synchroniser::Barrier,
+    Synchroniser::Once,
+    Synchroniser::Thread,
+    Synchroniser::ParallelRegion,
+];
+
+impl Synchronisation {
+    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+        let by = *SYNCHRONISERS.get(usize::from(byte >> 1))?;
+        let side = if byte & 1 == 0 {
+            Side::Release
+        } else {
+            Side::Acquire
+        };
+        Some(Synchronisation { side, by })
+    }
+
+    pub(crate) fn to_byte(self) -> u8 {
+        (self.by as u8) << 1 | u8::from(self.side == Side::Acquire)
+    }
+}
+
+impl Side {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Side::Release => "release",
+            Side::Acquire => "acquire",
+        }
+    }
+}
+
+impl Synchroniser {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Synchroniser::Atomic => "atomic",
+            Synchroniser::Fence => "fence",
+            Synchroniser::Lock => "lock",
+            Synchroniser::Condition => "condition",
+            Synchroniser::Semaphore => "semaphore",
+            Synchroniser::Barrier => "barrier",
+            Synchroniser::Once => "once",
+            Synchroniser::Thread => "thread",
+            Synchroniser::ParallelRegion => "parallel region",
+        }
+    }
+}
+
+/// The clock of all stamps of a trace: `ticks` ticks are `nanoseconds` nanoseconds. The default one ticks in
+/// nanoseconds of CLOCK_MONOTONIC.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Clock {
+    /// `tsc`, the time stamp counter of x86-64, or `monotonic`.
+    pub source: String,
+    /// A moment in ticks, and the same one in nanoseconds of CLOCK_MONOTONIC.
+    pub base_ticks: u64,
+    pub base_ns: u64,
+    pub nanoseconds: u64,
+    /// At least 1.
+    pub ticks: u64,
+    /// Whether it is known to be the same, and to run evenly, on all processors.
+    pub exact: bool,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock {
+            source: "monotonic".into(),
+            base_ticks: 0,
+            base_ns: 0,
+            nanoseconds: 1,
+            ticks: 1,
+            exact: true,
+        }
+    }
+}
+
+impl Clock {
+    /// A stamp in nanoseconds of CLOCK_MONOTONIC as it ran when the recording began, rounded down; at least 0 and at
+    /// most 2^64 − 1.
+    pub fn ns(&self, ticks: u64) -> u64 {
+        let since_base = i128::from(ticks) - i128::from(self.base_ticks);
+        let elapsed = since_base
+            .saturating_mul(i128::from(self.nanoseconds))
+            .div_euclid(i128::from(self.ticks.max(1)));
+        elapsed
+            .saturating_add(i128::from(self.base_ns))
+            .clamp(0, i128::from(u64::MAX)) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_and_synchronisations_correspond() {
+        for byte in 0..=u8::MAX {
+            match Synchronisation::from_byte(byte) {
+                Some(synchronisation) => assert_eq!(synchronisation.to_byte(), byte),
+                None => assert!(byte >= 18, "{byte}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_stamp_is_turned_into_nanoseconds() {
+        let clock = Clock {
+            base_ticks: 1000,
+            base_ns: 500,
+            nanoseconds: 10,
+            ticks: 25,
+            ..Clock::default()
+        };
+        assert_eq!(clock.ns(1000), 500);
+        assert_eq!(clock.ns(1024), 509);
+        assert_eq!(clock.ns(1025), 510);
+        assert_eq!(clock.ns(999), 499);
+        assert_eq!(clock.ns(0), 100);
+    }
+
+    #[test]
+    fn no_stamp_overflows() {
+        let clock = Clock {
+            base_ticks: u64::MAX,
+            base_ns: 5,
+            nanoseconds: u64::MAX,
+            ticks: 0,
+            ..Clock::default()
+        };
+        assert_eq!(clock.ns(0), 0);
+        assert_eq!(clock.ns(u64::MAX), 5);
+        assert_eq!(
+            Clock {
+                base_ticks: 0,
+                ..clock
+            }
+            .ns(u64::MAX),
+            u64::MAX
+        );
+        assert_eq!(Clock::default().ns(u64::MAX), u64::MAX);
+    }
+}
