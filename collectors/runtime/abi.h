@@ -131,7 +131,7 @@ struct trackway_buffer {
     uint32_t pid;    // 0: the owner has not yet described the buffer
     uint32_t tid;
     uint32_t flags;
-    uint64_t sequence; // in (stream, kind)
+    uint64_t sequence;    // in (stream, kind)
     uint64_t first_ticks; // the program's clock: the time stamp counter on x86-64, else CLOCK_MONOTONIC in nanoseconds
     uint64_t last_ticks;
     uint32_t length;         // bytes used, stated when the buffer is handed over

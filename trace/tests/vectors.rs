@@ -145,6 +145,15 @@ fn text(event: Decoded) -> String {
         } => format!("access {:x} {address:x} {length:x}", site.0),
         Decoded::Event(Event::Enter(function)) => format!("enter {:x}", function.0),
         Decoded::Event(Event::Free { site, address }) => format!("free {:x} {address:x}", site.0),
+        Decoded::Event(Event::Order {
+            synchronisation,
+            address,
+            time_ns,
+            ..
+        }) => {
+            let (side, by) = (synchronisation.side.name(), synchronisation.by.name());
+            format!("{side} {by} {address:x} {time_ns:x}")
+        }
         Decoded::Event(event) => panic!("{event:?}"),
     }
 }
