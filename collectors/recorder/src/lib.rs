@@ -12,6 +12,7 @@ mod error;
 mod liveness;
 mod machine;
 mod options;
+mod pace;
 mod processes;
 mod program;
 mod recording;
@@ -87,7 +88,7 @@ fn record_to(
         }
     };
     let start_info = machine::start_info(options, child.id());
-    let output = encoding::Output::new(sink);
+    let output = encoding::Output::new(sink, options.compression == Compression::Auto);
     let end = EndOfProgram::default();
     let (totals, interrupted) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
