@@ -89,14 +89,14 @@ class Emitter {
         });
         unsigned NextLocal = 1;
         for (unsigned U : ByDepth) {
-            bool Record = P.Units[U].ContextKnown && hasRecord(P.Units[U]);
+            bool Record = P.Units[U].FunctionKnown && hasRecord(P.Units[U]);
             if (Record && NextLocal <= MaxLocalIds)
                 Segments[SegmentOf[U]].LocalId = NextLocal++;
             if (Record && NextLocal <= MaxLocalIds && hasExpectations(P, P.Units[U])) {
                 NarrowOf[U] = Segments.size();
                 Segments.push_back({static_cast<uint8_t>(NextLocal++), narrowOperations(P, P.Units[U])});
             }
-            if (P.Units[U].Checks && P.Units[U].ContextKnown) {
+            if (P.Units[U].Checks && P.Units[U].FunctionKnown) {
                 ResumeOf[U] = Segments.size();
                 Segments.push_back({0, resumeOperations(P.Units[U])});
             }
@@ -318,7 +318,7 @@ class Emitter {
         Fresh->setCallingConv(CallingConv::PreserveMost);
         Fresh->setDoesNotThrow();
         C.CreateStore(Fresh, Cursor);
-        if (U.ContextKnown && !U.Repairs)
+        if (U.FunctionKnown && !U.Repairs)
             emitResume(Index, Cold);
     }
 

@@ -1,5 +1,6 @@
 #include "Plan.h"
 
+#include "CallMarks.h"
 #include "Derived.h"
 #include "Expect.h"
 #include "FoldLoops.h"
@@ -44,6 +45,7 @@ class Planner {
         addSteps();
         foldLoops(P, In, Places, QuietLoops,
                   [&](Value *Count, Instruction *Anchor) { return integer(Count, RootForm::Unsigned, Anchor); });
+        mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
         addExpectations(P, In.LI, QuietLoops, Decompose);

@@ -3,6 +3,7 @@
 #include "Accesses.h"
 #include "Allocators.h"
 #include "Attribution.h"
+#include "CallMarks.h"
 #include "Dispatch.h"
 #include "Emit.h"
 #include "Filter.h"
@@ -139,6 +140,8 @@ class ModuleRecorder {
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
 
+        if (O.RecordCalls)
+            splitEdgesForCallMarks(F);
         DominatorTree DT(F);
         LoopInfo LI(DT);
         for (Loop *L : LI.getLoopsInPreorder())
