@@ -344,7 +344,7 @@ class Availability {
                 Bytes += P.Registers[R].width();
             }
         for (const auto &E : P.Expectations)
-            if (E && E->In->contains(U.Block) && !is_contained(U.Resume, E->Remembered))
+            if (E && E->In && E->In->contains(U.Block) && !is_contained(U.Resume, E->Remembered))
                 U.ResumeForgets.push_back(E->Remembered);
         if (Bytes > MaxResumePayload)
             P.Feasible = false;

@@ -48,8 +48,9 @@ class Planner {
         mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
-        addExpectations(P, In.LI, QuietLoops, Decompose);
+        addExpectations(P, In.F, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
+        P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
         return std::move(P);
     }
 
@@ -278,7 +279,7 @@ class Planner {
         if (New)
             Known->second = expected(R, In.LI, QuietLoops, Decompose);
         const auto &E = Known->second;
-        return !E || !E->In->contains(BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
+        return !E || !holdsIn(*E, BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
     }
 
     // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only

@@ -21,6 +21,13 @@ namespace trackway {
 
 using Register = unsigned;
 
+// Registers from here on are the stream's: they outlive calls. The program has what they hold in `high_halves` of
+// struct trackway_thread (abi.h).
+constexpr Register FirstStreamRegister = 1U << 20;
+constexpr unsigned StreamRegisters = 32;
+// A function's own ones and the stream's (docs/format.md, section 2.1).
+constexpr unsigned MaxRegisters = 65535;
+
 // An Expression over registers instead of roots.
 struct RegisterExpression {
     llvm::GlobalVariable *Symbol = nullptr;
@@ -104,8 +111,8 @@ struct Expectation {
 
     Kind K;
     int64_t Step = 0;           // SameValue: what is expected is the last value + this
-    const llvm::Loop *In;       // loop without calls in which it is expected
-    Register Remembered = 0;    // holds what is expected: the last value, or its high half × 2^32
+    const llvm::Loop *In;       // SameValue: the quiet loop in which it is expected
+    Register Remembered = 0;    // holds what is expected: the last value, or, of the stream, the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
 };
 

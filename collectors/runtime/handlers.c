@@ -47,7 +47,7 @@ static void abandon(struct stream *stream) {
     stream->frame = NULL;
     stream->busy = false; // it may have been waiting for a buffer
     if (!stream->records.buffer)
-        stream->rest = (struct trackway_thread){NULL, NULL};
+        stream->rest = (struct trackway_thread){.cursor = NULL};
     if (is_published(stream))
         return;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
@@ -151,7 +151,7 @@ void __trackway_end_streams(struct thread *thread) {
             release(stream);
     }
     thread->first.next = NULL;
-    switch_to(thread, &thread->first, (struct trackway_thread){NULL, NULL});
+    switch_to(thread, &thread->first, (struct trackway_thread){.cursor = NULL});
 }
 
 void __trackway_forget_handlers(void) {
