@@ -111,9 +111,7 @@ class Merger {
         return Gains;
     }
 
-    void addBehind(BasicBlock *From) {
-        last(*From).Operations.push_back(mark(Kind::Exit, From->getTerminator()));
-    }
+    void addBehind(BasicBlock *From) { last(*From).Operations.push_back(mark(Kind::Exit, From->getTerminator())); }
 
     Plan &P;
     const UnitIndex &Places;

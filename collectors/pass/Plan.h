@@ -83,7 +83,7 @@ struct Unit {
     // What the data flow finds:
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
     bool FunctionKnown = false; // the former at least
-    bool Checks = false;       // tests for the end of the buffer
+    bool Checks = false;        // tests for the end of the buffer
     // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
     // to the registers.
     std::vector<Register> Resume;

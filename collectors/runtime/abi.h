@@ -25,8 +25,8 @@ struct trackway_module {
 };
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. `high_halves` is what the decoder of the present buffer holds in the
-// stream's registers, divided by 2^32. All are 0 in a new thread, and the halves in a fresh buffer.
+// `cursor >= limit` calls `__trackway_flush` first. `high_halves` is what the decoder of the present buffer holds in
+// the stream's registers, divided by 2^32. All are 0 in a new thread, and the halves in a fresh buffer.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
