@@ -53,11 +53,17 @@ struct thread {
     bool watches_end;       // the destructor of this thread will run
 };
 
+struct place {
+    uintptr_t code;
+    uintptr_t stack;
+};
+
 // On the stack of each handler that runs.
 struct handler_frame {
     uint32_t mark;
     struct stream *interrupted;
     struct trackway_thread room; // of the interrupted stream
+    struct place place;          // where it was interrupted
 };
 
 struct process {
@@ -95,10 +101,16 @@ void __trackway_notice_fork(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
 
+// context.c
+// Where the program goes on with a handler's context.
+struct place __trackway_place_of(const void *context);
+// Also true if that is not known.
+bool __trackway_same_function(uintptr_t one, uintptr_t other);
+
 // handlers.c
-// Around each run of a signal handler.
-VISIBLE void __trackway_enter_handler(struct handler_frame *frame);
-VISIBLE void __trackway_leave_handler(struct handler_frame *frame);
+// Around each run of a signal handler. `context` is what the kernel gave it.
+VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *context);
+VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *context);
 // Hands over what the ending thread still holds. Signals are blocked.
 void __trackway_end_streams(struct thread *thread);
 // In a forked process: no handler's stream is in use.
