@@ -129,11 +129,26 @@ static void note_loss(struct stream *interrupted) {
                             "recorded");
 }
 
+static uint32_t count_waiting(const struct thread *thread) {
+    uint32_t count = 0;
+    for (const struct stream *stream = &thread->first; stream; stream = stream->next)
+        count += stream->frame != NULL;
+    return count;
+}
+
+// Looking costs a system call for each stream: so not again before twice as many wait as the last time.
+static void look_for_idle(struct thread *thread) {
+    if (count_waiting(thread) < thread->look_at)
+        return;
+    abandon_where_frame_is_gone(thread);
+    thread->look_at = 2 * count_waiting(thread);
+}
+
 static struct stream *stream_for_handler(struct thread *thread, struct stream *interrupted) {
     struct stream *stream = find_idle(thread);
     if (stream)
         return stream;
-    abandon_where_frame_is_gone(thread);
+    look_for_idle(thread);
     stream = find_idle(thread);
     if (!stream)
         stream = claim_stream(thread);
@@ -153,6 +168,7 @@ VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *c
     *frame = (struct handler_frame){next_mark(), interrupted, __trackway_thread, __trackway_place_of(context)};
     interrupted->mark = frame->mark;
     interrupted->frame = frame;
+    interrupted->place = frame->place;
     keep_room(interrupted);
     struct stream *stream = stream_for_handler(thread, interrupted);
     switch_to(thread, stream, stream->rest);
@@ -162,7 +178,7 @@ VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *c
 static bool is_same(struct place one, struct place other) { return one.code == other.code && one.stack == other.stack; }
 
 static bool waits_at(const struct stream *stream, struct place place) {
-    return stream->frame && word_is_still(&stream->frame->mark, stream->mark) && is_same(stream->frame->place, place);
+    return stream->frame && is_same(stream->place, place) && word_is_still(&stream->frame->mark, stream->mark);
 }
 
 // The stream of the code to which the handler returns. A handler may have edited its context, so that its thread goes

@@ -28,6 +28,11 @@ struct room {
     unsigned char *end;
 };
 
+struct place {
+    uintptr_t code;
+    uintptr_t stack;
+};
+
 // What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
 // returns; meanwhile the handler has another one.
 struct stream {
@@ -43,6 +48,7 @@ struct stream {
     struct room oracle_room;           // what is left of the oracle's buffer
     struct trackway_thread rest;       // cursor and limit while it is not the current one
     const struct handler_frame *frame; // of the handler that interrupted it, if one did
+    struct place place;                // where it did
     struct stream *next;               // a further one of the thread
 };
 
@@ -50,12 +56,8 @@ struct thread {
     struct stream first;
     struct stream *current; // none: the first
     uint64_t signals;       // the mask before a fork
+    uint32_t look_at;       // when so many streams wait for handlers, some may wait for ever
     bool watches_end;       // the destructor of this thread will run
-};
-
-struct place {
-    uintptr_t code;
-    uintptr_t stack;
 };
 
 // On the stack of each handler that runs.

@@ -21,9 +21,13 @@ PROGRAMS = {
     "before_main.c": (),
     "children.c": ("-pthread",),
     "contexts.c": (),
+    "edited_context.c": (),
+    "exchanged_context.c": (),
     "fork_storm.c": (),
     "handlers.c": ("-pthread", "-Wno-deprecated-declarations"),
+    "many_handlers.c": (),
     "many_threads.c": ("-pthread",),
+    "nested_handlers.c": ("-pthread",),
     "signal_escape.c": (),
     "signal_storm.c": ("-pthread",),
     "stacks.c": ("-pthread",),
@@ -31,6 +35,7 @@ PROGRAMS = {
     "thread_ends.cpp": ("-pthread",),
     "throwing_handler.cpp": (),
     "unwinding.cpp": (),
+    "waiting.c": ("-pthread",),
 }
 # Objects that a plain compiler builds.
 UNTRACED = {
@@ -40,7 +45,7 @@ UNTRACED = {
 }
 
 # Code that is left in the middle of a record: only a dump tells which of its accesses happened.
-DUMPED = ("signal_escape.c",)
+DUMPED = ("signal_escape.c", "edited_context.c")
 DUMP = ("--oracle-dump",)
 
 
