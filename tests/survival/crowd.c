@@ -2,7 +2,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-enum { THREADS = 4300, SIZE = 256, STACK = 64 * 1024 };
+enum { THREADS = 4120, SIZE = 256, STACK = 64 * 1024 };
 
 static pthread_t threads[THREADS];
 static unsigned tables[THREADS][SIZE];
@@ -20,7 +20,7 @@ static void *compute(void *argument) {
     unsigned *table = argument;
     mix(table, 1);
     pthread_barrier_wait(&all_there);
-    for (unsigned i = 0; i < 20; i++)
+    for (unsigned i = 0; i < 2; i++)
         mix(table, i);
     return NULL;
 }

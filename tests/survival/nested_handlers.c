@@ -1,8 +1,11 @@
 // More than a thousand handlers at once: nested ones of one thread, and those of threads that all wait in theirs.
+// With an argument, where no more memory may be mapped.
+#include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 enum { DEPTH = 1100, THREADS = 40, DEPTH_OF_THREAD = 40, SIZE = 64 };
 
@@ -40,13 +43,26 @@ static void *nest(void *argument) {
     return (void *)(long)sum;
 }
 
-int main(void) {
+__attribute__((noinline)) static void forbid_more_memory(void) {
+    volatile char *stack = alloca(7 << 20); // so that it needn't grow any more
+    for (int i = 0; i < 7 << 20; i += 4096)
+        stack[i] = 0;
+    struct rlimit little = {1 << 20, 1 << 20};
+    setrlimit(RLIMIT_AS, &little);
+}
+
+int main(int argc, char **argv) {
+    (void)argv;
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     action.sa_flags = SA_NODEFER;
     sigaction(SIGUSR1, &action, NULL);
+    if (argc > 1)
+        forbid_more_memory();
     printf("one thread: %ld\n", (long)nest((void *)DEPTH));
+    if (argc > 1)
+        return 0;
     waits = 1;
     pthread_barrier_init(&all_inside, NULL, THREADS);
     pthread_t threads[THREADS];
