@@ -361,22 +361,39 @@ class Planner {
 
     // ---- Accesses ----
 
+    struct Event {
+        Instruction *Anchor;
+        unsigned Unit, Ordinal, Index;
+        bool IsAllocation;
+
+        // Anchors of a unit are in one block. What is allocated by an invoke comes before the accesses of the block
+        // that follows it, whose ordinals may be smaller.
+        bool operator<(const Event &Other) const {
+            if (Unit != Other.Unit)
+                return Unit < Other.Unit;
+            if (Anchor != Other.Anchor)
+                return Anchor->comesBefore(Other.Anchor);
+            return std::tuple(!IsAllocation, Ordinal, Index) <
+                   std::tuple(!Other.IsAllocation, Other.Ordinal, Other.Index);
+        }
+    };
+
     void addAccessesAndAllocations() {
         // In the order of the units, so that what dominates comes first.
-        std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> Order;
+        std::vector<Event> Order;
         for (unsigned I = 0; I < In.Accesses.size(); ++I)
-            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, false, I);
+            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, I, false);
         for (unsigned I = 0; I < In.Allocations.size(); ++I)
-            enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, true, I);
+            enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, I, true);
         llvm::sort(Order);
-        for (auto &[Unit, Ordinal, IsAllocation, Index] : Order)
-            IsAllocation ? addAllocation(Index) : addAccess(Index);
+        for (const Event &E : Order)
+            E.IsAllocation ? addAllocation(E.Index) : addAccess(E.Index);
     }
 
-    void enqueue(std::vector<std::tuple<unsigned, unsigned, bool, unsigned>> &Order, Instruction *Where,
-                 unsigned Ordinal, bool IsAllocation, unsigned Index) const {
-        if (In.DT.isReachableFromEntry(Where->getParent()))
-            Order.emplace_back(unitBefore(Where), Ordinal, IsAllocation, Index);
+    void enqueue(std::vector<Event> &Order, Instruction *Anchor, unsigned Ordinal, unsigned Index,
+                 bool IsAllocation) const {
+        if (In.DT.isReachableFromEntry(Anchor->getParent()))
+            Order.push_back({Anchor, unitBefore(Anchor), Ordinal, Index, IsAllocation});
     }
 
     void addAccess(unsigned Index) {

@@ -129,6 +129,26 @@ class Building(SameAsPlain):
     def test_beside_undefined_behaviour_sanitizer(self):
         self.check_all("-fsanitize=undefined")
 
+    # What follows is checked with one program each, as it has little to do with signals.
+
+    def test_checked_arithmetic(self):
+        self.check("handlers.c", "-O2", "-ftrapv")
+
+    def test_beside_profiles(self):
+        for flag in ("-fprofile-instr-generate", "-pg"):
+            with self.subTest(flag), tools.folder() as profile:
+                settings = {"cwd": profile}  # they write there
+                self.check("thread_ends.cpp", "-O2", flag, **settings)
+
+    def test_protected_stacks(self):
+        protections = ("-fcf-protection=full", "-fstack-protector-all", "-fstack-clash-protection")
+        self.check("thread_ends.cpp", "-O2", *protections)
+        self.check("handlers.c", "-O2", "-fsanitize=safe-stack")
+        self.check("handlers.c", "-O2", "-fsplit-stack", "-fuse-ld=gold")
+
+    def test_for_this_machine(self):
+        self.check("unwinding.cpp", "-O3", "-march=native", "-flto=thin", "-fuse-ld=lld")
+
 
 class Loading(unittest.TestCase):
     """Programs and shared objects, of which either may record."""
@@ -351,6 +371,11 @@ class Limits(unittest.TestCase):
             self.assertIn("no memory for the streams of so many signal handlers", recorded.stderr)
             self.check_gaps(verified)
 
+    def test_tasks_exchanged_on_an_alternate_stack(self):
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "exchanged_context.c", "alternate")
+            self.assertNotEqual(verified.returncode, 0)
+
     def test_more_threads_than_buffers(self):
         with tools.folder() as folder:
             options = (*RECORD_OPTIONS, "--buffers", "2")
@@ -381,4 +406,9 @@ class Limits(unittest.TestCase):
     def test_bare_fork(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "bare_fork.c")
+            self.assertNotEqual(verified.returncode, 0)
+
+    def test_clone(self):
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "cloned.c")
             self.assertNotEqual(verified.returncode, 0)

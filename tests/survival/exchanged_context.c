@@ -1,4 +1,5 @@
-// A scheduler that exchanges tasks by editing the context of its signal handler.
+// A scheduler that exchanges tasks by editing the context of its signal handler. With an argument, the handler runs on
+// an alternate stack.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stddef.h>
@@ -50,11 +51,11 @@ static void on_alarm(int number, siginfo_t *info, void *context) {
     exchanges++;
 }
 
-static void install(void) {
+static void install(int flags) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_sigaction = on_alarm;
-    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    action.sa_flags = SA_SIGINFO | SA_RESTART | flags;
     sigaction(SIGALRM, &action, NULL);
 }
 
@@ -84,7 +85,11 @@ static void compute(int number) {
         ; // until the next exchange
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    (void)argv;
+    static char stack[64 * 1024];
+    stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
+    sigaltstack(&alternate, NULL);
     block_alarm(SIG_BLOCK);
     for (int i = 0; i < TASKS; i++) {
         ucontext_t *context = &tasks[i].context;
@@ -96,7 +101,7 @@ int main(void) {
         tasks[i].result = (unsigned)i;
         tasks[i].vectors = *context->uc_mcontext.fpregs;
     }
-    install();
+    install(argc > 1 ? SA_ONSTACK : 0);
     set_alarm(300);
     volatile int begun = 0;
     getcontext(&scheduler);
