@@ -38,7 +38,7 @@ class Printer {
     }
 
     void unit(const Unit &U) {
-        OS << "  unit " << name(U.Block) << ": " << (U.ContextKnown ? "local" : "global");
+        OS << "  unit " << name(U.Block) << ": " << (U.FunctionKnown ? "local" : "global");
         if (U.Checks)
             OS << ", checks";
         if (U.Repairs)

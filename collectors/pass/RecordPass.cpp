@@ -3,6 +3,7 @@
 #include "Accesses.h"
 #include "Allocators.h"
 #include "Attribution.h"
+#include "CallMarks.h"
 #include "Dispatch.h"
 #include "Emit.h"
 #include "Filter.h"
@@ -140,6 +141,8 @@ class ModuleRecorder {
         if (RecordsOrder)
             R.OrderPoints = insertStamps(F, Numbers);
 
+        if (O.RecordCalls)
+            splitEdgesForCallMarks(F);
         DominatorTree DT(F);
         LoopInfo LI(DT);
         for (Loop *L : LI.getLoopsInPreorder())
@@ -255,7 +258,7 @@ class ModuleRecorder {
         IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
         // Fails to link with a runtime of another version.
         auto *Version =
-            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_1");
+            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_2");
         FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
         B.CreateCall(Register, {Runtime.ModuleRecord, Version});
         B.CreateRetVoid();

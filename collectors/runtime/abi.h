@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_1`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_2`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 1
+#define TRACKWAY_ABI 2
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -25,10 +25,12 @@ struct trackway_module {
 };
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. Both are 0 in a new thread.
+// `cursor >= limit` calls `__trackway_flush` first. `high_halves` is what the decoder of the present buffer holds in
+// the stream's registers, divided by 2^32. All are 0 in a new thread, and the halves in a fresh buffer.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
+    uint32_t high_halves[32];
 };
 
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.

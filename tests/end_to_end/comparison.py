@@ -29,7 +29,12 @@ class Setting:
     level: str = "-O2"
     version: int = tools.LLVM_VERSION
     place: str = "late"
+    calls: bool = True
     record_options: tuple = ()
+
+    @property
+    def name(self):
+        return f"{self.level}-llvm{self.version}-{self.place}{'' if self.calls else '-without-calls'}"
 
 
 def is_usable(folder, corpus, version, limit_s):
@@ -49,7 +54,7 @@ class Comparison:
         flags = [setting.level, *flags, source]
         language = tools.compiler_for(source)
         compiler = tools.plain_compiler(source, setting.version)
-        own = ("--oracle", f"--place={setting.place}", tools.choice_of(compiler))
+        own = ("--oracle", f"--place={setting.place}", f"--calls={setting.calls:d}", tools.choice_of(compiler))
         self.folder = folder
         self.plain_build = (compiler, *flags, "-o", "plain")
         self.plain = ("./plain",)

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError};
 
 /// An access or event, in program order.
@@ -180,7 +180,7 @@ impl<'t> Interpreter<'t> {
     }
 
     fn get(&self, register: u32, run: &mut Run<'_, '_>) -> u64 {
-        if self.set_in[register as usize] != self.context {
+        if register >= STREAM_REGISTERS && self.set_in[register as usize] != self.context {
             run.unset.get_or_insert(register);
         }
         self.registers[register as usize]
