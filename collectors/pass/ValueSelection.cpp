@@ -97,22 +97,25 @@ struct RecordedValues::TypeForms {
             T = withoutQualifiers(Composite->getBaseType());
         }
         auto *Basic = dyn_cast_or_null<DIBasicType>(T);
-        auto Encoded = Basic ? formOf(Basic->getEncoding()) : std::nullopt;
+        auto Encoded = Basic ? formOf(*Basic) : std::nullopt;
         return Encoded ? std::optional<Form>({*Encoded, Basic->getSizeInBits()}) : std::nullopt;
     }
 
-    static std::optional<ValueForm> formOf(unsigned Encoding) {
-        switch (Encoding) {
+    // `signed char` and `unsigned char` are small integers.
+    static std::optional<ValueForm> formOf(const DIBasicType &T) {
+        if (T.getName() == "char")
+            return ValueForm::Character;
+        switch (T.getEncoding()) {
         case dwarf::DW_ATE_boolean:
             return ValueForm::Boolean;
         case dwarf::DW_ATE_float:
             return ValueForm::Float;
         case dwarf::DW_ATE_signed:
+        case dwarf::DW_ATE_signed_char:
             return ValueForm::Signed;
         case dwarf::DW_ATE_unsigned:
-            return ValueForm::Unsigned;
-        case dwarf::DW_ATE_signed_char:
         case dwarf::DW_ATE_unsigned_char:
+            return ValueForm::Unsigned;
         case dwarf::DW_ATE_UTF:
             return ValueForm::Character;
         default:

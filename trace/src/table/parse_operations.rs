@@ -56,12 +56,11 @@ impl Parser<'_> {
         Ok(operations)
     }
 
-    /// A value stands behind its access, with nothing but roots and settings between.
+    /// A value stands behind its access, and no other access between.
     fn check_values(&self, operations: &[Operation]) -> Result<()> {
         let mut lanes_of_access = None;
         for operation in operations {
             match operation {
-                Operation::Root { .. } | Operation::Set { .. } => {}
                 Operation::Access { .. } => lanes_of_access = Some(None),
                 Operation::Masked { lanes, .. } | Operation::Gather { lanes, .. } => {
                     lanes_of_access = Some(Some(u32::from(*lanes)));
@@ -76,7 +75,8 @@ impl Parser<'_> {
                     }
                     Some(_) => {}
                 },
-                _ => lanes_of_access = None,
+                Operation::Block { .. } | Operation::Loop { .. } => lanes_of_access = None,
+                _ => {}
             }
         }
         Ok(())
