@@ -29,6 +29,7 @@ class Setting:
     level: str = "-O2"
     version: int = tools.LLVM_VERSION
     place: str = "late"
+    values: str = ""  # pattern of --values; none: no values
     record_options: tuple = ()
 
 
@@ -49,7 +50,8 @@ class Comparison:
         flags = [setting.level, *flags, source]
         language = tools.compiler_for(source)
         compiler = tools.plain_compiler(source, setting.version)
-        own = ("--oracle", f"--place={setting.place}", tools.choice_of(compiler))
+        own = ["--oracle", f"--place={setting.place}", tools.choice_of(compiler)]
+        own += [f"--values={setting.values}"] if setting.values else []
         self.folder = folder
         self.plain_build = (compiler, *flags, "-o", "plain")
         self.plain = ("./plain",)
