@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{AllocationSiteId, FunctionId, SiteId};
+use crate::{AllocationSiteId, FunctionId, SiteId, Value, ValueShape};
 
 /// Something between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,15 @@ pub struct LongBlock {
     pub length: u64,
 }
 
+/// That an access has a value; [`Batch::value_of`] says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedValue {
+    /// Index of the access in its batch.
+    pub index: u32,
+    first_word: u32,
+    pub shape: ValueShape,
+}
+
 /// Accesses of a loop whose addresses all move by a constant from one iteration to the next: `count` times the accesses
 /// of its [`Lane`]s in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +163,9 @@ pub struct Batch {
     lanes: Vec<Lane>,
     /// The blocks whose length does not fit into `size`, in order.
     pub long_blocks: Vec<LongBlock>,
+    /// The accesses whose values were recorded, in order.
+    pub values: Vec<RecordedValue>,
+    value_words: Vec<u64>,
     pub process: u32,
     pub stream: u32,
     /// Position of the chunk in its stream.
@@ -246,6 +258,24 @@ impl Batch {
         }
     }
 
+    /// What access number `index` loaded or stored, if that was recorded.
+    pub fn value(&self, index: usize) -> Option<Value<'_>> {
+        let position = self
+            .values
+            .binary_search_by_key(&index, |value| value.index as usize)
+            .ok()?;
+        Some(self.value_of(&self.values[position]))
+    }
+
+    /// The value for which an entry of `values` stands.
+    pub fn value_of(&self, value: &RecordedValue) -> Value<'_> {
+        let words = &self.value_words[value.first_word as usize..];
+        Value {
+            shape: value.shape,
+            words: &words[..value.shape.word_count()],
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.site.clear();
         self.address.clear();
@@ -255,6 +285,8 @@ impl Batch {
         self.runs.clear();
         self.lanes.clear();
         self.long_blocks.clear();
+        self.values.clear();
+        self.value_words.clear();
         self.uncertain_from = None;
         self.uncertain_runs_from = None;
     }
@@ -263,6 +295,21 @@ impl Batch {
     pub(crate) fn push_allocation(&mut self, before: u32, event: Event) -> Mark {
         self.allocations.push(event);
         Mark::allocation(before, self.allocations.len() - 1)
+    }
+
+    /// Says that access `index` has a value, whose words are to be appended to what this gives, and then handed back.
+    pub(crate) fn begin_value(&mut self, index: u32, shape: ValueShape) -> Vec<u64> {
+        let words = std::mem::take(&mut self.value_words);
+        self.values.push(RecordedValue {
+            index,
+            first_word: words.len() as u32,
+            shape,
+        });
+        words
+    }
+
+    pub(crate) fn end_value(&mut self, words: Vec<u64>) {
+        self.value_words = words;
     }
 
     /// Lanes of all runs.

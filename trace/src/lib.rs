@@ -24,12 +24,13 @@ mod payload;
 mod program;
 pub mod table;
 mod trace;
+mod value;
 mod writer;
 
 pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
-pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, Run};
+pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
@@ -40,6 +41,7 @@ pub use program::{
     Symbol, VariableKind,
 };
 pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
+pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};
 pub use writer::{random_identity, Resumption, TraceWriter};
 
 /// Version of the trace format and of the module table that this crate writes; it reads no greater one.

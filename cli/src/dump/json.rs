@@ -18,6 +18,7 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         ("address", line.address.map(hexadecimal)),
         ("old_address", line.old_address.map(hexadecimal)),
         ("size", line.size.map(Value::from)),
+        ("value", line.value.as_deref().map(Value::from)),
         ("site", line.site.map(Value::from)),
         ("variable", known(line.variable)),
         ("field", known(&line.field)),

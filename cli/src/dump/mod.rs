@@ -3,6 +3,7 @@
 mod json;
 mod line;
 mod text;
+mod value;
 
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
@@ -183,6 +184,7 @@ impl<W: Write> Dump<'_, W> {
                     site: batch.site[index],
                     address: batch.address[index],
                     length: batch.length(index),
+                    value: batch.value(index),
                 };
                 self.line(batch, first + index as u64, uncertain, happening, position)?;
             }

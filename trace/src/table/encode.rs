@@ -205,6 +205,11 @@ impl Encoder {
             }
             Operation::Enter => self.out.push(code::ENTER),
             Operation::Exit => self.out.push(code::EXIT),
+            Operation::Value { shape, words } => {
+                self.out.extend_from_slice(&[code::VALUE, shape.form as u8]);
+                self.numbers(&[shape.bits, shape.lanes]);
+                words.iter().for_each(|word| self.expression(word));
+            }
             Operation::Loop { count, body } => {
                 self.out.push(code::LOOP);
                 self.expression(count);
