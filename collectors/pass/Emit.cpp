@@ -362,6 +362,8 @@ class Emitter {
                 Bits = B.CreateLShr(Bits, R.Index);
             return B.CreateZExtOrTrunc(Bits, Width);
         }
+        case RootForm::Word:
+            return contentWord(B, R.V, R.Index, Width);
         case RootForm::LowHalf:
         case RootForm::HighHalf: {
             Value *Bits = B.CreatePtrToInt(R.V, B.getInt64Ty());

@@ -207,6 +207,16 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         byte(OS, O.Lanes);
         registerNumber(OS, O.FirstLane);
         return;
+    case Kind::Value: {
+        ValueShape Shape = lanesOfValue(R.Accesses[O.Index].A, O.FirstLaneIndex);
+        byte(OS, 13);
+        byte(OS, static_cast<uint8_t>(Shape.Form));
+        varint(OS, Shape.Bits);
+        varint(OS, Shape.Lanes);
+        for (const RegisterExpression &Word : O.Words)
+            writeExpression(OS, Word);
+        return;
+    }
     case Kind::Allocate:
         byte(OS, 7);
         varint(OS, FirstAllocationOfFunction + O.Index);

@@ -123,7 +123,12 @@ class Planner {
         return It->second;
     }
 
-    static bool isDerived(const Root &R) { return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane; }
+    // What is loaded as no address is hardly ever wanted again.
+    static bool isDerived(const Root &R) {
+        auto *I = dyn_cast<Instruction>(R.V);
+        return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane ||
+               (R.Form == RootForm::Word && I && I->mayReadFromMemory());
+    }
 
     bool mayShare(const Root &R) const {
         auto It = Numbers.find(R);
@@ -433,7 +438,7 @@ class Planner {
             Operation &O = add(Kind::Single, A.Where);
             O.Index = Index;
             O.A = Address;
-            return;
+            return addValue(Index, 0);
         }
         case AccessForm::Block: {
             RegisterExpression Address = address(A.Pointer, A.Where);
@@ -473,6 +478,41 @@ class Planner {
         O.FirstLane = FirstLane;
         O.FirstLaneIndex = First;
         O.Lanes = Lanes;
+        addValue(Index, First);
+    }
+
+    // ---- Values ----
+
+    // Of the access or, if it has more than 64 lanes, of those from the first one on.
+    void addValue(unsigned Index, unsigned FirstLane) {
+        const Access &A = In.Accesses[Index];
+        if (!A.Shape)
+            return;
+        std::vector<RegisterExpression> Words;
+        unsigned FirstWord = FirstLane * A.Shape->Bits / 64;
+        for (unsigned Word = 0; Word < lanesOfValue(A, FirstLane).words(); ++Word)
+            Words.push_back(valueWord(A.Value, FirstWord + Word));
+        Operation &O = add(Kind::Value, A.Value.Anchor);
+        O.Index = Index;
+        O.FirstLaneIndex = FirstLane;
+        O.Words = std::move(Words);
+    }
+
+    // Only as many bits of the register count as the value has.
+    RegisterExpression valueWord(const Content &C, unsigned Index) {
+        Type *T = C.V->getType();
+        if (T->isPointerTy())
+            return address(C.V, C.Anchor);
+        if (T->isIntegerTy() && T->getIntegerBitWidth() <= 64) {
+            bool ZeroExtended = any_of(C.V->users(), [](const User *U) { return isa<ZExtInst>(U); });
+            return integer(C.V, ZeroExtended ? RootForm::Unsigned : RootForm::Signed, C.Anchor);
+        }
+        Expression E;
+        if (auto Known = constantWord(C.V, Index, DL))
+            E.Constant = static_cast<int64_t>(*Known);
+        else
+            E.addTerm({C.V, RootForm::Word, Index}, 1);
+        return ensureAll(E, C.Anchor);
     }
 
     RegisterExpression integer(Value *V, RootForm Extension, Instruction *Anchor) {

@@ -47,6 +47,7 @@ struct Operation {
         Block,
         Masked,
         Gather,
+        Value, // of the access before it
         Allocate,
         Free,
         Reallocate,
@@ -62,11 +63,15 @@ struct Operation {
     Register FirstLane = 0;    // Gather
     unsigned FirstLaneIndex = 0;
     unsigned Lanes = 0; // Masked and Gather: at most 64
-    unsigned Index = 0; // of the access, the allocation or the order point in the function's list
+    unsigned Index = 0; // of the access, the allocation or the order point in the function's list; Value: of its access
     int64_t Delta = 0;  // Step
     RegisterExpression A, B, C, D;
-    std::vector<Operation> Body; // Repeat
+    std::vector<RegisterExpression> Words; // Value
+    std::vector<Operation> Body;           // Repeat
 };
+
+// The shape of an access's value, or of the lanes from one on that one operation stands for.
+ValueShape lanesOfValue(const Access &A, unsigned FirstLane);
 
 // Visits the registers that the operation reads, but for the one that a step adds to.
 void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);

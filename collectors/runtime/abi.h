@@ -54,6 +54,8 @@ struct trackway_thread {
 //                                 uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
 //   void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses,
 //                                 const uint8_t *mask_bits, uint32_t lanes, uint32_t size)
+//   void __trackway_oracle_value(const void *value, uint32_t lane_bytes)
+//       Just before one of the calls above: its access has a value, of so many bytes in each lane.
 
 // ---- Between the runtime and the recorder --------------------------------------------------------------------------
 

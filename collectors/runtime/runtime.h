@@ -35,6 +35,12 @@ struct place {
 
 // What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
 // returns; meanwhile the handler has another one.
+// What the oracle was told of the next access that it is told of.
+struct oracle_value {
+    const uint8_t *bytes; // none: it comes without a value
+    uint32_t lane_bytes;  // of each lane, or of the whole
+};
+
 struct stream {
     bool begun;
     bool dumps_oracle;
@@ -44,6 +50,7 @@ struct stream {
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
+    struct oracle_value oracle_value;
     uint64_t signals;                  // the mask to wait with
     struct room oracle_room;           // what is left of the oracle's buffer
     struct trackway_thread rest;       // cursor and limit while it is not the current one
