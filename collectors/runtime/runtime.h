@@ -33,14 +33,14 @@ struct place {
     uintptr_t stack;
 };
 
-// What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
-// returns; meanwhile the handler has another one.
 // What the oracle was told of the next access that it is told of.
 struct oracle_value {
     const uint8_t *bytes; // none: it comes without a value
     uint32_t lane_bytes;  // of each lane, or of the whole
 };
 
+// What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
+// returns; meanwhile the handler has another one.
 struct stream {
     bool begun;
     bool dumps_oracle;

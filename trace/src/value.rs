@@ -124,6 +124,6 @@ mod tests {
             words: &[1 << 63 | 1, 0xabcd_1234, 0xffff_ffff],
         };
         assert_eq!(wide.element(0), [1 << 63 | 1, 0x1234]);
-        assert_eq!(wide.element(1), [0xffff_0000_abcd, 0xffff]);
+        assert_eq!(wide.element(1), [0xffff_0000_0000_abcd, 0xffff]);
     }
 }

@@ -1,6 +1,8 @@
 //! Values for people, by their form.
 
-use rustc_apfloat::ieee::{BFloat, Double, Half, Quad, Single, X87DoubleExtended};
+use std::fmt::{Display, LowerExp};
+
+use rustc_apfloat::ieee::{BFloat, Half, Quad, X87DoubleExtended};
 use rustc_apfloat::Float;
 use trackway_trace::{Value, ValueForm, ValueShape};
 
@@ -57,12 +59,21 @@ fn signed(bits: u128, width: u32) -> i128 {
 fn floating(bits: u128, width: u32) -> Option<String> {
     Some(match width {
         16 => Half::from_bits(bits).to_string(),
-        32 => Single::from_bits(bits).to_string(),
-        64 => Double::from_bits(bits).to_string(),
+        32 => shortest(f32::from_bits(bits as u32)),
+        64 => shortest(f64::from_bits(bits as u64)),
         80 => X87DoubleExtended::from_bits(bits).to_string(),
         128 => Quad::from_bits(bits).to_string(),
         _ => return None,
     })
+}
+
+/// Rust prints only as many digits as are needed.
+fn shortest<F: Display + LowerExp + Into<f64> + Copy>(number: F) -> String {
+    let magnitude: f64 = number.into().abs();
+    match magnitude == 0.0 || (1e-5..1e16).contains(&magnitude) || !magnitude.is_finite() {
+        true => format!("{number}"),
+        false => format!("{number:e}"),
+    }
 }
 
 /// What can't be printed stands as a number.
@@ -104,6 +115,7 @@ mod tests {
         assert_eq!(shown(ValueForm::BrainFloat, 16, 1, &[0x3fc0]), "1.5");
         assert_eq!(shown(ValueForm::Float, 32, 1, &[0x3fc0_0000]), "1.5");
         assert_eq!(shown(ValueForm::Float, 64, 1, &[(-0.1f64).to_bits()]), "-0.1");
+        assert_eq!(shown(ValueForm::Float, 64, 1, &[3e-300f64.to_bits()]), "3e-300");
         assert_eq!(
             shown(ValueForm::Float, 80, 1, &[0xc000_0000_0000_0000, 0x3fff]),
             "1.5"
