@@ -109,7 +109,7 @@ pub struct RecordArguments {
     #[arg(short, long)]
     pub force: bool,
     /// Compression of the trace
-    #[arg(long, value_enum, default_value_t = Codec::Columns)]
+    #[arg(long, value_enum, default_value_t = Codec::Auto)]
     pub codec: Codec,
     /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K
     #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K")]
@@ -199,6 +199,8 @@ pub struct CollectArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Codec {
+    /// Columns; but while the program would have to wait, records are stored uncompressed if that is faster
+    Auto,
     /// Records split into columns: smaller than lz4; where lz4 does as well, it is used
     Columns,
     /// Fast

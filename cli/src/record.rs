@@ -70,6 +70,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.arguments = words.collect();
     options.compression = match arguments.codec {
         _ if live => Compression::None, // it would be decompressed at once
+        Codec::Auto => Compression::Auto,
         Codec::Columns => Compression::Columns,
         Codec::Lz4 => Compression::Lz4,
         Codec::Zstd => Compression::Zstd,

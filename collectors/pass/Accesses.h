@@ -1,6 +1,8 @@
 // Selection: which instructions access memory, and how.
 #pragma once
 
+#include "Values.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 
@@ -39,8 +41,10 @@ struct Access {
     llvm::Value *Length = nullptr;  // Block only
     llvm::Value *Mask = nullptr;    // Masked and Gather: a vector of i1
     unsigned Lanes = 0;
-    uint64_t LaneStride = 0; // bytes between lanes of Masked
-    bool Packed = false;     // Masked: active lanes follow each other without holes
+    uint64_t LaneStride = 0;         // bytes between lanes of Masked
+    bool Packed = false;             // Masked: active lanes follow each other without holes
+    std::optional<ValueShape> Shape; // of its value, if that is recorded
+    Content Value{};
 };
 
 // What a function's code does to memory.

@@ -2,6 +2,8 @@
 #include "Plan.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 
@@ -13,7 +15,7 @@ namespace {
 
 class Availability {
   public:
-    Availability(Plan &P, const PlanInput &In) : P(P), In(In), Bits(P.Registers.size() + 1) {
+    Availability(Plan &P, const PlanInput &In) : P(P), In(In), Bits(bitOf(P.Registers.size())) {
         ReversePostOrderTraversal<Function *> Traversal(&In.F);
         Order.assign(Traversal.begin(), Traversal.end());
         for (unsigned I = 0; I < Order.size(); ++I)
@@ -30,7 +32,14 @@ class Availability {
     }
 
     void run() {
+        ReturnsKnown = true;
         solveAvailable();
+        if (!allReturnsKnow()) {
+            ReturnsKnown = false;
+            solveAvailable();
+        }
+        for (unsigned Round = 0; Round < MaxRounds && restoreContexts(); ++Round)
+            solveAvailable();
         dropRedundant();
         solveLive();
         placeChecks();
@@ -38,10 +47,10 @@ class Availability {
     }
 
   private:
-    // Bit 0 of the sets: the decoder knows the function and the cursor's variable is up to date. Bit r + 1: register r
-    // holds its root.
-    static constexpr unsigned ContextBit = 0;
-    static unsigned bitOf(Register R) { return R + 1; }
+    // Bits of the sets: the decoder knows the function and the cursor's variable is up to date; the decoder knows the
+    // function; and for each register, that it holds its root.
+    static constexpr unsigned ContextBit = 0, FunctionBit = 1;
+    static unsigned bitOf(Register R) { return R + 2; }
 
     template <typename Fn> void forUnits(BasicBlock *BB, Fn Visit) {
         for (unsigned U = FirstUnit.lookup(BB); U < P.Units.size() && P.Units[U].Block == BB; ++U)
@@ -61,14 +70,113 @@ class Availability {
 
     void transfer(const Unit &U, BitVector &Known) const {
         if (!U.Operations.empty())
-            Known.set(ContextBit);
+            setContext(Known);
         for (const Operation &O : U.Operations)
             define(O, Known);
         Known.reset(Local);
         if (U.IsRepaired)
-            Known.set(ContextBit);
+            setContext(Known);
         else if (U.EndsInCall)
-            Known.reset();
+            leaveTo(U.End, Known);
+    }
+
+    static void setContext(BitVector &Known) {
+        Known.set(ContextBit);
+        Known.set(FunctionBit);
+    }
+
+    void leaveTo(const Instruction *Call, BitVector &Known) const {
+        Known.reset();
+        if (ReturnsKnown && callsItself(Call))
+            Known.set(FunctionBit);
+    }
+
+    // Whether what returns is an activation of this very function, and of this version of it.
+    bool callsItself(const Instruction *I) const {
+        auto *Call = dyn_cast<CallInst>(I);
+        return Call && Call->getCalledOperand() == &In.F && !In.F.isInterposable() && In.F.hasExactDefinition();
+    }
+
+    // Whether the last record before each return is one of this function.
+    bool allReturnsKnow() const {
+        return all_of(Order, [&](BasicBlock *BB) {
+            return !isa<ReturnInst>(BB->getTerminator()) || KnownOut.find(BB)->second.test(FunctionBit);
+        });
+    }
+
+    // ---- Contexts behind calls ----
+
+    // Where some rare ways to a block come from calls, and the others know the function, a record of its own behind
+    // the calls is cheaper than a global id and a check for all.
+    bool restoreContexts() {
+        bool Changed = false;
+        findWanting();
+        for (BasicBlock *BB : Order) {
+            if (!Wanting.contains(BB) || knownOnEntry(BB).test(ContextBit))
+                continue;
+            for (BasicBlock *From : rareWaysWithoutContext(BB)) {
+                Operation O;
+                O.K = Operation::Kind::Context;
+                O.Anchor = From->getTerminator();
+                lastUnit(From).Operations.push_back(O);
+                Changed = true;
+            }
+        }
+        return Changed;
+    }
+
+    // Blocks that record, or lead to one that does without a call on the way.
+    void findWanting() {
+        for (bool Changed = true; Changed;) {
+            Changed = false;
+            for (BasicBlock *BB : reverse(Order))
+                if (!Wanting.contains(BB) && wantsContext(BB))
+                    Changed = Wanting.insert(BB).second;
+        }
+    }
+
+    bool wantsContext(BasicBlock *BB) const {
+        const Unit &U = P.Units[FirstUnit.lookup(BB)];
+        if (!U.Operations.empty() || U.EndsInCall)
+            return !U.Operations.empty() && !U.Repairs;
+        return any_of(successors(BB), [&](BasicBlock *To) { return Wanting.contains(To); });
+    }
+
+    SmallVector<BasicBlock *, 8> rareWaysWithoutContext(BasicBlock *BB) {
+        uint64_t With = 0, Without = 0;
+        SmallVector<BasicBlock *, 8> Ways;
+        for (BasicBlock *From : predecessors(BB)) {
+            auto It = KnownOut.find(From);
+            if (It == KnownOut.end())
+                continue;
+            if (It->second.test(ContextBit)) {
+                With += frequency(From);
+                continue;
+            }
+            Without += frequency(From);
+            if (lastUnit(From).EndsInCall)
+                return {};
+            if (!is_contained(Ways, From))
+                Ways.push_back(From);
+        }
+        if (Without * RareFactor > With)
+            Ways.clear();
+        return Ways;
+    }
+
+    Unit &lastUnit(BasicBlock *BB) {
+        unsigned Last = FirstUnit.lookup(BB);
+        while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
+            ++Last;
+        return P.Units[Last];
+    }
+
+    uint64_t frequency(BasicBlock *BB) {
+        if (!Frequencies) {
+            Probabilities.emplace(In.F, In.LI, nullptr, &In.DT);
+            Frequencies.emplace(In.F, *Probabilities, In.LI);
+        }
+        return Frequencies->getBlockFreq(BB).getFrequency();
     }
 
     // Counters end at the border of their loop; they may be set before its preheader.
@@ -112,6 +220,7 @@ class Availability {
             BitVector Known = knownOnEntry(BB);
             forUnits(BB, [&](Unit &U) {
                 U.ContextKnown = Known.test(ContextBit);
+                U.FunctionKnown = Known.test(FunctionBit);
                 BitVector Now = Known;
                 erase_if(U.Operations, [&](const Operation &O) {
                     if (O.K == Operation::Kind::Context)
@@ -195,7 +304,7 @@ class Availability {
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
                 U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;
-                unsigned ResumeBytes = U.Checks && U.ContextKnown ? placeResume(U) : 0;
+                unsigned ResumeBytes = U.Checks && U.FunctionKnown ? placeResume(U) : 0;
                 if (U.Repairs)
                     Bytes += ResumeBytes;
                 Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
@@ -235,7 +344,7 @@ class Availability {
                 Bytes += P.Registers[R].width();
             }
         for (const auto &E : P.Expectations)
-            if (E && E->In->contains(U.Block) && !is_contained(U.Resume, E->Remembered))
+            if (E && E->In && E->In->contains(U.Block) && !is_contained(U.Resume, E->Remembered))
                 U.ResumeForgets.push_back(E->Remembered);
         if (Bytes > MaxResumePayload)
             P.Feasible = false;
@@ -269,9 +378,16 @@ class Availability {
         }
     }
 
+    static constexpr unsigned MaxRounds = 3;
+    static constexpr uint64_t RareFactor = 2;
+
     Plan &P;
     const PlanInput &In;
     unsigned Bits;
+    bool ReturnsKnown = false; // the last record before this function returns is one of it
+    SmallPtrSet<BasicBlock *, 16> Wanting;
+    std::optional<BranchProbabilityInfo> Probabilities;
+    std::optional<BlockFrequencyInfo> Frequencies;
     BitVector Local;                // registers of one unit
     std::vector<Register> Counters; // registers that a loop steps
     std::vector<BasicBlock *> Order;

@@ -19,7 +19,7 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
     // struct trackway_module and struct trackway_thread of abi.h
     auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr});
-    auto *ThreadTy = StructType::get(C, {Ptr, Ptr});
+    auto *ThreadTy = StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamRegisters)});
 
     RuntimeSymbols S;
     S.ModuleRecord = new GlobalVariable(M, ModuleTy, false, GlobalValue::InternalLinkage,
@@ -89,14 +89,16 @@ class Emitter {
         });
         unsigned NextLocal = 1;
         for (unsigned U : ByDepth) {
-            bool Record = P.Units[U].ContextKnown && hasRecord(P.Units[U]);
+            bool Record = P.Units[U].FunctionKnown && hasRecord(P.Units[U]);
             if (Record && NextLocal <= MaxLocalIds)
                 Segments[SegmentOf[U]].LocalId = NextLocal++;
-            if (Record && NextLocal <= MaxLocalIds && hasExpectations(P, P.Units[U])) {
+            bool NarrowIsLocal = Record && NextLocal <= MaxLocalIds;
+            if (hasRecord(P.Units[U]) && hasExpectations(P, P.Units[U]) && (NarrowIsLocal || !Record)) {
                 NarrowOf[U] = Segments.size();
-                Segments.push_back({static_cast<uint8_t>(NextLocal++), narrowOperations(P, P.Units[U])});
+                uint8_t LocalId = NarrowIsLocal ? NextLocal++ : 0;
+                Segments.push_back({LocalId, narrowOperations(P, P.Units[U])});
             }
-            if (P.Units[U].Checks && P.Units[U].ContextKnown) {
+            if (P.Units[U].Checks && P.Units[U].FunctionKnown) {
                 ResumeOf[U] = Segments.size();
                 Segments.push_back({0, resumeOperations(P.Units[U])});
             }
@@ -252,7 +254,7 @@ class Emitter {
     }
 
     Value *likely(const Expectation &E, Type *T, IRBuilder<> &B) {
-        Value *Last = B.CreateLoad(T, memory(E, T));
+        Value *Last = B.CreateLoad(T, memory(E, T, B), isOfStream(E));
         if (E.Step == 0)
             return Last;
         return T->isPointerTy() ? B.CreateConstGEP1_64(B.getInt8Ty(), Last, E.Step)
@@ -264,7 +266,7 @@ class Emitter {
             if (const Expectation *E = expectationOf(P, U, O)) {
                 IRBuilder<> B(Before);
                 Value *Now = comparable(*E, P.Registers[O.Target], B);
-                B.CreateStore(Now, memory(*E, Now->getType()));
+                B.CreateStore(Now, memory(*E, Now->getType(), B), isOfStream(*E));
             }
     }
 
@@ -275,7 +277,8 @@ class Emitter {
         for (Register R : U.Resume)
             if (const auto &E = P.Expectations[R]; E && E->Remembered == R && E->In->contains(U.Block)) {
                 Value *Now = P.Registers[R].V;
-                IRBuilder<>(Before).CreateStore(Now, memory(*E, Now->getType()));
+                IRBuilder<> B(Before);
+                B.CreateStore(Now, memory(*E, Now->getType(), B));
             }
     }
 
@@ -286,8 +289,12 @@ class Emitter {
         return B.CreateTrunc(B.CreateLShr(B.CreatePtrToInt(R.V, B.getInt64Ty()), 32), B.getInt32Ty());
     }
 
-    // The program's variable for what the decoder holds in the register `Remembered`.
-    AllocaInst *memory(const Expectation &E, Type *T) {
+    static bool isOfStream(const Expectation &E) { return E.Remembered >= FirstStreamRegister; }
+
+    // The program's memory for what the decoder holds in the register `Remembered`.
+    Value *memory(const Expectation &E, Type *T, IRBuilder<> &At) {
+        if (isOfStream(E))
+            return At.CreateConstInBoundsGEP1_64(T, threadField(At, 2), E.Remembered - FirstStreamRegister);
         AllocaInst *&Variable = Memory[E.Remembered];
         if (!Variable) {
             IRBuilder<> B(&F.getEntryBlock(), F.getEntryBlock().begin());
@@ -300,8 +307,8 @@ class Emitter {
         for (unsigned R = 0; R < P.Expectations.size(); ++R)
             if (const auto &E = P.Expectations[R]; E && E->Remembered == Remembered) {
                 IRBuilder<> B(Before);
-                Type *T = E->K == Expectation::Kind::SameValue ? P.Registers[R].V->getType() : B.getInt32Ty();
-                B.CreateStore(Constant::getNullValue(T), memory(*E, T));
+                Type *T = P.Registers[R].V->getType();
+                B.CreateStore(Constant::getNullValue(T), memory(*E, T, B));
             }
     }
 
@@ -318,7 +325,7 @@ class Emitter {
         Fresh->setCallingConv(CallingConv::PreserveMost);
         Fresh->setDoesNotThrow();
         C.CreateStore(Fresh, Cursor);
-        if (U.ContextKnown && !U.Repairs)
+        if (U.FunctionKnown && !U.Repairs)
             emitResume(Index, Cold);
     }
 
@@ -355,6 +362,8 @@ class Emitter {
                 Bits = B.CreateLShr(Bits, R.Index);
             return B.CreateZExtOrTrunc(Bits, Width);
         }
+        case RootForm::Word:
+            return contentWord(B, R.V, R.Index, Width);
         case RootForm::LowHalf:
         case RootForm::HighHalf: {
             Value *Bits = B.CreatePtrToInt(R.V, B.getInt64Ty());

@@ -1,6 +1,7 @@
 #include "Expect.h"
 
 #include "llvm/IR/Instructions.h"
+#include "llvm/Support/DJB.h"
 
 #include <map>
 
@@ -84,30 +85,31 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
 std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
                                     const Decomposer &Decompose) {
     using Kind = Expectation::Kind;
+    if (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed)
+        return std::nullopt;
     auto *I = dyn_cast<Instruction>(R.V);
-    if (!I || (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed))
-        return std::nullopt;
-    const Loop *L = LI.getLoopFor(I->getParent());
+    const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
     const Loop *Outermost = outermost(L, Quiet);
-    if (!Outermost)
-        return std::nullopt;
-    if (R.width() >= 4) {
+    if (Outermost && R.width() >= 4) {
         if (comesFromOnePlace(R.V, *L, Decompose, 0))
             return Expectation{Kind::SameValue, 0, Outermost};
         if (auto Step = commonStep(R, *L, Decompose))
             return Expectation{Kind::SameValue, *Step, Outermost};
     }
-    if (I->getType()->isPointerTy())
-        return Expectation{Kind::SameHighHalf, 0, Outermost};
+    if (R.V->getType()->isPointerTy())
+        return Expectation{Kind::SameHighHalf, 0, nullptr};
     return std::nullopt;
 }
+
+bool holdsIn(const Expectation &E, const BasicBlock *BB) { return !E.In || E.In->contains(BB); }
 
 namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose)
-        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose) {}
+    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+             const Decomposer &Decompose)
+        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose), NextStreamRegister(djbHash(F.getName())) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
@@ -121,7 +123,7 @@ class Expecter {
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
         for (const Candidate &C : Candidates)
-            if (Count[C.E.In]++ < MaxExpectations)
+            if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
                 expect(C.R, C.E);
     }
 
@@ -140,7 +142,10 @@ class Expecter {
         return E.K != Expectation::Kind::SameValue || !P.KnownIn[R];
     }
 
-    unsigned depth(const Root &R) const { return LI.getLoopDepth(cast<Instruction>(R.V)->getParent()); }
+    unsigned depth(const Root &R) const {
+        auto *I = dyn_cast<Instruction>(R.V);
+        return I ? LI.getLoopDepth(I->getParent()) : 0;
+    }
 
     void expect(Register R, Expectation E) {
         Root Whole = P.Registers[R];
@@ -148,10 +153,12 @@ class Expecter {
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
-            E.Remembered = newRegister({Whole.V, RootForm::HighHalf, 1});
+            // Neighbours, for pointers of one function may lie far apart.
+            E.Remembered = FirstStreamRegister + NextStreamRegister++ % StreamRegisters;
+        } else {
+            forgetBefore(*E.In, E.Remembered);
         }
         P.Expectations[R] = E;
-        forgetBefore(*E.In, E.Remembered);
     }
 
     Register newRegister(const Root &R) {
@@ -177,19 +184,21 @@ class Expecter {
     const LoopInfo &LI;
     const DenseSet<const Loop *> &Quiet;
     const Decomposer &Decompose;
+    uint32_t NextStreamRegister;
 };
 
 } // namespace
 
-void addExpectations(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose) {
-    Expecter(P, LI, Quiet, Decompose).run();
+void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+                     const Decomposer &Decompose) {
+    Expecter(P, F, LI, Quiet, Decompose).run();
 }
 
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
     if (O.K != Operation::Kind::LogRoot)
         return nullptr;
     const auto &E = P.Expectations[O.Target];
-    return E && E->In->contains(U.Block) ? &*E : nullptr;
+    return E && holdsIn(*E, U.Block) ? &*E : nullptr;
 }
 
 bool hasExpectations(const Plan &P, const Unit &U) {

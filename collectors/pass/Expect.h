@@ -1,7 +1,8 @@
 // Roots that mostly are what the decoder holds already.
 //
-// In a quiet loop the program remembers what the decoder knows of such a root and compares: as long as all
-// expectations of a unit hold, it stores the unit's narrow record, else its wide one, which holds everything.
+// The program remembers what the decoder knows of such a root and compares: as long as all expectations of a unit hold,
+// it stores the unit's narrow record, else its wide one, which holds everything. What a quiet loop makes likely is
+// remembered in variables as long as the loop runs, high halves of pointers in thread-local memory throughout.
 #pragma once
 
 #include "Plan.h"
@@ -15,8 +16,11 @@ std::optional<Expectation> expected(const Root &R, const llvm::LoopInfo &LI,
                                     const llvm::DenseSet<const llvm::Loop *> &Quiet, const Decomposer &Decompose);
 
 // Gives the registers of the plan their expectations, which begin before the loop.
-void addExpectations(Plan &P, const llvm::LoopInfo &LI, const llvm::DenseSet<const llvm::Loop *> &Quiet,
-                     const Decomposer &Decompose);
+void addExpectations(Plan &P, const llvm::Function &F, const llvm::LoopInfo &LI,
+                     const llvm::DenseSet<const llvm::Loop *> &Quiet, const Decomposer &Decompose);
+
+// Whether it is expected in this block.
+bool holdsIn(const Expectation &E, const llvm::BasicBlock *BB);
 
 // The expectation of what the operation records in this block, or null.
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O);

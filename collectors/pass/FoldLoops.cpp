@@ -39,6 +39,7 @@ class Folder {
         case Kind::Step:
         case Kind::Single:
         case Kind::Block:
+        case Kind::Value:
         case Kind::Repeat:
             return true;
         default:

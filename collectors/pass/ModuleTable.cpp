@@ -134,13 +134,17 @@ std::vector<GlobalVariable *> ModuleTable::symbols() const {
     return List;
 }
 
+static void registerNumber(raw_ostream &OS, Register R) {
+    varint(OS, R >= FirstStreamRegister ? R - FirstStreamRegister : StreamRegisters + R);
+}
+
 void ModuleTable::writeExpression(raw_ostream &OS, const RegisterExpression &E) {
     varint(OS, E.Terms.size() * 2 + (E.Symbol ? 1 : 0));
     if (E.Symbol)
         varint(OS, symbol(E.Symbol));
     svarint(OS, E.Constant);
     for (auto &[Register, Scale] : E.Terms) {
-        varint(OS, Register);
+        registerNumber(OS, Register);
         svarint(OS, Scale);
     }
 }
@@ -154,23 +158,23 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         return;
     case Kind::LogRoot:
         byte(OS, 1);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         byte(OS, rootEncoding(R.Registers[O.Target]));
         return;
     case Kind::Set:
         byte(OS, 2);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         return writeExpression(OS, O.A);
     case Kind::Forget:
         byte(OS, 2);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         return writeExpression(OS, {});
     case Kind::Step: { // register = register + delta
         RegisterExpression E;
         E.Constant = O.Delta;
         E.Terms.emplace_back(O.Target, 1);
         byte(OS, 2);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         return writeExpression(OS, E);
     }
     case Kind::Single:
@@ -190,7 +194,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         byte(OS, 5);
         varint(OS, FirstSiteOfFunction + O.Index);
         writeExpression(OS, Address);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         byte(OS, O.Lanes);
         byte(OS, A.Packed ? 1 : 0);
         varint(OS, A.LaneStride);
@@ -199,10 +203,20 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
     case Kind::Gather:
         byte(OS, 6);
         varint(OS, FirstSiteOfFunction + O.Index);
-        varint(OS, O.Target);
+        registerNumber(OS, O.Target);
         byte(OS, O.Lanes);
-        varint(OS, O.FirstLane);
+        registerNumber(OS, O.FirstLane);
         return;
+    case Kind::Value: {
+        ValueShape Shape = lanesOfValue(R.Accesses[O.Index].A, O.FirstLaneIndex);
+        byte(OS, 13);
+        byte(OS, static_cast<uint8_t>(Shape.Form));
+        varint(OS, Shape.Bits);
+        varint(OS, Shape.Lanes);
+        for (const RegisterExpression &Word : O.Words)
+            writeExpression(OS, Word);
+        return;
+    }
     case Kind::Allocate:
         byte(OS, 7);
         varint(OS, FirstAllocationOfFunction + O.Index);
@@ -299,7 +313,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     varint(OS, 1);
     varint(OS, NextSegment);
     varint(OS, R.Segments.size());
-    varint(OS, R.Registers.size());
+    varint(OS, StreamRegisters + R.Registers.size());
     for (uint32_t Count : {R.Covered.Accesses, R.Covered.Recorded, R.Covered.Filtered, R.Covered.Unrecordable})
         varint(OS, Count);
 

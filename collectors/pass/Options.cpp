@@ -14,7 +14,7 @@ static Error invalid(StringRef Pair) {
     return createStringError(inconvertibleErrorCode(),
                              "TRACKWAY_PASS_OPTIONS: '" + Pair +
                                  "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, "
-                                 "place=start|early|late, ignorelist=FILE, allocators=FILE");
+                                 "place=start|early|late, ignorelist=FILE, allocators=FILE, values=PATTERN");
 }
 
 static std::optional<bool> parseBool(StringRef Value) {
@@ -50,12 +50,26 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return O.IgnoreLists.push_back(Value.str()), true;
     if (Key == "allocators" && !Value.empty())
         return O.AllocatorFiles.push_back(Value.str()), true;
+    if (Key == "values" && !Value.empty())
+        return O.Values.push_back(Value.str()), true;
     return false;
+}
+
+// At colons, but for those behind a backslash, which is left out.
+static std::vector<std::string> splitPairs(StringRef Text) {
+    std::vector<std::string> Pairs(1);
+    for (size_t I = 0; I < Text.size(); ++I) {
+        if (Text[I] == ':')
+            Pairs.emplace_back();
+        else
+            Pairs.back() += Text[I] == '\\' && Text.substr(I + 1).starts_with(":") ? Text[++I] : Text[I];
+    }
+    return Pairs;
 }
 
 Expected<Options> Options::parse(StringRef Text) {
     Options O;
-    for (StringRef Pair : split(Text, ':')) {
+    for (StringRef Pair : splitPairs(Text)) {
         if (Pair.empty())
             continue;
         auto [Key, Value] = Pair.split('=');

@@ -24,8 +24,10 @@ struct Options {
     bool OracleOnly = false; // only those calls: for comparison, records nothing
     std::vector<std::string> IgnoreLists;
     std::vector<std::string> AllocatorFiles;
+    std::vector<std::string> Values; // patterns of ValueSelection
 
-    // `key=value` pairs separated by `:`; an unknown key or value is an error that names it.
+    // `key=value` pairs separated by `:`, which stands as `\:` in a value; an unknown key or value is an error that
+    // names it.
     static llvm::Expected<Options> parse(llvm::StringRef Text);
     static llvm::Expected<Options> fromEnvironment();
 };

@@ -130,8 +130,8 @@ uint8_t partsOf(const Instruction &I, const DataLayout &Layout) {
 // Writes the calls for one access.
 class Reporter {
   public:
-    Reporter(Instruction &Access, uint64_t Function, uint64_t Ordinal)
-        : Access(Access), M(*Access.getModule()), Layout(M.getDataLayout()), Builder(&Access), Function(Function),
+    Reporter(Instruction &Access, Instruction &Place, uint64_t Function, uint64_t Ordinal)
+        : Access(Access), M(*Access.getModule()), Layout(M.getDataLayout()), Builder(&Place), Function(Function),
           Ordinal(Ordinal) {
         if (!Builder.getCurrentDebugLocation())
             if (DISubprogram *Program = Access.getFunction()->getSubprogram())
@@ -152,6 +152,34 @@ class Reporter {
         if (auto Lanes = asMasked(Call))
             return Lanes->Gathered ? gather(*Lanes) : masked(*Lanes);
         block(Call, Parts);
+    }
+
+    // The next report is of an access with this value: what lies in a slot after it was stored there.
+    void value(OracleSlots &Slots) {
+        Value *Content = written(Access);
+        if (!Content)
+            Content = isa<AtomicCmpXchgInst>(Access) ? Builder.CreateExtractValue(&Access, 0) : &Access;
+        Type *Stored = Content->getType();
+        uint64_t Bytes = Layout.getTypeStoreSize(Stored).getFixedValue();
+        auto *Words = ArrayType::get(Builder.getInt64Ty(), divideCeil(Bytes, 8));
+        AllocaInst *&Slot = Slots[{Access.getFunction(), Words}];
+        if (!Slot)
+            Slot = slot(Words);
+        if (Bytes % 8 != 0 || Stored->isAggregateType())
+            fill(Constant::getNullValue(Words), Slot);
+        fill(Content, Slot);
+        auto *Lanes = isa<IntrinsicInst>(Access) ? cast<FixedVectorType>(Stored) : nullptr;
+        call(
+            "__trackway_oracle_value",
+            {Slot, Builder.getInt32(Lanes ? Layout.getTypeStoreSize(Lanes->getElementType()).getFixedValue() : Bytes)});
+    }
+
+    // What the instruction stores; null if it loads.
+    static Value *written(Instruction &Access) {
+        if (auto *Simple = dyn_cast<StoreInst>(&Access))
+            return Simple->getValueOperand();
+        auto *Call = dyn_cast<IntrinsicInst>(&Access);
+        return Call && Call->getType()->isVoidTy() ? Call->getArgOperand(0) : nullptr;
     }
 
   private:
@@ -252,7 +280,7 @@ uint64_t oracleFunctionHash(const Module &M, const Function &F) {
     return Hash;
 }
 
-void Oracle::collect(Function &F, Predicate Wanted) {
+void Oracle::collect(Function &F, Predicates Of) {
     uint64_t Hash = oracleFunctionHash(M, F);
     uint64_t Ordinal = 0;
     for (Instruction &I : instructions(F)) {
@@ -260,10 +288,10 @@ void Oracle::collect(Function &F, Predicate Wanted) {
             continue;
         uint8_t Parts = partsOf(I, M.getDataLayout());
         for (unsigned Part : {0u, 1u})
-            if (Parts & (1u << Part) && !Wanted(I, Part))
+            if (Parts & (1u << Part) && !Of.IsWanted(I, Part))
                 Parts &= ~(1u << Part);
         if (Parts)
-            Found.push_back({WeakVH(&I), Hash, Ordinal, Parts});
+            Found.push_back({WeakVH(&I), Hash, Ordinal, Parts, Of.HasValue(I), WeakVH(I.getNextNode())});
         ++Ordinal;
     }
 }
@@ -273,7 +301,13 @@ void Oracle::insert() {
         Value *Still = A.Instruction;
         if (!Still)
             continue;
-        Reporter(*cast<Instruction>(Still), A.Function, A.Ordinal).report(A.Parts);
+        auto *I = cast<Instruction>(Still);
+        bool Behind = A.HasValue && !Reporter::written(*I);
+        Value *Next = A.Next ? static_cast<Value *>(A.Next) : I->getNextNode();
+        Reporter Calls(*I, Behind ? *cast<Instruction>(Next) : *I, A.Function, A.Ordinal);
+        if (A.HasValue)
+            Calls.value(ValueSlots);
+        Calls.report(A.Parts);
         ++Inserted;
     }
 }

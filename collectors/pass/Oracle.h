@@ -4,6 +4,7 @@
 #ifndef TRACKWAY_ORACLE_H
 #define TRACKWAY_ORACLE_H
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/ValueHandle.h"
@@ -11,9 +12,11 @@
 #include <vector>
 
 namespace llvm {
+class AllocaInst;
 class Function;
 class Instruction;
 class Module;
+class Type;
 } // namespace llvm
 
 namespace trackway {
@@ -25,18 +28,26 @@ uint64_t oracleFunctionHash(const llvm::Module &, const llvm::Function &);
 // program. The calls themselves are known by their callees' prefix `__trackway_`.
 inline constexpr char OracleMark[] = "trackway.oracle";
 
+// Where values lie while they are reported: the function's slot of each type.
+using OracleSlots = llvm::DenseMap<std::pair<llvm::Function *, llvm::Type *>, llvm::AllocaInst *>;
+
 class Oracle {
   public:
-    // Whether the part of an access is to be reported. Part 1 is the write of a copy, all else is part 0.
-    using Predicate = llvm::function_ref<bool(const llvm::Instruction &, unsigned Part)>;
+    // Whether the part of an access is to be reported, and with its value. Part 1 is the write of a copy, all else is
+    // part 0.
+    struct Predicates {
+        llvm::function_ref<bool(const llvm::Instruction &, unsigned Part)> IsWanted;
+        llvm::function_ref<bool(const llvm::Instruction &)> HasValue; // reported with what it loads or stores
+    };
 
     explicit Oracle(llvm::Module &Module) : M(Module) {}
 
     // Remembers the accesses of a function that nobody has instrumented yet.
-    void collect(llvm::Function &, Predicate);
+    void collect(llvm::Function &, Predicates);
 
-    // Puts the calls before the remembered accesses. Instructions may have been inserted since collect(); a remembered
-    // access that was erased in between is a programming error and is reported by collected() != inserted().
+    // Puts the calls before the remembered accesses, or behind them if they report a value that is loaded. Instructions
+    // may have been inserted since collect(); a remembered access that was erased in between is a programming error and
+    // is reported by collected() != inserted().
     void insert();
 
     // Forgets all that was remembered after collected() was `Count`.
@@ -51,10 +62,13 @@ class Oracle {
         uint64_t Function; // hash
         uint64_t Ordinal;
         uint8_t Parts; // bit n: part n is reported
+        bool HasValue;
+        llvm::WeakVH Next; // what stood behind it
     };
 
     llvm::Module &M;
     std::vector<Access> Found;
+    OracleSlots ValueSlots;
     uint64_t Inserted = 0;
 };
 

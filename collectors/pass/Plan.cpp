@@ -1,5 +1,6 @@
 #include "Plan.h"
 
+#include "CallMarks.h"
 #include "Derived.h"
 #include "Expect.h"
 #include "FoldLoops.h"
@@ -44,10 +45,12 @@ class Planner {
         addSteps();
         foldLoops(P, In, Places, QuietLoops,
                   [&](Value *Count, Instruction *Anchor) { return integer(Count, RootForm::Unsigned, Anchor); });
+        mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
-        addExpectations(P, In.LI, QuietLoops, Decompose);
+        addExpectations(P, In.F, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
+        P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
         return std::move(P);
     }
 
@@ -120,7 +123,12 @@ class Planner {
         return It->second;
     }
 
-    static bool isDerived(const Root &R) { return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane; }
+    // What is loaded as no address is hardly ever wanted again.
+    static bool isDerived(const Root &R) {
+        auto *I = dyn_cast<Instruction>(R.V);
+        return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane ||
+               (R.Form == RootForm::Word && I && I->mayReadFromMemory());
+    }
 
     bool mayShare(const Root &R) const {
         auto It = Numbers.find(R);
@@ -278,7 +286,7 @@ class Planner {
         if (New)
             Known->second = expected(R, In.LI, QuietLoops, Decompose);
         const auto &E = Known->second;
-        return !E || !E->In->contains(BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
+        return !E || !holdsIn(*E, BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
     }
 
     // In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
@@ -360,43 +368,50 @@ class Planner {
 
     // ---- Accesses ----
 
-    // What one instruction stands for, in this order.
-    enum class Part { PointBefore, Access, Allocation, PointAfter };
+    // What is anchored at an instruction, in this order: first what was found behind the one before it.
+    enum class Part { Allocation, PointBehind, PointBefore, Access };
 
     struct Event {
-        unsigned Unit, Ordinal;
+        Instruction *Anchor;
+        unsigned Unit, Ordinal, Index;
         Part What;
-        unsigned Index;
 
-        bool operator<(const Event &E) const {
-            return std::tie(Unit, Ordinal, What, Index) < std::tie(E.Unit, E.Ordinal, E.What, E.Index);
+        // Anchors of a unit are in one block. What is allocated by an invoke comes before the accesses of the block
+        // that follows it, whose ordinals may be smaller.
+        bool operator<(const Event &Other) const {
+            if (Unit != Other.Unit)
+                return Unit < Other.Unit;
+            if (Anchor != Other.Anchor)
+                return Anchor->comesBefore(Other.Anchor);
+            return std::tie(What, Ordinal, Index) < std::tie(Other.What, Other.Ordinal, Other.Index);
         }
     };
 
     void addEvents() {
         // In the order of the units, so that what dominates comes first.
         std::vector<Event> Order;
-        auto Enqueue = [&](Instruction *Where, unsigned Ordinal, Part What, unsigned Index) {
-            if (In.DT.isReachableFromEntry(Where->getParent()))
-                Order.push_back({unitBefore(Where), Ordinal, What, Index});
-        };
         for (unsigned I = 0; I < In.Accesses.size(); ++I)
-            Enqueue(In.Accesses[I].Where, In.Accesses[I].Ordinal, Part::Access, I);
+            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, I, Part::Access);
         for (unsigned I = 0; I < In.Allocations.size(); ++I)
-            Enqueue(In.Allocations[I].Anchor, In.Allocations[I].Ordinal, Part::Allocation, I);
+            enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, I, Part::Allocation);
         for (unsigned I = 0; I < In.OrderPoints.size(); ++I) {
             const OrderPoint &O = In.OrderPoints[I];
-            Enqueue(O.Anchor, O.Ordinal, O.Anchor == O.Where ? Part::PointBefore : Part::PointAfter, I);
+            enqueue(Order, O.Anchor, O.Ordinal, I, O.Anchor == O.Where ? Part::PointBefore : Part::PointBehind);
         }
         llvm::sort(Order);
         for (const Event &E : Order)
             addEvent(E);
     }
 
+    void enqueue(std::vector<Event> &Order, Instruction *Anchor, unsigned Ordinal, unsigned Index, Part What) const {
+        if (In.DT.isReachableFromEntry(Anchor->getParent()))
+            Order.push_back({Anchor, unitBefore(Anchor), Ordinal, Index, What});
+    }
+
     void addEvent(const Event &E) {
         switch (E.What) {
         case Part::PointBefore:
-        case Part::PointAfter:
+        case Part::PointBehind:
             return addOrderPoint(E.Index);
         case Part::Access:
             return addAccess(E.Index);
@@ -423,7 +438,7 @@ class Planner {
             Operation &O = add(Kind::Single, A.Where);
             O.Index = Index;
             O.A = Address;
-            return;
+            return addValue(Index, 0);
         }
         case AccessForm::Block: {
             RegisterExpression Address = address(A.Pointer, A.Where);
@@ -463,6 +478,41 @@ class Planner {
         O.FirstLane = FirstLane;
         O.FirstLaneIndex = First;
         O.Lanes = Lanes;
+        addValue(Index, First);
+    }
+
+    // ---- Values ----
+
+    // Of the access or, if it has more than 64 lanes, of those from the first one on.
+    void addValue(unsigned Index, unsigned FirstLane) {
+        const Access &A = In.Accesses[Index];
+        if (!A.Shape)
+            return;
+        std::vector<RegisterExpression> Words;
+        unsigned FirstWord = FirstLane * A.Shape->Bits / 64;
+        for (unsigned Word = 0; Word < lanesOfValue(A, FirstLane).words(); ++Word)
+            Words.push_back(valueWord(A.Value, FirstWord + Word));
+        Operation &O = add(Kind::Value, A.Value.Anchor);
+        O.Index = Index;
+        O.FirstLaneIndex = FirstLane;
+        O.Words = std::move(Words);
+    }
+
+    // Only as many bits of the register count as the value has.
+    RegisterExpression valueWord(const Content &C, unsigned Index) {
+        Type *T = C.V->getType();
+        if (T->isPointerTy())
+            return address(C.V, C.Anchor);
+        if (T->isIntegerTy() && T->getIntegerBitWidth() <= 64) {
+            bool ZeroExtended = any_of(C.V->users(), [](const User *U) { return isa<ZExtInst>(U); });
+            return integer(C.V, ZeroExtended ? RootForm::Unsigned : RootForm::Signed, C.Anchor);
+        }
+        Expression E;
+        if (auto Known = constantWord(C.V, Index, DL))
+            E.Constant = static_cast<int64_t>(*Known);
+        else
+            E.addTerm({C.V, RootForm::Word, Index}, 1);
+        return ensureAll(E, C.Anchor);
     }
 
     RegisterExpression integer(Value *V, RootForm Extension, Instruction *Anchor) {

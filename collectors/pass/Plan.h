@@ -22,6 +22,13 @@ namespace trackway {
 
 using Register = unsigned;
 
+// Registers from here on are the stream's: they outlive calls. The program has what they hold in `high_halves` of
+// struct trackway_thread (abi.h).
+constexpr Register FirstStreamRegister = 1U << 20;
+constexpr unsigned StreamRegisters = 32;
+// A function's own ones and the stream's (docs/format.md, section 2.1).
+constexpr unsigned MaxRegisters = 65535;
+
 // An Expression over registers instead of roots.
 struct RegisterExpression {
     llvm::GlobalVariable *Symbol = nullptr;
@@ -40,6 +47,7 @@ struct Operation {
         Block,
         Masked,
         Gather,
+        Value, // of the access before it
         Allocate,
         Free,
         Reallocate,
@@ -55,11 +63,15 @@ struct Operation {
     Register FirstLane = 0;    // Gather
     unsigned FirstLaneIndex = 0;
     unsigned Lanes = 0; // Masked and Gather: at most 64
-    unsigned Index = 0; // of the access, the allocation or the order point in the function's list
+    unsigned Index = 0; // of the access, the allocation or the order point in the function's list; Value: of its access
     int64_t Delta = 0;  // Step
     RegisterExpression A, B, C, D;
-    std::vector<Operation> Body; // Repeat
+    std::vector<RegisterExpression> Words; // Value
+    std::vector<Operation> Body;           // Repeat
 };
+
+// The shape of an access's value, or of the lanes from one on that one operation stands for.
+ValueShape lanesOfValue(const Access &A, unsigned FirstLane);
 
 // Visits the registers that the operation reads, but for the one that a step adds to.
 void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);
@@ -76,8 +88,9 @@ struct Unit {
     bool Repairs = false;    // it stands behind that call, and sees to that
 
     // What the data flow finds:
-    bool ContextKnown = false; // on entry the decoder knows the function and the cursor is in its variable
-    bool Checks = false;       // tests for the end of the buffer
+    bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
+    bool FunctionKnown = false; // the former at least
+    bool Checks = false;        // tests for the end of the buffer
     // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
     // to the registers.
     std::vector<Register> Resume;
@@ -105,8 +118,8 @@ struct Expectation {
 
     Kind K;
     int64_t Step = 0;           // SameValue: what is expected is the last value + this
-    const llvm::Loop *In;       // loop without calls in which it is expected
-    Register Remembered = 0;    // holds what is expected: the last value, or its high half × 2^32
+    const llvm::Loop *In;       // SameValue: the quiet loop in which it is expected
+    Register Remembered = 0;    // holds what is expected: the last value, or, of the stream, the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
 };
 

@@ -38,7 +38,7 @@ class Printer {
     }
 
     void unit(const Unit &U) {
-        OS << "  unit " << name(U.Block) << ": " << (U.ContextKnown ? "local" : "global");
+        OS << "  unit " << name(U.Block) << ": " << (U.FunctionKnown ? "local" : "global");
         if (U.Checks)
             OS << ", checks";
         if (U.Repairs)
@@ -93,6 +93,16 @@ class Printer {
             OS << "gather " << O.Index << " at r" << O.FirstLane << "..., mask r" << O.Target << ", lanes "
                << O.FirstLaneIndex << "+" << O.Lanes;
             break;
+        case Kind::Value: {
+            OS << "value of " << O.Index;
+            const char *Separator = ": ";
+            for (const RegisterExpression &Word : O.Words) {
+                OS << Separator;
+                expression(Word);
+                Separator = ", ";
+            }
+            break;
+        }
         case Kind::Allocate:
             at("allocate", O);
             sizes(O);
@@ -137,7 +147,7 @@ class Printer {
     void root(Register R) {
         const Root &Root = P.Registers[R];
         OS << "root r" << R << " = " << name(Root.V);
-        if (Root.Form == RootForm::Lane || Root.Form == RootForm::MaskBits)
+        if (Root.Form == RootForm::Lane || Root.Form == RootForm::MaskBits || Root.Form == RootForm::Word)
             OS << "[" << Root.Index << "]";
         OS << " : " << Root.width() << (Root.Form == RootForm::Signed ? " signed" : "");
     }

@@ -3,6 +3,7 @@
 #include "Accesses.h"
 #include "Allocators.h"
 #include "Attribution.h"
+#include "CallMarks.h"
 #include "Dispatch.h"
 #include "Emit.h"
 #include "Filter.h"
@@ -11,6 +12,7 @@
 #include "Plan.h"
 #include "PlanPrinter.h"
 #include "SignalHandlers.h"
+#include "Values.h"
 
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -71,8 +73,9 @@ void forgetMemoryEffectsOfCalls(Function &F) {
 
 class ModuleRecorder {
   public:
-    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const Allocators &Allocs, raw_ostream *Plans)
-        : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Reference(M),
+    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
+                   const Allocators &Allocs, raw_ostream *Plans)
+        : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection), Reference(M),
           RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, O.Oracle, O.RecordCalls, RecordsOrder) {}
 
     bool run() {
@@ -84,8 +87,10 @@ class ModuleRecorder {
             return false;
         if (!O.OracleOnly)
             Runtime = RuntimeSymbols::declare(M);
+        auto HasValue = [&](const Instruction &I) { return this->hasValue(I); };
         for (Function *F : Functions)
-            O.OracleOnly ? Reference.collect(*F, [](const Instruction &, unsigned) { return true; }) : record(*F);
+            O.OracleOnly ? Reference.collect(*F, {[](const Instruction &, unsigned) { return true; }, HasValue})
+                         : record(*F);
         Reference.insert();
         if (Reference.collected() != Reference.inserted())
             report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
@@ -119,6 +124,8 @@ class ModuleRecorder {
             else
                 R.Accesses.push_back({A, std::move(Name)});
         }
+        for (NamedAccess &N : R.Accesses)
+            N.A.Shape = Values.shape(*N.A.Where, N.Name);
         R.Covered.Recorded = R.Accesses.size();
         instrument(F, R);
         Table.addFunction(R);
@@ -132,7 +139,8 @@ class ModuleRecorder {
         auto Numbers = numberInstructions(F);
         uint64_t CollectedBefore = Reference.collected();
         if (O.Oracle)
-            Reference.collect(F, [&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); });
+            Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
+                                  [&](const Instruction &I) { return hasValue(I); }});
         Versions.keepPlain(F);
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
@@ -140,12 +148,17 @@ class ModuleRecorder {
         if (RecordsOrder)
             R.OrderPoints = insertStamps(F, Numbers);
 
+        if (O.RecordCalls)
+            splitEdgesForCallMarks(F);
         DominatorTree DT(F);
         LoopInfo LI(DT);
         for (Loop *L : LI.getLoopsInPreorder())
             if (!L->getLoopPreheader())
                 InsertPreheaderForLoop(L, &DT, &LI, nullptr, false);
 
+        for (NamedAccess &N : R.Accesses)
+            if (N.A.Shape)
+                N.A.Value = exposeContent(*N.A.Where);
         std::vector<Access> Accesses;
         for (const NamedAccess &N : R.Accesses)
             Accesses.push_back(N.A);
@@ -165,6 +178,7 @@ class ModuleRecorder {
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
     bool isFiltered(const Instruction &I, unsigned Part) const { return Filters.skipsAccess(I, Names.name(I, Part)); }
+    bool hasValue(const Instruction &I) const { return Values.shape(I, Names.name(I, 0)).has_value(); }
 
     void giveUp(Function &F, FunctionRecord &R) {
         M.getContext().diagnose(DiagnosticInfoUnsupported(F,
@@ -255,7 +269,7 @@ class ModuleRecorder {
         IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
         // Fails to link with a runtime of another version.
         auto *Version =
-            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_1");
+            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_2");
         FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
         B.CreateCall(Register, {Runtime.ModuleRecord, Version});
         B.CreateRetVoid();
@@ -268,6 +282,7 @@ class ModuleRecorder {
     const Filter &Filters;
     const Allocators &Allocs;
     Namer Names;
+    RecordedValues Values;
     Oracle Reference;
     bool RecordsOrder;
     ModuleTable Table;
@@ -294,10 +309,14 @@ PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
     auto Filters = Filter::read(O.IgnoreLists);
     if (reportError(M, Filters.takeError()))
         return PreservedAnalyses::all();
+    auto Selection = ValueSelection::read(O.Values);
+    if (reportError(M, Selection.takeError()))
+        return PreservedAnalyses::all();
     auto Allocs = Allocators::load(O.AllocatorFiles);
     if (reportError(M, Allocs.takeError()))
         return PreservedAnalyses::all();
-    return ModuleRecorder(M, O, *Filters, *Allocs, Plans).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, Plans).run() ? PreservedAnalyses::none()
+                                                                            : PreservedAnalyses::all();
 }
 
 } // namespace trackway

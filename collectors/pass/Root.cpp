@@ -1,6 +1,7 @@
 #include "Root.h"
 
 #include "LlvmVersion.h"
+#include "Values.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Constants.h"
@@ -22,9 +23,10 @@ unsigned Root::width() const {
     }
     if (Form == RootForm::LowHalf || Form == RootForm::HighHalf)
         return 4;
-    if (V->getType()->isPtrOrPtrVectorTy())
+    if (Form != RootForm::Word && V->getType()->isPtrOrPtrVectorTy())
         return 8;
-    unsigned Bits = V->getType()->getIntegerBitWidth();
+    unsigned Bits =
+        Form == RootForm::Word ? contentBits(V->getType()) - 64 * Index : V->getType()->getIntegerBitWidth();
     return Bits <= 8 ? 1 : Bits <= 16 ? 2 : Bits <= 32 ? 4 : 8;
 }
 

@@ -24,6 +24,7 @@ enum class RootForm : uint8_t {
     Lane,     // element Index of a vector of pointers
     LowHalf,  // bits 0 to 31 of a pointer
     HighHalf, // its bits 32 to 63
+    Word,     // bits 64 × Index and the following of a recorded value (Values.h)
 };
 
 struct Root {

@@ -36,9 +36,19 @@ bool endsUnit(const Instruction &I) {
     return true;
 }
 
+ValueShape lanesOfValue(const Access &A, unsigned FirstLane) {
+    ValueShape Shape = *A.Shape;
+    if (A.Form != AccessForm::Single)
+        Shape.Lanes = std::min(Shape.Lanes - FirstLane, 64u);
+    return Shape;
+}
+
 void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
     for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
         for (auto &[R, Scale] : E->Terms)
+            Visit(R);
+    for (const RegisterExpression &E : O.Words)
+        for (auto &[R, Scale] : E.Terms)
             Visit(R);
     if (O.K == Operation::Kind::Masked || O.K == Operation::Kind::Gather)
         Visit(O.Target);
@@ -84,6 +94,19 @@ static Operation logRoot(Register R, Instruction *Anchor) {
     return O;
 }
 
+// For each operation whether it stands between an access and its value, which belong to one record.
+static std::vector<bool> findInseparable(ArrayRef<Operation> Operations) {
+    using Kind = Operation::Kind;
+    std::vector<bool> Inseparable(Operations.size());
+    bool Value = false;
+    for (size_t I = Operations.size(); I-- > 0;) {
+        Kind K = Operations[I].K;
+        Value = K == Kind::Value || (Value && K != Kind::Single && K != Kind::Masked && K != Kind::Gather);
+        Inseparable[I] = Value;
+    }
+    return Inseparable;
+}
+
 // Pieces of a long unit follow each other without a call between. Each records for itself the registers that no
 // other unit may rely on, so that few need to be recorded again in a fresh buffer.
 void splitLongUnits(Plan &P) {
@@ -98,8 +121,10 @@ void splitLongUnits(Plan &P) {
             if (Recorded.insert(R).second)
                 Bytes += P.Registers[R].width();
         };
-        for (Operation &O : U.Operations) {
-            bool Between = !Piece.Operations.empty() && Piece.Operations.back().Anchor != O.Anchor;
+        std::vector<bool> Inseparable = findInseparable(U.Operations);
+        for (size_t I = 0; I < U.Operations.size(); ++I) {
+            Operation &O = U.Operations[I];
+            bool Between = !Piece.Operations.empty() && Piece.Operations.back().Anchor != O.Anchor && !Inseparable[I];
             if (Bytes > MaxUnitPayload && Between) {
                 Result.push_back(std::move(Piece));
                 Piece = Unit(U.Block, U.End, false);

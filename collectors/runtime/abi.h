@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_1`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_2`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 1
+#define TRACKWAY_ABI 2
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -25,10 +25,12 @@ struct trackway_module {
 };
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. Both are 0 in a new thread.
+// `cursor >= limit` calls `__trackway_flush` first. `high_halves` is what the decoder of the present buffer holds in
+// the stream's registers, divided by 2^32. All are 0 in a new thread, and the halves in a fresh buffer.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
+    uint32_t high_halves[32];
 };
 
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
@@ -52,6 +54,8 @@ struct trackway_thread {
 //                                 uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
 //   void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses,
 //                                 const uint8_t *mask_bits, uint32_t lanes, uint32_t size)
+//   void __trackway_oracle_value(const void *value, uint32_t lane_bytes)
+//       Just before one of the calls above: its access has a value, of so many bytes in each lane.
 
 // ---- Between the runtime and the recorder --------------------------------------------------------------------------
 
@@ -131,7 +135,7 @@ struct trackway_buffer {
     uint32_t pid;    // 0: the owner has not yet described the buffer
     uint32_t tid;
     uint32_t flags;
-    uint64_t sequence; // in (stream, kind)
+    uint64_t sequence;    // in (stream, kind)
     uint64_t first_ticks; // the program's clock: the time stamp counter on x86-64, else CLOCK_MONOTONIC in nanoseconds
     uint64_t last_ticks;
     uint32_t length;         // bytes used, stated when the buffer is handed over

@@ -74,14 +74,31 @@ static void let_signals_in(const struct stream *stream) {
     block_signals();
 }
 
+static void complain_once(void) {
+    static uint32_t complained;
+    if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
+        __trackway_complain("more threads, handlers and processes record at once than there are buffers: what further "
+                            "ones do is not recorded");
+}
+
+// Returns none if the recorder ended, and where waiting is no use: each buffer belongs to a thread that has not filled
+// it.
 static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const struct stream *stream, bool may_drop) {
-    for (;;) {
+    static bool all_were_owned;
+    bool has_waited = __atomic_load_n(&all_were_owned, __ATOMIC_RELAXED);
+    for (;; has_waited = true) {
         uint32_t seen = __atomic_load_n(&ring->free_events, __ATOMIC_SEQ_CST);
         if (!takes_records(ring))
             return NULL;
+        bool none_is_full = __atomic_load_n(&ring->full_count, __ATOMIC_SEQ_CST) == 0;
         struct trackway_buffer *buffer = own_free_buffer(ring);
         if (buffer || may_drop)
             return buffer;
+        if (none_is_full && has_waited) {
+            __atomic_store_n(&all_were_owned, true, __ATOMIC_RELAXED);
+            complain_once();
+            return NULL;
+        }
         let_signals_in(stream);
         __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
         futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed, signals may come

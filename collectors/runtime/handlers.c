@@ -6,14 +6,26 @@
 #include "kernel.h"
 #include "runtime.h"
 
-// One for each thread that runs a handler, and for each level of nesting.
-#define HANDLER_STREAMS 1024
+#include <sys/mman.h>
 
-static struct stream pool[HANDLER_STREAMS];
-static uint32_t claimed[HANDLER_STREAMS];
+// One stream for each thread that runs a handler, and for each level of nesting.
+#define STREAMS_OF_POOL 256
+
+struct pooled_stream {
+    struct stream stream; // first, so that their addresses are the same
+    uint32_t claimed;
+};
+
+struct pool {
+    struct pooled_stream streams[STREAMS_OF_POOL];
+    struct pool *next; // a further one, once this one was used up
+};
+
+static struct pool first_pool;
 static uint32_t last_mark;
 
-// Serves when the pool is used up. Being busy for ever it only gets scratch memory, so that threads can share it.
+// Serves when there is no memory for a further pool. Being busy for ever it only gets scratch memory, so that threads
+// can share it.
 static struct stream lost = {.begun = true, .busy = true};
 
 static struct stream *current_of(struct thread *thread) { return thread->current ? thread->current : &thread->first; }
@@ -47,7 +59,7 @@ static void abandon(struct stream *stream) {
     stream->frame = NULL;
     stream->busy = false; // it may have been waiting for a buffer
     if (!stream->records.buffer)
-        stream->rest = (struct trackway_thread){NULL, NULL};
+        stream->rest = (struct trackway_thread){.cursor = NULL};
     if (is_published(stream))
         return;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
@@ -72,13 +84,39 @@ static void abandon_where_frame_is_gone(struct thread *thread) {
             abandon(stream);
 }
 
+static struct pooled_stream *claim_from(struct pool *pool) {
+    for (uint32_t i = 0; i < STREAMS_OF_POOL; i++) {
+        struct pooled_stream *pooled = &pool->streams[i];
+        if (!__atomic_load_n(&pooled->claimed, __ATOMIC_RELAXED) &&
+            !__atomic_exchange_n(&pooled->claimed, 1, __ATOMIC_ACQUIRE))
+            return pooled;
+    }
+    return NULL;
+}
+
+// Another thread may add one at the same time; then that one serves.
+static struct pool *pool_behind(struct pool *pool) {
+    struct pool *present = __atomic_load_n(&pool->next, __ATOMIC_ACQUIRE);
+    if (present)
+        return present;
+    struct pool *added = mmap(NULL, sizeof *added, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (added == MAP_FAILED)
+        return NULL;
+    if (__atomic_compare_exchange_n(&pool->next, &present, added, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return added;
+    munmap(added, sizeof *added);
+    return present;
+}
+
 static struct stream *claim_stream(struct thread *thread) {
-    for (uint32_t i = 0; i < HANDLER_STREAMS; i++)
-        if (!__atomic_load_n(&claimed[i], __ATOMIC_RELAXED) && !__atomic_exchange_n(&claimed[i], 1, __ATOMIC_ACQUIRE)) {
-            pool[i] = (struct stream){.next = thread->first.next};
-            thread->first.next = &pool[i];
-            return &pool[i];
-        }
+    for (struct pool *pool = &first_pool; pool; pool = pool_behind(pool)) {
+        struct pooled_stream *pooled = claim_from(pool);
+        if (!pooled)
+            continue;
+        pooled->stream = (struct stream){.next = thread->first.next};
+        thread->first.next = &pooled->stream;
+        return &pooled->stream;
+    }
     return NULL;
 }
 
@@ -87,14 +125,30 @@ static void note_loss(struct stream *interrupted) {
     if (interrupted->slot)
         interrupted->slot->dropped++;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
-        __trackway_complain("more than 1,024 signal handlers run at once: what further ones do is not recorded");
+        __trackway_complain("no memory for the streams of so many signal handlers at once: what further ones do is not "
+                            "recorded");
+}
+
+static uint32_t count_waiting(const struct thread *thread) {
+    uint32_t count = 0;
+    for (const struct stream *stream = &thread->first; stream; stream = stream->next)
+        count += stream->frame != NULL;
+    return count;
+}
+
+// Looking costs a system call for each stream: so not again before twice as many wait as the last time.
+static void look_for_idle(struct thread *thread) {
+    if (count_waiting(thread) < thread->look_at)
+        return;
+    abandon_where_frame_is_gone(thread);
+    thread->look_at = 2 * count_waiting(thread);
 }
 
 static struct stream *stream_for_handler(struct thread *thread, struct stream *interrupted) {
     struct stream *stream = find_idle(thread);
     if (stream)
         return stream;
-    abandon_where_frame_is_gone(thread);
+    look_for_idle(thread);
     stream = find_idle(thread);
     if (!stream)
         stream = claim_stream(thread);
@@ -106,36 +160,71 @@ static struct stream *stream_for_handler(struct thread *thread, struct stream *i
 
 static uint32_t next_mark(void) { return __atomic_add_fetch(&last_mark, 1, __ATOMIC_RELAXED) * UINT32_C(0x9E3779B1); }
 
-VISIBLE void __trackway_enter_handler(struct handler_frame *frame) {
+VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *context) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     struct thread *thread = &__trackway_own;
     struct stream *interrupted = current_of(thread);
-    *frame = (struct handler_frame){next_mark(), interrupted, __trackway_thread};
+    *frame = (struct handler_frame){next_mark(), interrupted, __trackway_thread, __trackway_place_of(context)};
     interrupted->mark = frame->mark;
     interrupted->frame = frame;
+    interrupted->place = frame->place;
     keep_room(interrupted);
     struct stream *stream = stream_for_handler(thread, interrupted);
     switch_to(thread, stream, stream->rest);
     restore_signals(signals);
 }
 
-VISIBLE void __trackway_leave_handler(struct handler_frame *frame) {
+static bool is_same(struct place one, struct place other) { return one.code == other.code && one.stack == other.stack; }
+
+static bool waits_at(const struct stream *stream, struct place place) {
+    return stream->frame && is_same(stream->place, place) && word_is_still(&stream->frame->mark, stream->mark);
+}
+
+// The stream of the code to which the handler returns. A handler may have edited its context, so that its thread goes
+// on elsewhere: in the same function, whose position in its stream is in a register; where another handler interrupted
+// it, as schedulers do; or in another function, while what was interrupted is left as by siglongjmp.
+static struct stream *stream_to_resume(struct thread *thread, const struct handler_frame *frame, struct place place) {
+    if (is_same(place, frame->place))
+        return frame->interrupted;
+    for (struct stream *stream = &thread->first; stream; stream = stream->next)
+        if (waits_at(stream, place))
+            return stream;
+    return __trackway_same_function(place.code, frame->place.code) ? frame->interrupted : current_of(thread);
+}
+
+static void resume(struct thread *thread, struct stream *stream, const struct handler_frame *frame) {
+    if (stream == current_of(thread) && stream != frame->interrupted)
+        return;
+    stream->frame = NULL;
+    switch_to(thread, stream, stream == frame->interrupted ? frame->room : stream->rest);
+}
+
+VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *context) {
     uint64_t signals = block_signals();
     struct thread *thread = &__trackway_own;
     struct stream *interrupted = frame->interrupted;
     keep_room(current_of(thread));
-    if (interrupted == &lost || interrupted->frame == frame) {
-        interrupted->frame = NULL;
-        switch_to(thread, interrupted, frame->room);
-    } else {
+    if (interrupted == &lost || interrupted->frame == frame)
+        resume(thread, stream_to_resume(thread, frame, __trackway_place_of(context)), frame);
+    else
         // This process was forked by the handler, and what was interrupted would write to its parent's buffer.
         __trackway_detach();
-    }
     restore_signals(signals);
 }
 
-static void release(struct stream *stream) { __atomic_store_n(&claimed[stream - pool], 0, __ATOMIC_RELEASE); }
+static void release(struct stream *stream) {
+    __atomic_store_n(&((struct pooled_stream *)stream)->claimed, 0, __ATOMIC_RELEASE);
+}
+
+// The thread was cancelled asynchronously, and its clean-up went on with the published records.
+static void note_cut_records(struct stream *stream) {
+    if (stream->slot)
+        stream->slot->dropped++;
+    unsigned char *end = stream->rest.limit + TRACKWAY_SLACK;
+    for (unsigned char *byte = stream->rest.cursor; byte < end; byte++)
+        *byte = 0; // so that nobody takes them for records of the next thread that has this buffer
+}
 
 void __trackway_end_streams(struct thread *thread) {
     keep_room(current_of(thread));
@@ -144,6 +233,8 @@ void __trackway_end_streams(struct thread *thread) {
         next = stream->next;
         if (stream->frame)
             abandon(stream);
+        else if (!is_published(stream))
+            note_cut_records(stream);
         __trackway_hand_over(&stream->records, stream->rest.cursor, TRACKWAY_LAST);
         __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
         stream->oracle_room = (struct room){NULL, NULL};
@@ -151,13 +242,12 @@ void __trackway_end_streams(struct thread *thread) {
             release(stream);
     }
     thread->first.next = NULL;
-    switch_to(thread, &thread->first, (struct trackway_thread){NULL, NULL});
+    switch_to(thread, &thread->first, (struct trackway_thread){.cursor = NULL});
 }
 
 void __trackway_forget_handlers(void) {
-    for (uint32_t i = 0; i < HANDLER_STREAMS; i++)
-        if (claimed[i]) {
-            pool[i] = (struct stream){0};
-            claimed[i] = 0;
-        }
+    for (struct pool *pool = &first_pool; pool; pool = pool->next)
+        for (uint32_t i = 0; i < STREAMS_OF_POOL; i++)
+            if (pool->streams[i].claimed)
+                pool->streams[i] = (struct pooled_stream){.claimed = 0};
 }

@@ -28,6 +28,17 @@ struct room {
     unsigned char *end;
 };
 
+struct place {
+    uintptr_t code;
+    uintptr_t stack;
+};
+
+// What the oracle was told of the next access that it is told of.
+struct oracle_value {
+    const uint8_t *bytes; // none: it comes without a value
+    uint32_t lane_bytes;  // of each lane, or of the whole
+};
+
 // What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
 // returns; meanwhile the handler has another one.
 struct stream {
@@ -39,10 +50,12 @@ struct stream {
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
+    struct oracle_value oracle_value;
     uint64_t signals;                  // the mask to wait with
     struct room oracle_room;           // what is left of the oracle's buffer
     struct trackway_thread rest;       // cursor and limit while it is not the current one
     const struct handler_frame *frame; // of the handler that interrupted it, if one did
+    struct place place;                // where it did
     struct stream *next;               // a further one of the thread
 };
 
@@ -50,6 +63,7 @@ struct thread {
     struct stream first;
     struct stream *current; // none: the first
     uint64_t signals;       // the mask before a fork
+    uint32_t look_at;       // when so many streams wait for handlers, some may wait for ever
     bool watches_end;       // the destructor of this thread will run
 };
 
@@ -58,6 +72,7 @@ struct handler_frame {
     uint32_t mark;
     struct stream *interrupted;
     struct trackway_thread room; // of the interrupted stream
+    struct place place;          // where it was interrupted
 };
 
 struct process {
@@ -95,10 +110,16 @@ void __trackway_notice_fork(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
 
+// context.c
+// Where the program goes on with a handler's context.
+struct place __trackway_place_of(const void *context);
+// Also true if that is not known.
+bool __trackway_same_function(uintptr_t one, uintptr_t other);
+
 // handlers.c
-// Around each run of a signal handler.
-VISIBLE void __trackway_enter_handler(struct handler_frame *frame);
-VISIBLE void __trackway_leave_handler(struct handler_frame *frame);
+// Around each run of a signal handler. `context` is what the kernel gave it.
+VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *context);
+VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *context);
 // Hands over what the ending thread still holds. Signals are blocked.
 void __trackway_end_streams(struct thread *thread);
 // In a forked process: no handler's stream is in use.

@@ -14,8 +14,9 @@ static pthread_key_t end_of_thread;
 static bool has_key;
 
 static void set_thread_room(struct room room) {
-    __trackway_thread.cursor = room.begin;
-    __trackway_thread.limit = room.begin ? room.end - TRACKWAY_SLACK : NULL;
+    __trackway_thread = (struct trackway_thread){.cursor = room.begin};
+    if (room.begin)
+        __trackway_thread.limit = room.end - TRACKWAY_SLACK;
 }
 
 static struct stream *current_stream(void) {

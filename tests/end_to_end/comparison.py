@@ -29,7 +29,13 @@ class Setting:
     level: str = "-O2"
     version: int = tools.LLVM_VERSION
     place: str = "late"
+    calls: bool = True
+    values: str = ""  # pattern of --values; none: no values
     record_options: tuple = ()
+
+    @property
+    def name(self):
+        return f"{self.level}-llvm{self.version}-{self.place}{'' if self.calls else '-without-calls'}"
 
 
 def is_usable(folder, corpus, version, limit_s):
@@ -49,7 +55,8 @@ class Comparison:
         flags = [setting.level, *flags, source]
         language = tools.compiler_for(source)
         compiler = tools.plain_compiler(source, setting.version)
-        own = ("--oracle", f"--place={setting.place}", tools.choice_of(compiler))
+        own = ["--oracle", f"--place={setting.place}", f"--calls={setting.calls:d}", tools.choice_of(compiler)]
+        own += [f"--values={setting.values}"] if setting.values else []
         self.folder = folder
         self.plain_build = (compiler, *flags, "-o", "plain")
         self.plain = ("./plain",)

@@ -32,7 +32,7 @@ class Fortran(unittest.TestCase):
 
     def test_variables_and_lines_are_named(self):
         with tools.folder() as folder:
-            traced = tools.compile_traced(f"{folder}/traced", [SOURCE], "-O1", oracle=False)
+            traced = tools.compile_traced(f"{folder}/traced", [SOURCE], "-O1", "-J", folder, oracle=False)
             tools.record(f"{folder}/trace", traced)
             report = tools.report(f"{folder}/trace", "--by", "variable,line", "--top", "0")
             variables = {(row["variable"], row["kind"]) for row in rows(report, "variables")}

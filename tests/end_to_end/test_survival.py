@@ -21,9 +21,13 @@ PROGRAMS = {
     "before_main.c": (),
     "children.c": ("-pthread",),
     "contexts.c": (),
+    "edited_context.c": (),
+    "exchanged_context.c": (),
     "fork_storm.c": (),
     "handlers.c": ("-pthread", "-Wno-deprecated-declarations"),
+    "many_handlers.c": (),
     "many_threads.c": ("-pthread",),
+    "nested_handlers.c": ("-pthread",),
     "signal_escape.c": (),
     "signal_storm.c": ("-pthread",),
     "stacks.c": ("-pthread",),
@@ -31,6 +35,7 @@ PROGRAMS = {
     "thread_ends.cpp": ("-pthread",),
     "throwing_handler.cpp": (),
     "unwinding.cpp": (),
+    "waiting.c": ("-pthread",),
 }
 # Objects that a plain compiler builds.
 UNTRACED = {
@@ -40,7 +45,7 @@ UNTRACED = {
 }
 
 # Code that is left in the middle of a record: only a dump tells which of its accesses happened.
-DUMPED = ("signal_escape.c",)
+DUMPED = ("signal_escape.c", "edited_context.c")
 DUMP = ("--oracle-dump",)
 
 
@@ -123,6 +128,26 @@ class Building(SameAsPlain):
 
     def test_beside_undefined_behaviour_sanitizer(self):
         self.check_all("-fsanitize=undefined")
+
+    # What follows is checked with one program each, as it has little to do with signals.
+
+    def test_checked_arithmetic(self):
+        self.check("handlers.c", "-O2", "-ftrapv")
+
+    def test_beside_profiles(self):
+        for flag in ("-fprofile-instr-generate", "-pg"):
+            with self.subTest(flag), tools.folder() as profile:
+                settings = {"cwd": profile}  # they write there
+                self.check("thread_ends.cpp", "-O2", flag, **settings)
+
+    def test_protected_stacks(self):
+        protections = ("-fcf-protection=full", "-fstack-protector-all", "-fstack-clash-protection")
+        self.check("thread_ends.cpp", "-O2", *protections)
+        self.check("handlers.c", "-O2", "-fsanitize=safe-stack")
+        self.check("handlers.c", "-O2", "-fsplit-stack", "-fuse-ld=gold")
+
+    def test_for_this_machine(self):
+        self.check("unwinding.cpp", "-O3", "-march=native", "-flto=thin", "-fuse-ld=lld")
 
 
 class Loading(unittest.TestCase):
@@ -328,13 +353,35 @@ class Killed(unittest.TestCase):
 class Limits(unittest.TestCase):
     """What docs/collectors.md states as limits. The programs themselves run as ever."""
 
-    def record_and_verify(self, folder, name):
+    def record_and_verify(self, folder, name, *arguments, options=RECORD_OPTIONS):
         plain, traced = build(folder, name, "-O2", "-pthread")
-        recorded = tools.record(f"{folder}/trace", traced, options=RECORD_OPTIONS)
-        self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
+        recorded = tools.record(f"{folder}/trace", traced, *arguments, options=options)
+        self.assertEqual(tools.program_output(recorded), tools.run(plain, *arguments).stdout)
         verified = tools.trackway("verify", f"{folder}/trace", check=False)
         self.assertNotIn("panicked", verified.stderr)
         return recorded, verified
+
+    def check_gaps(self, verified):
+        self.assertIn("invariants: hold", verified.stdout)
+        self.assertRegex(verified.stdout, r"stream \d+: it has gaps")
+
+    def test_no_memory_for_the_streams_of_handlers(self):
+        with tools.folder() as folder:
+            recorded, verified = self.record_and_verify(folder, "nested_handlers.c", "limited")
+            self.assertIn("no memory for the streams of so many signal handlers", recorded.stderr)
+            self.check_gaps(verified)
+
+    def test_tasks_exchanged_on_an_alternate_stack(self):
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "exchanged_context.c", "alternate")
+            self.assertNotEqual(verified.returncode, 0)
+
+    def test_more_threads_than_buffers(self):
+        with tools.folder() as folder:
+            options = (*RECORD_OPTIONS, "--buffers", "2")
+            recorded, verified = self.record_and_verify(folder, "crowd.c", options=options)
+            self.assertIn("than there are buffers", recorded.stderr)
+            self.check_gaps(verified)
 
     def test_return_into_interrupted_code_from_fork_in_handler(self):
         with tools.folder() as folder:
@@ -347,7 +394,7 @@ class Limits(unittest.TestCase):
     def test_asynchronous_cancellation(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "cancelled_anywhere.c")
-            self.assertIn("invariants: hold", verified.stdout)
+            self.check_gaps(verified)
 
     def test_recording_handler_that_other_code_installs(self):
         with tools.folder() as folder:
@@ -359,4 +406,9 @@ class Limits(unittest.TestCase):
     def test_bare_fork(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "bare_fork.c")
+            self.assertNotEqual(verified.returncode, 0)
+
+    def test_clone(self):
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "cloned.c")
             self.assertNotEqual(verified.returncode, 0)

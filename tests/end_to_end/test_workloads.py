@@ -14,10 +14,12 @@ def known_answers():
     return dict(line.split(": ", 1) for line in lines)
 
 
-def build(variant, name, level):
-    out = tools.BUILD / "tests" / "workloads" / level.lstrip("-")
+def build(variant, name, level, options=""):
+    """With options of `trackway cc`."""
+    out = tools.BUILD / "tests" / "workloads" / (level.lstrip("-") + ("-values" if options else ""))
     make = ("make", "-s", "-C", tools.ROOT / "workloads", variant, f"W={name}", f"OPT={level}", f"OUT={out}")
-    tools.once(("workload", variant, name, level), lambda: tools.run(*make))
+    environment = tools.environment(TRACKWAY_CC_OPTIONS=options)
+    tools.once(("workload", variant, name, level, options), lambda: tools.run(*make, env=environment))
     return out / variant / name
 
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{AllocationSiteId, FunctionId, LocationId, SiteId, Synchronisation};
+use crate::{AllocationSiteId, FunctionId, LocationId, SiteId, Synchronisation, Value, ValueShape};
 
 /// Something between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +108,15 @@ pub struct LongBlock {
     pub length: u64,
 }
 
+/// That an access has a value; [`Batch::value_of`] says which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordedValue {
+    /// Index of the access in its batch.
+    pub index: u32,
+    first_word: u32,
+    pub shape: ValueShape,
+}
+
 /// Accesses of a loop whose addresses all move by a constant from one iteration to the next: `count` times the accesses
 /// of its [`Lane`]s in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +173,9 @@ pub struct Batch {
     lanes: Vec<Lane>,
     /// The blocks whose length does not fit into `size`, in order.
     pub long_blocks: Vec<LongBlock>,
+    /// The accesses whose values were recorded, in order.
+    pub values: Vec<RecordedValue>,
+    value_words: Vec<u64>,
     pub process: u32,
     pub stream: u32,
     /// Position of the chunk in its stream.
@@ -256,6 +268,24 @@ impl Batch {
         }
     }
 
+    /// What access number `index` loaded or stored, if that was recorded.
+    pub fn value(&self, index: usize) -> Option<Value<'_>> {
+        let position = self
+            .values
+            .binary_search_by_key(&index, |value| value.index as usize)
+            .ok()?;
+        Some(self.value_of(&self.values[position]))
+    }
+
+    /// The value for which an entry of `values` stands.
+    pub fn value_of(&self, value: &RecordedValue) -> Value<'_> {
+        let words = &self.value_words[value.first_word as usize..];
+        Value {
+            shape: value.shape,
+            words: &words[..value.shape.word_count()],
+        }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.site.clear();
         self.address.clear();
@@ -265,6 +295,8 @@ impl Batch {
         self.runs.clear();
         self.lanes.clear();
         self.long_blocks.clear();
+        self.values.clear();
+        self.value_words.clear();
         self.uncertain_from = None;
         self.uncertain_runs_from = None;
     }
@@ -297,11 +329,32 @@ impl Batch {
             index: block.index - first,
             ..*block
         }));
+        let with_value = |value: &&RecordedValue| range.contains(&(value.index as usize));
+        for value in from.values.iter().filter(with_value) {
+            let mut words = self.begin_value(value.index - first, value.shape);
+            words.extend_from_slice(from.value_of(value).words);
+            self.end_value(words);
+        }
         let uncertain_from = from.uncertain_from.map(|index| (index as usize).max(range.start));
         self.uncertain_from = uncertain_from
             .filter(|index| *index < range.end)
             .map(|index| index as u32 - first);
         self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
+    }
+
+    /// Says that access `index` has a value, whose words are to be appended to what this gives, and then handed back.
+    pub(crate) fn begin_value(&mut self, index: u32, shape: ValueShape) -> Vec<u64> {
+        let words = std::mem::take(&mut self.value_words);
+        self.values.push(RecordedValue {
+            index,
+            first_word: words.len() as u32,
+            shape,
+        });
+        words
+    }
+
+    pub(crate) fn end_value(&mut self, words: Vec<u64>) {
+        self.value_words = words;
     }
 
     /// Lanes of all runs.

@@ -26,12 +26,13 @@ mod program;
 mod synchronisation;
 pub mod table;
 mod trace;
+mod value;
 mod writer;
 
 pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
-pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, Run};
+pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
@@ -44,6 +45,7 @@ pub use program::{
 };
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
+pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};
 pub use writer::{random_identity, Resumption, TraceWriter};
 
 /// Version of the trace format and of the module table that this crate writes; it reads no greater one.

@@ -58,10 +58,7 @@ impl ChunkEncoder {
         payload: &[u8],
         chunk: &mut Vec<u8>,
     ) -> Result<ChunkHeader, TraceError> {
-        let length = payload.len() as u64;
-        if length > u64::from(MAX_RAW_LENGTH) {
-            return Err(TraceError::PayloadTooLong { length });
-        }
+        check_length(payload)?;
         let codec = match (&mut self.columns, fields.kind) {
             (Some(_), ChunkKind::Records) => self.store_records(payload, chunk),
             (Some(columns), ChunkKind::Module) => {
@@ -71,9 +68,19 @@ impl ChunkEncoder {
             (Some(_), _) => self.store(Codec::Lz4, payload, chunk),
             (None, _) => self.store(self.codec, payload, chunk),
         };
-        let header = ChunkHeader::new(fields, codec, length as u32, &chunk[HEADER_LENGTH..]);
-        chunk[..HEADER_LENGTH].copy_from_slice(&header.to_bytes());
-        Ok(header)
+        Ok(put_header(fields, codec, payload, chunk))
+    }
+
+    /// The same for records that there is no time to compress.
+    pub fn encode_plainly(
+        &mut self,
+        fields: &ChunkFields,
+        payload: &[u8],
+        chunk: &mut Vec<u8>,
+    ) -> Result<ChunkHeader, TraceError> {
+        check_length(payload)?;
+        let codec = self.store(Codec::None, payload, chunk);
+        Ok(put_header(fields, codec, payload, chunk))
     }
 
     /// Puts the records after room for the header, by columns or LZ4, and says by which.
@@ -121,6 +128,21 @@ impl ChunkEncoder {
             }
         }
     }
+}
+
+fn check_length(payload: &[u8]) -> Result<(), TraceError> {
+    let length = payload.len() as u64;
+    if length > u64::from(MAX_RAW_LENGTH) {
+        return Err(TraceError::PayloadTooLong { length });
+    }
+    Ok(())
+}
+
+/// Puts the header of a stored payload before it.
+fn put_header(fields: &ChunkFields, codec: Codec, payload: &[u8], chunk: &mut [u8]) -> ChunkHeader {
+    let header = ChunkHeader::new(fields, codec, payload.len() as u32, &chunk[HEADER_LENGTH..]);
+    chunk[..HEADER_LENGTH].copy_from_slice(&header.to_bytes());
+    header
 }
 
 /// Bytes to which a payload may grow when it is compressed.

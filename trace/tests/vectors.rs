@@ -145,7 +145,26 @@ fn text(event: Decoded) -> String {
         } => format!("access {:x} {address:x} {length:x}", site.0),
         Decoded::Event(Event::Enter(function)) => format!("enter {:x}", function.0),
         Decoded::Event(Event::Free { site, address }) => format!("free {:x} {address:x}", site.0),
+        Decoded::Event(Event::Order {
+            synchronisation,
+            address,
+            time_ns,
+            ..
+        }) => {
+            let (side, by) = (synchronisation.side.name(), synchronisation.by.name());
+            format!("{side} {by} {address:x} {time_ns:x}")
+        }
         Decoded::Event(event) => panic!("{event:?}"),
+        Decoded::Value {
+            accesses_before,
+            shape,
+            index,
+            word,
+        } => {
+            let form = format!("{:?}", shape.form).to_lowercase();
+            let (bits, lanes) = (shape.bits, shape.lanes);
+            format!("value {accesses_before:x} {form} {bits:x}*{lanes:x} {index:x} {word:x}")
+        }
     }
 }
 
@@ -167,6 +186,7 @@ fn streams() {
         ("table", "stream", 0),
         ("table", "tail-stream", FLAG_TAIL),
         ("loop-table", "loop-stream", 0),
+        ("value-table", "value-stream", 0),
     ] {
         let vector = vector(name);
         let trace = trace_of(table_name, &vector.hex("bytes"), flags);

@@ -18,6 +18,8 @@ pub struct Options {
     pub place: Option<Place>,
     pub ignore_lists: Vec<PathBuf>,
     pub allocators: Vec<PathBuf>,
+    /// Which accesses' values to record.
+    pub values: Vec<Vec<u8>>,
     pub clang: Option<PathBuf>,
     pub flang: Option<PathBuf>,
 }
@@ -69,7 +71,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --calls= --order= --place= --ignorelist= --allocators= --clang= --flang="
+                     known: --oracle --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
                 )));
             }
         }
@@ -92,6 +94,8 @@ impl Options {
             self.ignore_lists.push(existing_list("--ignorelist", path)?);
         } else if let Some(path) = value(b"--allocators=") {
             self.allocators.push(existing_list("--allocators", path)?);
+        } else if let Some(pattern) = value(b"--values=") {
+            self.values.push(value_pattern(pattern)?);
         } else if let Some(path) = value(b"--clang=") {
             self.clang = Some(OsStr::from_bytes(path).into());
         } else if let Some(path) = value(b"--flang=") {
@@ -125,6 +129,10 @@ impl Options {
         };
         pairs.extend(lists("ignorelist=", &self.ignore_lists));
         pairs.extend(lists("allocators=", &self.allocators));
+        pairs.extend(self.values.iter().map(|pattern| {
+            let colons_apart: Vec<&[u8]> = pattern.split(|byte| *byte == b':').collect();
+            [b"values=".as_slice(), &colons_apart.join(b"\\:".as_slice())].concat()
+        }));
         OsString::from_vec(pairs.join(&b':'))
     }
 }
@@ -142,6 +150,19 @@ fn parse_place(value: &[u8]) -> Result<Place, Failure> {
         .into_iter()
         .find(|place| place.name().as_bytes() == value)
         .ok_or_else(|| unknown_value("--place", value, "start, early or late"))
+}
+
+fn value_pattern(pattern: &[u8]) -> Result<Vec<u8>, Failure> {
+    const SUBJECTS: [&[u8]; 4] = [b"variable:", b"field:", b"type:", b"function:"];
+    let names_something = |subject: &&[u8]| pattern.len() > subject.len() && pattern.starts_with(subject);
+    if pattern == b"*" || SUBJECTS.iter().any(names_something) {
+        return Ok(pattern.to_vec());
+    }
+    Err(unknown_value(
+        "--values",
+        pattern,
+        "variable:GLOB, field:TYPE.FIELD, type:GLOB, function:GLOB or *",
+    ))
 }
 
 fn unknown_value(option: &str, value: &[u8], expected: &str) -> Failure {
@@ -231,12 +252,27 @@ mod tests {
     }
 
     #[test]
+    fn values_are_chosen_by_patterns() {
+        let (options, _) = read(
+            Some("--values='type:arc *'"),
+            &["--values=*", "--values=field:ns::a.b"],
+        )
+        .unwrap();
+        assert_eq!(
+            options.for_pass(),
+            r"values=type\:arc *:values=*:values=field\:ns\:\:a.b"
+        );
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (environment, argument, part) in [
             (None, "--calls=2", "0 or 1"),
             (None, "--order=yes", "0 or 1"),
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
+            (None, "--values=arc.ident", "field:TYPE.FIELD"),
+            (None, "--values=type:", "field:TYPE.FIELD"),
             (Some("--fast"), "a.c", "--fast"),
             (Some("'"), "a.c", "quote"),
         ] {

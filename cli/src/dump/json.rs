@@ -20,6 +20,7 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         ("size", line.size.map(Value::from)),
         ("by", known(line.by)),
         ("time_ns", line.time_ns.map(Value::from)),
+        ("value", line.value.as_deref().map(Value::from)),
         ("site", line.site.map(Value::from)),
         ("variable", known(line.variable)),
         ("field", known(&line.field)),

@@ -1,12 +1,19 @@
 //! What one line of a dump says.
 
 use trackway_analysis::Names;
-use trackway_trace::{AllocationSiteId, Event, LocationId, Program, SiteId};
+use trackway_trace::{AllocationSiteId, Event, LocationId, Program, SiteId, Value};
+
+use super::value;
 
 /// Something that a thread did.
 #[derive(Clone, Copy)]
 pub enum Happening<'e> {
-    Access { site: SiteId, address: u64, length: u64 },
+    Access {
+        site: SiteId,
+        address: u64,
+        length: u64,
+        value: Option<Value<'e>>,
+    },
     Event(&'e Event),
 }
 
@@ -22,6 +29,8 @@ pub struct Line<'p> {
     pub address: Option<u64>,
     /// Bytes.
     pub size: Option<u64>,
+    /// What was loaded or stored, if that was recorded.
+    pub value: Option<String>,
     /// Of a reallocation: where the memory was before.
     pub old_address: Option<u64>,
     pub site: Option<u32>,
@@ -54,7 +63,11 @@ impl<'p> Line<'p> {
                 site,
                 address,
                 length,
-            } => access(program, names, site, address, length),
+                value,
+            } => Line {
+                value: value.as_ref().map(value::text),
+                ..access(program, names, site, address, length)
+            },
             Happening::Event(event) => other(program, names, event),
         };
         line.stream = stream;

@@ -3,6 +3,7 @@
 mod json;
 mod line;
 mod text;
+mod value;
 
 use std::collections::HashMap;
 use std::io::{self, BufWriter, Write};
@@ -218,6 +219,7 @@ impl<W: Write> Dump<'_, W> {
                     site: batch.site[index],
                     address: batch.address[index],
                     length: batch.length(index),
+                    value: batch.value(index),
                 };
                 self.line(batch, first + index as u64, uncertain, happening, position)?;
             }

@@ -6,7 +6,8 @@ use trackway_report::printable;
 
 use super::line::Line;
 
-/// Index, stream, kind, address, size, variable, field or what threads synchronise by, function, file:line; `-` for what is unknown.
+/// Index, stream, kind, address, size, variable, field, element type or what threads synchronise by, function, file:line, value; `-` for
+/// what is unknown, nothing for values that were not recorded.
 pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
     let address = line.address.map_or("-".into(), |address| format!("{address:#x}"));
     let size = line.size.map_or("-".into(), |size| size.to_string());
@@ -29,9 +30,13 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         text(&line.function)
     )?;
     match (line.file, line.line) {
-        ("", _) => writeln!(output, "-"),
-        (file, 0) => writeln!(output, "{}", printable(file)),
-        (file, number) => writeln!(output, "{}:{number}", printable(file)),
+        ("", _) => write!(output, "-"),
+        (file, 0) => write!(output, "{}", printable(file)),
+        (file, number) => write!(output, "{}:{number}", printable(file)),
+    }?;
+    match &line.value {
+        Some(value) => writeln!(output, " = {value}"),
+        None => writeln!(output),
     }
 }
 

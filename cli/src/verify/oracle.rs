@@ -79,17 +79,25 @@ fn incomparable(reason: Incomparable) -> String {
 }
 
 fn first_difference(trace: &Trace, difference: &Difference) -> String {
-    let side = |access: Option<OracleAccess>, site| match access {
-        Some(access) => access_text(trace, &access, site),
+    let side = |access: Option<OracleAccess>, site, value: &[u64]| match access {
+        Some(access) => access_text(trace, &access, site) + &value_text(value),
         None => "nothing more".into(),
     };
     let oracle_site = difference.oracle.and_then(|access| site_of(trace, &access));
     format!(
         "first difference at access {}\n  trace:  {}\n  oracle: {}",
         difference.index,
-        side(difference.decoded, difference.site),
-        side(difference.oracle, oracle_site)
+        side(difference.decoded, difference.site, &difference.decoded_value),
+        side(difference.oracle, oracle_site, &difference.oracle_value)
     )
+}
+
+fn value_text(words: &[u64]) -> String {
+    let digits: Vec<String> = words.iter().rev().map(|word| format!("{word:016x}")).collect();
+    match words {
+        [] => String::new(),
+        _ => format!(", value {}", digits.join(" ")),
+    }
 }
 
 /// The site of which the oracle speaks, if the trace has it.

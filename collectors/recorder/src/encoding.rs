@@ -3,9 +3,11 @@
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Scope;
+use std::time::Duration;
 
-use trackway_trace::{ChunkEncoder, ChunkFields, ChunkHeader, TraceError};
+use trackway_trace::{ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, TraceError};
 
+use crate::pace::{is_behind, timed, Pace};
 use crate::ring::Ring;
 use crate::sink::{Sink, Written};
 
@@ -36,16 +38,19 @@ pub struct Output {
     turns: Mutex<Turns>,
     turn_changed: Condvar,
     discard: bool,
+    /// Whether records may be stored plainly while the recorder falls behind.
+    keeps_pace: bool,
 }
 
 impl Output {
-    pub fn new(sink: Sink) -> Self {
+    pub fn new(sink: Sink, keeps_pace: bool) -> Self {
         let discard = sink.discards();
         let turns = Mutex::new(Turns { sink, next_ticket: 0 });
         Self {
             turns,
             turn_changed: Condvar::new(),
             discard,
+            keeps_pace,
         }
     }
 
@@ -60,12 +65,12 @@ impl Output {
         self.turns.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Writes an encoded chunk when its turn has come.
+    /// Writes an encoded chunk when its turn has come, and says how long writing took.
     fn write_in_turn(
         &self,
         ticket: u64,
         encoded: Result<Option<(ChunkHeader, &[u8])>, TraceError>,
-    ) -> Written {
+    ) -> (Written, Duration) {
         let mut turns = self.lock();
         while turns.next_ticket != ticket {
             turns = self
@@ -73,7 +78,7 @@ impl Output {
                 .wait(turns)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        let written = turns.sink.append(encoded);
+        let written = timed(|| turns.sink.append(encoded));
         turns.next_ticket += 1;
         self.turn_changed.notify_all();
         written
@@ -108,6 +113,7 @@ pub fn start<'scope>(
 ) -> Queue {
     let (jobs, queue) = channel();
     let queue = Arc::new(Mutex::new(queue));
+    let workers = encoders.len();
     for encoder in encoders {
         let queue = Arc::clone(&queue);
         scope.spawn(move || {
@@ -115,6 +121,8 @@ pub fn start<'scope>(
                 encoder,
                 output,
                 ring,
+                workers,
+                pace: Pace::default(),
             }
             .run(&queue)
         });
@@ -126,6 +134,8 @@ struct Worker<'scope> {
     encoder: ChunkEncoder,
     output: &'scope Output,
     ring: &'scope Ring,
+    workers: usize,
+    pace: Pace,
 }
 
 impl Worker<'_> {
@@ -138,9 +148,11 @@ impl Worker<'_> {
                 self.ring.free(index, length);
             }
             let encoded = encoded.map(|header| header.map(|header| (header, chunk.as_slice())));
-            if self.output.write_in_turn(job.ticket, encoded) == Written::FirstFailure {
+            let (written, took) = self.output.write_in_turn(job.ticket, encoded);
+            if written == Written::FirstFailure {
                 self.ring.stop();
             }
+            self.pace.note_written(chunk.len(), took);
         }
     }
 
@@ -153,7 +165,17 @@ impl Worker<'_> {
             Payload::Buffer { index, length } => self.ring.bytes(*index, *length),
             Payload::Bytes(bytes) => bytes,
         };
-        self.encoder.encode(&job.fields, payload, chunk).map(Some)
+        if job.fields.kind != ChunkKind::Records {
+            return self.encoder.encode(&job.fields, payload, chunk).map(Some);
+        }
+        if self.output.keeps_pace && is_behind(self.ring) && self.pace.gains_by_storing(self.workers) {
+            let (header, took) = timed(|| self.encoder.encode_plainly(&job.fields, payload, chunk));
+            self.pace.note_kept(payload.len(), took);
+            return header.map(Some);
+        }
+        let (header, took) = timed(|| self.encoder.encode(&job.fields, payload, chunk));
+        self.pace.note_compressed(payload.len(), chunk.len(), took);
+        header.map(Some)
     }
 }
 

@@ -13,6 +13,7 @@ mod error;
 mod liveness;
 mod machine;
 mod options;
+mod pace;
 mod processes;
 mod program;
 mod recording;
@@ -92,7 +93,7 @@ fn record_to(
     // The program runs already, and has empty buffers.
     let clock = calibration.finish();
     let start_info = machine::start_info(options, child.id(), &clock);
-    let output = encoding::Output::new(sink);
+    let output = encoding::Output::new(sink, options.compression == Compression::Auto);
     let end = EndOfProgram::default();
     let (totals, interrupted, end_ns) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);

@@ -43,6 +43,7 @@ fn codec_name(compression: Compression) -> &'static str {
         Compression::None => "none",
         Compression::Lz4 => "lz4",
         Compression::Zstd => "zstd",
+        Compression::Auto => "auto",
         Compression::Columns => "columns",
     }
 }

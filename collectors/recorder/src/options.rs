@@ -29,13 +29,14 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
-    /// Options with the default buffers (16 of 256 KiB), one worker, columns, and waiting when the ring is full.
+    /// Options with the default buffers (16 of 256 KiB), one worker, automatic
+    /// compression, and waiting when the ring is full.
     pub fn new(program: impl Into<OsString>, output: Output) -> Self {
         Self {
             program: program.into(),
             arguments: Vec::new(),
             output,
-            compression: Compression::Columns,
+            compression: Compression::Auto,
             when_full: WhenFull::Wait,
             buffer_size: 256 * 1024,
             buffer_count: 16,
@@ -103,6 +104,9 @@ pub struct Route {
 /// How chunks are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
+    /// As [`Compression::Columns`]; but while the program would have to wait, records are stored as they are if that
+    /// takes less time.
+    Auto,
     None,
     Lz4,
     Zstd,

@@ -165,6 +165,12 @@ impl Ring {
             .map_or(0, |last| last + 1)
     }
 
+    /// Buffers that are full and not freed yet, and how many may be.
+    pub fn full_buffers(&self) -> (u32, u32) {
+        let header = self.header();
+        (header.full.full_count.load(Relaxed), header.full_limit)
+    }
+
     /// Gives a taken buffer back to the program. `length` of its bytes were used.
     pub fn free(&self, index: usize, length: usize) {
         let zeroed = (length + abi::SLACK).min(self.buffer_size());

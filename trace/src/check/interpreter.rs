@@ -4,14 +4,26 @@ use std::ops::ControlFlow;
 
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
-use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
+use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError, ValueShape};
 
 /// An access or event, in program order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decoded {
-    Access { site: SiteId, address: u64, length: u64 },
+    Access {
+        site: SiteId,
+        address: u64,
+        length: u64,
+    },
     Event(Event),
+    /// Of what the access loaded or stored that came so many accesses before (1: the latest one).
+    Value {
+        accesses_before: u32,
+        shape: ValueShape,
+        /// Which of its words, and its bits.
+        index: u32,
+        word: u64,
+    },
 }
 
 /// Decodes single chunks slowly and carefully.
@@ -43,6 +55,8 @@ struct Run<'a, 't> {
     unset: Option<u32>,
     /// Iterations of the record's loops, those still to come among them.
     iterations: u64,
+    /// The lanes that made the latest accesses; none: they were of no lanes.
+    active: Option<u64>,
     sink: &'a mut dyn FnMut(Decoded),
 }
 
@@ -126,6 +140,7 @@ impl<'t> Interpreter<'t> {
                 rest,
                 unset: None,
                 iterations: 0,
+                active: None,
                 sink,
             };
             let done = self.operations(&place.segment.operations, &mut run);
@@ -180,7 +195,7 @@ impl<'t> Interpreter<'t> {
     }
 
     fn get(&self, register: u32, run: &mut Run<'_, '_>) -> u64 {
-        if self.set_in[register as usize] != self.context {
+        if register >= STREAM_REGISTERS && self.set_in[register as usize] != self.context {
             run.unset.get_or_insert(register);
         }
         self.registers[register as usize]
@@ -217,6 +232,7 @@ impl<'t> Interpreter<'t> {
             }
             Operation::Access { site, address } => {
                 let address = self.value(address, run);
+                run.active = None;
                 run.access(self.trace, *site, address);
             }
             Operation::Block {
@@ -234,7 +250,7 @@ impl<'t> Interpreter<'t> {
                     });
                 }
             }
-            Operation::Masked { .. } | Operation::Gather { .. } => self.lanes(operation, run),
+            Operation::Masked { .. } | Operation::Gather { .. } => self.masked_lanes(operation, run),
             Operation::Enter => (run.sink)(Decoded::Event(Event::Enter(run.place.function))),
             Operation::Exit => (run.sink)(Decoded::Event(Event::Exit(run.place.function))),
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
@@ -254,6 +270,10 @@ impl<'t> Interpreter<'t> {
                 };
                 (run.sink)(Decoded::Event(event));
             }
+            Operation::Value { shape, words } => {
+                let words: Vec<u64> = words.iter().map(|word| self.value(word, run)).collect();
+                run.value(*shape, &words);
+            }
             Operation::Loop { count, body } => {
                 let count = self.value(count, run);
                 run.iterations = run.iterations.saturating_add(count);
@@ -266,7 +286,7 @@ impl<'t> Interpreter<'t> {
         ControlFlow::Continue(())
     }
 
-    fn lanes(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
+    fn masked_lanes(&mut self, operation: &Operation, run: &mut Run<'_, '_>) {
         let mut set_lanes = 0;
         match operation {
             Operation::Masked {
@@ -279,6 +299,7 @@ impl<'t> Interpreter<'t> {
             } => {
                 let address = self.value(address, run);
                 let mask = self.get(*mask, run);
+                run.active = Some(mask & u64::MAX >> (64 - lanes));
                 for lane in (0..u64::from(*lanes)).filter(|lane| mask >> lane & 1 == 1) {
                     let steps = if *packed { set_lanes } else { lane };
                     run.access(
@@ -296,6 +317,7 @@ impl<'t> Interpreter<'t> {
                 first_register,
             } => {
                 let mask = self.get(*mask, run);
+                run.active = Some(mask & u64::MAX >> (64 - lanes));
                 for lane in (0..u32::from(*lanes)).filter(|lane| mask >> lane & 1 == 1) {
                     let address = self.get(first_register + lane, run);
                     run.access(self.trace, *site, address);
@@ -342,6 +364,33 @@ impl Run<'_, '_> {
             bytes[width..].fill(0xff);
         }
         u64::from_le_bytes(bytes)
+    }
+
+    /// The value of the latest accesses, bit by bit as the format says it.
+    fn value(&mut self, shape: ValueShape, words: &[u64]) {
+        let bit = |position: u32| words[position as usize / 64] >> (position % 64) & 1;
+        let lanes: Vec<(u32, ValueShape)> = match self.active {
+            None => vec![(0, shape)],
+            Some(mask) => (0..shape.lanes)
+                .filter(|lane| mask >> lane & 1 == 1)
+                .map(|lane| (lane, ValueShape { lanes: 1, ..shape }))
+                .collect(),
+        };
+        let count = lanes.len() as u32;
+        for (number, (lane, shape)) in (0..count).zip(lanes) {
+            let mut value = vec![0; shape.word_count()];
+            for position in 0..shape.bits * shape.lanes {
+                value[position as usize / 64] |= bit(lane * shape.bits + position) << (position % 64);
+            }
+            for (index, word) in value.into_iter().enumerate() {
+                (self.sink)(Decoded::Value {
+                    accesses_before: count - number,
+                    shape,
+                    index: index as u32,
+                    word,
+                });
+            }
+        }
     }
 
     fn access(&mut self, trace: &Trace, site: u32, address: u64) {

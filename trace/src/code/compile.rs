@@ -37,6 +37,7 @@ impl Code {
             front: FrontBuilder::new(0),
             fronts: Vec::new(),
             in_steps: false,
+            is_masked: false,
             record_length: 0,
             run: Vec::new(),
         };
@@ -81,6 +82,8 @@ pub(super) struct Compiler<'a> {
     fronts: Vec<Front>,
     /// An operation fitted no front: it and all that follow are steps.
     in_steps: bool,
+    /// The last accesses were those of lanes.
+    is_masked: bool,
     /// Bytes of the segment's roots.
     record_length: u32,
     /// Neighbouring accesses that become one step.
@@ -258,6 +261,7 @@ impl Compiler<'_> {
             }
             Operation::Access { site, address } => {
                 let value = self.value(context, address);
+                self.is_masked = false;
                 self.access(context.table.site(*site), value);
             }
             Operation::Block {
@@ -324,6 +328,7 @@ impl Compiler<'_> {
             }
             Operation::Enter => self.event(EventCode::Enter(context.function)),
             Operation::Exit => self.event(EventCode::Exit(context.function)),
+            Operation::Value { shape, words } => self.recorded_value(context, *shape, words),
             Operation::Loop { count, body } => self.repetition(context, count, body),
         }
     }
@@ -406,6 +411,7 @@ impl Compiler<'_> {
     fn masked(&mut self, site: SiteId, mask: u32, lanes: u8, addresses: LaneAddresses) {
         let mask = register(mask);
         self.touch(mask);
+        self.is_masked = true;
         self.accesses += usize::from(lanes);
         let access = self.code.masked.len() as u32;
         let size = self.program.site(site).size;
@@ -417,6 +423,20 @@ impl Compiler<'_> {
             addresses,
         });
         self.step(Step::Masked { access });
+    }
+
+    fn recorded_value(&mut self, context: Context<'_>, shape: ValueShape, words: &[Expression]) {
+        let first_word = self.code.wide.len() as u32;
+        for word in words {
+            self.wide(context, word);
+        }
+        let number = self.code.values.len() as u32;
+        self.code.values.push(ValueCode {
+            shape,
+            first_word,
+            masked: self.is_masked,
+        });
+        self.step(Step::Value { value: number });
     }
 
     fn set(&mut self, register: u32, value: Value) {

@@ -25,7 +25,7 @@ pub(crate) use front::{Front, FrontSet};
 
 use std::ops::Range;
 
-use crate::{AllocationSiteId, Clock, FunctionId, LocationId, SiteId, Synchronisation};
+use crate::{AllocationSiteId, Clock, FunctionId, LocationId, SiteId, Synchronisation, ValueShape};
 
 /// Accesses that the decoder makes at once, of which some may lie behind the end of what it wants.
 pub(crate) const RUN_UNIT: usize = 4;
@@ -64,6 +64,7 @@ pub(crate) struct Code {
     pub(crate) sites: Vec<SiteId>,
     pub(crate) sizes: Vec<u32>,
     pub(crate) masked: Vec<Masked>,
+    pub(crate) values: Vec<ValueCode>,
     pub(crate) events: Vec<EventCode>,
     pub(crate) affine: Vec<AffineLoop>,
     pub(crate) lanes: Vec<LaneCode>,
@@ -188,6 +189,9 @@ pub(crate) enum Step {
     Masked {
         access: u32,
     },
+    Value {
+        value: u32,
+    },
     Event {
         event: u32,
     },
@@ -219,6 +223,16 @@ pub(crate) enum LaneAddresses {
     Strided { base: u32, stride: u64, packed: bool },
     /// one register for each lane
     Gathered { first_register: u32 },
+}
+
+/// What the step of accesses before it loaded or stored.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ValueCode {
+    pub(crate) shape: ValueShape,
+    /// In `wide`; as many follow as the shape has words.
+    pub(crate) first_word: u32,
+    /// Each lane that is set in the mask of the step before made an access of its own.
+    pub(crate) masked: bool,
 }
 
 /// Numbers are indices into `wide`.

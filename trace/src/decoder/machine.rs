@@ -3,10 +3,11 @@
 use std::ops::Range;
 
 use crate::code::{
-    Code, EventCode, Front, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, Wide, MAX_FRONTS,
-    RUN_UNIT,
+    Code, EventCode, Front, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, ValueCode, Wide,
+    MAX_FRONTS, RUN_UNIT,
 };
 use crate::event::LongBlock;
+use crate::value::copy_bits;
 use crate::{Batch, Event, Lane, Mark, SiteId};
 
 use super::expansion::Block;
@@ -38,6 +39,8 @@ pub(super) struct Machine<'a> {
     marks: *mut Mark,
     accesses: usize,
     keeps_runs: bool,
+    /// The lanes that made the accesses of the latest masked step.
+    last_mask: u64,
 }
 
 impl<'a> Machine<'a> {
@@ -67,6 +70,7 @@ impl<'a> Machine<'a> {
             marks,
             accesses: 0,
             keeps_runs: false,
+            last_mask: 0,
         }
     }
 
@@ -216,6 +220,7 @@ impl<'a> Machine<'a> {
                 length,
             } => self.block(site, address, length),
             Step::Masked { access } => self.masked(self.code.masked[access as usize]),
+            Step::Value { value } => self.value(self.code.values[value as usize]),
             Step::Event { event } => self.event(self.code.events[event as usize]),
             // `step` knows the others, and records with loops don't run straight on.
             Step::Near { .. }
@@ -390,6 +395,7 @@ impl<'a> Machine<'a> {
 
     fn masked(&mut self, masked: Masked) {
         let mut rest = self.register(masked.mask) & masked.lanes;
+        self.last_mask = rest;
         let mut number = 0;
         while rest != 0 {
             let lane = rest.trailing_zeros();
@@ -404,6 +410,32 @@ impl<'a> Machine<'a> {
             rest &= rest - 1;
             number += 1;
         }
+    }
+
+    fn value(&mut self, code: ValueCode) {
+        if !code.masked {
+            return self.push_value(self.accesses - 1, &code, 0, code.shape.total_bits());
+        }
+        let mut index = self.accesses - self.last_mask.count_ones() as usize;
+        let mut rest = self.last_mask;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            self.push_value(index, &code, lane * code.shape.bits, code.shape.bits);
+            index += 1;
+            rest &= rest - 1;
+        }
+    }
+
+    /// The value of access `index` is these bits of all lanes' values.
+    fn push_value(&mut self, index: usize, code: &ValueCode, first_bit: u32, bits: u32) {
+        let shape = match code.masked {
+            true => code.shape.element(),
+            false => code.shape,
+        };
+        let mut words = self.batch.begin_value(index as u32, shape);
+        let word = |number: usize| self.wide_value(code.first_word + number as u32);
+        copy_bits(word, first_bit, bits, &mut words);
+        self.batch.end_value(words);
     }
 
     fn event(&mut self, event: EventCode) {

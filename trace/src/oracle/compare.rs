@@ -42,6 +42,9 @@ pub struct Difference {
     /// Site of the decoded access.
     pub site: Option<SiteId>,
     pub oracle: Option<OracleAccess>,
+    /// What the accesses loaded or stored, if that was recorded, from the lowest word on.
+    pub decoded_value: Vec<u64>,
+    pub oracle_value: Vec<u64>,
 }
 
 /// Why a stream cannot be compared.
@@ -172,6 +175,7 @@ impl<'t> Comparer<'t> {
                         self.words[site.index()],
                         batch.address[index],
                         batch.length(index),
+                        batch.value(index).map_or(&[], |value| value.words),
                     );
                 }
             }
@@ -192,7 +196,8 @@ impl<'t> Comparer<'t> {
                 }
                 let decoded = self.record(batch, position);
                 let oracle = oracle_records.next_access()?;
-                if oracle != Some(decoded) {
+                let value = batch.value(position).map_or(&[][..], |value| value.words);
+                if oracle != Some(decoded) || value != oracle_records.value() {
                     // It may not have happened, or with another address.
                     reached_unstored = batch.uncertain_from.is_some_and(|from| position >= from as usize);
                     if !reached_unstored {
@@ -202,6 +207,8 @@ impl<'t> Comparer<'t> {
                             decoded: Some(decoded),
                             site,
                             oracle,
+                            decoded_value: value.to_vec(),
+                            oracle_value: oracle_records.value().to_vec(),
                         });
                     }
                     return Ok(false);
@@ -217,6 +224,8 @@ impl<'t> Comparer<'t> {
                 decoded: None,
                 site: None,
                 oracle,
+                decoded_value: Vec::new(),
+                oracle_value: oracle_records.value().to_vec(),
             });
         }
         Ok(match difference {
@@ -295,8 +304,9 @@ impl Hashing {
         }
     }
 
-    fn add(&mut self, word: u64, address: u64, size: u64) {
+    fn add(&mut self, word: u64, address: u64, size: u64, value: &[u64]) {
         self.decoded.add(word, address, size);
+        self.decoded.add_value(value);
         if self.decoded.count == self.target {
             self.at_target = self.decoded;
         }

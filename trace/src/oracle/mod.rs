@@ -38,6 +38,13 @@ impl Account {
         }
         self.count += 1;
     }
+
+    /// Adds the value of the access that was added last.
+    pub fn add_value(&mut self, words: &[u64]) {
+        for word in words {
+            self.hash = (self.hash ^ word).rotate_left(29).wrapping_mul(MULTIPLIER);
+        }
+    }
 }
 
 /// An access as the oracle reports it.

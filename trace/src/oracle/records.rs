@@ -1,7 +1,7 @@
 //! The oracle's dump: its accesses one by one.
 
 use super::OracleAccess;
-use crate::bytes::{u32_at, u64_at};
+use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::{ChunkRef, Stream, Trace, TraceError};
 
 const RECORD_LENGTH: usize = 32;
@@ -36,6 +36,8 @@ pub struct OracleRecords<'t> {
     chunks: std::slice::Iter<'t, ChunkRef>,
     payload: Vec<u8>,
     position: usize,
+    /// Of the last access.
+    value: Vec<u64>,
     /// Whether the payload ends at the first entry that is all zero.
     tail: bool,
 }
@@ -47,18 +49,49 @@ impl<'t> OracleRecords<'t> {
             chunks: stream.oracle_chunks.iter(),
             payload: Vec::new(),
             position: 0,
+            value: Vec::new(),
             tail: false,
         }
     }
 
+    /// What the access that came last loaded or stored, from the lowest word on; empty if that was not recorded.
+    pub fn value(&self) -> &[u64] {
+        &self.value
+    }
+
     /// The next access; none after the last.
     pub fn next_access(&mut self) -> Result<Option<OracleAccess>, TraceError> {
+        self.value.clear();
         loop {
-            if let Some(entry) = self.payload.get(self.position..self.position + RECORD_LENGTH) {
+            let Some(entry) = self.next_entry()? else {
+                return Ok(None);
+            };
+            if self.tail && entry == [0; RECORD_LENGTH] {
+                self.position = self.payload.len();
+                continue;
+            }
+            self.read_value(usize::from(u16_at(&entry, 14)))?;
+            return Ok(Some(OracleAccess::from_bytes(&entry)));
+        }
+    }
+
+    /// The entries behind the access's own; what a swept payload has lost of them is 0.
+    fn read_value(&mut self, words: usize) -> Result<(), TraceError> {
+        while self.value.len() < words {
+            let entry = self.next_entry()?.unwrap_or([0; RECORD_LENGTH]);
+            self.value
+                .extend(entry.chunks_exact(8).map(|word| u64_at(word, 0)));
+        }
+        self.value.truncate(words);
+        Ok(())
+    }
+
+    fn next_entry(&mut self) -> Result<Option<[u8; RECORD_LENGTH]>, TraceError> {
+        loop {
+            let rest = self.payload.get(self.position..).unwrap_or(&[]);
+            if let Some(entry) = rest.first_chunk() {
                 self.position += RECORD_LENGTH;
-                if !(self.tail && entry.iter().all(|byte| *byte == 0)) {
-                    return Ok(Some(OracleAccess::from_bytes(entry)));
-                }
+                return Ok(Some(*entry));
             }
             let Some(chunk) = self.chunks.next() else {
                 self.payload.clear();

@@ -217,6 +217,11 @@ impl Encoder {
                 self.expression(address);
                 self.expression(stamp);
             }
+            Operation::Value { shape, words } => {
+                self.out.extend_from_slice(&[code::VALUE, shape.form as u8]);
+                self.numbers(&[shape.bits, shape.lanes]);
+                words.iter().for_each(|word| self.expression(word));
+            }
             Operation::Loop { count, body } => {
                 self.out.push(code::LOOP);
                 self.expression(count);

@@ -22,6 +22,8 @@ pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
 pub const TABLE_HEADER_LENGTH: usize = 32;
 /// Registers of one function at most.
 pub const MAX_REGISTERS: u32 = 65_535;
+/// Registers below this one belong to the stream, not to a function.
+pub const STREAM_REGISTERS: u32 = 32;
 /// Accesses and events that one record stands for at most, where the body of a loop counts once.
 pub const MAX_EVENTS: u64 = 1 << 20;
 /// Loops within each other at most.

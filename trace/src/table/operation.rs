@@ -1,6 +1,6 @@
 //! What a record means: the operations of its segment (`docs/format.md`, section 2.1).
 
-use crate::Synchronisation;
+use crate::{Synchronisation, ValueShape};
 
 /// Sum of a static variable's address, a constant and scaled registers, modulo 2^64.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -87,6 +87,12 @@ pub enum Operation {
         /// In ticks of the trace's clock.
         stamp: Expression,
     },
+    /// What the access before it loaded or stored; of masked accesses, what each lane did.
+    Value {
+        shape: ValueShape,
+        /// As many as the shape has words.
+        words: Box<[Expression]>,
+    },
     /// The body's operations, `count` times in turn.
     Loop {
         count: Expression,
@@ -118,6 +124,7 @@ pub(super) mod code {
     pub const ENTER: u8 = 10;
     pub const EXIT: u8 = 11;
     pub const LOOP: u8 = 12;
+    pub const VALUE: u8 = 13;
     pub const ORDER: u8 = 14;
 }
 
@@ -130,7 +137,7 @@ impl Operation {
     /// Accesses and events for which the operation stands at most; a loop's body counts once.
     pub fn max_events(&self) -> u64 {
         match self {
-            Operation::Root { .. } | Operation::Set { .. } => 0,
+            Operation::Root { .. } | Operation::Set { .. } | Operation::Value { .. } => 0,
             Operation::Loop { body, .. } => body.iter().map(Operation::max_events).sum(),
             Operation::Masked { lanes, .. } | Operation::Gather { lanes, .. } => u64::from(*lanes),
             _ => 1,
@@ -154,6 +161,7 @@ impl Operation {
                 | Operation::Block { .. }
                 | Operation::Masked { .. }
                 | Operation::Gather { .. }
+                | Operation::Value { .. }
                 | Operation::Loop { .. }
         )
     }

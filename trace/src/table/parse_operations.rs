@@ -3,7 +3,7 @@
 use super::operation::{code, PACKED_BIT, SIGN_BIT};
 use super::parse::Parser;
 use super::*;
-use crate::Synchronisation;
+use crate::{Synchronisation, ValueForm, ValueShape, MAX_VALUE_BITS};
 
 type Result<T> = std::result::Result<T, TableError>;
 
@@ -49,7 +49,37 @@ impl Parser<'_> {
 
     pub(super) fn operations(&mut self, registers: u32) -> Result<Vec<Operation>> {
         let count = self.cursor.count(1, "operations")?;
-        (0..count).map(|_| self.operation(registers)).collect()
+        let operations: Vec<Operation> = (0..count)
+            .map(|_| self.operation(registers))
+            .collect::<Result<_>>()?;
+        self.check_values(&operations)?;
+        Ok(operations)
+    }
+
+    /// A value stands behind its access, and no other access between.
+    fn check_values(&self, operations: &[Operation]) -> Result<()> {
+        let mut lanes_of_access = None;
+        for operation in operations {
+            match operation {
+                Operation::Access { .. } => lanes_of_access = Some(None),
+                Operation::Masked { lanes, .. } | Operation::Gather { lanes, .. } => {
+                    lanes_of_access = Some(Some(u32::from(*lanes)));
+                }
+                Operation::Value { shape, .. } => match lanes_of_access.take() {
+                    None => return self.cursor.error("a value that belongs to no access"),
+                    Some(Some(lanes)) if lanes != shape.lanes => {
+                        return self.cursor.error(format!(
+                            "a value of {} lanes of an access of {lanes}",
+                            shape.lanes
+                        ));
+                    }
+                    Some(_) => {}
+                },
+                Operation::Block { .. } | Operation::Loop { .. } => lanes_of_access = None,
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     fn operation(&mut self, registers: u32) -> Result<Operation> {
@@ -89,6 +119,7 @@ impl Parser<'_> {
             code::ENTER => Operation::Enter,
             code::EXIT => Operation::Exit,
             code::LOOP => self.repetition(registers)?,
+            code::VALUE => self.recorded_value(registers)?,
             code::ORDER => self.order(registers)?,
             byte => return self.cursor.error(format!("unknown operation {byte}")),
         })
@@ -106,6 +137,31 @@ impl Parser<'_> {
             location: self.cursor.below(self.table.locations.len(), "location")?,
             address: self.expression(registers)?,
             stamp: self.expression(registers)?,
+        })
+    }
+
+    fn recorded_value(&mut self, registers: u32) -> Result<Operation> {
+        let byte = self.cursor.u8("form of a value")?;
+        let Some(form) = ValueForm::from_byte(byte) else {
+            return self.cursor.error(format!("unknown form {byte} of a value"));
+        };
+        let bits = self.cursor.varint("bits of a value")?;
+        let lanes = self.cursor.varint("lanes of a value")?;
+        let total = bits.checked_mul(lanes).unwrap_or(0);
+        if total == 0 || total > u64::from(MAX_VALUE_BITS) {
+            return self.cursor.error(format!(
+                "a value of {lanes} × {bits} bits, where 1 to {MAX_VALUE_BITS} are possible"
+            ));
+        }
+        let shape = ValueShape {
+            form,
+            bits: bits as u32,
+            lanes: lanes as u32,
+        };
+        let words = (0..shape.word_count()).map(|_| self.expression(registers));
+        Ok(Operation::Value {
+            shape,
+            words: words.collect::<Result<_>>()?,
         })
     }
 

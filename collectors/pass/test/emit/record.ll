@@ -1,12 +1,16 @@
 ; The fast path: an id, the roots, the new cursor; no call but the cold one.
 ; RUN: env TRACKWAY_PASS_OPTIONS=calls=0 opt -load-pass-plugin %plugin -passes='trackway-record,verify' -S %s | FileCheck %s
 
-define void @f(ptr %p, i1 %c) {
-  store i32 1, ptr %p
+define void @f(i32 %n, ptr %p, i1 %c) {
+  %index = zext i32 %n to i64
+  %at = getelementptr i8, ptr @table, i64 %index
+  store i32 1, ptr %at
   br i1 %c, label %more, label %done
 more:
-  %q = load ptr, ptr %p
-  store i32 2, ptr %q
+  %i = load i32, ptr %at
+  %j = zext i32 %i to i64
+  %other = getelementptr i8, ptr @table, i64 %j
+  store i32 2, ptr %other
   br label %done
 done:
   ret void
@@ -23,16 +27,36 @@ done:
 ; CHECK-NEXT: [[ID:%.*]] = add i32 [[BASE]], 0
 ; CHECK-NEXT: store i32 [[ID]], ptr [[START]], align 1
 ; CHECK-NEXT: [[SLOT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 4
-; CHECK-NEXT: store ptr %p, ptr [[SLOT]], align 1
-; CHECK-NEXT: [[NEXT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 12
-; CHECK-NEXT: store i32 1, ptr %p
+; CHECK-NEXT: store i32 %n, ptr [[SLOT]], align 1
+; CHECK-NEXT: [[NEXT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 8
+; CHECK-NEXT: store i32 1, ptr %at
 ; The second unit has an id of one byte, no check, and its root where it is defined.
 ; CHECK-LABEL: more:
 ; CHECK-NEXT: store i8 1, ptr [[NEXT]], align 1
-; CHECK: %q = load ptr, ptr %p
-; CHECK: store ptr %q, ptr
-; CHECK: store i32 2, ptr %q
+; CHECK: %i = load i32, ptr %at
+; CHECK: store i32 %i, ptr
+; CHECK: store i32 2, ptr %other
 ; CHECK-LABEL: done:
 ; CHECK: store volatile ptr %{{.*}}, ptr
 ; CHECK-NEXT: ret void
+
+; Of a pointer only the lower half is stored, unless the upper one is not what the thread's memory says.
+define void @g(ptr %p) {
+  store i32 1, ptr %p
+  ret void
+}
+
+; CHECK-LABEL: define internal void @g.traced(
+; CHECK: [[BITS:%.*]] = ptrtoint ptr %p to i64
+; CHECK-NEXT: [[LOW:%.*]] = trunc i64 [[BITS]] to i32
+; CHECK: store i32 [[LOW]], ptr {{.*}}, align 1
+; CHECK: [[HALF:%.*]] = lshr i64 {{.*}}, 32
+; CHECK-NEXT: [[NOW:%.*]] = trunc i64 [[HALF]] to i32
+; CHECK: [[KNOWN:%.*]] = load volatile i32, ptr
+; CHECK-NEXT: [[DIFFERS:%.*]] = icmp ne i32 [[NOW]], [[KNOWN]]
+; CHECK-NEXT: br i1 [[DIFFERS]], label %[[WIDE:[0-9]+]], label
+; CHECK: [[WIDE]]:
+; CHECK: store volatile i32 {{.*}}, ptr
 ; CHECK: declare void @__trackway_register(ptr, ptr)
+
+@table = external global [100 x i8]

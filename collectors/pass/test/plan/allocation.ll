@@ -28,3 +28,24 @@ define void @stored(ptr %where) {
   %r = call i32 @posix_memalign(ptr %where, i64 64, i64 64)
   ret void
 }
+
+; A block may stand before the invoke that leads to it. Its event still comes first, behind its root.
+declare i32 @personality(...)
+define void @invoked(i1 %again) personality ptr @personality {
+; CHECK-LABEL: function invoked
+; CHECK: unit %normal: global
+; CHECK-NEXT: root [[P:r[0-9]+]] = %p : 8
+; CHECK-NEXT: allocate 0 at [[P]], size 64, count 1
+; CHECK-NEXT: access 0 at [[P]] + 8
+entry:
+  br label %call
+normal:
+  %at = getelementptr i8, ptr %p, i64 8
+  store i64 1, ptr %at
+  ret void
+call:
+  %p = invoke ptr @malloc(i64 64) to label %normal unwind label %thrown
+thrown:
+  %exception = landingpad { ptr, i32 } cleanup
+  ret void
+}

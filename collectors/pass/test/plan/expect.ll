@@ -71,7 +71,7 @@ done:
 ; Outside of a loop nothing is expected.
 define void @once(ptr %g) {
 ; CHECK-LABEL: function once
-; CHECK: root {{r[0-9]+}} = %a : 8{{$}}
+; CHECK: root {{r[0-9]+}} = %a : 8, high half repeats{{$}}
   %a = load ptr, ptr %g
   store i32 1, ptr %a
   ret void

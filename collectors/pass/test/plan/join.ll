@@ -5,7 +5,7 @@ declare void @other()
 
 define void @f(i1 %c, ptr %p, ptr %q) {
 ; CHECK-LABEL: function f
-; CHECK: unit %records: local
+; CHECK: unit %records: global
 ; CHECK: unit %join: global, checks
 ; CHECK: publish before br in %records
 entry:
@@ -34,11 +34,13 @@ loop:
   %v = load i64, ptr %p
   %next = add i64 %i, 1
   %more = icmp ult i64 %v, %n
-  br i1 %more, label %loop, label %join
+  br i1 %more, label %loop, label %join, !prof !0
 calls:
   call void @other()
   br label %join
 join:
+  br label %end
+end:
   ret void
 }
 
@@ -62,3 +64,31 @@ join:
   store i32 3, ptr %b
   ret void
 }
+
+; Where most ways know the function, the rare one that comes from a call gets a record of its own.
+define void @rare(i1 %c, ptr %p) {
+; CHECK-LABEL: function rare
+; CHECK: unit %loop: local
+; CHECK: unit %call: global, checks
+; CHECK-NEXT: context
+entry:
+  store i32 1, ptr %p
+  br label %loop
+loop:
+  %v = load volatile i32, ptr %p
+  switch i32 %v, label %back [
+    i32 1, label %call
+    i32 2, label %back
+    i32 3, label %back
+    i32 4, label %done
+  ]
+call:
+  call void @other()
+  br label %back
+back:
+  br label %loop
+done:
+  ret void
+}
+
+!0 = !{!"branch_weights", i32 1, i32 100000}

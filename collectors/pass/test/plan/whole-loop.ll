@@ -56,7 +56,7 @@ done:
 ; Two paths, an exit in the midst, or an address that is loaded: each iteration records for itself.
 define void @two_paths(ptr %p, i64 %n) {
 ; CHECK-LABEL: function two_paths
-; CHECK-NOT: repeat
+; CHECK-NOT: {{^ *}}repeat
 ; CHECK: unit %loop
 entry:
   br label %loop
@@ -79,7 +79,7 @@ done:
 
 define i64 @search(ptr %p, i64 %n) {
 ; CHECK-LABEL: function search
-; CHECK-NOT: repeat
+; CHECK-NOT: {{^ *}}repeat
 ; CHECK: unit %loop
 entry:
   br label %loop
@@ -99,7 +99,7 @@ done:
 
 define void @indirect(ptr %p, i64 %n) {
 ; CHECK-LABEL: function indirect
-; CHECK-NOT: repeat
+; CHECK-NOT: {{^ *}}repeat
 ; CHECK: unit %loop
 entry:
   br label %loop

@@ -66,7 +66,7 @@ pub fn codec(compression: Compression) -> Codec {
         Compression::None => Codec::None,
         Compression::Lz4 => Codec::Lz4,
         Compression::Zstd => Codec::Zstd,
-        Compression::Columns => Codec::Columns,
+        Compression::Auto | Compression::Columns => Codec::Columns,
     }
 }
 
