@@ -46,7 +46,7 @@ impl LineChanges {
     }
 
     /// The next iteration to simulate; none at the end of the run.
-    pub fn next(&mut self) -> Option<u64> {
+    pub fn next_iteration(&mut self) -> Option<u64> {
         (self.next < self.count).then_some(self.next)
     }
 
@@ -116,7 +116,7 @@ mod tests {
         let mut changes = LineChanges::new(64, 8);
         changes.begin(&lanes, count);
         let mut next = || {
-            let iteration = changes.next()?;
+            let iteration = changes.next_iteration()?;
             changes.simulated(&lanes, true);
             Some(iteration)
         };

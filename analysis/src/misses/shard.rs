@@ -217,7 +217,7 @@ fn simulate_run<S: LineStore, const PLAIN: bool>(
     sites: &mut [CountedSite],
     lanes: &[Lane],
 ) {
-    while let Some(iteration) = changes.next() {
+    while let Some(iteration) = changes.next_iteration() {
         let before = hierarchy.changes();
         for lane in lanes {
             let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));

@@ -18,7 +18,7 @@ impl Random {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
-        ((self.state >> 32) * count as u64 >> 32) as usize
+        (((self.state >> 32) * count as u64) >> 32) as usize
     }
 }
 
