@@ -96,7 +96,7 @@ class Order(unittest.TestCase):
 
 
 class Sharing(unittest.TestCase):
-    def fields(self, *flags):
+    def tables(self, *flags):
         folder = tools.folder()
         self.addCleanup(folder.cleanup)
         program, trace = Path(folder.name) / "kvstore", Path(folder.name) / "trace"
@@ -104,12 +104,36 @@ class Sharing(unittest.TestCase):
         tools.compile_traced(program, sources, "-O2", "-pthread", *flags, oracle=False)
         tools.record(trace, program, 200000)
         tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
-        return next(table for table in tables if table["name"] == "fields")["rows"]
+        return {table["name"]: table["rows"] for table in tables}
 
     def test_the_statistics_of_the_key_value_store_come_first(self):
-        fields = self.fields()
-        self.assertTrue(fields[0]["field"].startswith("counters."), fields[0])
-        shared = sum(row["write_hand_overs"] for row in fields if row["field"].startswith("counters."))
-        padded = sum(row["write_hand_overs"] for row in self.fields("-DPADDED") if row["field"].startswith("counters."))
+        tables = self.tables()
+        first = tables["fields"][0]
+        self.assertTrue(first["field"].startswith("counters."), first)
+        self.assertGreater(first["false_sharing"], 0.9)
+        self.check_places(tables["pairs"][0])
+        self.check_sharers(tables["cache_lines"][0], tables["sharers"])
+        padded = self.tables("-DPADDED")["fields"]
+        shared = self.write_hand_overs(tables["fields"])
         self.assertGreater(shared, 100)
-        self.assertEqual(padded, 0)
+        self.assertEqual(self.write_hand_overs(padded), 0)
+        self.assertFalse(padded[0]["field"].startswith("counters."), padded[0])
+
+    @staticmethod
+    def write_hand_overs(fields):
+        return sum(row["write_hand_overs"] for row in fields if row["field"].startswith("counters."))
+
+    def check_places(self, pair):
+        """Both sides count."""
+        source = (tools.ROOT / "workloads" / "kvstore.c").read_text().splitlines()
+        for side in ("from", "to"):
+            file, line = pair[side].rsplit(":", 1)
+            self.assertTrue(file.endswith("kvstore.c"))
+            self.assertIn("__atomic_fetch_add(&statistics", source[int(line) - 1])
+
+    def check_sharers(self, line, sharers):
+        """Each worker counts each of its operations."""
+        counts = sorted((row["reads"] + row["writes"] for row in sharers if row["address"] == line["address"]), reverse=True)
+        self.assertEqual(counts[:2], [line["most_accesses"], line["second_most"]])
+        self.assertEqual(line["uniform"], "yes")
+        self.assertEqual(len(counts), line["sharers"])

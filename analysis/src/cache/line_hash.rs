@@ -4,13 +4,13 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// For maps whose keys are line numbers: a multiplication in place of the default, which resists attacks that addresses
 /// of a trace don't make.
-pub(super) type LineHash = BuildHasherDefault<LineHasher>;
+pub(crate) type LineHash = BuildHasherDefault<LineHasher>;
 
 /// 2^64 divided by the golden ratio, odd.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LineHasher(u64);
+pub(crate) struct LineHasher(u64);
 
 impl Hasher for LineHasher {
     fn finish(&self) -> u64 {
@@ -22,6 +22,11 @@ impl Hasher for LineHasher {
         // The upper bits of the product depend on all of the number; maps look at the lower ones, too.
         let product = (self.0 ^ number).wrapping_mul(MULTIPLIER);
         self.0 = product ^ (product >> 32);
+    }
+
+    #[inline(always)]
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(number.into());
     }
 
     fn write(&mut self, bytes: &[u8]) {

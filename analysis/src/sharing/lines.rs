@@ -2,26 +2,51 @@
 
 use std::collections::HashMap;
 
-/// A thread that has read or written the line since it was last handed over for writing.
+use trackway_trace::SiteId;
+
+use crate::cache::LineHash;
+
+/// Bits for the parts of a line: bytes of lines of up to 64 bytes, equal parts of longer ones.
+pub(super) const PARTS: u64 = 64;
+
+/// What a thread did with a line.
 #[derive(Clone, Copy, Debug)]
-struct Holder {
-    thread: u32,
+pub(super) struct Sharer {
+    pub thread: u32,
+    /// Has had the line since another one wrote it last.
+    holds: bool,
     /// The thread's latest access took place no later.
     until_ns: u64,
+    /// Parts that it accessed, and that it wrote, since it has the line.
+    accessed: u64,
+    written: u64,
+    /// Of the latest access, and of the latest write.
+    site: SiteId,
+    writer: SiteId,
+    pub reads: u64,
+    pub writes: u64,
 }
 
 /// Of one cache line.
-#[derive(Clone, Debug, Default)]
-struct Line {
-    writer: Option<Holder>,
-    holders: Vec<Holder>,
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub process: u32,
+    pub number: u64,
+    /// Which of the sharers wrote last.
+    writer: Option<u32>,
+    /// Most lines have one.
+    first: Sharer,
+    others: Vec<Sharer>,
 }
 
-/// An access, as far as sharing goes.
+/// An access to a line, as far as sharing goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub thread: u32,
+    pub site: SiteId,
     pub writes: bool,
+    /// A bit for each part of the line that it covers.
+    pub parts: u64,
     /// Between which times it took place.
     pub from_ns: u64,
     pub until_ns: u64,
@@ -30,75 +55,183 @@ pub(super) struct Access {
 /// A line that came from another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HandOver {
+    pub from_thread: u32,
+    /// What the other thread did last with the line: a write if it is read now.
+    pub from_site: SiteId,
     /// Whether the two accesses were in this order for certain.
     pub certain: bool,
+    /// Whether the other threads did not touch the same parts: wrote what is read, accessed what is written.
+    pub is_false: bool,
+}
+
+impl Sharer {
+    fn new(access: &Access) -> Sharer {
+        Sharer {
+            thread: access.thread,
+            holds: false,
+            until_ns: 0,
+            accessed: 0,
+            written: 0,
+            site: access.site,
+            writer: access.site,
+            reads: 0,
+            writes: 0,
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, access: &Access) {
+        self.holds = true;
+        self.until_ns = self.until_ns.max(access.until_ns);
+        self.accessed |= access.parts;
+        self.site = access.site;
+        if access.writes {
+            self.written |= access.parts;
+            self.writer = access.site;
+            self.writes += 1;
+        } else {
+            self.reads += 1;
+        }
+    }
+
+    fn lose(&mut self) {
+        self.holds = false;
+        self.accessed = 0;
+        self.written = 0;
+    }
+
+    fn hands_over(&self, access: &Access) -> HandOver {
+        let (from_site, parts) = match access.writes {
+            true => (self.site, self.accessed),
+            false => (self.writer, self.written),
+        };
+        HandOver {
+            from_thread: self.thread,
+            from_site,
+            certain: self.until_ns <= access.from_ns,
+            is_false: parts & access.parts == 0,
+        }
+    }
 }
 
 impl Line {
-    /// Makes the thread hold the line; says whether another one had to hand it over.
-    fn access(&mut self, access: Access) -> Option<HandOver> {
-        if access.writes {
-            self.write(access)
-        } else {
-            self.read(access)
+    fn new(process: u32, number: u64, access: &Access) -> Line {
+        Line {
+            process,
+            number,
+            writer: None,
+            first: Sharer::new(access),
+            others: Vec::new(),
         }
+    }
+
+    pub fn sharers(&self) -> impl Iterator<Item = &Sharer> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn sharers_mut(&mut self) -> impl Iterator<Item = &mut Sharer> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    fn sharer(&mut self, access: &Access) -> &mut Sharer {
+        if self.first.thread == access.thread {
+            return &mut self.first;
+        }
+        let position = self
+            .others
+            .iter()
+            .position(|sharer| sharer.thread == access.thread);
+        let position = position.unwrap_or_else(|| {
+            self.others.push(Sharer::new(access));
+            self.others.len() - 1
+        });
+        &mut self.others[position]
+    }
+
+    /// Makes the thread hold the line; says whether another one had to hand it over.
+    #[inline]
+    fn access(&mut self, access: &Access) -> Option<HandOver> {
+        let is_alone = self.others.is_empty() && self.first.thread == access.thread;
+        let hand_over = match (is_alone, access.writes) {
+            (true, _) => None,
+            (false, true) => self.taken_from_all(access),
+            (false, false) => self.taken_from_writer(access),
+        };
+        self.sharer(access).add(access);
+        if access.writes {
+            self.writer = Some(access.thread);
+        }
+        hand_over
     }
 
     /// Another thread's write is read for the first time.
-    fn read(&mut self, access: Access) -> Option<HandOver> {
-        let own = self
-            .holders
-            .iter_mut()
-            .find(|holder| holder.thread == access.thread);
-        if let Some(own) = own {
-            own.until_ns = own.until_ns.max(access.until_ns);
+    fn taken_from_writer(&mut self, access: &Access) -> Option<HandOver> {
+        let writer = self.writer.filter(|writer| *writer != access.thread)?;
+        let mut sharers = self.sharers();
+        if sharers.any(|sharer| sharer.thread == access.thread && sharer.holds) {
             return None;
         }
-        self.holders.push(access.holder());
-        let writer = self.writer.filter(|writer| writer.thread != access.thread)?;
-        Some(HandOver {
-            certain: writer.until_ns <= access.from_ns,
-        })
+        let writer = self.sharers().find(|sharer| sharer.thread == writer)?;
+        Some(writer.hands_over(access))
     }
 
-    /// Other threads have read or written the line since this one wrote it.
-    fn write(&mut self, access: Access) -> Option<HandOver> {
-        let others = self
-            .holders
-            .iter()
-            .filter(|holder| holder.thread != access.thread);
-        let others_until = others.map(|holder| holder.until_ns).max();
-        self.holders.clear();
-        self.holders.push(access.holder());
-        self.writer = Some(access.holder());
-        others_until.map(|until_ns| HandOver {
-            certain: until_ns <= access.from_ns,
-        })
-    }
-}
-
-impl Access {
-    fn holder(&self) -> Holder {
-        Holder {
-            thread: self.thread,
-            until_ns: self.until_ns,
+    /// Other threads have read or written the line since this one wrote it. It comes from the one that wrote it last, if
+    /// that is among them, else from the one that read it last.
+    fn taken_from_all(&mut self, access: &Access) -> Option<HandOver> {
+        let writer = self.writer;
+        let mut latest: Option<HandOver> = None;
+        let (mut rank, mut certain, mut is_false) = ((false, 0), true, true);
+        for sharer in self.sharers_mut() {
+            if sharer.thread == access.thread || !sharer.holds {
+                continue;
+            }
+            let hand_over = sharer.hands_over(access);
+            certain &= hand_over.certain;
+            is_false &= hand_over.is_false;
+            let this = (Some(sharer.thread) == writer, sharer.until_ns);
+            if latest.is_none() || this > rank {
+                (latest, rank) = (Some(hand_over), this);
+            }
+            sharer.lose();
         }
+        latest.map(|latest| HandOver {
+            certain,
+            is_false,
+            ..latest
+        })
     }
 }
 
-/// All lines that were ever accessed, by process and number.
+/// All lines that were ever accessed.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    lines: HashMap<(u32, u64), Line>,
+    lines: Vec<Line>,
+    /// By process and number.
+    positions: HashMap<(u32, u64), u32, LineHash>,
+    /// Of the latest access.
+    latest: u32,
 }
 
 impl Lines {
-    pub fn access(&mut self, process: u32, number: u64, access: Access) -> Option<HandOver> {
-        self.lines.entry((process, number)).or_default().access(access)
+    /// The line's position in [`Lines::all`], and what was handed over.
+    #[inline]
+    pub fn access(&mut self, process: u32, number: u64, access: &Access) -> (u32, Option<HandOver>) {
+        let is_latest = |line: &Line| line.number == number && line.process == process;
+        if !self.lines.get(self.latest as usize).is_some_and(is_latest) {
+            self.latest = self.find(process, number, access);
+        }
+        (self.latest, self.lines[self.latest as usize].access(access))
     }
 
-    pub fn len(&self) -> usize {
-        self.lines.len()
+    fn find(&mut self, process: u32, number: u64, access: &Access) -> u32 {
+        *self.positions.entry((process, number)).or_insert_with(|| {
+            self.lines.push(Line::new(process, number, access));
+            (self.lines.len() - 1) as u32
+        })
+    }
+
+    pub fn all(&self) -> &[Line] {
+        &self.lines
     }
 }
 
@@ -109,6 +242,17 @@ mod tests {
     const READ: bool = false;
     const WRITE: bool = true;
 
+    fn access(thread: u32, writes: bool, parts: u64, from_ns: u64, until_ns: u64) -> Access {
+        Access {
+            thread,
+            site: SiteId(thread),
+            writes,
+            parts,
+            from_ns,
+            until_ns,
+        }
+    }
+
     /// Accesses of one line, as thread and kind, each in a nanosecond of its own; which ones are hand-overs.
     fn hand_overs(accesses: &[(u32, bool)]) -> Vec<bool> {
         let mut lines = Lines::default();
@@ -117,13 +261,7 @@ mod tests {
             .iter()
             .zip(times)
             .map(|(&(thread, writes), from_ns)| {
-                let access = Access {
-                    thread,
-                    writes,
-                    from_ns,
-                    until_ns: from_ns + 10,
-                };
-                let hand_over = lines.access(0, 7, access);
+                let (_, hand_over) = lines.access(0, 7, &access(thread, writes, 1, from_ns, from_ns + 10));
                 assert!(hand_over.is_none_or(|hand_over| hand_over.certain));
                 hand_over.is_some()
             })
@@ -165,20 +303,84 @@ mod tests {
     #[test]
     fn what_may_have_been_at_the_same_time_is_uncertain() {
         let mut lines = Lines::default();
-        let access = |thread, from_ns, until_ns| Access {
-            thread,
-            writes: true,
-            from_ns,
-            until_ns,
+        let mut certain = |process, thread, from_ns, until_ns| {
+            let (_, hand_over) = lines.access(process, 1, &access(thread, WRITE, 1, from_ns, until_ns));
+            hand_over.map(|hand_over| hand_over.certain)
         };
-        let certain = |hand_over: Option<HandOver>| hand_over.map(|hand_over| hand_over.certain);
-        assert_eq!(certain(lines.access(0, 1, access(1, 0, 20))), None);
-        assert_eq!(certain(lines.access(0, 1, access(2, 10, 30))), Some(false));
-        assert_eq!(certain(lines.access(0, 1, access(1, 30, 40))), Some(true));
-        assert_eq!(
-            certain(lines.access(1, 1, access(3, 50, 60))),
-            None,
-            "another process"
-        );
+        assert_eq!(certain(0, 1, 0, 20), None);
+        assert_eq!(certain(0, 2, 10, 30), Some(false));
+        assert_eq!(certain(0, 1, 30, 40), Some(true));
+        assert_eq!(certain(1, 3, 50, 60), None, "another process");
+    }
+
+    #[test]
+    fn sharing_is_false_where_threads_touch_other_parts() {
+        let mut lines = Lines::default();
+        let mut take = |thread, writes, parts, time| {
+            let (_, hand_over) = lines.access(0, 1, &access(thread, writes, parts, time, time + 1));
+            hand_over.map(|hand_over| (hand_over.is_false, hand_over.from_thread))
+        };
+        assert_eq!(take(1, WRITE, 0b0001, 0), None);
+        assert_eq!(take(2, WRITE, 0b0010, 1), Some((true, 1)));
+        assert_eq!(take(1, WRITE, 0b0001, 2), Some((true, 2)));
+        assert_eq!(take(2, READ, 0b0011, 3), Some((false, 1)));
+        assert_eq!(take(3, READ, 0b1000, 4), Some((true, 1)));
+        // Thread 3 read what is written now, thread 1 didn't; the line comes from its last writer.
+        assert_eq!(take(4, WRITE, 0b1000, 5), Some((false, 1)));
+    }
+
+    /// What `access` takes, by the definition, given all earlier accesses of the line: certain, false.
+    fn naive(earlier: &[Access], access: &Access) -> Option<(bool, bool)> {
+        let lost_at = |thread: u32| {
+            let by_another = |other: &Access| other.writes && other.thread != thread;
+            earlier
+                .iter()
+                .rposition(by_another)
+                .map_or(0, |position| position + 1)
+        };
+        let had = |thread: u32, only_writes: bool| {
+            let since = &earlier[lost_at(thread)..];
+            let own = since.iter().filter(move |other| other.thread == thread);
+            own.filter(move |other| other.writes || !only_writes)
+        };
+        let from: Vec<u32> = if access.writes {
+            (0..4)
+                .filter(|thread| *thread != access.thread && had(*thread, false).count() > 0)
+                .collect()
+        } else {
+            let writer = earlier
+                .iter()
+                .rfind(|other| other.writes)
+                .map(|write| write.thread);
+            let taken = had(access.thread, false).count() == 0;
+            writer
+                .filter(|writer| *writer != access.thread && taken)
+                .into_iter()
+                .collect()
+        };
+        let is_certain = |thread: &u32| {
+            let own = earlier.iter().filter(|other| other.thread == *thread);
+            own.map(|other| other.until_ns).max() <= Some(access.from_ns)
+        };
+        let overlaps =
+            |thread: &u32| had(*thread, !access.writes).any(|other| other.parts & access.parts != 0);
+        (!from.is_empty()).then(|| (from.iter().all(is_certain), !from.iter().any(overlaps)))
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn hand_overs_are_those_of_the_definition(
+            steps in proptest::collection::vec((0u32..4, proptest::bool::ANY, 1u64..16, 0u64..40), 1..60)
+        ) {
+            let mut lines = Lines::default();
+            let mut earlier = Vec::new();
+            for (time, (thread, writes, parts, length)) in (0..).zip(steps) {
+                let access = access(thread, writes, parts, 10 * time, 10 * time + length);
+                let (_, found) = lines.access(1, 2, &access);
+                let found = found.map(|hand_over| (hand_over.certain, hand_over.is_false));
+                proptest::prop_assert_eq!(found, naive(&earlier, &access));
+                earlier.push(access);
+            }
+        }
     }
 }

@@ -2,16 +2,17 @@
 
 mod lines;
 mod tables;
+mod totals;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::AddAssign;
 
 use trackway_trace::{Batch, Program, SiteId, Trace};
 
 use crate::{Analysis, Findings, Order};
-use lines::{Access, Lines};
+use lines::{Access, HandOver, Lines, PARTS};
 
-/// Counts how often cache lines go from thread to thread, by the place that takes them.
+/// Counts how often cache lines go from thread to thread, by the places that take them and had them.
 #[derive(Debug, Clone)]
 pub struct Sharing {
     line_bytes: u64,
@@ -20,7 +21,7 @@ pub struct Sharing {
     writes: Vec<bool>,
 }
 
-/// What a site, or a group of sites, took from other threads.
+/// What was handed over, between threads, or at a site or a group of sites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct HandOvers {
     /// Lines that another thread wrote, and that were read.
@@ -29,11 +30,20 @@ pub struct HandOvers {
     pub writes: u64,
     /// Those of both whose order is certain.
     pub certain: u64,
+    /// Those of both in which the threads did not touch the same bytes.
+    pub false_sharing: u64,
 }
 
 impl HandOvers {
     pub fn all(&self) -> u64 {
         self.reads + self.writes
+    }
+
+    fn count(&mut self, writes: bool, hand_over: &HandOver) {
+        self.writes += u64::from(writes);
+        self.reads += u64::from(!writes);
+        self.certain += u64::from(hand_over.certain);
+        self.false_sharing += u64::from(hand_over.is_false);
     }
 }
 
@@ -42,17 +52,25 @@ impl AddAssign<&HandOvers> for HandOvers {
         self.reads += other.reads;
         self.writes += other.writes;
         self.certain += other.certain;
+        self.false_sharing += other.false_sharing;
     }
 }
 
+/// A line that goes from a place to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct Passage {
+    line: u32,
+    from: SiteId,
+    to: SiteId,
+    from_thread: u32,
+    to_thread: u32,
+}
+
 /// Who holds which line, and what was handed over so far.
+#[derive(Default)]
 pub struct SharingShard {
     lines: Lines,
-    sites: Vec<HandOvers>,
-    /// Lines that a site took from others: site, process, number of the line.
-    taken: HashSet<(SiteId, u32, u64)>,
-    /// Threads that took lines at a site.
-    takers: HashSet<(SiteId, u32)>,
+    passages: HashMap<Passage, HandOvers>,
 }
 
 impl Sharing {
@@ -65,25 +83,43 @@ impl Sharing {
         }
     }
 
+    #[inline]
     fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize) {
         let (site, address) = (batch.site[index], batch.address[index]);
-        let access = Access {
+        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
+        let mut access = Access {
             thread: batch.stream,
+            site,
             writes: self.writes[site.index()],
+            parts: 0,
             from_ns: batch.first_ns,
             until_ns: batch.last_ns,
         };
-        let last = address.saturating_add(batch.length(index).saturating_sub(1));
-        for number in address / self.line_bytes..=last / self.line_bytes {
-            if let Some(hand_over) = shard.lines.access(batch.process, number, access) {
-                let counts = &mut shard.sites[site.index()];
-                counts.writes += u64::from(access.writes);
-                counts.reads += u64::from(!access.writes);
-                counts.certain += u64::from(hand_over.certain);
-                shard.taken.insert((site, batch.process, number));
-                shard.takers.insert((site, batch.stream));
+        for number in address / self.line_bytes..=last_byte / self.line_bytes {
+            access.parts = self.parts(number, address, last_byte);
+            let (line, hand_over) = shard.lines.access(batch.process, number, &access);
+            if let Some(hand_over) = hand_over {
+                let passage = Passage {
+                    line,
+                    from: hand_over.from_site,
+                    to: site,
+                    from_thread: hand_over.from_thread,
+                    to_thread: batch.stream,
+                };
+                let counts = shard.passages.entry(passage).or_default();
+                counts.count(access.writes, &hand_over);
             }
         }
+    }
+
+    /// A bit for each part of the line that lies between the two bytes.
+    #[inline]
+    fn parts(&self, line: u64, first_byte: u64, last_byte: u64) -> u64 {
+        let part_bytes = (self.line_bytes / PARTS).max(1);
+        let start = line * self.line_bytes;
+        let first = first_byte.saturating_sub(start) / part_bytes;
+        let last = (last_byte - start).min(self.line_bytes - 1) / part_bytes;
+        u64::MAX >> (PARTS - 1 - last) & u64::MAX << first
     }
 }
 
@@ -95,12 +131,7 @@ impl Analysis for Sharing {
     }
 
     fn start_shard(&self) -> SharingShard {
-        SharingShard {
-            lines: Lines::default(),
-            sites: vec![HandOvers::default(); self.writes.len()],
-            taken: HashSet::new(),
-            takers: HashSet::new(),
-        }
+        SharingShard::default()
     }
 
     fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {
@@ -111,12 +142,37 @@ impl Analysis for Sharing {
 
     /// All accesses are in one shard; the other has none.
     fn merge(&self, into: &mut SharingShard, from: SharingShard) {
-        if into.lines.len() == 0 {
+        if into.lines.all().is_empty() {
             *into = from;
         }
     }
 
     fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
         tables::findings(&shard, trace, self.line_bytes, self.top)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_bytes_or_equal_shares_of_longer_lines() {
+        let parts = |line_bytes, line, first, last| {
+            let sharing = Sharing {
+                line_bytes,
+                top: 1,
+                writes: Vec::new(),
+            };
+            sharing.parts(line, first, last)
+        };
+        assert_eq!(parts(64, 1, 64, 67), 0b1111);
+        assert_eq!(parts(64, 1, 127, 130), 1 << 63);
+        assert_eq!(parts(64, 2, 127, 130), 0b111);
+        assert_eq!(parts(64, 0, 0, 1000), u64::MAX);
+        assert_eq!(parts(128, 0, 2, 4), 0b110);
+        assert_eq!(parts(16, 0, 15, 16), 1 << 15);
+        let last = u64::MAX / 64;
+        assert_eq!(parts(64, last, u64::MAX, u64::MAX), 1 << 63);
     }
 }

@@ -1,173 +1,284 @@
-//! What was shared, by field and by line of source.
+//! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::HashSet;
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, Trace};
+use trackway_trace::{Program, SiteId, StringId, Trace};
 
+use super::lines::Line;
+use super::totals::{group_by, total, Group};
 use super::{HandOvers, SharingShard};
 use crate::misses::group;
 use crate::names::Names;
 use crate::Findings;
 
-/// Sites that belong together.
-struct Group<K> {
-    key: K,
-    counts: HandOvers,
-    main_site: SiteId,
-    lines: HashSet<(u32, u64)>,
-    threads: HashSet<u32>,
+struct Tables<'t> {
+    shard: &'t SharingShard,
+    program: &'t Program,
+    names: Names<'t>,
+    /// Of the recorded program.
+    directory: &'t Path,
+    line_bytes: u64,
+    top: usize,
+    total: HandOvers,
 }
 
 pub(super) fn findings(shard: &SharingShard, trace: &Trace, line_bytes: u64, top: usize) -> Findings {
     let program = trace.program();
-    let names = Names::new(program);
-    let fields = groups(shard, |site| group::field_key(program, program.site(site)));
-    let lines = groups(shard, |site| group::line_key(program, program.site(site)));
-    let directory = Path::new(&trace.meta().working_directory);
-    let path = |text: &str| {
-        let inside = Path::new(text).strip_prefix(directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
+    let tables = Tables {
+        shard,
+        program,
+        names: Names::new(program),
+        directory: Path::new(&trace.meta().working_directory),
+        line_bytes,
+        top,
+        total: total(shard),
     };
-    let mut total = HandOvers::default();
-    shard.sites.iter().for_each(|counts| total += counts);
-    let field_table = build("fields", "Fields", &fields, &total, top, |builder| {
-        builder.text("field", "field", |group| group::field_name(&names, group.key))
-    });
-    let line_table = build("lines", "Lines", &lines, &total, top, |builder| {
-        builder
-            .path("file", "file", |group| path(names.text(group.key.0)))
-            .optional_integer("line", "line", Unit::Number, |group| {
-                (group.key.1 > 0).then_some(group.key.1.into())
-            })
-            .text("function", "function", |group| {
-                names.function_of(program.site(group.main_site))
-            })
+    let fields = group_by(shard, |passage| {
+        group::field_key(program, program.site(passage.to))
     });
     let answer = match fields.first() {
-        Some(first) => answer(program, &names, first, &total, &path),
+        Some(first) => tables.answer(first),
         None => "No cache line went from one thread to another".to_owned(),
     };
+    let cache_lines = group_by(shard, |passage| passage.line);
     Findings {
         answer: Some(answer),
-        tables: vec![field_table, line_table, totals(shard, &total, line_bytes)],
+        tables: vec![
+            tables.fields(&fields),
+            tables.lines(),
+            tables.pairs(),
+            tables.cache_lines(&cache_lines),
+            tables.sharers(&cache_lines),
+            tables.threads(),
+            tables.sharing(),
+        ],
     }
 }
 
-fn answer(
-    program: &Program,
-    names: &Names,
-    first: &Group<group::FieldKey>,
-    total: &HandOvers,
-    path: &impl Fn(&str) -> String,
-) -> String {
-    let location = program.location(program.site(first.main_site).location);
-    let share = first.counts.all() as f64 / total.all() as f64 * 100.0;
-    format!(
-        "{}, taken at {}:{}, is {share:.0} % of the hand-overs of cache lines between threads",
-        group::field_name(names, first.key),
-        path(names.text(location.file)),
-        location.line,
-    )
-}
+impl<'t> Tables<'t> {
+    fn answer(&self, first: &Group<group::FieldKey>) -> String {
+        let location = self.program.location(self.program.site(first.main_site).location);
+        let per_cent = |part: u64, whole: u64| part as f64 / whole as f64 * 100.0;
+        let field = group::field_name(&self.names, first.key);
+        let file = self.path(self.names.text(location.file));
+        format!(
+            "{field}, taken at {file}:{}, is {:.0} % of the hand-overs of cache lines between threads, {:.0} % of them false sharing",
+            location.line,
+            per_cent(first.counts.all(), self.total.all()),
+            per_cent(first.counts.false_sharing, first.counts.all()),
+        )
+    }
 
-/// The largest first; equal ones in the order of the program.
-fn groups<K: Eq + Hash + Copy>(shard: &SharingShard, key: impl Fn(SiteId) -> K) -> Vec<Group<K>> {
-    let mut positions: HashMap<K, usize> = HashMap::new();
-    let mut groups: Vec<Group<K>> = Vec::new();
-    for (index, counts) in shard.sites.iter().enumerate() {
-        if counts.all() == 0 {
-            continue;
-        }
-        let site = SiteId(index as u32);
-        let position = *positions.entry(key(site)).or_insert_with(|| {
-            groups.push(Group {
-                key: key(site),
-                counts: HandOvers::default(),
-                main_site: site,
-                lines: HashSet::new(),
-                threads: HashSet::new(),
-            });
-            groups.len() - 1
+    fn fields(&self, fields: &[Group<group::FieldKey>]) -> Table {
+        self.build("fields", "Fields by hand-overs", fields, |builder| {
+            builder.text("field", "field", |group| {
+                group::field_name(&self.names, group.key)
+            })
+        })
+    }
+
+    fn lines(&self) -> Table {
+        let lines = group_by(self.shard, |passage| {
+            group::line_key(self.program, self.program.site(passage.to))
         });
-        let group = &mut groups[position];
-        group.counts += counts;
-        if counts.all() > shard.sites[group.main_site.index()].all() {
-            group.main_site = site;
+        self.build("lines", "Lines by hand-overs", &lines, |builder| {
+            builder
+                .path("file", "file", |group| self.path(self.names.text(group.key.0)))
+                .optional_integer("line", "line", Unit::Number, |group| {
+                    (group.key.1 > 0).then_some(group.key.1.into())
+                })
+                .text("function", "function", |group| self.function(group.main_site))
+        })
+    }
+
+    fn pairs(&self) -> Table {
+        let place = |site| group::line_key(self.program, self.program.site(site));
+        let pairs = group_by(self.shard, |passage| {
+            let field = group::field_key(self.program, self.program.site(passage.to));
+            (field, place(passage.from), place(passage.to))
+        });
+        self.build(
+            "pairs",
+            "Places between which lines go, by hand-overs",
+            &pairs,
+            |builder| {
+                builder
+                    .text("field", "field", |group| {
+                        group::field_name(&self.names, group.key.0)
+                    })
+                    .path("from", "from", |group| self.place(group.key.1))
+                    .path("to", "to", |group| self.place(group.key.2))
+            },
+        )
+    }
+
+    fn place(&self, (file, line): (StringId, u32)) -> String {
+        format!("{}:{line}", self.path(self.names.text(file)))
+    }
+
+    fn cache_lines(&self, lines: &[Group<u32>]) -> Table {
+        let line = |group: &Group<u32>| &self.shard.lines.all()[group.key as usize];
+        let field = |group: &Group<u32>| {
+            let site = self.program.site(group.main_site);
+            group::field_name(&self.names, group::field_key(self.program, site))
+        };
+        self.build("cache_lines", "Cache lines by hand-overs", lines, |builder| {
+            builder
+                .integer("process", "process", Unit::Number, |group| {
+                    line(group).process.into()
+                })
+                .text("address", "address", |group| self.address(line(group)))
+                .text("field", "field", field)
+                .integer("sharers", "sharers", Unit::Count, |group| {
+                    line(group).sharers().count() as u64
+                })
+                .integer("most_accesses", "most accesses", Unit::Count, |group| {
+                    most_accesses(line(group))[0]
+                })
+                .integer("second_most", "second most", Unit::Count, |group| {
+                    most_accesses(line(group))[1]
+                })
+                .text("uniform", "uniform", |group| {
+                    let [most, second] = most_accesses(line(group));
+                    if most < second.saturating_mul(2) {
+                        "yes"
+                    } else {
+                        "no"
+                    }
+                })
+        })
+    }
+
+    /// Of the lines that are shown, what each thread did.
+    fn sharers(&self, lines: &[Group<u32>]) -> Table {
+        let lines = self.cut(lines).iter();
+        let rows: Vec<_> = lines
+            .map(|group| &self.shard.lines.all()[group.key as usize])
+            .flat_map(|line| line.sharers().map(move |sharer| (line, sharer)))
+            .collect();
+        TableBuilder::new("sharers", "Who accessed these cache lines", &rows)
+            .integer("process", "process", Unit::Number, |(line, _)| {
+                line.process.into()
+            })
+            .text("address", "address", |(line, _)| self.address(line))
+            .integer("stream", "stream", Unit::Number, |(_, sharer)| {
+                sharer.thread.into()
+            })
+            .integer("reads", "reads", Unit::Count, |(_, sharer)| sharer.reads)
+            .integer("writes", "writes", Unit::Count, |(_, sharer)| sharer.writes)
+            .build()
+    }
+
+    fn threads(&self) -> Table {
+        let pairs = group_by(self.shard, |passage| (passage.from_thread, passage.to_thread));
+        self.build(
+            "threads",
+            "Threads between which lines go, by hand-overs",
+            &pairs,
+            |builder| {
+                builder
+                    .integer("from_stream", "from stream", Unit::Number, |group| {
+                        group.key.0.into()
+                    })
+                    .integer("to_stream", "to stream", Unit::Number, |group| group.key.1.into())
+            },
+        )
+    }
+
+    fn sharing(&self) -> Table {
+        let taken: HashSet<u32> = self.shard.passages.keys().map(|passage| passage.line).collect();
+        let total = self.total;
+        TableBuilder::new("sharing", "Sharing", &[()])
+            .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {
+                self.line_bytes
+            })
+            .integer("cache_lines", "cache lines accessed", Unit::Count, |()| {
+                self.shard.lines.all().len() as u64
+            })
+            .integer("handed_over", "of them handed over", Unit::Count, |()| {
+                taken.len() as u64
+            })
+            .integer("read_hand_overs", "hand-overs to read", Unit::Count, |()| {
+                total.reads
+            })
+            .integer("write_hand_overs", "hand-overs to write", Unit::Count, |()| {
+                total.writes
+            })
+            .share("false_sharing", "of them false sharing", |()| {
+                (total.false_sharing, total.all())
+            })
+            .share("certain", "in an order that is certain", |()| {
+                (total.certain, total.all())
+            })
+            .as_record()
+            .build()
+    }
+
+    /// The names of the rows' groups, then what was handed over.
+    fn build<K>(
+        &self,
+        name: &str,
+        title: &str,
+        groups: &[Group<K>],
+        name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
+    ) -> Table {
+        let shown = self.cut(groups);
+        let cut = if shown.len() < groups.len() {
+            format!(", {} of {}", shown.len(), groups.len())
+        } else {
+            String::new()
+        };
+        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown))
+            .integer("read_hand_overs", "to read", Unit::Count, |group| {
+                group.counts.reads
+            })
+            .integer("write_hand_overs", "to write", Unit::Count, |group| {
+                group.counts.writes
+            })
+            .share("share", "share", |group| (group.counts.all(), self.total.all()))
+            .share("false_sharing", "false", |group| {
+                (group.counts.false_sharing, group.counts.all())
+            })
+            .share("certain", "certain", |group| {
+                (group.counts.certain, group.counts.all())
+            })
+            .integer("cache_lines", "cache lines", Unit::Count, |group| {
+                group.lines.len() as u64
+            })
+            .integer("threads", "threads", Unit::Count, |group| {
+                group.threads.len() as u64
+            })
+            .build()
+    }
+
+    fn cut<'g, K>(&self, groups: &'g [Group<K>]) -> &'g [Group<K>] {
+        &groups[..groups.len().min(self.top)]
+    }
+
+    fn address(&self, line: &Line) -> String {
+        format!("{:#x}", line.number * self.line_bytes)
+    }
+
+    fn function(&self, site: SiteId) -> String {
+        self.names.function_of(self.program.site(site))
+    }
+
+    /// Without the folder in which the program ran.
+    fn path(&self, text: &str) -> String {
+        let inside = Path::new(text).strip_prefix(self.directory).ok();
+        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
+    }
+}
+
+/// By the threads that have most.
+fn most_accesses(line: &Line) -> [u64; 2] {
+    line.sharers().fold([0, 0], |[most, second], sharer| {
+        let count = sharer.reads + sharer.writes;
+        match count > most {
+            true => [count, most],
+            false => [most, second.max(count)],
         }
-    }
-    for &(site, process, number) in &shard.taken {
-        groups[positions[&key(site)]].lines.insert((process, number));
-    }
-    for &(site, thread) in &shard.takers {
-        groups[positions[&key(site)]].threads.insert(thread);
-    }
-    groups.sort_by_key(|group| std::cmp::Reverse(group.counts.all()));
-    groups
-}
-
-fn build<K>(
-    name: &str,
-    title: &str,
-    groups: &[Group<K>],
-    total: &HandOvers,
-    top: usize,
-    name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
-) -> Table {
-    let shown = &groups[..groups.len().min(top)];
-    let cut = if shown.len() < groups.len() {
-        format!(", {} of {}", shown.len(), groups.len())
-    } else {
-        String::new()
-    };
-    let title = format!("{title} by hand-overs{cut}");
-    name_columns(TableBuilder::new(name, title, shown))
-        .integer("read_hand_overs", "to read", Unit::Count, |group| {
-            group.counts.reads
-        })
-        .integer("write_hand_overs", "to write", Unit::Count, |group| {
-            group.counts.writes
-        })
-        .share("share", "share", |group| (group.counts.all(), total.all()))
-        .share("certain", "certain", |group| {
-            (group.counts.certain, group.counts.all())
-        })
-        .integer("cache_lines", "cache lines", Unit::Count, |group| {
-            group.lines.len() as u64
-        })
-        .integer("threads", "threads", Unit::Count, |group| {
-            group.threads.len() as u64
-        })
-        .build()
-}
-
-fn totals(shard: &SharingShard, total: &HandOvers, line_bytes: u64) -> Table {
-    let taken: HashSet<(u32, u64)> = shard
-        .taken
-        .iter()
-        .map(|&(_, process, number)| (process, number))
-        .collect();
-    TableBuilder::new("sharing", "Sharing", &[()])
-        .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {
-            line_bytes
-        })
-        .integer("cache_lines", "cache lines accessed", Unit::Count, |()| {
-            shard.lines.len() as u64
-        })
-        .integer("handed_over", "of them handed over", Unit::Count, |()| {
-            taken.len() as u64
-        })
-        .integer("read_hand_overs", "hand-overs to read", Unit::Count, |()| {
-            total.reads
-        })
-        .integer("write_hand_overs", "hand-overs to write", Unit::Count, |()| {
-            total.writes
-        })
-        .share("certain", "in an order that is certain", |()| {
-            (total.certain, total.all())
-        })
-        .as_record()
-        .build()
+    })
 }
