@@ -16,6 +16,25 @@ pub enum Order {
     AcrossThreads,
 }
 
+/// A part of the work on each stream: shards of all parts get all of its batches, and each does what falls to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    /// Below `count`.
+    pub number: u32,
+    /// A power of two.
+    pub count: u32,
+}
+
+impl Part {
+    /// All of the work.
+    pub const WHOLE: Part = Part { number: 0, count: 1 };
+
+    /// Whether what must be done once falls to it.
+    pub fn is_first(self) -> bool {
+        self.number == 0
+    }
+}
+
 /// What an analysis found.
 #[derive(Debug, Clone, Default)]
 pub struct Findings {
@@ -41,6 +60,19 @@ pub trait Analysis: Sync {
 
     fn start_shard(&self) -> Self::Shard;
 
+    /// Into how many parts, at most, the work on a stream can be divided, a power of two: more than 1 lets
+    /// [`Order::PerStream`] use several processors for a stream. Only shards that [`Analysis::start_part`] made for
+    /// all parts together know everything.
+    fn most_parts(&self) -> u32 {
+        1
+    }
+
+    /// A shard for a part.
+    fn start_part(&self, part: Part) -> Self::Shard {
+        debug_assert_eq!(part, Part::WHOLE);
+        self.start_shard()
+    }
+
     /// Tells a shard what is known of the program: before its first batch and, in a live run, when modules have been loaded
     /// since. Sites keep their numbers.
     fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
@@ -56,6 +88,9 @@ pub trait Analysis: Sync {
     fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings;
 }
 
+/// As many parts as anybody wants.
+const ANY_PARTS: u32 = 1 << 31;
+
 /// An analysis that may be absent.
 impl<A: Analysis> Analysis for Option<A> {
     type Shard = Option<A::Shard>;
@@ -70,6 +105,14 @@ impl<A: Analysis> Analysis for Option<A> {
 
     fn start_shard(&self) -> Self::Shard {
         self.as_ref().map(Analysis::start_shard)
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.as_ref().map_or(ANY_PARTS, Analysis::most_parts)
+    }
+
+    fn start_part(&self, part: Part) -> Self::Shard {
+        self.as_ref().map(|analysis| analysis.start_part(part))
     }
 
     fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
@@ -122,6 +165,14 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
 
     fn start_shard(&self) -> Self::Shard {
         (self.0.start_shard(), self.1.start_shard())
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.0.most_parts().min(self.1.most_parts())
+    }
+
+    fn start_part(&self, part: Part) -> Self::Shard {
+        (self.0.start_part(part), self.1.start_part(part))
     }
 
     fn take_program(&self, shard: &mut Self::Shard, program: &Program) {

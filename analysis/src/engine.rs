@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, TraceError};
 
 use crate::order_audit::order_table;
-use crate::{share_out, Analysis, Findings, Order};
+use crate::{share_out, Analysis, Findings, Order, Part};
 
 /// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
 pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
@@ -51,11 +51,11 @@ pub fn run<A: Analysis>(
     if analysis.order() == Order::AcrossThreads {
         return run_across_threads(analysis, trace, progress);
     }
-    let jobs = jobs(analysis.order(), trace);
+    let jobs = jobs(analysis, trace, threads);
     let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
     share_out(&jobs, threads, |jobs| {
         let mut worker = Worker::new(analysis, trace, progress);
-        jobs.for_each(|chunks| worker.run_job(chunks));
+        jobs.for_each(|job| worker.run_job(job));
         worker.deliver(&total);
     });
     let (shard, mut summary) = total
@@ -105,18 +105,47 @@ fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
     chunk.map_or(0, |chunk| chunk.header.stored_length.into())
 }
 
-/// What one shard takes from start to end: a chunk, or all chunks of a stream. The largest come first, so that the
-/// threads end at about the same time.
-fn jobs(order: Order, trace: &Trace) -> Vec<&[ChunkRef]> {
+/// What one shard takes from start to end: a chunk, or a part of the work on all chunks of a stream.
+struct Job<'t> {
+    chunks: &'t [ChunkRef],
+    part: Part,
+}
+
+/// The largest come first, so that the threads end at about the same time.
+fn jobs<'t>(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Vec<Job<'t>> {
     let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
-    let mut jobs: Vec<&[ChunkRef]> = match order {
+    let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
         Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
         Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
     };
-    let bytes =
-        |job: &&[ChunkRef]| -> u64 { job.iter().map(|chunk| u64::from(chunk.header.raw_length)).sum() };
-    jobs.sort_by_cached_key(|job| std::cmp::Reverse(bytes(job)));
-    jobs
+    pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
+    let count = parts(analysis, &pieces, threads);
+    let of_piece = |chunks| {
+        (0..count).map(move |number| Job {
+            chunks,
+            part: Part { number, count },
+        })
+    };
+    pieces.into_iter().flat_map(of_piece).collect()
+}
+
+/// One, unless the largest piece of work would keep one thread busy when the others have nothing left.
+fn parts(analysis: &impl Analysis, pieces: &[&[ChunkRef]], threads: NonZeroUsize) -> u32 {
+    let threads = threads.get() as u64;
+    let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
+    let largest = pieces.first().map_or(0, |chunks| raw_bytes(chunks));
+    if analysis.order() != Order::PerStream || largest.saturating_mul(threads) <= total {
+        return 1;
+    }
+    let wanted = u32::try_from(threads).unwrap_or(u32::MAX);
+    1 << analysis.most_parts().min(wanted).max(1).ilog2()
+}
+
+fn raw_bytes(chunks: &[ChunkRef]) -> u64 {
+    chunks
+        .iter()
+        .map(|chunk| u64::from(chunk.header.raw_length))
+        .sum()
 }
 
 /// One thread's part.
@@ -142,15 +171,15 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         }
     }
 
-    fn run_job(&mut self, chunks: &[ChunkRef]) {
+    fn run_job(&mut self, job: &Job) {
         let reusable = self.analysis.order() == Order::Any;
         let earlier = self.shard.take();
         let (mut shard, finished) = match earlier {
             Some(shard) if reusable => (shard, None),
-            earlier => (start_shard(self.analysis, self.trace), earlier),
+            earlier => (start_part(self.analysis, self.trace, job.part), earlier),
         };
-        for chunk in chunks {
-            self.run_chunk(chunk, &mut shard);
+        for chunk in job.chunks {
+            self.run_chunk(chunk, job.part, &mut shard);
         }
         if let Some(finished) = finished {
             self.analysis.merge(&mut shard, finished);
@@ -158,18 +187,26 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         self.shard = Some(shard);
     }
 
-    fn run_chunk(&mut self, chunk: &ChunkRef, shard: &mut A::Shard) {
-        let before = self.summary.accesses;
-        if let Err(error) = self.decode_chunk(chunk, shard) {
-            self.summary.damage.push(error);
+    fn run_chunk(&mut self, chunk: &ChunkRef, part: Part, shard: &mut A::Shard) {
+        let mut summary = RunSummary::default();
+        if let Err(error) = self.decode_chunk(chunk, shard, &mut summary) {
+            summary.damage.push(error);
         }
-        self.summary.chunks += 1;
-        (self.progress)(self.summary.accesses - before, chunk.header.stored_length.into());
+        summary.chunks = 1;
+        if part.is_first() {
+            (self.progress)(summary.accesses, chunk.header.stored_length.into());
+            self.summary.add(summary);
+        }
     }
 
-    fn decode_chunk(&mut self, chunk: &ChunkRef, shard: &mut A::Shard) -> Result<(), TraceError> {
+    fn decode_chunk(
+        &mut self,
+        chunk: &ChunkRef,
+        shard: &mut A::Shard,
+        summary: &mut RunSummary,
+    ) -> Result<(), TraceError> {
         let mut batches = self.decoder.decode(chunk)?;
-        feed(self.analysis, &mut batches, shard, &mut self.summary)
+        feed(self.analysis, &mut batches, shard, summary)
     }
 
     fn deliver(self, total: &Mutex<(A::Shard, RunSummary)>) {
@@ -183,7 +220,14 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
 
 /// A shard that knows the program.
 pub(crate) fn start_shard<A: Analysis>(analysis: &A, trace: &Trace) -> A::Shard {
-    let mut shard = analysis.start_shard();
+    start_part(analysis, trace, Part::WHOLE)
+}
+
+fn start_part<A: Analysis>(analysis: &A, trace: &Trace, part: Part) -> A::Shard {
+    let mut shard = match part {
+        Part::WHOLE => analysis.start_shard(),
+        part => analysis.start_part(part),
+    };
     analysis.take_program(&mut shard, trace.program());
     shard
 }

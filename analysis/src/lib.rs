@@ -13,7 +13,7 @@ mod order_audit;
 mod share_out;
 pub mod sharing;
 
-pub use analysis::{Analysis, Findings, Order};
+pub use analysis::{Analysis, Findings, Order, Part};
 pub use engine::{run, Progress, RunSummary};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub use names::{written_in, Names, UNKNOWN};

@@ -10,7 +10,7 @@ use testing::file::FileBytes;
 use testing::loops::nest_table;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
-use trackway_analysis::{run, Analysis, Findings, Order};
+use trackway_analysis::{run, Analysis, Findings, Order, Part};
 use trackway_report::to_csv;
 use trackway_trace::{Batch, Codec, Program, Trace};
 
@@ -26,6 +26,14 @@ impl Analysis for Accesses {
 
     fn start_shard(&self) -> Self::Shard {
         self.0.start_shard()
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.0.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> Self::Shard {
+        self.0.start_part(part)
     }
 
     fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
@@ -68,7 +76,12 @@ fn analysis(caches: &str) -> Misses {
 
 /// The tables, and the number of accesses.
 fn results<A: Analysis>(analysis: &A, trace: &Trace) -> (Vec<String>, u64) {
-    let (findings, summary) = run(analysis, trace, NonZeroUsize::MIN, &|_, _| ());
+    results_on(analysis, trace, 1)
+}
+
+fn results_on<A: Analysis>(analysis: &A, trace: &Trace, threads: usize) -> (Vec<String>, u64) {
+    let threads = NonZeroUsize::new(threads).unwrap();
+    let (findings, summary) = run(analysis, trace, threads, &|_, _| ());
     assert!(summary.damage.is_empty());
     (findings.tables.iter().map(to_csv).collect(), summary.accesses)
 }
@@ -80,6 +93,40 @@ fn misses_are_the_same() {
         let expected = results(&Accesses(analysis(caches)), &trace);
         assert_eq!(results(&analysis(caches), &trace), expected, "{caches}");
         assert_eq!(expected.1, 40 * 601 + 7 * 7 + 3 * 2001);
+    }
+}
+
+/// With more threads than streams, each thread simulates other lines.
+#[test]
+fn parts_come_to_the_same_as_the_whole() {
+    // The last two cross borders of lines.
+    let trace = trace_of_nests(&[
+        [0x1000, 40, 300],
+        [0x1003, 7, 3],
+        [0x903e, 30, 1000],
+        [u64::MAX - 90, 1, 9],
+    ]);
+    for (caches, parts) in [
+        ("L1=4K,4,64:L2=32K,8,64", 16),
+        ("L1=4K,4,64:L2=24K,4,128", 8),
+        ("L1=1K,1,32", 32),
+        ("L1=3K,1,64", 16),
+        ("L1=32K,8,64,plru", 1),
+        ("L1=32K,8,64:TLB1=4,4", 1),
+        ("L1=32K,8,64:classes", 1),
+    ] {
+        let analysis = analysis(caches);
+        assert_eq!(analysis.most_parts(), parts, "{caches}");
+        let whole = results(&analysis, &trace);
+        for threads in [2, 3, 8, 100] {
+            assert_eq!(
+                results_on(&analysis, &trace, threads),
+                whole,
+                "{caches}, {threads} threads"
+            );
+            let accesses = Accesses(analysis.clone());
+            assert_eq!(results_on(&accesses, &trace, threads), whole);
+        }
     }
 }
 

@@ -93,6 +93,9 @@ pub struct TlbLevel {
     pub ways: u32,
 }
 
+/// More parts than there are processors are of no use.
+const MOST_PART_BITS: u32 = 8;
+
 /// The levels, from the one next to the processor outwards, and what else is simulated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caches {
@@ -242,6 +245,30 @@ impl Caches {
     /// Whether a level is shared between threads.
     pub fn any_shared(&self) -> bool {
         self.levels.iter().any(|level| level.shared)
+    }
+
+    /// Into how many parts lines can be divided, by the bits of the address from [`Caches::part_shift`] on, so that
+    /// what is done to lines of one part never matters to those of another; 1 if all lines belong together.
+    pub fn most_parts(&self) -> u32 {
+        if !self.is_plain() {
+            return 1;
+        }
+        // What a set says of the address: all bits below these.
+        let known = self.levels.iter().map(|level| {
+            let geometry = level.geometry;
+            (geometry.sets() * u64::from(geometry.line_bytes)).trailing_zeros()
+        });
+        let bits = known.min().unwrap_or(0).saturating_sub(self.part_shift());
+        1 << bits.min(MOST_PART_BITS)
+    }
+
+    /// Logarithm of the longest line's bytes.
+    pub fn part_shift(&self) -> u32 {
+        let lines = self
+            .levels
+            .iter()
+            .map(|level| level.geometry.line_bytes.trailing_zeros());
+        lines.max().unwrap_or(0)
     }
 
     /// The same with a set of levels for each thread.

@@ -8,7 +8,7 @@ use super::levels::Levels;
 use super::shard::MissesShard;
 use super::{answer, audit, tables, Grouping, Measure};
 use crate::cache::{Caches, Outcome};
-use crate::{Analysis, Findings, Order};
+use crate::{Analysis, Findings, Order, Part};
 
 /// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are simulated in
 /// one order; else each thread for itself.
@@ -59,7 +59,15 @@ impl Analysis for Misses {
     }
 
     fn start_shard(&self) -> MissesShard {
-        MissesShard::new(&self.caches)
+        MissesShard::new(&self.caches, Part::WHOLE)
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.caches.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> MissesShard {
+        MissesShard::new(&self.caches, part)
     }
 
     fn takes_runs(&self) -> bool {

@@ -6,6 +6,7 @@ mod count;
 pub(crate) mod group;
 mod levels;
 mod measure;
+mod part;
 mod shard;
 mod source;
 mod tables;

@@ -5,8 +5,10 @@ use std::ops::Range;
 
 use trackway_trace::{Batch, Lane, LongBlock, Piece};
 
+use super::part::LinePart;
 use super::SiteCounters;
-use crate::cache::{with_form, Caches, Hierarchy, LineChanges, LineStore, Simulator, Totals};
+use crate::cache::{with_form, Caches, Form, Hierarchy, LineChanges, LineStore, Simulator, Totals};
+use crate::Part;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
@@ -15,6 +17,8 @@ const ADDRESS_BITS: u32 = 47;
 pub struct MissesShard {
     /// None if only accesses are counted.
     simulation: Option<(Simulator, LineChanges)>,
+    /// If others simulate other lines.
+    part: Option<LinePart>,
     sites: Vec<CountedSite>,
     /// What each thread's accesses come to, by the number of its stream.
     threads: BTreeMap<u32, SiteCounters>,
@@ -23,15 +27,16 @@ pub struct MissesShard {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct CountedSite {
-    counters: SiteCounters,
-    stores: bool,
+pub(super) struct CountedSite {
+    pub counters: SiteCounters,
+    pub stores: bool,
 }
 
 impl MissesShard {
-    pub(super) fn new(caches: &Caches) -> MissesShard {
+    pub(super) fn new(caches: &Caches, part: Part) -> MissesShard {
         MissesShard {
             simulation: Simulator::new(caches).zip(caches.line_changes()),
+            part: (part != Part::WHOLE).then(|| LinePart::new(caches, part)),
             sites: Vec::new(),
             threads: BTreeMap::new(),
             merged: Totals::default(),
@@ -52,8 +57,10 @@ impl MissesShard {
         self.simulate(batch);
         let come_to = self.simulated() - before;
         let thread = self.threads.entry(batch.stream).or_default();
-        thread.accesses = thread.accesses.saturating_add(batch.access_count());
-        thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
+        if self.part.is_none_or(|part| part.is_first()) {
+            thread.accesses = thread.accesses.saturating_add(batch.access_count());
+            thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
+        }
         for (misses, level) in thread.outcome.misses.iter_mut().zip(come_to.levels) {
             *misses += level.misses;
         }
@@ -83,6 +90,12 @@ impl MissesShard {
         let Some((simulator, changes)) = &mut self.simulation else {
             return count(&mut self.sites, batch);
         };
+        if let (Some(part), Form::Plain(hierarchy)) = (self.part, &mut simulator.form) {
+            if part.is_first() {
+                count(&mut self.sites, batch);
+            }
+            return part.simulate(hierarchy, changes, &mut self.sites, batch);
+        }
         with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
     }
 
@@ -319,7 +332,7 @@ mod tests {
             caches in caches(),
             runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..5), 1u64..60), 1..6),
         ) {
-            let mut shard = MissesShard::new(&caches);
+            let mut shard = MissesShard::new(&caches, Part::WHOLE);
             shard.take_sites(STORES.into_iter());
             let (mut whole, mut expected) = (Simulator::new(&caches).unwrap(), [Outcome::default(); 3]);
             for (lanes, count) in &runs {
