@@ -438,7 +438,7 @@ class Planner {
             Operation &O = add(Kind::Single, A.Where);
             O.Index = Index;
             O.A = Address;
-            return addValue(Index, 0);
+            return addValue(Index);
         }
         case AccessForm::Block: {
             RegisterExpression Address = address(A.Pointer, A.Where);
@@ -478,23 +478,20 @@ class Planner {
         O.FirstLane = FirstLane;
         O.FirstLaneIndex = First;
         O.Lanes = Lanes;
-        addValue(Index, First);
+        addValue(Index);
     }
 
     // ---- Values ----
 
-    // Of the access or, if it has more than 64 lanes, of those from the first one on.
-    void addValue(unsigned Index, unsigned FirstLane) {
+    void addValue(unsigned Index) {
         const Access &A = In.Accesses[Index];
         if (!A.Shape)
             return;
         std::vector<RegisterExpression> Words;
-        unsigned FirstWord = FirstLane * A.Shape->Bits / 64;
-        for (unsigned Word = 0; Word < lanesOfValue(A, FirstLane).words(); ++Word)
-            Words.push_back(valueWord(A.Value, FirstWord + Word));
+        for (unsigned Word = 0; Word < A.Shape->words(); ++Word)
+            Words.push_back(valueWord(A.Value, Word));
         Operation &O = add(Kind::Value, A.Value.Anchor);
         O.Index = Index;
-        O.FirstLaneIndex = FirstLane;
         O.Words = std::move(Words);
     }
 
