@@ -1,18 +1,12 @@
 #include "Derived.h"
 
+#include "QuietLoops.h"
+
 #include "llvm/IR/Instructions.h"
 
 using namespace llvm;
 
 namespace trackway {
-
-static Loop *outermostQuiet(Loop *L, const DenseSet<const Loop *> &Quiet) {
-    Loop *Outermost = nullptr;
-    for (; L; L = L->getParentLoop())
-        if (Quiet.contains(L))
-            Outermost = L;
-    return Outermost;
-}
 
 DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose) {
     // A latch that belongs to an inner loop too would step with each iteration of that loop.
@@ -30,7 +24,7 @@ DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &Q
     }
 }
 
-void DerivedValues::addCandidates(Loop &L, Loop &Outermost, const Decomposer &Decompose) {
+void DerivedValues::addCandidates(Loop &L, const Loop &Outermost, const Decomposer &Decompose) {
     for (PHINode &Phi : L.getHeader()->phis()) {
         Value *Next = Phi.getIncomingValueForBlock(L.getLoopLatch());
         if (Phi.getType()->isPointerTy())
@@ -43,7 +37,8 @@ void DerivedValues::addCandidates(Loop &L, Loop &Outermost, const Decomposer &De
     }
 }
 
-void DerivedValues::addCandidate(const Root &R, Value *Next, Loop &L, Loop &Outermost, const Decomposer &Decompose) {
+void DerivedValues::addCandidate(const Root &R, Value *Next, Loop &L, const Loop &Outermost,
+                                 const Decomposer &Decompose) {
     DerivedValue D{&L, &Outermost, cast<PHINode>(R.V)->getIncomingValueForBlock(L.getLoopPreheader()), {}, false, 0};
     D.Next = R.V->getType()->isPointerTy() ? Decompose.full(Next) : Decompose.integer(Next, R.Form == RootForm::Signed);
     SmallVector<BasicBlock *, 4> Exiting;

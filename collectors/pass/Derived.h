@@ -15,9 +15,9 @@
 namespace trackway {
 
 struct DerivedValue {
-    llvm::Loop *L;         // at whose head the value is
-    llvm::Loop *Outermost; // quiet loop around it
-    llvm::Value *Start;    // on entry
+    llvm::Loop *L;               // at whose head the value is
+    const llvm::Loop *Outermost; // quiet loop around it
+    llvm::Value *Start;          // on entry
     Expression Next;
     // After the loop the register holds what it would have been next if the loop is left at its end only, and the last
     // value if it is never left there. If it is left at both, or the step can't be undone, the value isn't known.
@@ -36,8 +36,8 @@ class DerivedValues {
     const DerivedValue *findFor(const Root &R, const llvm::BasicBlock *BB) const;
 
   private:
-    void addCandidates(llvm::Loop &L, llvm::Loop &Outermost, const Decomposer &Decompose);
-    void addCandidate(const Root &R, llvm::Value *Next, llvm::Loop &L, llvm::Loop &Outermost,
+    void addCandidates(llvm::Loop &L, const llvm::Loop &Outermost, const Decomposer &Decompose);
+    void addCandidate(const Root &R, llvm::Value *Next, llvm::Loop &L, const llvm::Loop &Outermost,
                       const Decomposer &Decompose);
     bool isComputable(const Root &R, const DerivedValue &D) const;
 

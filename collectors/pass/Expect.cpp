@@ -1,5 +1,7 @@
 #include "Expect.h"
 
+#include "QuietLoops.h"
+
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/DJB.h"
 
@@ -8,14 +10,6 @@
 using namespace llvm;
 
 namespace trackway {
-
-static const Loop *outermost(const Loop *L, const DenseSet<const Loop *> &Quiet) {
-    const Loop *Outermost = nullptr;
-    for (; L; L = L->getParentLoop())
-        if (Quiet.contains(L))
-            Outermost = L;
-    return Outermost;
-}
 
 // Chains of pointers are followed so far.
 static constexpr unsigned MaxChain = 4;
@@ -89,7 +83,7 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
         return std::nullopt;
     auto *I = dyn_cast<Instruction>(R.V);
     const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
-    const Loop *Outermost = outermost(L, Quiet);
+    const Loop *Outermost = outermostQuiet(L, Quiet);
     if (Outermost && R.width() >= 4) {
         if (comesFromOnePlace(R.V, *L, Decompose, 0))
             return Expectation{Kind::SameValue, 0, Outermost};

@@ -208,7 +208,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         registerNumber(OS, O.FirstLane);
         return;
     case Kind::Value: {
-        ValueShape Shape = lanesOfValue(R.Accesses[O.Index].A, O.FirstLaneIndex);
+        ValueShape Shape = *R.Accesses[O.Index].A.Shape;
         byte(OS, 13);
         byte(OS, static_cast<uint8_t>(Shape.Form));
         varint(OS, Shape.Bits);

@@ -70,9 +70,6 @@ struct Operation {
     std::vector<Operation> Body;           // Repeat
 };
 
-// The shape of an access's value, or of the lanes from one on that one operation stands for.
-ValueShape lanesOfValue(const Access &A, unsigned FirstLane);
-
 // Visits the registers that the operation reads, but for the one that a step adds to.
 void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);
 

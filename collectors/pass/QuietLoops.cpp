@@ -41,4 +41,12 @@ DenseSet<const Loop *> findQuietLoops(Function &F, DominatorTree &DT, LoopInfo &
     return Quiet;
 }
 
+const Loop *outermostQuiet(const Loop *L, const DenseSet<const Loop *> &Quiet) {
+    const Loop *Outermost = nullptr;
+    for (; L; L = L->getParentLoop())
+        if (Quiet.contains(L))
+            Outermost = L;
+    return Outermost;
+}
+
 } // namespace trackway

@@ -20,4 +20,7 @@ namespace trackway {
 // branch probabilities; each such call returns once, to the instruction behind it.
 llvm::DenseSet<const llvm::Loop *> findQuietLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
 
+// The loop itself or the outermost one around it that is quiet; null if none is.
+const llvm::Loop *outermostQuiet(const llvm::Loop *L, const llvm::DenseSet<const llvm::Loop *> &Quiet);
+
 } // namespace trackway

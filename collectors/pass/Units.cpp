@@ -36,13 +36,6 @@ bool endsUnit(const Instruction &I) {
     return true;
 }
 
-ValueShape lanesOfValue(const Access &A, unsigned FirstLane) {
-    ValueShape Shape = *A.Shape;
-    if (A.Form != AccessForm::Single)
-        Shape.Lanes = std::min(Shape.Lanes - FirstLane, 64u);
-    return Shape;
-}
-
 void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
     for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
         for (auto &[R, Scale] : E->Terms)
@@ -124,7 +117,9 @@ void splitLongUnits(Plan &P) {
         std::vector<bool> Inseparable = findInseparable(U.Operations);
         for (size_t I = 0; I < U.Operations.size(); ++I) {
             Operation &O = U.Operations[I];
-            bool Between = !Piece.Operations.empty() && Piece.Operations.back().Anchor != O.Anchor && !Inseparable[I];
+            // The value of a load stands where the next instruction's operations do.
+            bool Between = !Piece.Operations.empty() && !Inseparable[I] &&
+                           (Piece.Operations.back().Anchor != O.Anchor || Piece.Operations.back().K == Kind::Value);
             if (Bytes > MaxUnitPayload && Between) {
                 Result.push_back(std::move(Piece));
                 Piece = Unit(U.Block, U.End, false);

@@ -29,6 +29,9 @@ static bool isAggregate(const Type *T) {
     return Struct && all_of(Struct->elements(), [](Type *Member) { return isScalar(Member) || isAggregate(Member); });
 }
 
+// Lanes of one masked or gather operation at most.
+static constexpr unsigned MaxLanes = 64;
+
 // The masked intrinsics that this pass records, and which of their operands is stored; -1: they load.
 static std::optional<int> maskedOperand(const Instruction &I) {
     auto *II = dyn_cast<IntrinsicInst>(&I);
@@ -84,7 +87,8 @@ std::optional<ValueShape> shapeOfAccess(const Instruction &I, const DataLayout &
         return std::nullopt;
     unsigned Lanes = cast<FixedVectorType>(T)->getNumElements();
     unsigned Bits = contentBits(T) / Lanes;
-    if (maskedOperand(I) && Bits % 8 != 0) // each lane is an access of whole bytes
+    // Each lane is an access of whole bytes, and there is one operation for all.
+    if (maskedOperand(I) && (Bits % 8 != 0 || Lanes > MaxLanes))
         return std::nullopt;
     return ValueShape{ValueForm::Bits, Bits, Lanes};
 }
