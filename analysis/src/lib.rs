@@ -10,6 +10,7 @@ mod live;
 pub mod misses;
 mod names;
 mod order_audit;
+pub mod patterns;
 pub mod reuse;
 mod share_out;
 pub mod sharing;

@@ -11,6 +11,7 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
+use crate::patterns::PatternsArguments;
 use crate::reuse::ReuseArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
@@ -38,6 +39,7 @@ pub enum Verb {
     Collect(CollectArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),
+    Patterns(PatternsArguments),
     Sharing(SharingArguments),
     Info(InfoArguments),
     Dump(DumpArguments),

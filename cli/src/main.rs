@@ -9,6 +9,7 @@ mod info;
 mod installation;
 mod live;
 mod output;
+mod patterns;
 mod processors;
 mod progress;
 mod record;
@@ -56,6 +57,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),

@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use trackway_trace::SiteId;
-
 use super::references::{Count, References};
 
 /// Under one name.
@@ -18,13 +16,13 @@ pub(super) struct Group {
 pub(super) fn group_by<K: Eq + Hash + Copy>(
     references: &References,
     top: usize,
-    key: impl Fn(SiteId) -> K,
+    key: impl Fn(usize) -> K,
     name: impl Fn(K) -> String,
 ) -> (Vec<Group>, usize) {
     let mut positions: HashMap<K, usize> = HashMap::new();
     let mut groups: Vec<(K, Count)> = Vec::new();
     for number in (0..references.len()).filter(|number| references.is_used(*number)) {
-        let key = key(SiteId(number as u32));
+        let key = key(number);
         let position = *positions.entry(key).or_insert_with(|| {
             groups.push((key, Count::default()));
             groups.len() - 1

@@ -3,7 +3,8 @@
 mod curve;
 mod groups;
 mod histogram;
-mod page_index;
+mod owners;
+pub(crate) mod page_index;
 mod references;
 mod sampling;
 mod shard;

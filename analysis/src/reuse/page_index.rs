@@ -39,6 +39,23 @@ impl PageIndex {
         self.latest.1 as usize * GROUP_LINES + (line as usize & (GROUP_LINES - 1))
     }
 
+    /// The cell of a line, if its group has a number.
+    #[inline(always)]
+    pub fn find(&mut self, line: u64) -> Option<usize> {
+        let page = line >> GROUP_BITS;
+        if self.latest.0 != page || self.latest.1 == FREE {
+            self.latest = (page, self.look_up(page)?);
+        }
+        Some(self.latest.1 as usize * GROUP_LINES + (line as usize & (GROUP_LINES - 1)))
+    }
+
+    /// The same for a line that is not asked for now.
+    #[inline(always)]
+    pub fn peek(&self, line: u64) -> Option<usize> {
+        let number = self.look_up(line >> GROUP_BITS)?;
+        Some(number as usize * GROUP_LINES + (line as usize & (GROUP_LINES - 1)))
+    }
+
     /// Number of groups.
     pub fn len(&self) -> usize {
         self.len as usize
@@ -52,11 +69,19 @@ impl PageIndex {
 
     #[inline(always)]
     fn find_or_add(&mut self, page: u64) -> u32 {
+        match self.look_up(page) {
+            Some(number) => number,
+            None => self.add(page),
+        }
+    }
+
+    #[inline(always)]
+    fn look_up(&self, page: u64) -> Option<u32> {
         let mut at = self.home(page);
         loop {
             match self.places[at] {
-                (_, FREE) => return self.add(page),
-                (key, number) if key == page => return number,
+                (_, FREE) => return None,
+                (key, number) if key == page => return Some(number),
                 _ => at = (at + 1) & (self.places.len() - 1),
             }
         }
@@ -97,6 +122,19 @@ impl PageIndex {
     }
 }
 
+/// Has something fetched into the processor's cache.
+#[inline(always)]
+pub(crate) fn fetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: fetching ahead changes nothing, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,6 +149,8 @@ mod tests {
             cells.insert(line, index.cell(line));
         }
         assert!(lines.clone().all(|line| index.cell(line) == cells[&line]));
+        assert!(lines.clone().all(|line| index.find(line) == Some(cells[&line])));
+        assert_eq!(index.find(0x7777_7777_7777_7777), None);
         let mut different: Vec<usize> = cells.values().copied().collect();
         different.sort_unstable();
         different.dedup();

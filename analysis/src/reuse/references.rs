@@ -1,7 +1,5 @@
 //! What sites' references come to.
 
-use trackway_trace::SiteId;
-
 use super::histogram::Histogram;
 use super::Reference;
 
@@ -119,10 +117,11 @@ impl References {
         }
     }
 
-    /// Accesses and bytes of each site.
-    pub fn accesses(&self) -> impl Iterator<Item = (SiteId, u64, u64)> + '_ {
-        let all = self.counters.iter().enumerate();
-        all.map(|(number, counters)| (SiteId(number as u32), counters.accesses, counters.bytes))
+    /// Accesses and bytes by number.
+    pub fn accesses(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counters
+            .iter()
+            .map(|counters| (counters.accesses, counters.bytes))
     }
 }
 

@@ -2,17 +2,21 @@
 
 use std::ops::Range;
 
-use trackway_trace::{Batch, Lane, Piece, Program, SiteId};
+use trackway_trace::{Batch, Event, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
+use super::owners::Owners;
 use super::references::References;
 use super::sampling::{SampledStack, PARTS};
 use super::stack::LruStack;
-use super::{Reference, Reuse};
+use super::{Reference, Reuse, ReuseGrouping};
 use crate::cache::LineChanges;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
+/// So many accesses ahead the place of a line is fetched, and then what stands there.
+const SOON: usize = 16;
+const SOONER: usize = 8;
 /// No line has this number: lines have 16 bytes at least.
 const NO_LINE: u64 = u64::MAX;
 
@@ -59,6 +63,9 @@ impl Extent {
 trait Distances {
     /// References a line; none if its distance is not measured.
     fn reference(&mut self, line: u64, times: u64) -> Option<Reference>;
+
+    /// Has what a reference to the line needs fetched into the processor's cache, in two steps.
+    fn prepare(&self, line: u64, is_second: bool);
 }
 
 impl Distances for LruStack {
@@ -70,6 +77,11 @@ impl Distances for LruStack {
             part: 0,
         })
     }
+
+    #[inline(always)]
+    fn prepare(&self, line: u64, is_second: bool) {
+        LruStack::prepare(self, line, is_second);
+    }
 }
 
 impl Distances for SampledStack {
@@ -77,10 +89,15 @@ impl Distances for SampledStack {
     fn reference(&mut self, line: u64, times: u64) -> Option<Reference> {
         SampledStack::reference(self, line, times)
     }
+
+    /// Few lines are sampled.
+    #[inline(always)]
+    fn prepare(&self, _line: u64, _is_second: bool) {}
 }
 
 impl ReuseShard {
     pub(super) fn new(reuse: &Reuse) -> ReuseShard {
+        let by_allocation = reuse.groupings.contains(&ReuseGrouping::Allocation);
         ReuseShard {
             stack: match reuse.sampling {
                 None => Stack::Exact(Box::new(LruStack::new())),
@@ -92,6 +109,7 @@ impl ReuseShard {
                 latest: NO_LINE,
                 changes: LineChanges::new(reuse.line_bytes, u32::MAX),
                 sites: References::default(),
+                allocations: by_allocation.then(Box::default),
                 parts: vec![Histogram::default(); if reuse.sampling.is_some() { PARTS } else { 0 }],
             },
             merged: Extent::default(),
@@ -100,6 +118,9 @@ impl ReuseShard {
 
     pub(super) fn take_program(&mut self, program: &Program) {
         self.counting.sites.resize(program.sites.len());
+        if let Some(allocations) = &mut self.counting.allocations {
+            allocations.references.resize(program.allocation_sites.len() + 1);
+        }
     }
 
     pub(super) fn take(&mut self, batch: &Batch) {
@@ -128,6 +149,9 @@ impl ReuseShard {
     pub(super) fn merge(&mut self, from: ReuseShard) {
         self.merged.add(from.extent());
         self.counting.sites.merge(&from.counting.sites);
+        if let (Some(into), Some(from)) = (&mut self.counting.allocations, &from.counting.allocations) {
+            into.references.merge(&from.references);
+        }
         for (part, more) in self.counting.parts.iter_mut().zip(&from.counting.parts) {
             *part += more;
         }
@@ -135,6 +159,11 @@ impl ReuseShard {
 
     pub(super) fn sites(&self) -> &References {
         &self.counting.sites
+    }
+
+    /// By the number of the owner, if asked for.
+    pub(super) fn allocations(&self) -> Option<&References> {
+        self.counting.allocations.as_ref().map(|all| &all.references)
     }
 
     /// Of a sample, what its parts found.
@@ -173,13 +202,24 @@ struct Counting {
     latest: u64,
     changes: LineChanges,
     sites: References,
+    /// Where allocations are asked for: who allocated what, and the references to it.
+    allocations: Option<Box<Allocations>>,
     parts: Vec<Histogram>,
+}
+
+#[derive(Default)]
+struct Allocations {
+    owners: Owners,
+    references: References,
 }
 
 impl Counting {
     #[inline(always)]
     fn take<D: Distances>(&mut self, stack: &mut D, batch: &Batch) {
         self.process_bits = u64::from(batch.process) << (ADDRESS_BITS - self.line_bits);
+        if self.allocations.is_some() && !batch.events.is_empty() {
+            return self.take_with_events(stack, batch);
+        }
         for piece in batch.pieces() {
             match piece {
                 Piece::Accesses(range) => self.take_accesses(stack, batch, range),
@@ -188,18 +228,74 @@ impl Counting {
         }
     }
 
+    /// The same, with the allocations between accesses.
+    fn take_with_events<D: Distances>(&mut self, stack: &mut D, batch: &Batch) {
+        let mut taken = 0;
+        for piece in batch.pieces() {
+            match piece {
+                Piece::Accesses(range) => {
+                    let mut start = range.start;
+                    while let Some(mark) = batch.marks.get(taken) {
+                        let before = (mark.before as usize).max(start);
+                        if before >= range.end {
+                            break;
+                        }
+                        taken += 1;
+                        if let Event::Enter(_) | Event::Exit(_) = batch.event(*mark) {
+                            continue;
+                        }
+                        self.take_accesses(stack, batch, start..before);
+                        self.take_events(batch, taken - 1..taken);
+                        start = before;
+                    }
+                    self.take_accesses(stack, batch, start..range.end);
+                }
+                Piece::Run(run) => {
+                    let marks_before = (run.marks_before as usize).max(taken);
+                    self.take_events(batch, taken..marks_before);
+                    taken = marks_before;
+                    self.take_run(stack, batch.lanes(run), run.count);
+                }
+            }
+        }
+        self.take_events(batch, taken..batch.marks.len());
+    }
+
+    fn take_events(&mut self, batch: &Batch, marks: Range<usize>) {
+        if let Some(allocations) = &mut self.allocations {
+            for mark in &batch.marks[marks] {
+                let process = u64::from(batch.process) << ADDRESS_BITS;
+                allocations.owners.take(&batch.event(*mark), process);
+            }
+        }
+    }
+
     #[inline(always)]
     fn take_accesses<D: Distances>(&mut self, stack: &mut D, batch: &Batch, range: Range<usize>) {
         let first = range.start;
-        let columns = batch.site[range.clone()]
-            .iter()
-            .zip(&batch.address[range.clone()]);
+        let addresses = &batch.address[range.clone()];
+        let columns = batch.site[range.clone()].iter().zip(addresses);
         for (index, ((&site, &address), &size)) in columns.zip(&batch.size[range]).enumerate() {
+            if let Some(&[before, ahead]) = addresses.get(index + SOON..index + SOON + 2).and_then(|pair| pair.first_chunk()) {
+                self.prepare(stack, before, ahead, false);
+            }
+            if let Some(&[before, ahead]) = addresses.get(index + SOONER..index + SOONER + 2).and_then(|pair| pair.first_chunk()) {
+                self.prepare(stack, before, ahead, true);
+            }
             let length = match size {
                 u32::MAX => batch.length(first + index),
                 size => size.into(),
             };
             self.access(stack, site, address, length, 1);
+        }
+    }
+
+    /// Has what a later access needs fetched, unless it is in the line of the one before.
+    #[inline(always)]
+    fn prepare<D: Distances>(&self, stack: &D, before: u64, address: u64, is_next: bool) {
+        let line = address >> self.line_bits;
+        if line != before >> self.line_bits {
+            stack.prepare(line ^ self.process_bits, is_next);
         }
     }
 
@@ -228,26 +324,45 @@ impl Counting {
 
     #[inline(always)]
     fn access<D: Distances>(&mut self, stack: &mut D, site: SiteId, address: u64, length: u64, times: u64) {
-        self.sites.count_access(site.index(), length, times);
+        let site = site.index();
+        self.sites.count_access(site, length, times);
+        let mut owner = 0;
+        if let Some(allocations) = &mut self.allocations {
+            let process = self.process_bits << self.line_bits;
+            owner = allocations.owners.of(address ^ process) as usize;
+            allocations.references.count_access(owner, length, times);
+        }
         if length == 0 {
             return;
         }
         let first = address >> self.line_bits;
         let last = address.saturating_add(length - 1) >> self.line_bits;
         for line in first..=last {
-            self.reference(stack, site, line ^ self.process_bits, times);
+            self.reference(stack, (site, owner), line ^ self.process_bits, times);
         }
     }
 
     #[inline(always)]
-    fn reference<D: Distances>(&mut self, stack: &mut D, site: SiteId, line: u64, times: u64) {
-        self.sites.count_reference(site.index(), times);
+    fn reference<D: Distances>(
+        &mut self,
+        stack: &mut D,
+        (site, owner): (usize, usize),
+        line: u64,
+        times: u64,
+    ) {
+        self.sites.count_reference(site, times);
+        if let Some(allocations) = &mut self.allocations {
+            allocations.references.count_reference(owner, times);
+        }
         if line == self.latest {
             return;
         }
         self.latest = line;
         if let Some(found) = stack.reference(line, times) {
-            self.sites.enter(site.index(), &found, times);
+            self.sites.enter(site, &found, times);
+            if let Some(allocations) = &mut self.allocations {
+                allocations.references.enter(owner, &found, times);
+            }
             if let Some(part) = self.parts.get_mut(found.part) {
                 part.add(found.distance, found.weight * times as f64);
             }

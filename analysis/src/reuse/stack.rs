@@ -1,6 +1,6 @@
 //! The LRU stack of cache lines.
 
-use super::page_index::{PageIndex, GROUP_LINES};
+use super::page_index::{fetch, PageIndex, GROUP_LINES};
 use super::timeline::{Timeline, MOST_MARKS, NEVER};
 
 /// The lines on top of the stack, which a search through all of them finds soonest.
@@ -50,6 +50,20 @@ impl LruStack {
             return Some(position as u64);
         }
         self.reference_below(line)
+    }
+
+    /// Has the line's moment fetched; as the second step, what counts the marks behind it.
+    #[inline(always)]
+    pub fn prepare(&self, line: u64, is_second: bool) {
+        let Some(cell) = self.index.peek(line) else {
+            return;
+        };
+        let moment = &self.moments[cell / GROUP_LINES][cell % GROUP_LINES];
+        if !is_second {
+            fetch(moment);
+        } else if *moment != NEVER {
+            self.below.prepare(*moment);
+        }
     }
 
     /// Number of lines.

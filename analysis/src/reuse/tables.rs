@@ -1,12 +1,14 @@
 //! What is known of the distances, as tables.
 
+use std::path::Path;
+
 use trackway_report::{percent, Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, Trace};
+use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
 
 use super::curve::{missing, sizes, Whole};
 use super::groups::{group_by, Group};
 use super::histogram::{bin_of, first_of};
-use super::references::Count;
+use super::references::{Count, References};
 use super::shard::{Extent, ReuseShard};
 use super::{Reuse, ReuseGrouping};
 use crate::cache::Caches;
@@ -33,7 +35,7 @@ pub(super) fn findings(reuse: &Reuse, shard: &ReuseShard, trace: &Trace) -> Find
     let mut tables = vec![whole.miss_ratios(), whole.distances()];
     let mut curves = Vec::new();
     for grouping in &reuse.groupings {
-        let (groups, count) = groups(*grouping, reuse, shard, program, trace);
+        let (groups, count) = groups(*grouping, reuse, shard, trace);
         tables.push(group_table(*grouping, reuse, &groups, count, trace));
         curves.extend(points(*grouping, reuse.fine, groups));
     }
@@ -98,30 +100,47 @@ fn size_in_words(bytes: u64) -> String {
     format!("{}{name}", (number * 100.0).round() / 100.0)
 }
 
-fn groups(
-    grouping: ReuseGrouping,
-    reuse: &Reuse,
-    shard: &ReuseShard,
-    program: &Program,
-    _trace: &Trace,
-) -> (Vec<Group>, usize) {
+fn groups(grouping: ReuseGrouping, reuse: &Reuse, shard: &ReuseShard, trace: &Trace) -> (Vec<Group>, usize) {
+    let program = trace.program();
     let names = Names::new(program);
-    let site = |id: SiteId| program.site(id);
+    let site = |number| program.site(SiteId(number as u32));
     match grouping {
         ReuseGrouping::Field => group_by(
             shard.sites(),
             reuse.top,
-            |id| group::field_key(program, site(id)),
+            |number| group::field_key(program, site(number)),
             |key| group::field_name(&names, key),
         ),
         ReuseGrouping::Variable => group_by(
             shard.sites(),
             reuse.top,
-            |id| group::variable_key(program, site(id)),
+            |number| group::variable_key(program, site(number)),
             |key| group::field_name(&names, group::FieldKey::Variable(key)),
         ),
-        ReuseGrouping::Allocation => (Vec::new(), 0),
+        ReuseGrouping::Allocation => group_by(
+            shard.allocations().unwrap_or(&References::default()),
+            reuse.top,
+            |owner| owner,
+            |owner| allocation_name(owner, trace, &names),
+        ),
     }
+}
+
+/// `struct node at tree.c:12`; the allocator's name where the type is unknown.
+fn allocation_name(owner: usize, trace: &Trace, names: &Names) -> String {
+    let Some(number) = owner.checked_sub(1) else {
+        return "(other memory)".into();
+    };
+    let program = trace.program();
+    let site = program.allocation_site(AllocationSiteId(number as u32));
+    let what = match program.string(site.element_type) {
+        "" => names.text(site.allocator),
+        element => element,
+    };
+    let location = program.location(site.location);
+    let file = Path::new(names.text(location.file));
+    let inside = file.strip_prefix(&trace.meta().working_directory).unwrap_or(file);
+    format!("{what} at {}:{}", inside.display(), location.line)
 }
 
 impl ReuseGrouping {
@@ -254,7 +273,7 @@ fn extent_table(reuse: &Reuse, extent: &Extent, all: &Count) -> Table {
 }
 
 fn counters(shard: &ReuseShard) -> Vec<SiteCounters> {
-    let of_site = |(_, accesses, bytes)| SiteCounters {
+    let of_site = |(accesses, bytes)| SiteCounters {
         accesses,
         bytes,
         ..SiteCounters::default()

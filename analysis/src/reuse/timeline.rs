@@ -1,5 +1,7 @@
 //! Marks on a line of time, and how many of them lie behind a moment.
 
+use super::page_index::fetch;
+
 /// Moments of a block, whose marks are counted bit by bit.
 const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 64;
@@ -78,6 +80,12 @@ impl Timeline {
         self.next += 1;
         self.marks += 1;
         moment
+    }
+
+    /// Has what [`Timeline::unmark`] needs fetched.
+    #[inline(always)]
+    pub fn prepare(&self, moment: u32) {
+        fetch(&self.words[moment as usize / BLOCK]);
     }
 
     /// Removes a mark; says how many there are behind it.
