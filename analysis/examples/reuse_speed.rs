@@ -12,7 +12,10 @@ use trackway_analysis::run;
 use trackway_trace::Trace;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("{:>8} {:>12} {:>12}  trace", "exact", "allocations", "1 % sampled");
+    println!(
+        "{:>8} {:>12} {:>12}  trace",
+        "exact", "allocations", "1 % sampled"
+    );
     for path in std::env::args().skip(1) {
         let trace = Trace::open(Path::new(&path))?;
         let sites = [ReuseGrouping::Field, ReuseGrouping::Variable];

@@ -135,7 +135,7 @@ pub(crate) fn variable_key(program: &Program, site: &Site) -> VariableKey {
     }
 }
 
-pub(super) fn type_key(program: &Program, site: &Site) -> StringId {
+pub(crate) fn type_key(program: &Program, site: &Site) -> StringId {
     match program.string(site.object_type) {
         "" => site.value_type,
         _ => site.object_type,

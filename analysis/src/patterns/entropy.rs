@@ -69,7 +69,11 @@ fn entropy(lines: &[(u64, u64)], line_bits: u32, resolution_bits: u32) -> Entrop
         resolution_bits,
         blocks: number,
         // Rounding must not leave less than nothing.
-        bits: if total > 0.0 { (total.log2() - sum / total).max(0.0) } else { 0.0 },
+        bits: if total > 0.0 {
+            (total.log2() - sum / total).max(0.0)
+        } else {
+            0.0
+        },
     }
 }
 
@@ -81,7 +85,10 @@ mod tests {
         let mut counts = LineCounts::default();
         accesses.iter().for_each(|&(line, count)| counts.add(line, count));
         let entropies = counts.entropies(6, resolutions);
-        entropies.iter().map(|entropy| (entropy.blocks, entropy.bits)).collect()
+        entropies
+            .iter()
+            .map(|entropy| (entropy.blocks, entropy.bits))
+            .collect()
     }
 
     #[test]

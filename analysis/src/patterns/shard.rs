@@ -192,7 +192,11 @@ impl StreamStrides {
 
     /// From the third iteration on, each stride is what the one before was, if each site stands in the loop once.
     fn take_run(&mut self, lanes: &[Lane], count: u64) {
-        let one_by_one = if self.has_site_twice(lanes) { count } else { count.min(2) };
+        let one_by_one = if self.has_site_twice(lanes) {
+            count
+        } else {
+            count.min(2)
+        };
         for iteration in 0..one_by_one {
             for lane in lanes {
                 let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
@@ -212,7 +216,8 @@ impl StreamStrides {
     fn has_site_twice(&mut self, lanes: &[Lane]) -> bool {
         self.run += 1;
         let run = self.run;
-        let mut seen_before = |lane: &Lane| std::mem::replace(&mut self.seen_in_run[lane.site.index()], run) == run;
+        let mut seen_before =
+            |lane: &Lane| std::mem::replace(&mut self.seen_in_run[lane.site.index()], run) == run;
         lanes.iter().any(&mut seen_before)
     }
 }

@@ -138,14 +138,24 @@ impl StrideCounts {
     }
 
     fn add_candidate(&mut self, stride: u64, times: u64) {
-        let known = self.candidates.iter_mut().find(|candidate| candidate.0 == stride && candidate.1 > 0);
+        let known = self
+            .candidates
+            .iter_mut()
+            .find(|candidate| candidate.0 == stride && candidate.1 > 0);
         if let Some(candidate) = known {
             candidate.1 = candidate.1.saturating_add(times);
             return;
         }
-        let least = self.candidates.iter().map(|candidate| candidate.1).min().unwrap_or(0);
+        let least = self
+            .candidates
+            .iter()
+            .map(|candidate| candidate.1)
+            .min()
+            .unwrap_or(0);
         let lost = least.min(times);
-        self.candidates.iter_mut().for_each(|candidate| candidate.1 -= lost);
+        self.candidates
+            .iter_mut()
+            .for_each(|candidate| candidate.1 -= lost);
         let free = self.candidates.iter_mut().find(|candidate| candidate.1 == 0);
         if let (Some(free), true) = (free, times > lost) {
             *free = (stride, times - lost);
@@ -155,7 +165,8 @@ impl StrideCounts {
     /// The stride of which most are; certain only if it makes more than a fifth of them.
     pub fn main_stride(&self) -> Option<i64> {
         let most = self.candidates.iter().max_by_key(|candidate| candidate.1);
-        most.filter(|candidate| candidate.1 > 0).map(|candidate| candidate.0 as i64)
+        most.filter(|candidate| candidate.1 > 0)
+            .map(|candidate| candidate.0 as i64)
     }
 
     pub fn merge(&mut self, from: &StrideCounts) {
@@ -227,7 +238,10 @@ mod tests {
     fn patterns_of_known_kind() {
         let pattern = |types, addresses: Vec<u64>| counts(types, addresses.into_iter()).pattern();
         assert_eq!(pattern(PLAIN, vec![8; 100]), Pattern::Constant);
-        assert_eq!(pattern(PLAIN, (0..100).map(|index| 4000 - index * 24).collect()), Pattern::Stride);
+        assert_eq!(
+            pattern(PLAIN, (0..100).map(|index| 4000 - index * 24).collect()),
+            Pattern::Stride
+        );
         let rows = (0..100).map(|index| index / 10 * 4096 + index % 10 * 8);
         assert_eq!(pattern(PLAIN, rows.collect()), Pattern::Stride);
         assert_eq!(pattern(PLAIN, scattered(100).collect()), Pattern::Random);
@@ -250,7 +264,11 @@ mod tests {
     #[test]
     fn the_main_stride_is_found_among_others() {
         let addresses = (0..300u64).scan(0u64, |address, index| {
-            *address = address.wrapping_add(if index % 3 == 0 { index * 1000 } else { 24u64.wrapping_neg() });
+            *address = address.wrapping_add(if index % 3 == 0 {
+                index * 1000
+            } else {
+                24u64.wrapping_neg()
+            });
             Some(*address)
         });
         assert_eq!(counts(PLAIN, addresses).main_stride(), Some(-24));

@@ -121,7 +121,10 @@ fn site_table(patterns: &Patterns, sites: &[StrideCounts], trace: &Trace) -> Tab
         .integer("accesses", "accesses", Unit::Count, |row| row.1.accesses)
         .text("pattern", "pattern", |row| row.1.pattern().name())
         .text("main_stride", "main stride", |row| {
-            row.1.main_stride().map(|stride| stride.to_string()).unwrap_or_default()
+            row.1
+                .main_stride()
+                .map(|stride| stride.to_string())
+                .unwrap_or_default()
         })
         .share("constant", "constant", |row| (row.1.zero, row.1.strides))
         .share("regular", "regular", |row| (row.1.regular, row.1.strides))
@@ -145,7 +148,7 @@ struct Window {
 }
 
 fn windows_of(series: &Series, level: usize) -> Vec<Window> {
-    let width = series.windows.width.saturating_mul(1 << level);
+    let width = series.windows.width.saturating_mul(1u64 << level);
     let sizes = series.lines.sizes(level).into_iter();
     let pages = series.pages.sizes(level).into_iter().chain(std::iter::repeat(0));
     let from = (0..).map(|number: u64| number.saturating_mul(width));
@@ -208,9 +211,13 @@ impl Length {
 /// How the working set grows with the window (Denning); whole windows only, where there is one.
 fn window_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
     let series = series_by_accesses(shard);
-    let shown = if patterns.fine { series.len() } else { series.len().min(1) };
+    let shown = if patterns.fine {
+        series.len()
+    } else {
+        series.len().min(1)
+    };
     let length = |series: &Series, level| {
-        let accesses = series.windows.width.saturating_mul(1 << level);
+        let accesses = series.windows.width.saturating_mul(1u64 << level);
         let mut windows = windows_of(series, level);
         if windows.len() > 1 {
             windows.retain(|window| window.accesses == accesses);
@@ -245,10 +252,14 @@ fn entropy_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
     let line_bits = patterns.line_bytes.trailing_zeros();
     let rows = shard.counts().entropies(line_bits, &RESOLUTIONS);
     TableBuilder::new("entropy", "Memory entropy", &rows)
-        .integer("block_bytes", "block", Unit::Bytes, |row| 1 << row.resolution_bits)
+        .integer("block_bytes", "block", Unit::Bytes, |row| {
+            1 << row.resolution_bits
+        })
         .integer("blocks", "blocks", Unit::Count, |row| row.blocks)
         .rate("entropy_bits", "entropy, bits", |row| (row.bits, 1))
-        .rate("most_bits", "if even", |row| ((row.blocks.max(1) as f64).log2(), 1))
+        .rate("most_bits", "if even", |row| {
+            ((row.blocks.max(1) as f64).log2(), 1)
+        })
         .integer("as_if_blocks", "as many as even blocks", Unit::Count, |row| {
             row.bits.exp2().round() as u64
         })

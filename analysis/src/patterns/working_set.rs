@@ -101,7 +101,11 @@ impl WorkingSet {
     /// Makes one window of two.
     fn join_windows(&mut self) {
         self.latest = None;
-        let known = self.last.as_flattened_mut().iter_mut().filter(|last| **last != NEVER);
+        let known = self
+            .last
+            .as_flattened_mut()
+            .iter_mut()
+            .filter(|last| **last != NEVER);
         known.for_each(|last| *last /= 2);
         let joined = self.new_at.chunks(2).map(|pair| {
             let sum = |level: usize| pair.iter().map(|new| new[level]).sum();
@@ -125,7 +129,12 @@ impl WorkingSet {
 
     /// The number of different units in each window of 2^`level` of the present ones.
     pub fn sizes(&self, level: usize) -> Vec<u64> {
-        let new = |new: &[u32; LEVELS]| new[level + 1..].iter().map(|count| u64::from(*count)).sum::<u64>();
+        let new = |new: &[u32; LEVELS]| {
+            new[level + 1..]
+                .iter()
+                .map(|count| u64::from(*count))
+                .sum::<u64>()
+        };
         let windows = self.new_at.chunks(1 << level);
         windows.map(|windows| windows.iter().map(new).sum()).collect()
     }

@@ -118,7 +118,8 @@ impl Owners {
         }
         self.clear(first, last_granule);
         self.make_room(address, last);
-        self.large.insert(address, (last.saturating_add(1), owner_of(site)));
+        self.large
+            .insert(address, (last.saturating_add(1), owner_of(site)));
         self.latest = None;
     }
 
@@ -254,7 +255,12 @@ mod tests {
         let mut owners = Owners::default();
         let site = AllocationSiteId(3);
         let mut allocate = |address, element_size, count| {
-            let event = Event::Allocate { site, address, element_size, count };
+            let event = Event::Allocate {
+                site,
+                address,
+                element_size,
+                count,
+            };
             owners.take(&event, 0);
         };
         allocate(0, 8, 8);

@@ -276,10 +276,16 @@ impl Counting {
         let addresses = &batch.address[range.clone()];
         let columns = batch.site[range.clone()].iter().zip(addresses);
         for (index, ((&site, &address), &size)) in columns.zip(&batch.size[range]).enumerate() {
-            if let Some(&[before, ahead]) = addresses.get(index + SOON..index + SOON + 2).and_then(|pair| pair.first_chunk()) {
+            if let Some(&[before, ahead]) = addresses
+                .get(index + SOON..index + SOON + 2)
+                .and_then(|pair| pair.first_chunk())
+            {
                 self.prepare(stack, before, ahead, false);
             }
-            if let Some(&[before, ahead]) = addresses.get(index + SOONER..index + SOONER + 2).and_then(|pair| pair.first_chunk()) {
+            if let Some(&[before, ahead]) = addresses
+                .get(index + SOONER..index + SOONER + 2)
+                .and_then(|pair| pair.first_chunk())
+            {
                 self.prepare(stack, before, ahead, true);
             }
             let length = match size {
