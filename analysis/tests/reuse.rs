@@ -106,7 +106,7 @@ fn scattered(seed: u64, count: usize) -> Vec<u64> {
     while addresses.len() < count {
         let line = match random.below(1000) {
             0..=699 => {
-                let lines = 2 << random.below(15);
+                let lines = 256 << random.below(8);
                 random.below(lines)
             }
             700..=998 => 40_000 + random.below(6000),
@@ -214,10 +214,9 @@ fn check_exact(trace: &Trace, line_bytes: u32) {
     let tables = tables(&reuse(line_bytes, None), trace);
     let naive = naive_distances(&references(trace, line_bytes.into()));
     let table = find(&tables, "reuse_distances");
-    let columns = ["from_lines", "below_lines", "references"].map(|name| integers(table, name));
+    let [from, below, counts] = ["from_lines", "below_lines", "references"].map(|name| integers(table, name));
     let mut found = 0;
-    for row in 0..table.row_count() {
-        let [from, below, count] = [0, 1, 2].map(|column| columns[column][row]);
+    for ((from, below), count) in from.into_iter().zip(below).zip(counts) {
         let lies_there = |distance: Option<u64>| match distance {
             Some(distance) => {
                 from.is_some_and(|from| from <= distance) && below.is_some_and(|below| distance < below)
@@ -225,12 +224,9 @@ fn check_exact(trace: &Trace, line_bytes: u32) {
             None => from.is_none(),
         };
         let in_row = naive.iter().filter(|(distance, _)| lies_there(**distance));
-        assert_eq!(
-            count,
-            Some(in_row.map(|(_, count)| count).sum()),
-            "distances {from:?} to {below:?}"
-        );
-        found += count.unwrap();
+        let expected = in_row.map(|(_, count)| count).sum();
+        assert_eq!(count, Some(expected), "distances {from:?} to {below:?}");
+        found += expected;
     }
     assert_eq!(found, naive.values().sum::<u64>());
     let curve = find(&tables, "miss_ratio_curve");
@@ -334,7 +330,7 @@ fn samples_are_near_the_exact_curve_and_say_how_near() {
             let (error, stated) = errors(&trace, sampling);
             assert!(error < limit, "{sampling:?}: {error}");
             assert!(
-                error < 4.0 * stated + 0.005 && stated < limit,
+                error < 3.0 * stated + 0.005 && stated < 2.0 * limit,
                 "{sampling:?}: {error}, stated {stated}"
             );
         }

@@ -56,15 +56,17 @@ def in_row(distances, row):
     return sum(distances[d] for d in inside)
 
 
+def record_program():
+    folder = tools.BUILD / "tests" / "reuse"
+    folder.mkdir(parents=True, exist_ok=True)
+    program = tools.compile_traced(folder / "program", [tools.PROGRAMS / "reuse.c"], "-O1", "-fno-unroll-loops")
+    tools.record(folder / "trace", program)
+    return folder / "trace"
+
+
 class KnownProgram(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tools.folder()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.trace = Path(cls.folder.name) / "trace"
-        source = tools.PROGRAMS / "reuse.c"
-        program = tools.compile_traced(Path(cls.folder.name) / "program", [source], "-O1", "-fno-unroll-loops")
-        tools.record(cls.trace, program)
+    def setUp(self):
+        self.trace = tools.once("reuse", record_program)
 
     def test_a_cyclic_walk_has_the_distance_of_its_lines(self):
         report = analyse("reuse", self.trace)

@@ -16,7 +16,7 @@ struct node {
     long rest[6];
 };
 
-static long table[CELLS];
+long table[CELLS];
 static volatile long counter;
 
 static uint64_t next_random(uint64_t *state) {

@@ -87,7 +87,7 @@ mod tests {
         let entropies = counts.entropies(6, resolutions);
         entropies
             .iter()
-            .map(|entropy| (entropy.blocks, entropy.bits))
+            .map(|entropy| (entropy.blocks, (entropy.bits * 1e9).round() / 1e9))
             .collect()
     }
 

@@ -7,10 +7,13 @@ use super::strides::{PointerLoads, SiteStrides, SiteTypes, StrideCounts};
 use super::working_set::{Windows, WorkingSet};
 use super::Patterns;
 use crate::cache::LineChanges;
+use crate::reuse::page_index::{fetch, GROUP_LINES};
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
 pub(super) const PAGE_BITS: u32 = 12;
+/// So many accesses ahead the place of a line is fetched.
+const SOON: usize = 10;
 
 /// Strides, working set and counts of lines of one thread, or of all.
 pub struct PatternsShard {
@@ -23,6 +26,7 @@ pub struct PatternsShard {
     /// Of shards that were merged into this one.
     merged_sites: Vec<StrideCounts>,
     merged_series: Vec<Series>,
+    merged_counts: LineCounts,
     merged: bool,
 }
 
@@ -50,7 +54,8 @@ struct Touches {
     line_bits: u32,
     process_bits: u64,
     series: Series,
-    counts: LineCounts,
+    /// References by the cell of their line in the series' set.
+    counts: Vec<[u64; GROUP_LINES]>,
 }
 
 impl PatternsShard {
@@ -69,8 +74,9 @@ impl PatternsShard {
                     lines: WorkingSet::default(),
                     pages: WorkingSet::default(),
                 },
-                counts: LineCounts::default(),
+                counts: Vec::new(),
             },
+            merged_counts: LineCounts::default(),
             changes: LineChanges::new(patterns.line_bytes, u32::MAX),
             merged_sites: Vec::new(),
             merged_series: Vec::new(),
@@ -97,6 +103,7 @@ impl PatternsShard {
             match piece {
                 Piece::Accesses(range) => {
                     for index in range {
+                        self.touches.prepare(&batch.address, index + SOON);
                         let (site, address) = (batch.site[index], batch.address[index]);
                         let length = batch.length(index);
                         stream.access(site, address, length);
@@ -133,7 +140,7 @@ impl PatternsShard {
         self.streams.clear();
         let series = from.series().into_iter().map(Series::without_units);
         self.merged_series.extend(series);
-        self.touches.counts.merge(&from.touches.counts);
+        self.merged_counts.merge(&from.counts());
     }
 
     /// Of all sites that a part of the trace knew.
@@ -152,8 +159,15 @@ impl PatternsShard {
         own.into_iter().chain(&self.merged_series).collect()
     }
 
-    pub(super) fn counts(&self) -> &LineCounts {
-        &self.touches.counts
+    /// References by line.
+    pub(super) fn counts(&self) -> LineCounts {
+        let mut counts = self.merged_counts.clone();
+        for (first, number) in self.touches.series.lines.groups() {
+            let group = self.touches.counts.get(number).into_iter().flatten();
+            let lines = (first..).zip(group).filter(|(_, count)| **count > 0);
+            lines.for_each(|(line, count)| counts.add(line, *count));
+        }
+        counts
     }
 }
 
@@ -226,8 +240,25 @@ impl Touches {
     #[inline(always)]
     fn access(&mut self, address: u64, length: u64) {
         self.advance();
-        self.touch(address, length);
-        self.count(address, length, 1);
+        self.touch(address, length, 1);
+    }
+
+    /// Has what a later access needs fetched, unless it is in the line of the one before.
+    #[inline(always)]
+    fn prepare(&self, addresses: &[u64], index: usize) {
+        let Some(&[before, address]) = addresses.get(index..).and_then(|rest| rest.first_chunk()) else {
+            return;
+        };
+        let line = address >> self.line_bits;
+        if line != before >> self.line_bits {
+            let cell = self
+                .series
+                .lines
+                .prepare(line ^ self.process_bits >> self.line_bits);
+            if let Some(cell) = cell {
+                fetch(&self.counts[cell / GROUP_LINES][cell % GROUP_LINES]);
+            }
+        }
     }
 
     #[inline(always)]
@@ -236,30 +267,44 @@ impl Touches {
         series.windows.advance([&mut series.lines, &mut series.pages]);
     }
 
-    /// The present window uses the lines and pages of an access.
+    /// The present window uses the lines and pages of an access, which counts `times` times.
     #[inline(always)]
-    fn touch(&mut self, address: u64, length: u64) {
+    fn touch(&mut self, address: u64, length: u64, times: u64) {
         let Some(last) = length.checked_sub(1).map(|more| address.saturating_add(more)) else {
             return;
         };
-        let (series, process) = (&mut self.series, self.process_bits);
-        let window = series.windows.current;
+        let window = self.series.windows.current;
+        let (line_process, page_process) = (
+            self.process_bits >> self.line_bits,
+            self.process_bits >> PAGE_BITS,
+        );
         for line in address >> self.line_bits..=last >> self.line_bits {
-            series.lines.access(line ^ process >> self.line_bits, window);
+            let cell = self.series.lines.access(line ^ line_process, window);
+            self.add(cell, times);
         }
         for page in address >> PAGE_BITS..=last >> PAGE_BITS {
-            series.pages.access(page ^ process >> PAGE_BITS, window);
+            self.series.pages.access(page ^ page_process, window);
         }
     }
 
     #[inline(always)]
+    fn add(&mut self, cell: usize, times: u64) {
+        if cell / GROUP_LINES >= self.counts.len() {
+            self.counts.push([0; GROUP_LINES]);
+        }
+        let count = &mut self.counts[cell / GROUP_LINES][cell % GROUP_LINES];
+        *count = count.saturating_add(times);
+    }
+
+    /// Counts an access that was touched before.
     fn count(&mut self, address: u64, length: u64, times: u64) {
         let Some(last) = length.checked_sub(1).map(|more| address.saturating_add(more)) else {
             return;
         };
         let process = self.process_bits >> self.line_bits;
         for line in address >> self.line_bits..=last >> self.line_bits {
-            self.counts.add(line ^ process, times);
+            let cell = self.series.lines.cell_of(line ^ process);
+            self.add(cell, times);
         }
     }
 
@@ -285,7 +330,7 @@ impl Touches {
             let before = self.series.windows.current;
             for lane in lanes {
                 self.advance();
-                self.touch(at(lane, first), lane.size.into());
+                self.touch(at(lane, first), lane.size.into(), 0);
             }
             iteration += 1;
             let windows = &mut self.series.windows;

@@ -1,6 +1,6 @@
 //! How many different units, lines or pages, are accessed in each window of accesses.
 
-use crate::reuse::page_index::{PageIndex, GROUP_LINES};
+use crate::reuse::page_index::{fetch, PageIndex, GROUP_LINES};
 
 /// More windows are joined by two.
 const MOST_WINDOWS: u32 = 256;
@@ -29,7 +29,8 @@ pub(super) struct WorkingSet {
     index: PageIndex,
     /// By cell: the window of the latest access.
     last: Vec<[u32; GROUP_LINES]>,
-    latest: Option<(u64, u32)>,
+    /// The latest unit, its window and its cell.
+    latest: Option<(u64, u32, usize)>,
     /// By window, the units that it accesses, by how many windows must be joined (2^level, with aligned borders) to have
     /// one that holds the access before, too. So units can be counted that joined windows access.
     new_at: Vec<[u32; LEVELS]>,
@@ -69,14 +70,15 @@ impl Windows {
 }
 
 impl WorkingSet {
-    /// The current window accesses a unit.
+    /// A window, the latest one, accesses a unit. Says which cell the unit has.
     #[inline(always)]
-    pub fn access(&mut self, unit: u64, window: u32) {
-        if self.latest == Some((unit, window)) {
-            return;
+    pub fn access(&mut self, unit: u64, window: u32) -> usize {
+        match self.latest {
+            Some((latest, at, cell)) if latest == unit && at == window => return cell,
+            _ => {}
         }
-        self.latest = Some((unit, window));
         let cell = self.index.cell(unit);
+        self.latest = Some((unit, window, cell));
         if self.last.len() < self.index.len() {
             self.last.push([NEVER; GROUP_LINES]);
         }
@@ -85,6 +87,26 @@ impl WorkingSet {
             let before = std::mem::replace(last, window);
             self.enter(before, window);
         }
+        cell
+    }
+
+    /// The cell of a unit that was accessed.
+    #[inline(always)]
+    pub fn cell_of(&mut self, unit: u64) -> usize {
+        self.index.cell(unit)
+    }
+
+    /// Has what an access to a unit needs fetched; says which cell the unit has.
+    #[inline(always)]
+    pub fn prepare(&self, unit: u64) -> Option<usize> {
+        let cell = self.index.peek(unit)?;
+        fetch(&self.last[cell / GROUP_LINES][cell % GROUP_LINES]);
+        Some(cell)
+    }
+
+    /// Units by their cells: the first unit of each group, and the group's number.
+    pub fn groups(&self) -> impl Iterator<Item = (u64, usize)> + '_ {
+        self.index.groups()
     }
 
     fn enter(&mut self, before: u32, window: u32) {
@@ -147,6 +169,8 @@ mod tests {
     use std::collections::HashSet;
 
     proptest! {
+        // Each case is long, so that windows are joined.
+        #![proptest_config(ProptestConfig::with_cases(20))]
         #[test]
         fn sizes_are_those_of_sets(
             parts in proptest::collection::vec((0u64..1 << 12, 1u64..2000, 1u64..30_000), 1..40),
