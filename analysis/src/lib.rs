@@ -10,6 +10,8 @@ mod live;
 pub mod misses;
 mod names;
 mod order_audit;
+pub mod patterns;
+pub mod reuse;
 mod share_out;
 pub mod sharing;
 

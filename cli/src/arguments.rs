@@ -11,6 +11,9 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
+use crate::patterns::PatternsArguments;
+use crate::reuse::ReuseArguments;
+
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
                            an error. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
@@ -35,6 +38,8 @@ pub enum Verb {
     Record(RecordArguments),
     Collect(CollectArguments),
     Report(ReportArguments),
+    Reuse(ReuseArguments),
+    Patterns(PatternsArguments),
     Sharing(SharingArguments),
     Info(InfoArguments),
     Dump(DumpArguments),

@@ -9,10 +9,12 @@ mod info;
 mod installation;
 mod live;
 mod output;
+mod patterns;
 mod processors;
 mod progress;
 mod record;
 mod report;
+mod reuse;
 mod sharing;
 mod soundness;
 mod verify;
@@ -55,6 +57,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
+        Verb::Patterns(arguments) => patterns::run(&arguments),
+        Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),

@@ -5,6 +5,7 @@
 mod csv_text;
 mod json;
 mod number;
+mod plot;
 mod report;
 mod table;
 mod text;
@@ -12,6 +13,7 @@ mod text;
 pub use csv_text::to_csv;
 pub use json::{report_to_json, to_json};
 pub use number::{counted, grouped, percent};
+pub use plot::{plot, PlotStyle};
 pub use report::Report;
 pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};
 pub use text::{printable, TextStyle};

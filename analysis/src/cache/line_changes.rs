@@ -24,7 +24,7 @@ pub struct LineChanges {
 impl LineChanges {
     /// For a first level of such lines. If so many of them stay there for certain, whatever the others do, `ways` is that
     /// number, else 0.
-    pub(super) fn new(line_bytes: u32, ways: u32) -> LineChanges {
+    pub(crate) fn new(line_bytes: u32, ways: u32) -> LineChanges {
         LineChanges {
             line_bytes: line_bytes.into(),
             ways: ways.into(),

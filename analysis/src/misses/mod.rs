@@ -1,7 +1,7 @@
 //! Which variables, fields, types, lines and functions access memory and miss the caches.
 
 mod answer;
-mod audit;
+pub(crate) mod audit;
 mod count;
 pub(crate) mod group;
 mod levels;

@@ -1,0 +1,43 @@
+//! References of sites that belong together.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::references::{Count, References};
+
+/// Under one name.
+pub(super) struct Group {
+    pub name: String,
+    pub count: Count,
+}
+
+/// Adds up what has the same key; the group with the most accesses comes first. `name` is asked for the first `top` only,
+/// and the others are left out; says how many groups there are.
+pub(super) fn group_by<K: Eq + Hash + Copy>(
+    references: &References,
+    top: usize,
+    key: impl Fn(usize) -> K,
+    name: impl Fn(K) -> String,
+) -> (Vec<Group>, usize) {
+    let mut positions: HashMap<K, usize> = HashMap::new();
+    let mut groups: Vec<(K, Count)> = Vec::new();
+    for number in (0..references.len()).filter(|number| references.is_used(*number)) {
+        let key = key(number);
+        let position = *positions.entry(key).or_insert_with(|| {
+            groups.push((key, Count::default()));
+            groups.len() - 1
+        });
+        references.add_to(number, &mut groups[position].1);
+    }
+    let count = groups.len();
+    groups.sort_by_key(|(_, count)| std::cmp::Reverse((count.accesses, count.references)));
+    groups.truncate(top);
+    let named = groups.into_iter().map(|(key, mut count)| {
+        count.complete();
+        Group {
+            name: name(key),
+            count,
+        }
+    });
+    (named.collect(), count)
+}

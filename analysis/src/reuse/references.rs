@@ -1,0 +1,133 @@
+//! What sites' references come to.
+
+use super::histogram::Histogram;
+use super::Reference;
+
+const NONE: u32 = u32::MAX;
+
+/// Of one site, or of one allocation site.
+#[derive(Debug, Clone, Copy)]
+struct Counters {
+    accesses: u64,
+    bytes: u64,
+    references: u64,
+    /// Number of its histogram; none as long as each reference was to the line of the reference before.
+    histogram: u32,
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Counters {
+            accesses: 0,
+            bytes: 0,
+            references: 0,
+            histogram: NONE,
+        }
+    }
+}
+
+/// References by the number of something. References to the line of the reference before are counted, but not entered
+/// into a histogram: most are.
+#[derive(Debug, Clone, Default)]
+pub(super) struct References {
+    counters: Vec<Counters>,
+    histograms: Vec<Histogram>,
+}
+
+/// Everything that is known of one site, or of several together.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Count {
+    pub accesses: u64,
+    pub bytes: u64,
+    /// An access is one of each line that it overlaps.
+    pub references: u64,
+    /// All references.
+    pub distances: Histogram,
+}
+
+impl References {
+    /// Makes room for so many numbers.
+    pub fn resize(&mut self, len: usize) {
+        if len > self.counters.len() {
+            self.counters.resize(len, Counters::default());
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.counters.len()
+    }
+
+    #[inline(always)]
+    pub fn count_access(&mut self, number: usize, bytes: u64, times: u64) {
+        let counters = &mut self.counters[number];
+        counters.accesses = counters.accesses.saturating_add(times);
+        counters.bytes = counters.bytes.saturating_add(bytes.saturating_mul(times));
+    }
+
+    #[inline(always)]
+    pub fn count_reference(&mut self, number: usize, times: u64) {
+        let references = &mut self.counters[number].references;
+        *references = references.saturating_add(times);
+    }
+
+    #[inline(always)]
+    pub fn enter(&mut self, number: usize, found: &Reference, times: u64) {
+        if self.counters[number].histogram == NONE {
+            self.add_histogram(number);
+        }
+        let histogram = &mut self.histograms[self.counters[number].histogram as usize];
+        histogram.add(found.distance, found.weight * times as f64);
+    }
+
+    #[cold]
+    fn add_histogram(&mut self, number: usize) {
+        self.counters[number].histogram = self.histograms.len() as u32;
+        self.histograms.push(Histogram::default());
+    }
+
+    /// Adds to `count` what is known of a number.
+    pub fn add_to(&self, number: usize, count: &mut Count) {
+        let counters = &self.counters[number];
+        count.accesses = count.accesses.saturating_add(counters.accesses);
+        count.bytes = count.bytes.saturating_add(counters.bytes);
+        count.references = count.references.saturating_add(counters.references);
+        if let Some(histogram) = self.histograms.get(counters.histogram as usize) {
+            count.distances += histogram;
+        }
+    }
+
+    /// Whether there was any access.
+    pub fn is_used(&self, number: usize) -> bool {
+        self.counters[number].accesses > 0 || self.counters[number].references > 0
+    }
+
+    pub fn merge(&mut self, from: &References) {
+        self.resize(from.len());
+        for (number, more) in from.counters.iter().enumerate() {
+            let counters = &mut self.counters[number];
+            counters.accesses = counters.accesses.saturating_add(more.accesses);
+            counters.bytes = counters.bytes.saturating_add(more.bytes);
+            counters.references = counters.references.saturating_add(more.references);
+            if let Some(histogram) = from.histograms.get(more.histogram as usize) {
+                if self.counters[number].histogram == NONE {
+                    self.add_histogram(number);
+                }
+                self.histograms[self.counters[number].histogram as usize] += histogram;
+            }
+        }
+    }
+
+    /// Accesses and bytes by number.
+    pub fn accesses(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.counters
+            .iter()
+            .map(|counters| (counters.accesses, counters.bytes))
+    }
+}
+
+impl Count {
+    /// Enters what was only counted. Of a sample, this makes the total right (SHARDS-adj).
+    pub fn complete(&mut self) {
+        self.distances.complete(self.references as f64);
+    }
+}
