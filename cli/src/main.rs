@@ -8,6 +8,8 @@ mod failure;
 mod info;
 mod installation;
 mod live;
+mod map;
+mod memory;
 mod output;
 mod processors;
 mod progress;
@@ -56,6 +58,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
+        Verb::Map(arguments) => map::run(&arguments),
+        Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -4,13 +4,13 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 /// For maps whose keys are line numbers: a multiplication in place of the default, which resists attacks that addresses
 /// of a trace don't make.
-pub(super) type LineHash = BuildHasherDefault<LineHasher>;
+pub(crate) type LineHash = BuildHasherDefault<LineHasher>;
 
 /// 2^64 divided by the golden ratio, odd.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct LineHasher(u64);
+pub(crate) struct LineHasher(u64);
 
 impl Hasher for LineHasher {
     fn finish(&self) -> u64 {

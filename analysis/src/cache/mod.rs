@@ -29,6 +29,7 @@ pub use description::{
 pub use geometry::{parse_size, CacheGeometry};
 pub(crate) use hierarchy::Hierarchy;
 pub use line_changes::LineChanges;
+pub(crate) use line_hash::LineHash;
 pub(crate) use simulator::{with_form, Form};
 pub use simulator::{Access, Simulator};
 pub(crate) use store::LineStore;
