@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
-use trackway_analysis::map::{Map, MapMeasure, View, DEFAULT_BINS, DEFAULT_ROWS};
+use trackway_analysis::map::{Finest, Map, MapMeasure, View, DEFAULT_BINS, DEFAULT_ROWS};
 use trackway_analysis::moments::ChunkTimes;
 use trackway_report::{to_csv, HeatMap, Report, Table, TextStyle};
 use trackway_trace::Trace;
@@ -22,6 +22,9 @@ use crate::report::{machine_caches, report};
 /// Rows of a picture in characters, and of one in a file.
 const TEXT_ROWS: usize = 40;
 const FILE_ROWS: usize = 200;
+/// Cells of the finest level of JSON and CSV, and of a picture, unless a level is asked for.
+const LISTED_CELLS: usize = 20_000;
+const DRAWN_CELLS: usize = 200_000;
 
 /// Show which memory was accessed when
 ///
@@ -146,13 +149,22 @@ fn view(
         owner: arguments.allocation.clone(),
         rows: DEFAULT_ROWS,
         bins: DEFAULT_BINS,
-        level: arguments.level,
+        finest: finest(arguments),
         top: if arguments.top == 0 {
             usize::MAX
         } else {
             arguments.top
         },
     })
+}
+
+/// A picture may be finer than what is listed.
+fn finest(arguments: &MapArguments) -> Finest {
+    match arguments.level {
+        Some(level) => Finest::Level(level),
+        None if arguments.json || arguments.csv => Finest::Cells(LISTED_CELLS),
+        None => Finest::Cells(DRAWN_CELLS),
+    }
 }
 
 fn at(times: &ChunkTimes, time: Duration) -> u64 {

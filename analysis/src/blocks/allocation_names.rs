@@ -22,18 +22,29 @@ impl<'p> AllocationNames<'p> {
         }
     }
 
-    /// `nodes, malloc at graph.c:12`.
+    /// `nodes, malloc at graph.c:12`; of what was inlined also by whom: `..., from main.c:20`.
     pub fn label(&self, id: AllocationSiteId) -> String {
         let site = self.program.allocation_site(id);
         let known = [site.variable, site.element_type].map(|id| self.program.string(id));
         let name = known.into_iter().find(|name| !name.is_empty());
         let allocator = self.names.function(site.allocator);
-        match (name, self.place(site.location)) {
+        let place = self.place(site.location).map(|place| match self.caller(id) {
+            Some(caller) => format!("{place}, from {caller}"),
+            None => place,
+        });
+        match (name, place) {
             (Some(name), Some(place)) => format!("{name}, {allocator} at {place}"),
             (Some(name), None) => format!("{name}, {allocator}"),
             (None, Some(place)) => format!("{allocator} at {place}"),
             (None, None) => format!("{allocator} in {}", self.function(id)),
         }
+    }
+
+    /// The place into which the allocation was inlined, if it was.
+    pub fn caller(&self, id: AllocationSiteId) -> Option<String> {
+        let location = self.program.allocation_site(id).location;
+        let outer = self.program.inline_stack(location).skip(1).last()?;
+        self.place(outer)
     }
 
     /// `file:line`, if known.

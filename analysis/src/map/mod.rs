@@ -25,6 +25,14 @@ pub const DEFAULT_ROWS: usize = 4096;
 /// Parts into which time is divided.
 pub const DEFAULT_BINS: usize = 512;
 
+/// Cells of all levels are more than anybody can look at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finest {
+    Level(u32),
+    /// The finest level with at most so many cells.
+    Cells(usize),
+}
+
 /// What is to be seen of a trace, and how finely.
 #[derive(Debug, Clone)]
 pub struct View {
@@ -40,8 +48,8 @@ pub struct View {
     pub owner: Option<String>,
     pub rows: usize,
     pub bins: usize,
-    /// The finest level whose cells are listed; by default the finest with few enough of them.
-    pub level: Option<u32>,
+    /// The finest level whose cells are listed.
+    pub finest: Finest,
     /// Rows of the table of owners.
     pub top: usize,
 }

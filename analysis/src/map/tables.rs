@@ -7,11 +7,8 @@ use trackway_report::{Table, TableBuilder, Unit};
 use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};
 use super::shard::MapShard;
-use super::Map;
+use super::{Finest, Map};
 use crate::Findings;
-
-/// Unless a level is asked for, the finest one with at most so many cells is the first that is listed.
-const LISTED_CELLS: usize = 20_000;
 
 /// What an owner's memory came to.
 #[derive(Debug, Clone, Default)]
@@ -35,10 +32,13 @@ pub(super) fn findings(map: &Map, shard: &MapShard) -> Findings {
     let levels = pyramid(&shard.grid);
     let owners = owners(shard);
     let total: u64 = owners.iter().map(OwnerTotal::all).sum();
-    let first = map.view.level.unwrap_or_else(|| {
-        let small = levels.iter().find(|(level, _)| level.cells <= LISTED_CELLS);
-        small.or(levels.last()).map_or(0, |(level, _)| level.number)
-    });
+    let first = match map.view.finest {
+        Finest::Level(level) => level,
+        Finest::Cells(limit) => {
+            let small = levels.iter().find(|(level, _)| level.cells <= limit);
+            small.or(levels.last()).map_or(0, |(level, _)| level.number)
+        }
+    };
     let cells: Vec<Cell> = levels
         .iter()
         .filter(|(level, _)| level.number >= first)

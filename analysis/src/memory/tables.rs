@@ -104,6 +104,9 @@ fn place_columns<'a>(
         .text("function", "function", |group| names.function(group.key))
         .path("file", "file", |group| names.file(group.key))
         .optional_integer("line", "line", Unit::Number, |group| names.line(group.key))
+        .text("caller", "inlined into", |group| {
+            names.caller(group.key).unwrap_or_default()
+        })
 }
 
 /// How tables of sites are made.
