@@ -44,6 +44,12 @@ pub trait Witness<D> {
     fn frees_nothing(&mut self, site: AllocationSiteId);
 }
 
+/// What is wanted to be known of a block while it lives.
+pub trait Inherit: Clone {
+    /// That of the same block in a process that was just forked.
+    fn inherited(&self) -> Self;
+}
+
 #[derive(Debug, Clone)]
 struct Slot<D> {
     /// None if free for a new one.
@@ -63,7 +69,7 @@ pub struct Heap<D> {
     pub(super) outside_generation: u32,
 }
 
-impl<D: Clone> Heap<D> {
+impl<D: Inherit> Heap<D> {
     pub fn new() -> Self {
         Heap {
             slots: Vec::new(),
@@ -76,8 +82,10 @@ impl<D: Clone> Heap<D> {
     /// What a forked process has at first.
     pub fn forked(&self) -> Self {
         let mut heap = self.clone();
-        let blocks = heap.slots.iter_mut().filter_map(|slot| slot.block.as_mut());
-        blocks.for_each(|block| block.inherited = true);
+        for slot in &mut heap.slots {
+            slot.data = slot.data.inherited();
+            slot.block.iter_mut().for_each(|block| block.inherited = true);
+        }
         heap
     }
 
@@ -230,7 +238,7 @@ impl<D: Clone> Heap<D> {
     }
 }
 
-impl<D: Clone> Default for Heap<D> {
+impl<D: Inherit> Default for Heap<D> {
     fn default() -> Self {
         Heap::new()
     }

@@ -8,13 +8,15 @@ mod processes;
 mod spots;
 mod stacks;
 mod statics;
+mod thread;
 
 pub(crate) use allocation_names::AllocationNames;
-pub use heap::{Block, End, Heap, Witness};
+pub use heap::{Block, End, Heap, Inherit, Witness};
 pub use places::{Place, Places, Stretch};
 pub use processes::{local_sites, Processes};
 pub use spots::Spots;
 pub use statics::Statics;
+pub use thread::Thread;
 
 /// Pages by which blocks are found; an access that is in no block is known within its page only.
 const PAGE_SHIFT: u32 = 12;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use trackway_trace::SymbolId;
 
 use super::stacks::Stacks;
-use super::{Block, Heap, Statics, PAGE_SHIFT};
+use super::{Block, Heap, Inherit, Statics, PAGE_SHIFT};
 
 /// To what an address belongs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ pub struct Places<D> {
     stacks: Stacks,
 }
 
-impl<D: Clone> Places<D> {
+impl<D: Inherit> Places<D> {
     pub fn new(statics: Arc<Statics>) -> Self {
         Places {
             heap: Heap::new(),
@@ -54,33 +54,32 @@ impl<D: Clone> Places<D> {
         }
     }
 
-    /// To what an address belongs that a thread accesses, by way of a local variable or not; and which ones around it
-    /// belong to the same.
-    pub fn find(&mut self, address: u64, thread: u32, by_local: bool) -> Stretch {
+    /// To what an address belongs, and which ones around it belong to the same.
+    pub fn find(&self, address: u64) -> Stretch {
         let (from, to) = match self.heap.find(address) {
             Ok(slot) => return block_stretch(slot, self.heap.block(slot)),
             Err(page) => page,
         };
         let (variable, static_from, static_to) = self.statics.find(address);
         let (from, to) = (from.max(static_from), earlier(to, static_to));
-        let place = match variable {
-            Some(variable) => Place::Static(variable),
-            None => self.find_stack(address, thread, by_local),
-        };
-        Stretch { place, from, to }
+        let stack = || self.stacks.find(page_of(address)).map(Place::Stack);
+        let place = variable.map(Place::Static).or_else(stack);
+        Stretch {
+            place: place.unwrap_or(Place::Other),
+            from,
+            to,
+        }
     }
 
-    fn find_stack(&mut self, address: u64, thread: u32, by_local: bool) -> Place {
-        let page = address >> PAGE_SHIFT << PAGE_SHIFT;
-        if let Some(thread) = self.stacks.find(page) {
-            return Place::Stack(thread);
-        }
-        if by_local && self.stacks.add(page, thread) {
-            self.heap.outside_generation = self.heap.outside_generation.wrapping_add(1);
-            return Place::Stack(thread);
-        }
-        Place::Other
+    /// Says that an address, which belongs to nothing, is in the thread's stack.
+    pub(super) fn add_stack(&mut self, address: u64, thread: u32) {
+        self.stacks.add(page_of(address), thread);
+        self.heap.outside_generation = self.heap.outside_generation.wrapping_add(1);
     }
+}
+
+fn page_of(address: u64) -> u64 {
+    address >> PAGE_SHIFT << PAGE_SHIFT
 }
 
 fn block_stretch(slot: u32, block: Option<&Block>) -> Stretch {

@@ -1,11 +1,11 @@
-//! The memory of all processes, and what their threads accessed last.
+//! The memory of all processes, and their threads.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use trackway_trace::{Batch, Program, Trace, VariableKind};
 
-use super::{Heap, Places, Spots, Statics};
+use super::{Heap, Inherit, Places, Statics, Thread};
 
 /// Follows all processes of a trace.
 #[derive(Debug, Clone)]
@@ -14,11 +14,11 @@ pub struct Processes<D> {
     /// By process: the one from which it was forked.
     parents: HashMap<u32, u32>,
     places: HashMap<u32, Places<D>>,
-    spots: HashMap<u32, Spots>,
+    threads: HashMap<u32, Thread>,
     sites: usize,
 }
 
-impl<D: Clone> Processes<D> {
+impl<D: Inherit> Processes<D> {
     pub fn new(trace: &Trace) -> Self {
         let infos = trace.processes().iter();
         Processes {
@@ -27,13 +27,13 @@ impl<D: Clone> Processes<D> {
                 .filter_map(|(process, info)| Some((*process, info.parent?)))
                 .collect(),
             places: HashMap::new(),
-            spots: HashMap::new(),
+            threads: HashMap::new(),
             sites: trace.program().sites.len(),
         }
     }
 
-    /// The memory of the batch's process, and what its thread accessed last.
-    pub fn of(&mut self, batch: &Batch) -> (&mut Places<D>, &mut Spots) {
+    /// The memory of the batch's process, and the batch's thread.
+    pub fn of(&mut self, batch: &Batch) -> (&mut Places<D>, &mut Thread) {
         if !self.places.contains_key(&batch.process) {
             let parent = self
                 .parents
@@ -47,11 +47,9 @@ impl<D: Clone> Processes<D> {
         }
         let new_places = || Places::new(self.statics.clone());
         let places = self.places.entry(batch.process).or_insert_with(new_places);
-        let spots = self
-            .spots
-            .entry(batch.stream)
-            .or_insert_with(|| Spots::new(self.sites));
-        (places, spots)
+        let thread = self.threads.entry(batch.stream);
+        let thread = thread.or_insert_with(|| Thread::new(self.sites));
+        (places, thread)
     }
 
     pub fn heaps(&self) -> impl Iterator<Item = &Heap<D>> {

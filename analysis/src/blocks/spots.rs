@@ -2,7 +2,7 @@
 
 use trackway_trace::SiteId;
 
-use super::{Heap, Place, Stretch};
+use super::{Heap, Inherit, Place, Stretch};
 
 /// More sites than so share entries.
 const MAX_SPOTS: usize = 4096;
@@ -48,14 +48,14 @@ impl Spots {
 
     /// What is at the address, if the site accessed it last.
     #[inline(always)]
-    pub fn find<D: Clone>(&self, heap: &Heap<D>, site: SiteId, address: u64) -> Option<u32> {
+    pub fn find<D: Inherit>(&self, heap: &Heap<D>, site: SiteId, address: u64) -> Option<u32> {
         let spot = &self.spots[site.index() & (self.spots.len() - 1)];
         let is_there = address.wrapping_sub(spot.from) < spot.length;
         (is_there && spot.site == site.0 && spot.generation == heap.generation(spot.slot))
             .then_some(spot.what)
     }
 
-    pub fn remember<D: Clone>(&mut self, heap: &Heap<D>, site: SiteId, stretch: &Stretch, what: u32) {
+    pub fn remember<D: Inherit>(&mut self, heap: &Heap<D>, site: SiteId, stretch: &Stretch, what: u32) {
         let slot = match stretch.place {
             Place::Block(slot) => slot,
             _ => NO_SLOT,

@@ -8,7 +8,7 @@ use trackway_trace::{AllocationSiteId, Batch, Event};
 use super::grid::Grid;
 use super::owners::{Owner, OwnerKind, Owners};
 use super::Map;
-use crate::blocks::{Block, End, Place, Places, Processes, Spots, Stretch, Witness};
+use crate::blocks::{Block, End, Inherit, Place, Places, Processes, Stretch, Thread, Witness};
 use crate::cache::{Access, Outcome, Simulator};
 use crate::misses::{address_space, Measure};
 use crate::moments::{Clock, Position};
@@ -56,13 +56,13 @@ impl MapShard {
     pub fn take(&mut self, map: &Map, batch: &Batch) {
         let position = self.clock.advance(map.times, batch);
         self.counts.accesses += batch.len() as u64;
-        let (places, spots) = self.processes.of(batch);
+        let (places, thread) = self.processes.of(batch);
         let mut counting = Counting {
             map,
             batch,
             position,
             places,
-            spots,
+            thread,
             grid: &mut self.grid,
             owners: &mut self.owners,
             counts: &mut self.counts,
@@ -92,7 +92,7 @@ struct Counting<'c, 't> {
     batch: &'c Batch,
     position: Position,
     places: &'c mut Places<u32>,
-    spots: &'c mut Spots,
+    thread: &'c mut Thread,
     grid: &'c mut Grid,
     owners: &'c mut Owners,
     counts: &'c mut Counts,
@@ -100,7 +100,7 @@ struct Counting<'c, 't> {
 
 impl Counting<'_, '_> {
     fn take(&mut self, mut simulator: Option<&mut Simulator>) {
-        self.spots.keep(self.grid.edition());
+        self.thread.spots.keep(self.grid.edition());
         let mut next = 0;
         for mark in &self.batch.marks {
             let event = self.batch.event(*mark);
@@ -121,8 +121,22 @@ impl Counting<'_, '_> {
         self.accesses(next..self.batch.len(), simulator);
     }
 
-    /// In parts that lie in one part of time each.
+    /// First finds the thread's stack, whether it is shown or not.
     fn accesses(&mut self, range: Range<usize>, mut simulator: Option<&mut Simulator>) {
+        let local = &self.map.local;
+        let on_stack = self
+            .thread
+            .first_on_stack(self.places, local, self.batch, range.clone());
+        if let Some(index) = on_stack {
+            self.parts(range.start..index, simulator.as_deref_mut());
+            self.thread.take_stack(self.places, self.batch, index);
+            return self.parts(index..range.end, simulator);
+        }
+        self.parts(range, simulator);
+    }
+
+    /// In parts that lie in one part of time each.
+    fn parts(&mut self, range: Range<usize>, mut simulator: Option<&mut Simulator>) {
         let bins = self.map.bins;
         let mut next = range.start;
         while next < range.end {
@@ -220,7 +234,7 @@ impl Counting<'_, '_> {
     #[inline(always)]
     fn row_of(&mut self, index: usize, address: u64) -> u32 {
         let site = self.batch.site[index];
-        match self.spots.find(&self.places.heap, site, address) {
+        match self.thread.spots.find(&self.places.heap, site, address) {
             Some(row) => row,
             None => self.find_row(index, address),
         }
@@ -230,18 +244,18 @@ impl Counting<'_, '_> {
     fn find_row(&mut self, index: usize, address: u64) -> u32 {
         let site = self.batch.site[index];
         let stream = self.batch.stream;
-        let mut stretch = self.places.find(address, stream, self.map.local[site.index()]);
+        let mut stretch = self.places.find(address);
         let owner = self.owner_of(stretch.place);
         let row = match self.owners.is_shown(owner) && clip(&mut stretch, address, self.map.view.addresses) {
             true => {
                 let row = self.grid.row_at(owner, stream, address);
-                self.spots.keep(self.grid.edition());
+                self.thread.spots.keep(self.grid.edition());
                 clip_to_granule(&mut stretch, address, self.grid.shift());
                 row
             }
             false => HIDDEN,
         };
-        self.spots.remember(&self.places.heap, site, &stretch, row);
+        self.thread.spots.remember(&self.places.heap, site, &stretch, row);
         row
     }
 
@@ -258,6 +272,13 @@ impl Counting<'_, '_> {
         };
         let map = self.map;
         self.owners.number(owner, |owner| map.shows(owner.kind))
+    }
+}
+
+impl Inherit for u32 {
+    /// Blocks of a forked process are still their owner's.
+    fn inherited(&self) -> u32 {
+        *self
     }
 }
 

@@ -6,7 +6,7 @@ use trackway_trace::{AllocationSiteId, Batch, Event, Trace};
 
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
-use crate::blocks::{Block, End, Place, Places, Processes, Spots, Witness};
+use crate::blocks::{Block, End, Inherit, Place, Places, Processes, Thread, Witness};
 use crate::moments::{ChunkTimes, Clock, TimeBins};
 
 /// Numbers of what is no block's slot.
@@ -81,7 +81,14 @@ impl MemoryShard {
 
     pub fn take(&mut self, times: &ChunkTimes, local: &[bool], batch: &Batch) {
         let position = self.clock.advance(times, batch);
-        let (places, spots) = self.processes.of(batch);
+        let (places, thread) = self.processes.of(batch);
+        let mut counting = Counting {
+            local,
+            batch,
+            places,
+            thread,
+            outside: &mut self.outside,
+        };
         let before = self.ledger.accesses;
         let mut next = 0;
         for mark in &batch.marks {
@@ -90,13 +97,14 @@ impl MemoryShard {
                 continue;
             }
             let end = mark.before as usize;
-            count(&mut self.outside, places, spots, local, batch, next..end);
+            counting.accesses(next..end);
             next = next.max(end);
             self.ledger.accesses = before + end as u64;
             self.ledger.time_ns = position.time_of(end);
-            places.heap.apply(&event, batch.stream, &mut self.ledger);
+            let heap = &mut counting.places.heap;
+            heap.apply(&event, batch.stream, &mut self.ledger);
         }
-        count(&mut self.outside, places, spots, local, batch, next..batch.len());
+        counting.accesses(next..batch.len());
         self.ledger.accesses = before + batch.len() as u64;
     }
 
@@ -120,40 +128,70 @@ impl MemoryShard {
     }
 }
 
-fn count(
-    outside: &mut Outside,
-    places: &mut Places<Life>,
-    spots: &mut Spots,
-    local: &[bool],
-    batch: &Batch,
-    range: Range<usize>,
-) {
-    for index in range {
-        let (site, address) = (batch.site[index], batch.address[index]);
-        let what = match spots.find(&places.heap, site, address) {
-            Some(what) => what,
-            None => {
-                let stretch = places.find(address, batch.stream, local[site.index()]);
-                let what = match stretch.place {
-                    Place::Block(slot) => slot,
-                    Place::Static(_) => STATIC,
-                    Place::Stack(_) => STACK,
-                    Place::Other => OTHER,
-                };
-                spots.remember(&places.heap, site, &stretch, what);
-                what
-            }
-        };
-        match what {
-            STATIC => outside.statics += 1,
-            STACK => outside.stacks += 1,
-            OTHER => outside.other += 1,
-            slot => {
-                let life = places.heap.data(slot);
-                life.accesses += 1;
-                life.accessed_bytes = life.accessed_bytes.saturating_add(batch.length(index));
+/// A batch whose accesses go to blocks.
+struct Counting<'c> {
+    local: &'c [bool],
+    batch: &'c Batch,
+    places: &'c mut Places<Life>,
+    thread: &'c mut Thread,
+    outside: &'c mut Outside,
+}
+
+impl Counting<'_> {
+    /// First finds the thread's stack.
+    fn accesses(&mut self, range: Range<usize>) {
+        let on_stack = self
+            .thread
+            .first_on_stack(self.places, self.local, self.batch, range.clone());
+        if let Some(index) = on_stack {
+            self.count(range.start..index);
+            self.thread.take_stack(self.places, self.batch, index);
+            return self.count(index..range.end);
+        }
+        self.count(range);
+    }
+
+    fn count(&mut self, range: Range<usize>) {
+        for index in range {
+            let (site, address) = (self.batch.site[index], self.batch.address[index]);
+            let what = match self.thread.spots.find(&self.places.heap, site, address) {
+                Some(what) => what,
+                None => self.find(index),
+            };
+            match what {
+                STATIC => self.outside.statics += 1,
+                STACK => self.outside.stacks += 1,
+                OTHER => self.outside.other += 1,
+                slot => {
+                    let life = self.places.heap.data(slot);
+                    life.accesses += 1;
+                    life.accessed_bytes = life.accessed_bytes.saturating_add(self.batch.length(index));
+                }
             }
         }
+    }
+
+    #[inline(never)]
+    fn find(&mut self, index: usize) -> u32 {
+        let stretch = self.places.find(self.batch.address[index]);
+        let what = match stretch.place {
+            Place::Block(slot) => slot,
+            Place::Static(_) => STATIC,
+            Place::Stack(_) => STACK,
+            Place::Other => OTHER,
+        };
+        let site = self.batch.site[index];
+        self.thread
+            .spots
+            .remember(&self.places.heap, site, &stretch, what);
+        what
+    }
+}
+
+impl Inherit for Life {
+    /// The parent's accesses are the parent's.
+    fn inherited(&self) -> Life {
+        Life::default()
     }
 }
 

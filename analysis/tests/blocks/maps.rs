@@ -51,8 +51,8 @@ fn shown<'r>(reference: &'r Reference, view: &'r View) -> impl Iterator<Item = &
     })
 }
 
+/// Times are shown since 0, when the traces of the scene began.
 fn expected(reference: &Reference, view: &View, granule_bytes: u64) -> Cells {
-    let start_ns = reference_start(reference, view);
     let width = bin_width(view.from_ns, view.to_ns, view.bins as u64);
     let mut cells = Cells::new();
     let mut level = 0;
@@ -66,18 +66,13 @@ fn expected(reference: &Reference, view: &View, granule_bytes: u64) -> Cells {
                 touch.owner.clone(),
                 u64::from(touch.stream),
                 granule,
-                view.from_ns + bin * width - start_ns,
+                view.from_ns + bin * width,
             );
             cells.entry(key).or_default()[usize::from(touch.is_write)] += weight(touch, view.measure);
         }
         level += 1;
     }
     cells
-}
-
-/// Traces of the scene begin at 0.
-fn reference_start(_: &Reference, _: &View) -> u64 {
-    0
 }
 
 fn found(cells: &Table) -> Cells {

@@ -44,7 +44,6 @@ struct Process {
 /// An access of a piece of memory.
 #[derive(Debug, Clone)]
 pub struct Touch {
-    pub process: u32,
     pub owner: String,
     pub stream: u32,
     pub address: u64,
@@ -283,8 +282,7 @@ impl Reference {
             let next = (at / 64 * 64 + 64).min(end);
             let piece = at as u64;
             let touch = Touch {
-                process: who.0,
-                owner: self.owner(who, piece, local),
+                owner: self.owner(who, piece, local && accesses == 1),
                 stream: who.1,
                 address: piece,
                 time_ns,
@@ -317,7 +315,7 @@ impl Reference {
         let above = process
             .stacks
             .iter()
-            .filter(|(_, anchor)| *anchor + (64 << 10) >= page);
+            .filter(|(_, anchor)| anchor.saturating_add(64 << 10) >= page);
         let nearest = above.min_by_key(|(_, anchor)| *anchor).copied();
         if let Some((thread, _)) = nearest.filter(|(_, anchor)| page >= anchor.saturating_sub(7 << 20)) {
             return format!("stack of stream {thread}");

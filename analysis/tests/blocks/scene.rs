@@ -149,7 +149,7 @@ fn add_record(choices: &mut Choices<'_>, bytes: &mut Vec<u8>) {
     match choices.below(16) {
         0..=2 => record(LOAD, &[address(choices)], bytes),
         3..=5 => record(STORE, &[address(choices)], bytes),
-        6 => record(LOCAL, &[address(choices) & !15], bytes),
+        6 => record(LOCAL, &[address(choices)], bytes),
         7 => record(FILL, &[address(choices), u64::from(choices.byte()) * 2], bytes),
         8..=10 => record(FIRST, &[start_of_block(choices), bytes_of_block(choices)], bytes),
         11 => record(SECOND, &[start_of_block(choices), bytes_of_block(choices)], bytes),
