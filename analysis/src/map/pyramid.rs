@@ -9,11 +9,18 @@ use super::grid::{Grid, Row};
 pub struct Level {
     pub number: u32,
     pub time_bins: usize,
-    pub granule_bytes: u64,
+    /// Logarithm of the bytes of a granule; from 64 on, that is all addresses.
+    shift: u32,
     /// Owners' granules that were touched, of each thread.
     pub rows: usize,
     /// Those of their cells that are not empty.
     pub cells: usize,
+}
+
+impl Level {
+    pub fn granule_bytes(&self) -> u64 {
+        1u64.checked_shl(self.shift).unwrap_or(u64::MAX)
+    }
 }
 
 /// What happened to a granule in a part of time.
@@ -41,7 +48,7 @@ pub(super) fn pyramid(grid: &Grid) -> Vec<(Level, Cells)> {
         let level = Level {
             number,
             time_bins,
-            granule_bytes: 1u64.checked_shl(grid.shift() + number).unwrap_or(u64::MAX),
+            shift: grid.shift() + number,
             rows: row_count(&cells),
             cells: cells.len(),
         };
@@ -83,12 +90,11 @@ fn row_count(cells: &Cells) -> usize {
 
 /// The cells of a level as they are listed.
 pub(super) fn listed(level: &Level, cells: &Cells) -> Vec<Cell> {
-    let shift = level.granule_bytes.trailing_zeros();
     let cell = |((row, bin), counts): (&(Row, usize), &[u64; 2])| Cell {
         level: level.number,
         owner: row.owner,
         stream: row.stream,
-        address: row.granule.checked_shl(shift).unwrap_or(0),
+        address: row.granule.checked_shl(level.shift).unwrap_or(0),
         bin: *bin,
         reads: counts[0],
         writes: counts[1],

@@ -128,7 +128,7 @@ fn level_table(map: &Map, levels: &[Level]) -> Table {
             map.bins.width_ns().saturating_mul(1 << level.number)
         })
         .integer("granule_bytes", "bytes of a granule", Unit::Bytes, |level| {
-            level.granule_bytes
+            level.granule_bytes()
         })
         .integer("rows", "rows", Unit::Count, |level| level.rows as u64)
         .integer("cells", "cells", Unit::Count, |level| level.cells as u64)
@@ -154,7 +154,7 @@ fn cell_table(map: &Map, shard: &MapShard, levels: &[Level], cells: &[Cell]) -> 
         .integer("stream", "stream", Unit::Number, |cell| cell.stream.into())
         .integer("address", "address", Unit::Number, |cell| cell.address)
         .integer("granule_bytes", "bytes", Unit::Bytes, |cell| {
-            levels[cell.level as usize].granule_bytes
+            levels[cell.level as usize].granule_bytes()
         })
         .integer("from_ns", "from ns", Unit::Count, |cell| {
             map.times.shown_ns(map.bins.start_ns(cell.bin, cell.level))

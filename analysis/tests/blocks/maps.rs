@@ -57,10 +57,10 @@ fn expected(reference: &Reference, view: &View, granule_bytes: u64) -> Cells {
     let mut cells = Cells::new();
     let mut level = 0;
     while level == 0 || (view.to_ns - view.from_ns) / (width << (level - 1)) > 0 {
-        let (granule_bytes, width) = (granule_bytes << level, width << level);
+        let (granule_bytes, width) = (u128::from(granule_bytes) << level, width << level);
         for touch in shown(reference, view) {
             let bin = (touch.time_ns - view.from_ns) / width;
-            let granule = touch.address / granule_bytes * granule_bytes;
+            let granule = (u128::from(touch.address) / granule_bytes * granule_bytes) as u64;
             let key = (
                 level,
                 touch.owner.clone(),
