@@ -25,8 +25,6 @@ struct Spot {
 #[derive(Debug, Clone)]
 pub struct Spots {
     spots: Vec<Spot>,
-    /// Of the numbers that say what a stretch is.
-    edition: u32,
 }
 
 impl Spots {
@@ -42,7 +40,6 @@ impl Spots {
         let count = sites.next_power_of_two().min(MAX_SPOTS);
         Spots {
             spots: vec![spot; count],
-            edition: 0,
         }
     }
 
@@ -69,13 +66,5 @@ impl Spots {
             generation: heap.generation(slot),
             what,
         };
-    }
-
-    /// Forgets everything unless the numbers still mean the same: are of the same edition.
-    pub fn keep(&mut self, edition: u32) {
-        if self.edition != edition {
-            self.spots.iter_mut().for_each(|spot| spot.length = 0);
-            self.edition = edition;
-        }
     }
 }

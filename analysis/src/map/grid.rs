@@ -8,6 +8,10 @@ use crate::cache::LineHash;
 /// Logarithm of the bytes of the smallest granule.
 const FINEST_SHIFT: u32 = 6;
 const COARSEST_SHIFT: u32 = 63;
+/// A power of two.
+const RECENT_ROWS: usize = 8192;
+/// Of no row.
+const NO_ROW: u32 = u32::MAX;
 
 /// The addresses of a row: a granule, as far as it is the owner's, accessed by a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,8 +40,8 @@ pub(super) struct Grid {
     numbers: HashMap<Row, u32, LineHash>,
     /// Row by row.
     cells: Vec<[u64; 2]>,
-    /// Grows when rows get other numbers.
-    edition: u32,
+    /// Rows that were asked for, each where its granule, owner and thread put it.
+    recent: Vec<(Row, u32)>,
 }
 
 impl Grid {
@@ -49,7 +53,7 @@ impl Grid {
             rows: Vec::new(),
             numbers: HashMap::default(),
             cells: Vec::new(),
-            edition: 0,
+            recent: vec![(NOWHERE, NO_ROW); RECENT_ROWS],
         }
     }
 
@@ -57,24 +61,32 @@ impl Grid {
         self.shift
     }
 
-    pub fn edition(&self) -> u32 {
-        self.edition
-    }
-
     pub fn bins(&self) -> usize {
         self.bins
     }
 
     /// The row of an address. May change the size of granules.
+    #[inline(always)]
     pub fn row_at(&mut self, owner: u32, stream: u32, address: u64) -> u32 {
+        let row = self.row(owner, stream, address);
+        match self.recent[recent_index(row)] {
+            (known, number) if known == row && number != NO_ROW => number,
+            _ => self.find_row(owner, stream, address),
+        }
+    }
+
+    #[inline(never)]
+    fn find_row(&mut self, owner: u32, stream: u32, address: u64) -> u32 {
         if self.rows.len() >= self.limit && !self.numbers.contains_key(&self.row(owner, stream, address)) {
             self.coarsen();
         }
         let row = self.row(owner, stream, address);
-        if let Some(&number) = self.numbers.get(&row) {
-            return number;
-        }
-        self.push(row)
+        let number = match self.numbers.get(&row) {
+            Some(&number) => number,
+            None => self.push(row),
+        };
+        self.recent[recent_index(row)] = (row, number);
+        number
     }
 
     fn row(&self, owner: u32, stream: u32, address: u64) -> Row {
@@ -109,7 +121,7 @@ impl Grid {
                 add(&mut self.cells[number as usize * self.bins..], cells);
             }
         }
-        self.edition = self.edition.wrapping_add(1);
+        self.recent.fill((NOWHERE, NO_ROW));
         if self.shift == COARSEST_SHIFT {
             self.limit = self.limit.max(self.rows.len() * 2);
         }
@@ -124,6 +136,18 @@ impl Grid {
     pub fn rows(&self) -> impl Iterator<Item = (Row, &[[u64; 2]])> {
         self.rows.iter().copied().zip(self.cells.chunks(self.bins))
     }
+}
+
+const NOWHERE: Row = Row {
+    owner: 0,
+    granule: 0,
+    stream: 0,
+};
+
+#[inline(always)]
+fn recent_index(row: Row) -> usize {
+    let spread = row.owner.wrapping_mul(0x9E37) ^ row.stream.wrapping_mul(0x79B9);
+    (row.granule as usize ^ spread as usize) & (RECENT_ROWS - 1)
 }
 
 fn add(sums: &mut [[u64; 2]], more: &[[u64; 2]]) {

@@ -44,7 +44,7 @@ pub(super) fn pyramid(grid: &Grid) -> Vec<(Level, Cells)> {
     let mut levels = Vec::new();
     let mut cells = finest(grid);
     for number in 0.. {
-        let time_bins = (grid.bins() - 1 >> number) + 1;
+        let time_bins = ((grid.bins() - 1) >> number) + 1;
         let level = Level {
             number,
             time_bins,

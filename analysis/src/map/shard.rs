@@ -15,7 +15,7 @@ use crate::moments::{Clock, Position};
 
 /// Bytes are counted where they lie in pieces of this length.
 const PIECE_BYTES: u64 = 64;
-/// Of no row.
+/// In place of the owner's number or the row's: it is not shown.
 const HIDDEN: u32 = u32::MAX;
 /// Simulations other than that of threads that share a cache have one core, of number 0.
 const SHARED: u32 = u32::MAX;
@@ -100,7 +100,6 @@ struct Counting<'c, 't> {
 
 impl Counting<'_, '_> {
     fn take(&mut self, mut simulator: Option<&mut Simulator>) {
-        self.thread.spots.keep(self.grid.edition());
         let mut next = 0;
         for mark in &self.batch.marks {
             let event = self.batch.event(*mark);
@@ -234,29 +233,27 @@ impl Counting<'_, '_> {
     #[inline(always)]
     fn row_of(&mut self, index: usize, address: u64) -> u32 {
         let site = self.batch.site[index];
-        match self.thread.spots.find(&self.places.heap, site, address) {
-            Some(row) => row,
-            None => self.find_row(index, address),
+        let owner = match self.thread.spots.find(&self.places.heap, site, address) {
+            Some(owner) => owner,
+            None => self.find_owner(index, address),
+        };
+        match owner {
+            HIDDEN => HIDDEN,
+            owner => self.grid.row_at(owner, self.batch.stream, address),
         }
     }
 
     #[inline(never)]
-    fn find_row(&mut self, index: usize, address: u64) -> u32 {
-        let site = self.batch.site[index];
-        let stream = self.batch.stream;
+    fn find_owner(&mut self, index: usize, address: u64) -> u32 {
         let mut stretch = self.places.find(address);
         let owner = self.owner_of(stretch.place);
-        let row = match self.owners.is_shown(owner) && clip(&mut stretch, address, self.map.view.addresses) {
-            true => {
-                let row = self.grid.row_at(owner, stream, address);
-                self.thread.spots.keep(self.grid.edition());
-                clip_to_granule(&mut stretch, address, self.grid.shift());
-                row
-            }
-            false => HIDDEN,
-        };
-        self.thread.spots.remember(&self.places.heap, site, &stretch, row);
-        row
+        let is_shown = self.owners.is_shown(owner) && clip(&mut stretch, address, self.map.view.addresses);
+        let owner = if is_shown { owner } else { HIDDEN };
+        let site = self.batch.site[index];
+        self.thread
+            .spots
+            .remember(&self.places.heap, site, &stretch, owner);
+        owner
     }
 
     fn owner_of(&mut self, place: Place) -> u32 {
@@ -348,10 +345,4 @@ fn clip(stretch: &mut Stretch, address: u64, (first, last): (u64, u64)) -> bool 
         stretch.to = end;
     }
     true
-}
-
-fn clip_to_granule(stretch: &mut Stretch, address: u64, shift: u32) {
-    let first = address >> shift << shift;
-    let last = first | ((1 << shift) - 1);
-    clip(stretch, address, (first, last));
 }
