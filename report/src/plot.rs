@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_plot_in_characters() {
-        let table = TableBuilder::new("t", "Live", &[0u64, 1, 640, 1000])
+        let table = TableBuilder::new("t", "Live", &[0u64, 1, 650, 1000])
             .integer("from_ns", "", Unit::Count, |_| 0)
             .integer("width_ns", "", Unit::Count, |_| 500)
             .integer("bytes", "bytes", Unit::Bytes, |value| *value)
