@@ -4,10 +4,14 @@
 //! trace, on all cores. `docs/analyses.md` defines every number, and says how to write an analysis.
 
 mod analysis;
+pub mod blocks;
 pub mod cache;
 mod engine;
 mod live;
+pub mod map;
+pub mod memory;
 pub mod misses;
+pub mod moments;
 mod names;
 mod order_audit;
 pub mod patterns;

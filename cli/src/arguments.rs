@@ -19,7 +19,7 @@ const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a diffe
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Rows of a table.
-const DEFAULT_ROWS: usize = 10;
+pub const DEFAULT_ROWS: usize = 10;
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
@@ -41,6 +41,8 @@ pub enum Verb {
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
     Sharing(SharingArguments),
+    Map(crate::map::MapArguments),
+    Memory(crate::memory::MemoryArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

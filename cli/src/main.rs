@@ -8,6 +8,8 @@ mod failure;
 mod info;
 mod installation;
 mod live;
+mod map;
+mod memory;
 mod output;
 mod patterns;
 mod processors;
@@ -60,6 +62,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
+        Verb::Map(arguments) => map::run(&arguments),
+        Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

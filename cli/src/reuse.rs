@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
-use trackway_report::{plot, to_csv, PlotStyle, Report, TextStyle};
+use trackway_report::{draw_curve, to_csv, CurveStyle, Report, TextStyle};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -170,11 +170,11 @@ fn text(report: &Report, style: &TextStyle) -> String {
         .iter()
         .find(|table| table.name() == "miss_ratio_curve");
     let drawing = curve.and_then(|table| {
-        let style = PlotStyle {
+        let style = CurveStyle {
             rows: PLOT_ROWS,
             unicode: shows_unicode(),
         };
-        plot(table, "cache_bytes", "miss_ratio", style)
+        draw_curve(table, "cache_bytes", "miss_ratio", style)
     });
     let tables = report.tables.iter().map(|table| style.table(table));
     let parts = std::iter::once(style.report(&head)).chain(drawing).chain(tables);

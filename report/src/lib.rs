@@ -3,6 +3,8 @@
 //! A [`Table`] is an Arrow record batch whose fields carry a title and a [`Unit`]; every presenter shows every table.
 
 mod csv_text;
+mod curve;
+mod heat_map;
 mod json;
 mod number;
 mod plot;
@@ -11,9 +13,11 @@ mod table;
 mod text;
 
 pub use csv_text::to_csv;
+pub use curve::{draw_curve, CurveStyle};
+pub use heat_map::{HeatMap, HeatRow};
 pub use json::{report_to_json, to_json};
-pub use number::{counted, grouped, percent};
-pub use plot::{plot, PlotStyle};
+pub use number::{counted, duration, grouped, percent};
+pub use plot::Plot;
 pub use report::Report;
 pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};
 pub use text::{printable, TextStyle};

@@ -31,6 +31,19 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A time in the unit that suits it: `0 s`, `16 ns`, `1.5 ms`, `12.3 s`.
+pub fn duration(time_ns: u64) -> String {
+    let (number, unit) = match time_ns {
+        0 => return "0 s".into(),
+        1..1_000 => return format!("{time_ns} ns"),
+        1_000..1_000_000 => (time_ns as f64 / 1e3, "us"),
+        1_000_000..1_000_000_000 => (time_ns as f64 / 1e6, "ms"),
+        _ => (time_ns as f64 / 1e9, "s"),
+    };
+    let text = format!("{number:.3}");
+    format!("{} {unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +54,19 @@ mod tests {
             assert_eq!(grouped(number), text);
         }
         assert_eq!(grouped(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn times_have_a_unit_that_suits_them() {
+        for (time_ns, text) in [
+            (0, "0 s"),
+            (999, "999 ns"),
+            (1_500, "1.5 us"),
+            (20_000_000, "20 ms"),
+            (12_345_678_901, "12.346 s"),
+        ] {
+            assert_eq!(duration(time_ns), text);
+        }
     }
 
     #[test]

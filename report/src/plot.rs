@@ -1,165 +1,145 @@
-//! Curves as text.
+//! A number over time, in characters.
 
-use crate::{Table, Unit, Value};
+use crate::text::printable;
+use crate::{duration, grouped, Table, TextStyle, Value};
 
-/// Eighths of a character cell, from below.
-const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Characters for each row of the table.
-const CELLS: usize = 3;
+const HEIGHT: usize = 8;
+const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const USUAL_WIDTH: usize = 100;
 
-/// How to draw.
-#[derive(Debug, Clone, Copy)]
-pub struct PlotStyle {
-    /// Height in characters.
-    pub rows: usize,
-    /// Whether there are characters beyond ASCII.
-    pub unicode: bool,
+/// Values of equal parts of time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plot {
+    pub title: String,
+    pub values: Vec<u64>,
+    pub from_ns: u64,
+    pub width_ns: u64,
 }
 
-/// Draws column `y`, shares, as bars over column `x`, whose numbers are written below; a bar for each row of the table. None
-/// if a column or all rows are missing.
-pub fn plot(table: &Table, x: &str, y: &str, style: PlotStyle) -> Option<String> {
-    let (x, y) = (table.column(x)?, table.column(y)?);
-    let rows = 0..table.row_count();
-    let heights: Vec<f64> = rows.clone().map(|row| share(y.value(row))).collect();
-    let labels: Vec<String> = rows.map(|row| label(x.value(row), x.unit())).collect();
-    let highest = heights.iter().copied().fold(0.0, f64::max);
-    if heights.is_empty() || style.rows == 0 {
-        return None;
-    }
-    let mut text = format!("{} by {}\n", y.title(), x.title());
-    for row in (0..style.rows).rev() {
-        let edge = match row {
-            _ if row + 1 == style.rows => format!("{:5.1} % ", highest * 100.0),
-            0 => "  0.0 % ".into(),
-            _ => "        ".into(),
+impl Plot {
+    /// From a table with the columns `from_ns` and `width_ns`, in order of time, and a column of values. None without rows.
+    pub fn from_table(table: &Table, values: &str) -> Option<Plot> {
+        let values = table.column(values)?;
+        let (from_ns, width_ns) = (table.column("from_ns")?, table.column("width_ns")?);
+        let integer = |value: Value| match value {
+            Value::Integer(number) => number,
+            _ => 0,
         };
-        text += &edge;
-        text.push(if style.unicode { '│' } else { '|' });
-        let bars: String = heights
-            .iter()
-            .map(|height| bar(height / highest, row, style))
+        (table.row_count() > 0).then(|| Plot {
+            title: format!("{}: {}", table.title(), values.title()),
+            values: (0..table.row_count())
+                .map(|row| integer(values.value(row)))
+                .collect(),
+            from_ns: integer(from_ns.value(0)),
+            width_ns: integer(width_ns.value(0)),
+        })
+    }
+
+    fn end_ns(&self) -> u64 {
+        let length = self.width_ns.saturating_mul(self.values.len() as u64);
+        self.from_ns.saturating_add(length)
+    }
+}
+
+impl TextStyle {
+    /// Columns as high as the largest value of their part of time.
+    pub fn plot(&self, plot: &Plot) -> String {
+        let largest = plot.values.iter().copied().max().unwrap_or(0);
+        let label = grouped(largest);
+        let room = self
+            .width
+            .unwrap_or(USUAL_WIDTH)
+            .saturating_sub(label.len() + 2)
+            .max(8);
+        let parts = plot.values.len().div_ceil(room).max(1);
+        let columns: Vec<u64> = plot
+            .values
+            .chunks(parts)
+            .map(|values| values.iter().copied().max().unwrap_or(0))
             .collect();
-        text += bars.trim_end();
-        text.push('\n');
-    }
-    text += &axis(&labels, style.unicode);
-    Some(text)
-}
-
-fn share(value: Value) -> f64 {
-    match value {
-        Value::Real(share) if share.is_finite() => share.max(0.0),
-        _ => 0.0,
-    }
-}
-
-/// The part of a bar that lies in a row.
-fn bar(height: f64, row: usize, style: PlotStyle) -> String {
-    let height = if height.is_finite() { height } else { 0.0 };
-    let within = height * style.rows as f64 - row as f64;
-    let cell = if style.unicode {
-        BLOCKS[(within * 8.0).round().clamp(0.0, 8.0) as usize]
-    } else if within >= 0.5 {
-        '#'
-    } else {
-        ' '
-    };
-    cell.to_string().repeat(CELLS - 1) + " "
-}
-
-/// As many labels as fit below their bars.
-fn axis(labels: &[String], unicode: bool) -> String {
-    let (corner, line) = if unicode { ('└', "─") } else { ('+', "-") };
-    let mut text = format!("        {corner}{}\n         ", line.repeat(CELLS * labels.len()));
-    let mut written = 0;
-    for (number, label) in labels.iter().enumerate() {
-        let from = CELLS * number;
-        if from >= written {
-            text += &" ".repeat(from - written);
-            text += label;
-            text.push(' ');
-            written = from + label.len() + 1;
+        let wide = (room / columns.len().max(1)).max(1);
+        let mut text = format!("{}\n", printable(&plot.title));
+        for line in (0..HEIGHT).rev() {
+            let name = match line {
+                0 => "0",
+                line if line == HEIGHT - 1 => &label,
+                _ => "",
+            };
+            let cells: String = columns
+                .iter()
+                .map(|value| block(*value, largest, line).to_string().repeat(wide))
+                .collect();
+            text += format!("{name:>width$} {cells}", width = label.len()).trim_end();
+            text.push('\n');
         }
+        let (from, to) = (duration(plot.from_ns), duration(plot.end_ns()));
+        let between = (columns.len() * wide)
+            .saturating_sub(from.len() + to.len())
+            .max(1);
+        text + &format!(
+            "{}{from}{}{to}\n",
+            " ".repeat(label.len() + 1),
+            " ".repeat(between)
+        )
     }
-    text.trim_end().to_owned() + "\n"
 }
 
-fn label(value: Value, unit: Unit) -> String {
-    match (value, unit) {
-        (Value::Integer(bytes), Unit::Bytes) => short_bytes(bytes),
-        (Value::Integer(number), _) => number.to_string(),
-        (Value::Real(number), _) => format!("{number:.1}"),
-        _ => String::new(),
-    }
-}
-
-/// 32K, 1M: rounded down to whole units.
-fn short_bytes(bytes: u64) -> String {
-    match bytes {
-        0..=1023 => format!("{bytes}"),
-        1024..=1_048_575 => format!("{}K", bytes >> 10),
-        1_048_576..=1_073_741_823 => format!("{}M", bytes >> 20),
-        _ => format!("{}G", bytes >> 30),
-    }
+/// What of a column stands in a line; a value that isn't 0 is never blank.
+fn block(value: u64, largest: u64, line: usize) -> char {
+    let full = (HEIGHT * 8) as u128;
+    let height = u128::from(value) * full / u128::from(largest.max(1));
+    let height = height.max(u128::from(value > 0)) as usize;
+    EIGHTHS[height.saturating_sub(line * 8).min(8)]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::TableBuilder;
-
-    fn curve() -> Table {
-        let rows = [(64u64, 4u64), (2048, 3), (4096, 1), (3 << 20, 0)];
-        TableBuilder::new("curve", "Curve", &rows)
-            .integer("size", "bytes", Unit::Bytes, |row| row.0)
-            .share("ratio", "miss ratio", |row| (row.1, 8))
-            .build()
-    }
+    use crate::{TableBuilder, Unit};
 
     #[test]
-    fn bars_stand_over_their_sizes() {
-        let style = PlotStyle {
-            rows: 2,
-            unicode: true,
+    fn a_plot_in_characters() {
+        let table = TableBuilder::new("t", "Live", &[0u64, 1, 650, 1000])
+            .integer("from_ns", "", Unit::Count, |_| 0)
+            .integer("width_ns", "", Unit::Count, |_| 500)
+            .integer("bytes", "bytes", Unit::Bytes, |value| *value)
+            .build();
+        let style = TextStyle {
+            width: Some(15),
+            colour: false,
         };
         let expected = "\
-miss ratio by bytes
- 50.0 % │██ ▄▄
-  0.0 % │██ ██ ▄▄
-        └────────────
-         64 2K 4K 3M
+Live: bytes
+1,000       ██
+            ██
+          ▁▁██
+          ████
+          ████
+          ████
+          ████
+    0   ▁▁████
+      0 s 2 us
 ";
-        assert_eq!(plot(&curve(), "size", "ratio", style).unwrap(), expected);
+        let found = style.plot(&Plot::from_table(&table, "bytes").unwrap());
+        assert_eq!(found, expected, "\n{found}");
+        assert!(Plot::from_table(&table, "missing").is_none());
     }
 
     #[test]
-    fn plain_text_has_no_other_characters() {
-        let style = PlotStyle {
-            rows: 4,
-            unicode: false,
-        };
-        let text = plot(&curve(), "size", "ratio", style).unwrap();
-        assert!(text.is_ascii());
-        assert!(text.contains("        |## ##\n  0.0 % |## ## ##\n"), "{text}");
-    }
-
-    #[test]
-    fn nothing_is_drawn_of_nothing() {
-        let style = PlotStyle {
-            rows: 2,
-            unicode: true,
-        };
-        assert_eq!(plot(&curve(), "size", "speed", style), None);
-        let empty = TableBuilder::new("curve", "Curve", &[] as &[u64])
-            .integer("size", "bytes", Unit::Bytes, |row| *row)
-            .share("ratio", "miss ratio", |row| (*row, 8))
-            .build();
-        assert_eq!(plot(&empty, "size", "ratio", style), None);
-        let zero = TableBuilder::new("curve", "Curve", &[1u64])
-            .integer("size", "bytes", Unit::Bytes, |row| *row)
-            .share("ratio", "miss ratio", |_| (0, 8))
-            .build();
-        assert!(plot(&zero, "size", "ratio", style).unwrap().contains("0.0 % │\n"));
+    fn any_number_of_values_fits() {
+        for count in [1, 7, 1000] {
+            let plot = Plot {
+                title: "t".into(),
+                values: vec![u64::MAX; count],
+                from_ns: u64::MAX,
+                width_ns: u64::MAX,
+            };
+            let style = TextStyle {
+                width: Some(80),
+                colour: false,
+            };
+            let text = style.plot(&plot);
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        }
     }
 }

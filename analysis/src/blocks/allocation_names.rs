@@ -1,0 +1,99 @@
+//! Names of allocation sites for people.
+
+use std::path::{Path, PathBuf};
+
+use trackway_trace::{AllocationSiteId, LocationId, Program, StringId, Trace};
+
+use crate::names::{Names, UNKNOWN};
+
+/// Says what was allocated where.
+pub(crate) struct AllocationNames<'p> {
+    pub program: &'p Program,
+    names: Names<'p>,
+    directory: PathBuf,
+}
+
+impl<'p> AllocationNames<'p> {
+    pub fn new(trace: &'p Trace) -> Self {
+        AllocationNames {
+            program: trace.program(),
+            names: Names::new(trace.program()),
+            directory: trace.meta().working_directory.clone().into(),
+        }
+    }
+
+    /// `nodes, malloc at graph.c:12`; of what was inlined also by whom: `..., from main.c:20`.
+    pub fn label(&self, id: AllocationSiteId) -> String {
+        let site = self.program.allocation_site(id);
+        let known = [site.variable, site.element_type].map(|id| self.program.string(id));
+        let name = known.into_iter().find(|name| !name.is_empty());
+        let allocator = self.names.function(site.allocator);
+        let place = self.place(site.location).map(|place| match self.caller(id) {
+            Some(caller) => format!("{place}, from {caller}"),
+            None => place,
+        });
+        match (name, place) {
+            (Some(name), Some(place)) => format!("{name}, {allocator} at {place}"),
+            (Some(name), None) => format!("{name}, {allocator}"),
+            (None, Some(place)) => format!("{allocator} at {place}"),
+            (None, None) => format!("{allocator} in {}", self.function(id)),
+        }
+    }
+
+    /// The place into which the allocation was inlined, if it was.
+    pub fn caller(&self, id: AllocationSiteId) -> Option<String> {
+        let location = self.program.allocation_site(id).location;
+        let outer = self.program.inline_stack(location).skip(1).last()?;
+        self.place(outer)
+    }
+
+    /// `file:line`, if known.
+    pub fn place(&self, location: LocationId) -> Option<String> {
+        let location = self.program.location(location);
+        (location.line > 0).then(|| format!("{}:{}", self.path(location.file), location.line))
+    }
+
+    pub fn file(&self, id: AllocationSiteId) -> String {
+        let location = self.program.location(self.program.allocation_site(id).location);
+        self.path(location.file).to_owned()
+    }
+
+    pub fn line(&self, id: AllocationSiteId) -> Option<u64> {
+        let location = self.program.location(self.program.allocation_site(id).location);
+        (location.line > 0).then_some(location.line.into())
+    }
+
+    /// The function in whose text the allocation stands.
+    pub fn function(&self, id: AllocationSiteId) -> String {
+        let site = self.program.allocation_site(id);
+        let location = self.program.location(site.location);
+        match self.program.string(location.function) {
+            "" => self
+                .names
+                .function(self.program.function(site.function).linkage_name),
+            _ => self.names.function(location.function),
+        }
+    }
+
+    pub fn allocator(&self, id: AllocationSiteId) -> String {
+        self.names.function(self.program.allocation_site(id).allocator)
+    }
+
+    pub fn variable(&self, id: AllocationSiteId) -> &'p str {
+        self.program.string(self.program.allocation_site(id).variable)
+    }
+
+    pub fn text(&self, id: StringId) -> &'p str {
+        self.names.text(id)
+    }
+
+    /// Without the folder in which the program ran.
+    fn path(&self, file: StringId) -> &'p str {
+        let text = match self.program.string(file) {
+            "" => UNKNOWN,
+            text => text,
+        };
+        let inside = Path::new(text).strip_prefix(&self.directory).ok();
+        inside.and_then(Path::to_str).unwrap_or(text)
+    }
+}

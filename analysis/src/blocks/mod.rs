@@ -1,0 +1,22 @@
+//! To what memory an access goes: a live block, a static variable, a stack. `docs/analyses.md` defines each.
+
+mod allocation_names;
+mod heap;
+mod index;
+mod places;
+mod processes;
+mod spots;
+mod stacks;
+mod statics;
+mod thread;
+
+pub(crate) use allocation_names::AllocationNames;
+pub use heap::{Block, End, Heap, Inherit, Witness};
+pub use places::{Place, Places, Stretch};
+pub use processes::{local_sites, Processes};
+pub use spots::Spots;
+pub use statics::Statics;
+pub use thread::Thread;
+
+/// Pages by which blocks are found; an access that is in no block is known within its page only.
+const PAGE_SHIFT: u32 = 12;

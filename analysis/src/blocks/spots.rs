@@ -1,0 +1,70 @@
+//! Where the sites of a thread accessed memory last.
+
+use trackway_trace::SiteId;
+
+use super::{Heap, Inherit, Place, Stretch};
+
+/// More sites than so share entries.
+const MAX_SPOTS: usize = 4096;
+/// Of no slot.
+const NO_SLOT: u32 = u32::MAX;
+
+#[derive(Debug, Clone, Copy)]
+struct Spot {
+    from: u64,
+    /// 0: holds nothing.
+    length: u64,
+    site: u32,
+    slot: u32,
+    generation: u32,
+    what: u32,
+}
+
+/// Most accesses of a site go to what its last one went to: a stretch of addresses, and a number that says what it is.
+/// True until the block ends, or until what was in no block is allocated.
+#[derive(Debug, Clone)]
+pub struct Spots {
+    spots: Vec<Spot>,
+}
+
+impl Spots {
+    pub fn new(sites: usize) -> Self {
+        let spot = Spot {
+            from: 0,
+            length: 0,
+            site: 0,
+            slot: NO_SLOT,
+            generation: 0,
+            what: 0,
+        };
+        let count = sites.next_power_of_two().min(MAX_SPOTS);
+        Spots {
+            spots: vec![spot; count],
+        }
+    }
+
+    /// What is at the address, if the site accessed it last.
+    #[inline(always)]
+    pub fn find<D: Inherit>(&self, heap: &Heap<D>, site: SiteId, address: u64) -> Option<u32> {
+        let spot = &self.spots[site.index() & (self.spots.len() - 1)];
+        let is_there = address.wrapping_sub(spot.from) < spot.length;
+        (is_there && spot.site == site.0 && spot.generation == heap.generation(spot.slot))
+            .then_some(spot.what)
+    }
+
+    pub fn remember<D: Inherit>(&mut self, heap: &Heap<D>, site: SiteId, stretch: &Stretch, what: u32) {
+        let slot = match stretch.place {
+            Place::Block(slot) => slot,
+            _ => NO_SLOT,
+        };
+        let index = site.index() & (self.spots.len() - 1);
+        self.spots[index] = Spot {
+            from: stretch.from,
+            length: stretch.to.wrapping_sub(stretch.from),
+            site: site.0,
+            slot,
+            generation: heap.generation(slot),
+            what,
+        };
+    }
+}

@@ -1,0 +1,49 @@
+//! Where threads' stacks are. Traces don't say: it is a guess from the first access by way of a local variable.
+
+/// A stack reaches so far down from there: less than the usual 8 MiB, for stacks lie one below the other,
+const BELOW: u64 = 7 << 20;
+/// and so far up.
+const ABOVE: u64 = 64 << 10;
+
+/// The stacks of a process.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Stacks {
+    /// An address in each, and whose it is, by address.
+    anchors: Vec<(u64, u32)>,
+}
+
+impl Stacks {
+    /// The thread in whose stack the address lies.
+    pub fn find(&self, address: u64) -> Option<u32> {
+        let next = self
+            .anchors
+            .partition_point(|anchor| anchor.0.saturating_add(ABOVE) < address);
+        let &(anchor, thread) = self.anchors.get(next)?;
+        (address >= anchor.saturating_sub(BELOW)).then_some(thread)
+    }
+
+    /// Says that an address, which lies in no stack, is in the thread's.
+    pub fn add(&mut self, address: u64, thread: u32) {
+        let position = self.anchors.partition_point(|anchor| anchor.0 < address);
+        self.anchors.insert(position, (address, thread));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_anchor_above_is_that_of_the_stack() {
+        let mut stacks = Stacks::default();
+        let top = 0x7fff_0000_0000;
+        assert_eq!(stacks.find(top), None);
+        stacks.add(top, 1);
+        stacks.add(top - (8 << 20), 2);
+        assert_eq!(stacks.find(top - (7 << 20)), Some(1));
+        assert_eq!(stacks.find(top - (8 << 20) + 100), Some(2));
+        assert_eq!(stacks.find(top + ABOVE), Some(1));
+        assert_eq!(stacks.find(top + ABOVE + 1), None);
+        assert_eq!(stacks.find(top - (15 << 20) - 1), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! What the blocks of an allocation site, or of several, come to.
+
+use std::ops::AddAssign;
+
+use super::curve::Amount;
+
+/// What is known of a block while it lives.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Life {
+    pub accesses: u64,
+    pub accessed_bytes: u64,
+    /// Accesses of the trace before it.
+    pub begin: u64,
+    pub begin_ns: u64,
+}
+
+/// Numbers of an allocation site; each is defined in `docs/analyses.md`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SiteTotals {
+    pub allocated: Amount,
+    pub failed: u64,
+    /// Given back, or reallocated.
+    pub released: u64,
+    /// Ended by blocks that overlapped them.
+    pub overlapped: u64,
+    pub never_released: Amount,
+    pub never_accessed: Amount,
+    pub short_lived: Amount,
+    /// Sums over the released ones.
+    pub lived_accesses: u128,
+    pub lived_ns: u128,
+    pub accesses: u64,
+    pub accessed_bytes: u64,
+    pub live: Amount,
+    pub at_peak: Amount,
+    /// For which peak `at_peak` holds, if it is not the same as `live`.
+    pub(super) saved_for: u64,
+}
+
+impl SiteTotals {
+    /// Keeps what was live at the present peak, before that changes.
+    pub(super) fn save(&mut self, peak: u64) {
+        if self.saved_for != peak {
+            self.saved_for = peak;
+            self.at_peak = self.live;
+        }
+    }
+
+    /// A block's accesses, when no more come.
+    pub(super) fn add_life(&mut self, life: &Life) {
+        self.accesses = self.accesses.saturating_add(life.accesses);
+        self.accessed_bytes = self.accessed_bytes.saturating_add(life.accessed_bytes);
+    }
+}
+
+impl AddAssign<&SiteTotals> for SiteTotals {
+    fn add_assign(&mut self, other: &SiteTotals) {
+        let amounts = [
+            (&mut self.allocated, other.allocated),
+            (&mut self.never_released, other.never_released),
+            (&mut self.never_accessed, other.never_accessed),
+            (&mut self.short_lived, other.short_lived),
+            (&mut self.live, other.live),
+            (&mut self.at_peak, other.at_peak),
+        ];
+        for (sum, more) in amounts {
+            sum.blocks += more.blocks;
+            sum.bytes = sum.bytes.saturating_add(more.bytes);
+        }
+        self.failed += other.failed;
+        self.released += other.released;
+        self.overlapped += other.overlapped;
+        self.lived_accesses += other.lived_accesses;
+        self.lived_ns += other.lived_ns;
+        self.accesses = self.accesses.saturating_add(other.accesses);
+        self.accessed_bytes = self.accessed_bytes.saturating_add(other.accessed_bytes);
+    }
+}

@@ -1,0 +1,9 @@
+//! When accesses took place: each chunk's, evenly spread over the time in which its buffer was filled.
+
+mod bins;
+mod chunk_times;
+mod clock;
+
+pub use bins::TimeBins;
+pub use chunk_times::{ChunkTimes, Span};
+pub use clock::{Clock, Position};

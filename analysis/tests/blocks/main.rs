@@ -1,0 +1,57 @@
+//! Maps and memory of random traces equal those of a naive reference.
+
+mod maps;
+mod memories;
+mod reference;
+mod scene;
+#[path = "../../../trace/testing/mod.rs"]
+#[allow(dead_code)]
+mod testing;
+
+use std::num::NonZeroUsize;
+
+use trackway_analysis::moments::ChunkTimes;
+use trackway_analysis::{run, Analysis, Findings};
+use trackway_report::{Column, Table, Value};
+use trackway_trace::Trace;
+
+fn times(trace: &Trace) -> ChunkTimes {
+    ChunkTimes::count(trace, NonZeroUsize::MIN.saturating_add(1), &|_, _| ())
+}
+
+fn findings<A: Analysis>(analysis: &A, trace: &Trace) -> Findings {
+    let (findings, summary) = run(analysis, trace, NonZeroUsize::MIN, &|_, _| ());
+    assert!(summary.damage.is_empty(), "{:?}", summary.damage);
+    findings
+}
+
+fn table<'f>(findings: &'f Findings, name: &str) -> &'f Table {
+    findings.tables.iter().find(|table| table.name() == name).unwrap()
+}
+
+fn integer(table: &Table, name: &str, row: usize) -> u64 {
+    match column(table, name).value(row) {
+        Value::Integer(number) => number,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn text<'t>(table: &'t Table, name: &str, row: usize) -> &'t str {
+    match column(table, name).value(row) {
+        Value::Text(text) => text,
+        other => panic!("{name}: {other:?}"),
+    }
+}
+
+fn column<'t>(table: &'t Table, name: &str) -> Column<'t> {
+    table.column(name).unwrap_or_else(|| panic!("no column {name}"))
+}
+
+/// The smallest power of two of which fewer than `limit` + 1 cover what lies between two times.
+fn bin_width(first_ns: u64, last_ns: u64, limit: u64) -> u64 {
+    let mut width = 1;
+    while (last_ns - first_ns) / width >= limit {
+        width *= 2;
+    }
+    width
+}
