@@ -2,16 +2,20 @@
 //!
 //! A [`Table`] is an Arrow record batch whose fields carry a title and a [`Unit`]; every presenter shows every table.
 
+mod compare;
 mod csv_text;
 mod json;
 mod number;
 mod report;
+mod saved;
 mod table;
 mod text;
 
+pub use compare::{compare, Comparison, Selection};
 pub use csv_text::to_csv;
 pub use json::{report_to_json, to_json};
-pub use number::{counted, grouped, percent};
+pub use number::{counted, grouped, percent, ratio, signed};
 pub use report::Report;
+pub use saved::{saved_report, SavedReportError};
 pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};
 pub use text::{printable, TextStyle};

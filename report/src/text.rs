@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::number::{grouped, percent};
+use crate::number::{grouped, percent, ratio, signed};
 use crate::{Column, Layout, Report, Table, Unit, Value};
 
 const GAP: &str = "  ";
@@ -104,7 +104,11 @@ impl TextColumn {
         let cells: Vec<String> = (0..rows).map(|row| cell(column, row)).collect();
         let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
         let unit = column.unit();
-        let limit = if is_text(unit) { MAX_TEXT_WIDTH } else { usize::MAX };
+        let limit = if unit.is_text() {
+            MAX_TEXT_WIDTH
+        } else {
+            usize::MAX
+        };
         TextColumn {
             title: column.title().to_owned(),
             width: widest.min(limit).max(column.title().width()),
@@ -122,10 +126,6 @@ impl TextColumn {
     }
 }
 
-fn is_text(unit: Unit) -> bool {
-    matches!(unit, Unit::Text | Unit::Path | Unit::Source)
-}
-
 /// Takes cells from the widest text columns until the table fits or none can give more.
 fn shrink(columns: &mut [TextColumn], available: usize) {
     let gaps = GAP.len() * columns.len().saturating_sub(1);
@@ -133,7 +133,7 @@ fn shrink(columns: &mut [TextColumn], available: usize) {
     while total > available {
         let texts = columns
             .iter_mut()
-            .filter(|column| is_text(column.unit) && column.width > MIN_TEXT_WIDTH);
+            .filter(|column| column.unit.is_text() && column.width > MIN_TEXT_WIDTH);
         let Some(widest) = texts.max_by_key(|column| column.width) else {
             return;
         };
@@ -144,13 +144,16 @@ fn shrink(columns: &mut [TextColumn], available: usize) {
 
 fn cell(column: Column, row: usize) -> String {
     match (column.value(row), column.unit()) {
-        (Value::None, unit) if is_text(unit) => String::new(),
+        (Value::None, unit) if unit.is_text() => String::new(),
         (Value::None, _) => "-".into(),
         (Value::Text(text), _) => printable(text.trim()),
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
         (Value::Integer(number), _) => number.to_string(),
+        (Value::Signed(change), _) => signed(change),
         (Value::Real(share), Unit::Share) => percent(share),
         (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
+        (Value::Real(factor), Unit::Ratio) => ratio(factor),
+        (Value::Real(number), Unit::Change) => format!("{number:+.4}"),
         (Value::Real(number), _) => format!("{number:.3}"),
     }
 }

@@ -123,7 +123,7 @@ fn build<K>(
         String::new()
     };
     let title = format!("{title} by hand-overs{cut}");
-    name_columns(TableBuilder::new(name, title, shown))
+    name_columns(TableBuilder::new(name, title, shown).total_rows(groups.len()))
         .integer("read_hand_overs", "to read", Unit::Count, |group| {
             group.counts.reads
         })
