@@ -11,12 +11,14 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
+use crate::diff::DiffArguments;
+
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
                            an error. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Rows of a table.
-const DEFAULT_ROWS: usize = 10;
+pub const DEFAULT_ROWS: usize = 10;
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
@@ -36,6 +38,7 @@ pub enum Verb {
     Collect(CollectArguments),
     Report(ReportArguments),
     Sharing(SharingArguments),
+    Diff(DiffArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),
@@ -279,7 +282,7 @@ pub struct SharingArguments {
     pub quiet: bool,
 }
 
-fn parse_line_size(text: &str) -> Result<u64, String> {
+pub fn parse_line_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
     Ok(size.ok_or("expected a power of two, such as 64")?)
 }

@@ -1,8 +1,10 @@
 //! Trackway's command line: reads arguments and wires the other crates together.
 
+mod answers;
 mod arguments;
 mod collect;
 mod compile;
+mod diff;
 mod dump;
 mod failure;
 mod info;
@@ -56,6 +58,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

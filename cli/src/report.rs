@@ -112,7 +112,7 @@ pub fn report(
     }
 }
 
-fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {
+pub fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {
     Caches::of_machine(&trace.meta().caches).unwrap_or_else(|error| {
         let caches = Caches::default();
         warnings.push(format!(

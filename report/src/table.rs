@@ -139,6 +139,27 @@ impl Table {
             .map(|(field, values)| Column { field, values })
     }
 
+    /// The same table without the texts of that column in some rows.
+    pub fn without_texts(&self, name: &str, forgotten: impl Fn(usize) -> bool) -> Table {
+        let columns = self
+            .columns()
+            .map(|column| match column.values.as_string_opt::<i32>() {
+                Some(texts) if column.name() == name => {
+                    let kept = texts
+                        .iter()
+                        .enumerate()
+                        .map(|(row, text)| text.filter(|_| !forgotten(row)));
+                    Arc::new(kept.collect::<StringArray>()) as ArrayRef
+                }
+                _ => column.values.clone(),
+            });
+        let batch = RecordBatch::try_new(self.batch.schema(), columns.collect());
+        Table {
+            batch: batch.expect("columns keep their types and lengths"),
+            ..self.clone()
+        }
+    }
+
     /// The column of that name.
     pub fn column(&self, name: &str) -> Option<Column<'_>> {
         self.columns().find(|column| column.name() == name)
@@ -380,6 +401,16 @@ pub(crate) mod tests {
         );
         assert_eq!(table.column("source").unwrap().value(1), Value::None);
         assert!(table.column("missing").is_none());
+    }
+
+    #[test]
+    fn texts_can_be_forgotten() {
+        let table = sample().without_texts("source", |row| row == 0);
+        assert_eq!(table.column("source").unwrap().value(0), Value::None);
+        assert_eq!(table.column("field").unwrap().value(0), Value::Text("arc.ident"));
+        let other = sample().without_texts("field", |row| row == 1);
+        assert_eq!(other.column("field").unwrap().value(0), Value::Text("arc.ident"));
+        assert_eq!(other.column("field").unwrap().value(1), Value::None);
     }
 
     #[test]
