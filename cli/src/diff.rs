@@ -23,6 +23,7 @@ use crate::output;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
                         trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
+                        trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
                         trackway report --json --top 0 before.trackway > before.json\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
@@ -31,6 +32,9 @@ pub struct DiffArguments {
     pub before: PathBuf,
     /// The trace or saved report after it
     pub after: PathBuf,
+    /// Another trace, or saved report, of what BEFORE is of: how far they differ is noise; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub again: Vec<PathBuf>,
     /// The analysis whose tables are compared
     #[arg(long, value_enum, default_value_t = AnalysisName::Report)]
     pub analysis: AnalysisName,
@@ -72,6 +76,7 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     let mut warnings = Vec::new();
     let before = report(&before, arguments, &settings, "before", &mut warnings)?;
     let after = report(&after, arguments, &settings, "after", &mut warnings)?;
+    let again = again(arguments, &settings)?;
     let selection = Selection {
         measures: arguments.measure.clone(),
         top: if arguments.top == 0 {
@@ -80,7 +85,7 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
             arguments.top
         },
     };
-    let comparison = compare(&before, &after, &selection);
+    let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
     let report = difference(comparison, warnings, exactness(&before, &after));
     if arguments.csv {
@@ -127,6 +132,12 @@ fn report(
     Ok(report)
 }
 
+/// Their own warnings are of no interest.
+fn again(arguments: &DiffArguments, settings: &Settings) -> Result<Vec<Report>, Failure> {
+    let report = |path: &PathBuf| report(&Input::open(path)?, arguments, settings, "again", &mut Vec::new());
+    arguments.again.iter().map(report).collect()
+}
+
 fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Table) -> Report {
     warnings.extend(comparison.notes);
     let mut tables = comparison.tables;
@@ -171,7 +182,7 @@ fn exactness(before: &Report, after: &Report) -> Table {
     TableBuilder::new("exactness", "What differs from run to run", &[()])
         .text("counts", "accesses and bytes", |()| counts)
         .text("misses", "misses", |()| {
-            "depend on where the system puts memory, too: compare two runs of one program to see how much"
+            "depend on where the system puts memory, too; with --again, another run of the first program shows how much"
         })
         .text("hand_overs", "hand-overs", |()| "depend on the threads' timing")
         .as_record()

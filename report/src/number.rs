@@ -23,6 +23,16 @@ pub fn signed(number: i64) -> String {
     }
 }
 
+/// A change of a share or another quotient, with at least two digits that count.
+pub fn signed_real(number: f64) -> String {
+    let leading_zeros = -number.abs().log10().floor();
+    let decimals = match leading_zeros.is_finite() {
+        true => (leading_zeros + 1.0).clamp(3.0, 12.0) as usize,
+        false => 0,
+    };
+    format!("{number:+.decimals$}")
+}
+
 /// A factor, with three digits that count: "x0.310", "x1.04", "x123". Never rounded to a false 1.
 pub fn ratio(factor: f64) -> String {
     let decimals = match factor {
@@ -83,6 +93,10 @@ mod tests {
         ] {
             assert_eq!(ratio(factor), text);
         }
+        assert_eq!(
+            [0.25, -0.000_012_34, 0.0, 1234.5].map(signed_real),
+            ["+0.250", "-0.000012", "+0", "+1234.500"]
+        );
     }
 
     #[test]

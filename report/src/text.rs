@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use crate::number::{grouped, percent, ratio, signed};
+use crate::number::{grouped, percent, ratio, signed, signed_real};
 use crate::{Column, Layout, Report, Table, Unit, Value};
 
 const GAP: &str = "  ";
@@ -153,7 +153,7 @@ fn cell(column: Column, row: usize) -> String {
         (Value::Real(share), Unit::Share) => percent(share),
         (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
         (Value::Real(factor), Unit::Ratio) => ratio(factor),
-        (Value::Real(number), Unit::Change) => format!("{number:+.4}"),
+        (Value::Real(change), Unit::Change) => signed_real(change),
         (Value::Real(number), _) => format!("{number:.3}"),
     }
 }

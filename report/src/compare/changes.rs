@@ -1,6 +1,7 @@
 //! How one number of a table's rows changed.
 
 use super::columns::{common, role, Role};
+use super::noise::Noise;
 use super::pairs::Pair;
 use crate::{number, Column, Table, TableBuilder, Unit, Value};
 
@@ -75,9 +76,18 @@ struct Change {
     state: State,
     before: Option<Number>,
     after: Option<Number>,
+    /// How far runs of the same program differ, if that is known.
+    noise: Option<f64>,
 }
 
 impl Change {
+    fn state_name(&self) -> &'static str {
+        match self.noise {
+            Some(noise) if self.state == State::Changed && self.size() <= noise => "within noise",
+            _ => self.state.name(),
+        }
+    }
+
     fn size(&self) -> f64 {
         let or_zero = |number: Option<Number>| number.map_or(0.0, Number::as_real);
         match (self.before, self.after) {
@@ -106,13 +116,22 @@ pub struct Changes<'t> {
 
 impl<'t> Changes<'t> {
     /// `measure`: a column that both tables have.
-    pub fn new(before: &'t Table, after: &'t Table, pairs: &[Pair], measure: &str) -> Changes<'t> {
+    pub fn new(
+        before: &'t Table,
+        after: &'t Table,
+        pairs: &[Pair],
+        measure: &str,
+        noise: &Noise,
+    ) -> Changes<'t> {
         let columns = common(before, after, Role::Measure);
         let found = columns.into_iter().find(|(_, column)| column.name() == measure);
         let measure = found.expect("a measure that both tables have");
         let mut changes: Vec<Change> = pairs
             .iter()
-            .map(|&pair| change(before, after, measure, pair))
+            .map(|&pair| Change {
+                noise: noise.is_known().then(|| noise.of(pair.before)),
+                ..change(before, after, measure, pair)
+            })
             .collect();
         changes.retain(|change| change.state != State::Changed || change.before != change.after);
         let unchanged = pairs.len() - changes.len();
@@ -161,7 +180,7 @@ impl<'t> Changes<'t> {
             });
         let by = match (change.integer_change(), change.real_change()) {
             (Some(change), _) => number::signed(change),
-            (None, Some(change)) => format!("{change:+.4}"),
+            (None, Some(change)) => number::signed_real(change),
             (None, None) => change.state.name().to_owned(),
         };
         Some(match change.state {
@@ -188,12 +207,16 @@ impl<'t> Changes<'t> {
                 .optional_real("after", "after", unit, |row| Some(row.after?.as_real()))
                 .optional_real("change", "change", Unit::Change, Change::real_change),
         };
-        builder
-            .optional_real("ratio", "ratio", Unit::Ratio, |row| {
-                row.after?.ratio_to(row.before?)
-            })
-            .text("state", "", |row| row.state.name())
-            .build()
+        builder = builder.optional_real("ratio", "ratio", Unit::Ratio, |row| {
+            row.after?.ratio_to(row.before?)
+        });
+        if shown.iter().any(|row| row.noise.is_some()) {
+            builder = match shown.iter().all(is_whole) {
+                true => builder.optional_integer("noise", "noise", unit, |row| Some(row.noise? as u64)),
+                false => builder.optional_real("noise", "noise", unit, |row| row.noise),
+            };
+        }
+        builder.text("state", "", Change::state_name).build()
     }
 
     fn title(&self, shown: usize) -> String {
@@ -269,6 +292,7 @@ fn change(before: &Table, after: &Table, measure: (Column, Column), pair: Pair) 
         state,
         before,
         after,
+        noise: None,
     }
 }
 

@@ -6,12 +6,14 @@
 mod changes;
 mod columns;
 mod lines;
+mod noise;
 mod pairs;
 mod records;
 
 use crate::{grouped, Layout, Report, Table};
 use changes::{Changes, Number};
 use columns::measures;
+use noise::Noise;
 
 /// What a comparison shows.
 #[derive(Debug, Clone)]
@@ -33,8 +35,9 @@ pub struct Comparison {
     pub tables: Vec<Table>,
 }
 
-/// Compares the tables that both reports have.
-pub fn compare(before: &Report, after: &Report, selection: &Selection) -> Comparison {
+/// Compares the tables that both reports have. `again`: reports on further runs of what `before` is of; how far they differ
+/// from it is noise.
+pub fn compare(before: &Report, after: &Report, again: &[Report], selection: &Selection) -> Comparison {
     let mut comparison = Comparison {
         answer: "The reports have no table in common".into(),
         notes: missing_tables(before, after),
@@ -51,7 +54,8 @@ pub fn compare(before: &Report, after: &Report, selection: &Selection) -> Compar
         let pairs = pairs::pair_rows(before, after);
         comparison.notes.extend(cut_note(before, after));
         for measure in measures(before, after, &selection.measures) {
-            let changes = Changes::new(before, after, &pairs, &measure);
+            let noise = Noise::new(before, again, &measure);
+            let changes = Changes::new(before, after, &pairs, &measure, &noise);
             if is_first {
                 comparison.answer = answer(&changes);
                 is_first = false;
@@ -75,16 +79,16 @@ fn common_tables<'r>(before: &'r Report, after: &'r Report) -> impl Iterator<Ite
 }
 
 fn missing_tables(before: &Report, after: &Report) -> Vec<String> {
-    let only = |one: &Report, other: &Report, which: &str| -> Vec<String> {
+    let only = |one: &Report, other: &Report, which: &str| {
         let has = |name: &str| other.tables.iter().any(|table| table.name() == name);
-        let missing = one.tables.iter().filter(|table| !has(table.name()));
-        missing
-            .map(|table| format!("only the report {which} has the table {}", table.name()))
-            .collect()
+        let missing = one.tables.iter().map(Table::name).filter(|name| !has(name));
+        let missing = missing.collect::<Vec<_>>().join(", ");
+        (!missing.is_empty()).then(|| format!("only the report {which} has: {missing}"))
     };
-    let mut notes = only(before, after, "before");
-    notes.extend(only(after, before, "after"));
-    notes
+    [only(before, after, "before"), only(after, before, "after")]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn cut_note(before: &Table, after: &Table) -> Option<String> {

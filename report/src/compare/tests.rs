@@ -30,6 +30,7 @@ fn fields_compared(before: &[Row], after: &[Row], measures: &[&str]) -> Comparis
     compare(
         &report(vec![fields(before, before.len())]),
         &report(vec![fields(after, after.len())]),
+        &[],
         &selection,
     )
 }
@@ -96,6 +97,7 @@ fn rows_that_a_cut_table_lacks_are_not_called_new() {
     let comparison = compare(
         &report(vec![fields(&[("a", 9, 9)], 5)]),
         &report(vec![fields(&[("a", 9, 8), ("b", 7, 7)], 2)]),
+        &[],
         &Selection {
             measures: vec![],
             top: 10,
@@ -137,6 +139,7 @@ fn lines_are_followed_through_an_edit() {
             (12, "x = a[i];", 5),
             (14, "z = 0;", 1),
         ])]),
+        &[],
         &Selection {
             measures: vec![],
             top: 10,
@@ -165,6 +168,7 @@ fn records_become_lists_of_what_changed() {
     let comparison = compare(
         &report(vec![record(10, 80, 5, "yes")]),
         &report(vec![record(12, 80, 6, "no")]),
+        &[],
         &Selection {
             measures: vec![],
             top: 10,
@@ -188,10 +192,42 @@ fn nothing_in_common_is_said() {
     let comparison = compare(
         &report(vec![fields(&[], 0)]),
         &report(vec![lines(&[])]),
+        &[],
         &selection,
     );
     assert_eq!(comparison.answer, "The reports have no table in common");
     assert_eq!(comparison.notes.len(), 2);
-    let equal = compare(&report(vec![lines(&[])]), &report(vec![lines(&[])]), &selection);
+    let equal = compare(
+        &report(vec![lines(&[])]),
+        &report(vec![lines(&[])]),
+        &[],
+        &selection,
+    );
     assert_eq!(equal.answer, "accesses: no row changed");
+}
+
+#[test]
+fn other_runs_of_the_same_program_show_the_noise() {
+    let run = |rows: &[Row]| report(vec![fields(rows, rows.len())]);
+    let again = [
+        run(&[("a", 1, 40), ("b", 1, 10)]),
+        run(&[("b", 1, 14), ("a", 1, 45), ("c", 1, 2)]),
+    ];
+    let comparison = compare(
+        &run(&[("a", 1, 42), ("b", 1, 11), ("c", 1, 1)]),
+        &run(&[("a", 1, 47), ("b", 1, 20), ("d", 1, 3)]),
+        &again,
+        &Selection {
+            measures: vec![],
+            top: 10,
+        },
+    );
+    assert_eq!(
+        to_csv(&comparison.tables[0]),
+        "field,before,after,change,ratio,noise,state\r\n\
+         b,11,20,9,1.8181818181818181,4,changed\r\n\
+         a,42,47,5,1.119047619047619,5,within noise\r\n\
+         d,0,3,3,,0,new\r\n\
+         c,1,0,-1,0,2,gone\r\n"
+    );
 }
