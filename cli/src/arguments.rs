@@ -11,10 +11,11 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
+use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
 
-const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
-                           an error. `record` returns the status of the program that it ran (128 + the signal's \
+const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
+                           or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Rows of a table.
@@ -39,6 +40,7 @@ pub enum Verb {
     Report(ReportArguments),
     Sharing(SharingArguments),
     Diff(DiffArguments),
+    Check(CheckArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

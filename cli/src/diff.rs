@@ -38,7 +38,7 @@ pub struct DiffArguments {
     /// The analysis whose tables are compared
     #[arg(long, value_enum, default_value_t = AnalysisName::Report)]
     pub analysis: AnalysisName,
-    /// Tables of the report; may be repeated [default: field, variable, line, function]
+    /// Tables to compare; may be repeated [default: those that the analysis shows]
     #[arg(long, value_enum, value_delimiter = ',')]
     pub by: Vec<By>,
     /// Numbers to compare, by the names of columns in JSON; may be repeated [default: that by which the table is ranked]

@@ -2,6 +2,7 @@
 
 mod answers;
 mod arguments;
+mod check;
 mod collect;
 mod compile;
 mod diff;
@@ -59,6 +60,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

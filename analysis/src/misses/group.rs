@@ -118,7 +118,7 @@ pub(crate) fn field_key(program: &Program, site: &Site) -> FieldKey {
     }
 }
 
-pub(super) fn variable_key(program: &Program, site: &Site) -> VariableKey {
+pub(crate) fn variable_key(program: &Program, site: &Site) -> VariableKey {
     let local = matches!(
         site.variable_kind,
         VariableKind::Local | VariableKind::Parameter | VariableKind::Expression
@@ -135,7 +135,7 @@ pub(super) fn variable_key(program: &Program, site: &Site) -> VariableKey {
     }
 }
 
-pub(super) fn type_key(program: &Program, site: &Site) -> StringId {
+pub(crate) fn type_key(program: &Program, site: &Site) -> StringId {
     match program.string(site.object_type) {
         "" => site.value_type,
         _ => site.object_type,

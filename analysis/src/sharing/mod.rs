@@ -8,6 +8,7 @@ use std::ops::AddAssign;
 
 use trackway_trace::{Batch, Program, SiteId, Trace};
 
+use crate::misses::Grouping;
 use crate::{Analysis, Findings, Order};
 use lines::{Access, Lines};
 
@@ -15,6 +16,7 @@ use lines::{Access, Lines};
 #[derive(Debug, Clone)]
 pub struct Sharing {
     line_bytes: u64,
+    groupings: Vec<Grouping>,
     top: usize,
     /// By site: whether it writes.
     writes: Vec<bool>,
@@ -60,9 +62,15 @@ impl Sharing {
     pub fn new(program: &Program, line_bytes: u64, top: usize) -> Self {
         Sharing {
             line_bytes,
+            groupings: vec![Grouping::Field, Grouping::Line],
             top,
             writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
         }
+    }
+
+    /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
+    pub fn grouped_by(self, groupings: Vec<Grouping>) -> Self {
+        Sharing { groupings, ..self }
     }
 
     fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize) {
@@ -117,6 +125,6 @@ impl Analysis for Sharing {
     }
 
     fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
-        tables::findings(&shard, trace, self.line_bytes, self.top)
+        tables::findings(&shard, trace, self.line_bytes, &self.groupings, self.top)
     }
 }

@@ -5,11 +5,11 @@ use std::hash::Hash;
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, Trace};
+use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
 use super::{HandOvers, SharingShard};
-use crate::misses::group;
-use crate::names::Names;
+use crate::misses::{group, Grouping};
+use crate::names::{written_in, Names};
 use crate::Findings;
 
 /// Sites that belong together.
@@ -21,56 +21,150 @@ struct Group<K> {
     threads: HashSet<u32>,
 }
 
-pub(super) fn findings(shard: &SharingShard, trace: &Trace, line_bytes: u64, top: usize) -> Findings {
+pub(super) fn findings(
+    shard: &SharingShard,
+    trace: &Trace,
+    line_bytes: u64,
+    groupings: &[Grouping],
+    top: usize,
+) -> Findings {
     let program = trace.program();
-    let names = Names::new(program);
-    let fields = groups(shard, |site| group::field_key(program, program.site(site)));
-    let lines = groups(shard, |site| group::line_key(program, program.site(site)));
-    let directory = Path::new(&trace.meta().working_directory);
-    let path = |text: &str| {
-        let inside = Path::new(text).strip_prefix(directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
-    };
     let mut total = HandOvers::default();
     shard.sites.iter().for_each(|counts| total += counts);
-    let field_table = build("fields", "Fields", &fields, &total, top, |builder| {
-        builder.text("field", "field", |group| group::field_name(&names, group.key))
-    });
-    let line_table = build("lines", "Lines", &lines, &total, top, |builder| {
-        builder
-            .path("file", "file", |group| path(names.text(group.key.0)))
-            .optional_integer("line", "line", Unit::Number, |group| {
-                (group.key.1 > 0).then_some(group.key.1.into())
-            })
-            .text("function", "function", |group| {
-                names.function_of(program.site(group.main_site))
-            })
-    });
-    let answer = match fields.first() {
-        Some(first) => answer(program, &names, first, &total, &path),
-        None => "No cache line went from one thread to another".to_owned(),
+    let presenter = Presenter {
+        shard,
+        program,
+        names: Names::new(program),
+        directory: Path::new(&trace.meta().working_directory),
+        total,
+        top,
     };
+    let mut tables: Vec<Table> = groupings.iter().filter_map(|&by| presenter.table(by)).collect();
+    tables.push(totals(shard, &presenter.total, line_bytes));
     Findings {
-        answer: Some(answer),
-        tables: vec![field_table, line_table, totals(shard, &total, line_bytes)],
+        answer: Some(presenter.answer()),
+        tables,
     }
 }
 
-fn answer(
-    program: &Program,
-    names: &Names,
-    first: &Group<group::FieldKey>,
-    total: &HandOvers,
-    path: &impl Fn(&str) -> String,
-) -> String {
-    let location = program.location(program.site(first.main_site).location);
-    let share = first.counts.all() as f64 / total.all() as f64 * 100.0;
-    format!(
-        "{}, taken at {}:{}, is {share:.0} % of the hand-overs of cache lines between threads",
-        group::field_name(names, first.key),
-        path(names.text(location.file)),
-        location.line,
-    )
+/// What the tables are made from.
+struct Presenter<'p> {
+    shard: &'p SharingShard,
+    program: &'p Program,
+    names: Names<'p>,
+    /// Of the recorded program: paths are shown without it.
+    directory: &'p Path,
+    total: HandOvers,
+    top: usize,
+}
+
+impl Presenter<'_> {
+    fn table(&self, grouping: Grouping) -> Option<Table> {
+        Some(match grouping {
+            Grouping::Field => self.fields(),
+            Grouping::Variable => self.variables(),
+            Grouping::Type => self.types(),
+            Grouping::Line => self.lines(),
+            Grouping::Function => self.functions(),
+            Grouping::File => self.files(),
+            Grouping::Kind | Grouping::Site | Grouping::Thread => return None,
+        })
+    }
+
+    fn groups<K: Eq + Hash + Copy>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
+        groups(self.shard, |site| key(self.program.site(site)))
+    }
+
+    fn build<K>(
+        &self,
+        (name, title): (&str, &str),
+        groups: &[Group<K>],
+        name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
+    ) -> Table {
+        build(name, title, groups, &self.total, self.top, name_columns)
+    }
+
+    fn fields(&self) -> Table {
+        let groups = self.groups(|site| group::field_key(self.program, site));
+        self.build(("fields", "Fields"), &groups, |builder| {
+            builder.text("field", "field", |group| {
+                group::field_name(&self.names, group.key)
+            })
+        })
+    }
+
+    fn variables(&self) -> Table {
+        let groups = self.groups(|site| group::variable_key(self.program, site));
+        self.build(("variables", "Variables"), &groups, |builder| {
+            builder
+                .text("variable", "variable", |group| {
+                    self.names.text(group.key.variable)
+                })
+                .text("kind", "kind", |group| group.key.kind.name())
+                .text("function", "function", |group| {
+                    match self.program.string(group.key.function) {
+                        "" => String::new(),
+                        _ => self.names.function(group.key.function),
+                    }
+                })
+        })
+    }
+
+    fn types(&self) -> Table {
+        let groups = self.groups(|site| group::type_key(self.program, site));
+        self.build(("types", "Types"), &groups, |builder| {
+            builder.text("type", "type", |group| self.names.text(group.key))
+        })
+    }
+
+    fn lines(&self) -> Table {
+        let groups = self.groups(|site| group::line_key(self.program, site));
+        self.build(("lines", "Lines"), &groups, |builder| {
+            builder
+                .path("file", "file", |group| self.path(group.key.0))
+                .optional_integer("line", "line", Unit::Number, |group| {
+                    (group.key.1 > 0).then_some(group.key.1.into())
+                })
+                .text("function", "function", |group| {
+                    self.names.function_of(self.program.site(group.main_site))
+                })
+        })
+    }
+
+    fn functions(&self) -> Table {
+        let groups = self.groups(|site| written_in(self.program, site));
+        self.build(("functions", "Functions"), &groups, |builder| {
+            builder.text("function", "function", |group| self.names.function(group.key))
+        })
+    }
+
+    fn files(&self) -> Table {
+        let groups = self.groups(|site| group::line_key(self.program, site).0);
+        self.build(("files", "Files"), &groups, |builder| {
+            builder.path("file", "file", |group| self.path(group.key))
+        })
+    }
+
+    fn path(&self, file: StringId) -> String {
+        let text = self.names.text(file);
+        let inside = Path::new(text).strip_prefix(self.directory).ok();
+        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
+    }
+
+    fn answer(&self) -> String {
+        let fields = self.groups(|site| group::field_key(self.program, site));
+        let Some(first) = fields.first() else {
+            return "No cache line went from one thread to another".to_owned();
+        };
+        let location = self.program.location(self.program.site(first.main_site).location);
+        let share = first.counts.all() as f64 / self.total.all() as f64 * 100.0;
+        format!(
+            "{}, taken at {}:{}, is {share:.0} % of the hand-overs of cache lines between threads",
+            group::field_name(&self.names, first.key),
+            self.path(location.file),
+            location.line,
+        )
+    }
 }
 
 /// The largest first; equal ones in the order of the program.

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Measure;
+use trackway_analysis::misses::{Grouping, Measure};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::{run as run_analysis, Analysis};
 use trackway_report::Report;
@@ -35,7 +35,7 @@ pub enum AnalysisName {
 /// How analyses are run.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Tables of the report; the usual ones if empty.
+    /// Tables, as far as the analysis has them; its usual ones if empty.
     pub by: Vec<By>,
     pub rank_by: Option<Measure>,
     /// Those of the machine that recorded if none.
@@ -54,7 +54,10 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
             let line_bytes = settings
                 .line_bytes
                 .unwrap_or_else(|| line_bytes_of_machine(trace));
-            let sharing = Sharing::new(trace.program(), line_bytes, usize::MAX);
+            let mut sharing = Sharing::new(trace.program(), line_bytes, usize::MAX);
+            if !settings.by.is_empty() {
+                sharing = sharing.grouped_by(settings.by.iter().copied().map(Grouping::from).collect());
+            }
             Ok(run(&sharing, trace, settings, Vec::new()))
         }
     }
