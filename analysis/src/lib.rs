@@ -5,6 +5,7 @@
 
 mod analysis;
 pub mod cache;
+pub mod calls;
 mod engine;
 mod live;
 pub mod misses;

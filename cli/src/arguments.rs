@@ -13,6 +13,7 @@ use trackway_recorder::Address;
 
 use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
+use crate::export::ExportArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
@@ -41,6 +42,7 @@ pub enum Verb {
     Sharing(SharingArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
+    Export(ExportArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

@@ -7,6 +7,7 @@ mod collect;
 mod compile;
 mod diff;
 mod dump;
+mod export;
 mod failure;
 mod info;
 mod installation;
@@ -61,6 +62,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -1,7 +1,9 @@
 //! What goes to standard output, and how.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use trackway_report::{report_to_json, Report, TextStyle};
 
@@ -47,6 +49,21 @@ pub fn terminal_style() -> TextStyle {
         width,
         colour: is_terminal && !unwanted,
     }
+}
+
+/// Writes a file; replaces one only if told to.
+pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
+    let mut options = File::options();
+    options
+        .write(true)
+        .truncate(replace)
+        .create(replace)
+        .create_new(!replace);
+    let written = options.open(path).and_then(|mut file| file.write_all(content));
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::about(path, "exists already; replace it with --force"),
+        _ => Failure::about(path, error),
+    })
 }
 
 /// Tells the user of something that went wrong but did not end the work.

@@ -2,8 +2,10 @@
 //!
 //! A [`Table`] is an Arrow record batch whose fields carry a title and a [`Unit`]; every presenter shows every table.
 
+mod callgrind;
 mod compare;
 mod csv_text;
+mod folded;
 mod json;
 mod number;
 mod report;
@@ -11,8 +13,10 @@ mod saved;
 mod table;
 mod text;
 
+pub use callgrind::{to_callgrind, CallgrindHeader};
 pub use compare::{compare, Comparison, Selection};
 pub use csv_text::to_csv;
+pub use folded::to_folded;
 pub use json::{report_to_json, to_json};
 pub use number::{counted, grouped, percent, ratio, signed};
 pub use report::Report;

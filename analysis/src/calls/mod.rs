@@ -5,10 +5,12 @@ mod tables;
 mod tree;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use trackway_trace::{Batch, Event, Program, SiteId, Trace};
 
 use crate::cache::{with_form, Caches, Hierarchy, LineStore, Outcome, Simulator};
+use crate::misses::address_space;
 use crate::{Analysis, Findings, Order};
 use stack::{Repairs, Stack};
 use tree::{Cost, Tree};
@@ -109,11 +111,12 @@ impl CallsShard {
         cost.accesses = (end - begin) as u64;
         if let Some(simulator) = &mut self.simulator {
             let counted = (&self.sites[..], &mut self.counts[..]);
-            with_form!(simulator, hierarchy => simulate(hierarchy, counted, batch, begin, end));
             with_form!(simulator, hierarchy => {
-                let totals = hierarchy.totals();
+                let before = hierarchy.totals();
+                simulate(hierarchy, counted, batch, begin..end);
+                let after = hierarchy.totals();
                 for level in 0..self.levels {
-                    cost.misses[level] = totals.levels[level].misses;
+                    cost.misses[level] = after.levels[level].misses - before.levels[level].misses;
                 }
             });
         }
@@ -132,13 +135,13 @@ fn simulate<S: LineStore, const PLAIN: bool>(
     hierarchy: &mut Hierarchy<S, PLAIN>,
     (sites, counts): (&[SiteTraits], &mut [SiteCounts]),
     batch: &Batch,
-    begin: usize,
-    end: usize,
+    accesses: Range<usize>,
 ) {
     let core = hierarchy.core_of(batch.stream);
-    for index in begin..end {
+    let process = address_space(batch, hierarchy.is_shared());
+    for index in accesses {
         let id = batch.site[index].index();
-        let (address, length) = (batch.address[index], batch.length(index));
+        let (address, length) = (batch.address[index] ^ process, batch.length(index));
         let outcome = &mut counts[id].outcome;
         hierarchy.access(core, id, address, length, sites[id].writes, outcome);
     }

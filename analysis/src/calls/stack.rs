@@ -62,10 +62,6 @@ impl Stack {
         self.frames.last().map_or(ROOT, |frame| frame.node)
     }
 
-    pub fn depth(&self) -> usize {
-        self.frames.len()
-    }
-
     #[inline]
     pub fn enter(&mut self, function: u32, tree: &mut Tree) {
         self.push(function, true, tree);
@@ -217,7 +213,7 @@ mod tests {
             stray_exits: 1,
             too_deep: 0,
         };
-        assert_eq!((stack.repairs, stack.depth()), (expected, 0));
+        assert_eq!((stack.repairs, stack.frames.len()), (expected, 0));
     }
 
     #[test]
@@ -225,7 +221,7 @@ mod tests {
         let (mut stack, mut tree) = (Stack::default(), Tree::new());
         stack.enter(1, &mut tree);
         (0..MOST_FRAMES + 10).for_each(|_| stack.enter(2, &mut tree));
-        assert_eq!((stack.depth(), stack.repairs.too_deep), (MOST_FRAMES, 11));
+        assert_eq!((stack.frames.len(), stack.repairs.too_deep), (MOST_FRAMES, 11));
         (0..MOST_FRAMES + 10).for_each(|_| stack.exit(2));
         assert_eq!(stack.top(), Some(1));
         assert_eq!(tree.nodes().len(), 4);

@@ -29,7 +29,10 @@ impl AddAssign<&Cost> for Cost {
         add(&mut self.reads, other.reads);
         add(&mut self.writes, other.writes);
         add(&mut self.bytes, other.bytes);
-        self.misses.iter_mut().zip(other.misses).for_each(|(sum, more)| add(sum, more));
+        self.misses
+            .iter_mut()
+            .zip(other.misses)
+            .for_each(|(sum, more)| add(sum, more));
     }
 }
 
@@ -93,7 +96,9 @@ impl Tree {
 
     /// Every call with the node that made it, in no order.
     pub fn calls(&self) -> impl Iterator<Item = (u32, Call)> + '_ {
-        self.index.iter().map(|(&(node, _), &call)| (node, self.calls[call as usize]))
+        self.index
+            .iter()
+            .map(|(&(node, _), &call)| (node, self.calls[call as usize]))
     }
 
     pub fn add_cost(&mut self, node: u32, cost: &Cost) {
@@ -104,7 +109,11 @@ impl Tree {
     #[inline]
     pub fn call(&mut self, from: u32, function: u32) -> u32 {
         let (last, call) = self.nodes[from as usize].last_call;
-        let call = if last == function { call } else { self.find_call(from, function) };
+        let call = if last == function {
+            call
+        } else {
+            self.find_call(from, function)
+        };
         let call = &mut self.calls[call as usize];
         call.count += 1;
         call.node
@@ -131,7 +140,8 @@ impl Tree {
     }
 
     fn on_path(&self, from: u32, function: u32) -> Option<u32> {
-        self.path(from).find(|&node| self.nodes[node as usize].function == function)
+        self.path(from)
+            .find(|&node| self.nodes[node as usize].function == function)
     }
 
     /// The node and those that lead to it, without the root.
@@ -142,7 +152,9 @@ impl Tree {
 
     /// Whether functions are missing at the beginning of the node's path.
     pub fn is_cut(&self, node: u32) -> bool {
-        self.path(node).last().is_some_and(|first| self.nodes[first as usize].parent == ELSEWHERE)
+        self.path(node)
+            .last()
+            .is_some_and(|first| self.nodes[first as usize].parent == ELSEWHERE)
     }
 
     fn add_node(&mut self, from: u32, function: u32) -> u32 {
@@ -179,7 +191,7 @@ impl Tree {
     /// For each node, what it and all below it cost.
     pub fn inclusive_costs(&self) -> Vec<Cost> {
         let mut costs: Vec<Cost> = self.nodes.iter().map(|node| node.cost).collect();
-        for index in (ELSEWHERE as usize + 1..self.nodes.len()).rev() {
+        for index in (ELSEWHERE as usize..self.nodes.len()).rev() {
             let cost = costs[index];
             costs[self.nodes[index].parent as usize] += &cost;
         }
@@ -192,7 +204,9 @@ mod tests {
     use super::*;
 
     fn functions(tree: &Tree, node: u32) -> Vec<u32> {
-        tree.path(node).map(|node| tree.nodes[node as usize].function).collect()
+        tree.path(node)
+            .map(|node| tree.nodes[node as usize].function)
+            .collect()
     }
 
     fn cost(accesses: u64) -> Cost {

@@ -121,7 +121,7 @@ impl MissesShard {
 }
 
 /// Processes have the same addresses for different memory: in shared caches, the upper bits keep them apart.
-fn address_space(batch: &Batch, shared: bool) -> u64 {
+pub(crate) fn address_space(batch: &Batch, shared: bool) -> u64 {
     match shared {
         true => u64::from(batch.process) << ADDRESS_BITS,
         false => 0,

@@ -7,6 +7,7 @@ use std::num::NonZeroUsize;
 
 use clap::ValueEnum;
 use trackway_analysis::cache::Caches;
+use trackway_analysis::calls::Calls;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::{run as run_analysis, Analysis};
@@ -30,6 +31,8 @@ pub enum AnalysisName {
     Report,
     /// Cache lines that threads take from each other, as `trackway sharing`
     Sharing,
+    /// What functions cost by the path on which they were called
+    Calls,
 }
 
 /// How analyses are run.
@@ -50,6 +53,16 @@ pub struct Settings {
 pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
     match name {
         AnalysisName::Report => misses(trace, settings),
+        AnalysisName::Calls => {
+            let mut warnings = Vec::new();
+            let caches = settings.caches.clone();
+            let caches = caches.unwrap_or_else(|| report::machine_caches(trace, &mut warnings));
+            let caches = match trace.streams().len() {
+                0 | 1 => caches.all_private(),
+                _ => caches,
+            };
+            Ok(run(&Calls::new(caches, usize::MAX), trace, settings, warnings))
+        }
         AnalysisName::Sharing => {
             let line_bytes = settings
                 .line_bytes

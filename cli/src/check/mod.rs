@@ -5,8 +5,6 @@ mod proposal;
 mod values;
 mod verdict;
 
-use std::fs::File;
-use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -200,18 +198,6 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     };
     let caches = caches.map(|caches| caches.to_string());
     let text = proposal::proposal(&reports, caches.as_deref(), arguments.margin, top);
-    let mut options = File::options();
-    options
-        .write(true)
-        .truncate(arguments.force)
-        .create(arguments.force)
-        .create_new(!arguments.force);
-    let written = options
-        .open(path)
-        .and_then(|mut file| file.write_all(text.as_bytes()));
-    written.map_err(|error| match error.kind() {
-        std::io::ErrorKind::AlreadyExists => Failure::about(path, "exists already; replace it with --force"),
-        _ => Failure::about(path, error),
-    })?;
+    output::write_file(path, text.as_bytes(), arguments.force)?;
     Ok(ExitCode::SUCCESS)
 }
