@@ -13,6 +13,7 @@ mod names;
 mod order_audit;
 mod share_out;
 pub mod sharing;
+pub mod slices;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};

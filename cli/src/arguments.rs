@@ -14,6 +14,7 @@ use trackway_recorder::Address;
 use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
 use crate::export::ExportArguments;
+use crate::parquet::ParquetArgument;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
@@ -250,6 +251,8 @@ pub struct ReportArguments {
     pub trace: PathBuf,
     #[command(flatten)]
     pub form: ReportForm,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -281,6 +284,8 @@ pub struct SharingArguments {
     /// Print the table of fields as CSV
     #[arg(long)]
     pub csv: bool,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,

@@ -13,6 +13,7 @@ use crate::answers::{forget_edited_sources, AnalysisName, Input, Settings};
 use crate::arguments::{parse_line_size, By, DEFAULT_ROWS};
 use crate::failure::Failure;
 use crate::output;
+use crate::parquet::ParquetArgument;
 
 /// Say what changed between two traces
 ///
@@ -62,6 +63,8 @@ pub struct DiffArguments {
     /// Print the first table as CSV
     #[arg(long)]
     pub csv: bool,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -88,6 +91,7 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
     let report = difference(comparison, warnings, exactness(&before, &after));
+    arguments.parquet.write(&report)?;
     if arguments.csv {
         report.warnings.iter().for_each(output::warn);
         output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;

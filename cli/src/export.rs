@@ -6,10 +6,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
-use trackway_report::{counted, to_callgrind, to_folded, CallgrindHeader, Report, Table, Value};
+use trackway_report::{
+    counted, to_callgrind, to_chrome_trace, to_folded, CallgrindHeader, Report, Table, Value,
+};
 use trackway_trace::Trace;
 
-use crate::answers::{answer, AnalysisName, Settings};
+use crate::answers::{answer, time_line, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::output;
 
@@ -17,7 +19,7 @@ use crate::output;
 ///
 /// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
 /// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
-/// and their like. Stacks come from recorded function entries and exits; docs/analyses.md, section 11, says how they are
+/// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come from recorded function entries and exits; docs/analyses.md, section 11, says how they are
 /// repaired where these are missing.
 #[derive(Debug, Args)]
 #[command(
@@ -36,6 +38,9 @@ pub struct ExportArguments {
     /// The number that folded stacks carry: accesses, reads, writes, bytes, l1_misses, ...
     #[arg(long, value_name = "COLUMN", default_value = "accesses")]
     pub measure: String,
+    /// How many calls of functions a time line has: the longest ones
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub slices: usize,
     /// Caches to simulate, as in `trackway report` [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,
@@ -56,6 +61,8 @@ pub enum Format {
     Callgrind,
     /// Folded stacks, for flame graphs
     Folded,
+    /// Chrome's JSON trace format, for Perfetto
+    Perfetto,
 }
 
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
@@ -66,29 +73,57 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         quiet: arguments.quiet,
         ..Settings::default()
     };
-    let report = answer(AnalysisName::Calls, &trace, &settings)?;
-    report.warnings.iter().for_each(output::warn);
-    repairs(&report).iter().for_each(output::warn);
     let text = match arguments.to {
         Format::Callgrind => {
-            let header = header(&trace);
+            let report = calls(&trace, &settings)?;
             to_callgrind(
-                &header,
+                &header(&trace),
                 table(&report, "function_lines")?,
                 table(&report, "calls")?,
             )
         }
-        Format::Folded => to_folded(table(&report, "stacks")?, &arguments.measure),
+        Format::Folded => {
+            let report = calls(&trace, &settings)?;
+            let text = to_folded(table(&report, "stacks")?, &arguments.measure);
+            Some(text.ok_or_else(|| no_measure(&arguments.measure, &report))?)
+        }
+        Format::Perfetto => {
+            let report = slices(&trace, &settings, arguments.slices)?;
+            let program = &trace.meta().program;
+            to_chrome_trace(program, table(&report, "slices")?, table(&report, "time_bins")?)
+        }
     };
-    let text = text.ok_or_else(|| {
-        Failure::new(format!(
-            "--measure: there is no number {}; with these caches there are {}",
-            arguments.measure,
-            measures(&report).join(", ")
-        ))
-    })?;
+    let text = text.ok_or_else(|| Failure::new("the analysis lacks a column"))?;
     output::write_file(&arguments.output, text.as_bytes(), arguments.force)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn calls(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
+    let report = answer(AnalysisName::Calls, trace, settings)?;
+    report.warnings.iter().for_each(output::warn);
+    repairs(&report).iter().for_each(output::warn);
+    Ok(report)
+}
+
+fn slices(trace: &Trace, settings: &Settings, most: usize) -> Result<Report, Failure> {
+    let report = time_line(trace, settings, most);
+    report.warnings.iter().for_each(output::warn);
+    let slices = table(&report, "slices")?;
+    let left_out = slices.total_rows() - slices.row_count();
+    if left_out > 0 {
+        output::warn(format!(
+            "{} of functions are left out, the shortest ones; --slices allows for more",
+            counted(left_out as u64, "call")
+        ));
+    }
+    Ok(report)
+}
+
+fn no_measure(measure: &str, report: &Report) -> Failure {
+    Failure::new(format!(
+        "--measure: there is no number {measure}; with these caches there are {}",
+        measures(report).join(", ")
+    ))
 }
 
 fn header(trace: &Trace) -> CallgrindHeader {

@@ -13,6 +13,7 @@ mod info;
 mod installation;
 mod live;
 mod output;
+mod parquet;
 mod processors;
 mod progress;
 mod record;

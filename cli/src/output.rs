@@ -1,7 +1,7 @@
 //! What goes to standard output, and how.
 
 use std::env;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -53,15 +53,17 @@ pub fn terminal_style() -> TextStyle {
 
 /// Writes a file; replaces one only if told to.
 pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
-    let mut options = File::options();
-    options
-        .write(true)
-        .truncate(replace)
-        .create(replace)
-        .create_new(!replace);
-    let written = options.open(path).and_then(|mut file| file.write_all(content));
+    match replace {
+        true => fs::write(path, content).map_err(|error| Failure::about(path, error)),
+        false => write_new_file(path, content, "exists already; replace it with --force"),
+    }
+}
+
+/// Writes a file; `remedy` is what to say if there is one.
+pub fn write_new_file(path: &Path, content: &[u8], remedy: &str) -> Result<(), Failure> {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(content));
     written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::about(path, "exists already; replace it with --force"),
+        io::ErrorKind::AlreadyExists => Failure::about(path, remedy),
         _ => Failure::about(path, error),
     })
 }

@@ -32,6 +32,7 @@ pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     let (findings, summary) = trackway_analysis::run(&sharing, &trace, NonZeroUsize::MIN, &advance);
     progress.finish();
     let report = report(&trace, findings, &summary, Vec::new());
+    arguments.parquet.write(&report)?;
     if arguments.csv {
         report.warnings.iter().for_each(output::warn);
         output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;

@@ -185,7 +185,25 @@ pub enum Value<'a> {
     Real(f64),
 }
 
+/// What the cells of a column are, where they are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CellType {
+    Text,
+    Integer,
+    Signed,
+    Real,
+}
+
 impl<'a> Column<'a> {
+    pub(crate) fn cell_type(&self) -> CellType {
+        match self.values.data_type() {
+            DataType::UInt64 => CellType::Integer,
+            DataType::Int64 => CellType::Signed,
+            DataType::Float64 => CellType::Real,
+            _ => CellType::Text,
+        }
+    }
+
     /// Name for programs.
     pub fn name(&self) -> &'a str {
         self.field.name()
@@ -216,11 +234,11 @@ impl<'a> Column<'a> {
         if self.values.is_null(row) {
             return Value::None;
         }
-        match self.values.data_type() {
-            DataType::UInt64 => Value::Integer(self.values.as_primitive::<UInt64Type>().value(row)),
-            DataType::Int64 => Value::Signed(self.values.as_primitive::<Int64Type>().value(row)),
-            DataType::Float64 => Value::Real(self.values.as_primitive::<Float64Type>().value(row)),
-            _ => Value::Text(self.values.as_string::<i32>().value(row)),
+        match self.cell_type() {
+            CellType::Integer => Value::Integer(self.values.as_primitive::<UInt64Type>().value(row)),
+            CellType::Signed => Value::Signed(self.values.as_primitive::<Int64Type>().value(row)),
+            CellType::Real => Value::Real(self.values.as_primitive::<Float64Type>().value(row)),
+            CellType::Text => Value::Text(self.values.as_string::<i32>().value(row)),
         }
     }
 }

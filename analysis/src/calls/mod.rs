@@ -12,8 +12,10 @@ use trackway_trace::{Batch, Event, Program, SiteId, Trace};
 use crate::cache::{with_form, Caches, Hierarchy, LineStore, Outcome, Simulator};
 use crate::misses::address_space;
 use crate::{Analysis, Findings, Order};
-use stack::{Repairs, Stack};
-use tree::{Cost, Tree};
+use stack::Repairs;
+pub(crate) use stack::Stack;
+use tree::Cost;
+pub(crate) use tree::Tree;
 
 /// Follows the stack of each thread, and counts accesses and misses by path.
 #[derive(Debug, Clone)]
@@ -201,6 +203,9 @@ impl Analysis for Calls {
     }
 
     fn merge(&self, into: &mut CallsShard, from: CallsShard) {
+        if into.sites.len() < from.sites.len() {
+            (into.sites, into.functions) = (from.sites.clone(), from.functions.clone());
+        }
         if into.counts.len() < from.counts.len() {
             into.counts.resize(from.counts.len(), SiteCounts::default());
         }

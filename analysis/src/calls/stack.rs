@@ -62,6 +62,10 @@ impl Stack {
         self.frames.last().map_or(ROOT, |frame| frame.node)
     }
 
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
     #[inline]
     pub fn enter(&mut self, function: u32, tree: &mut Tree) {
         self.push(function, true, tree);

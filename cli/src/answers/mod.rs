@@ -10,6 +10,7 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::calls::Calls;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_analysis::sharing::Sharing;
+use trackway_analysis::slices::Slices;
 use trackway_analysis::{run as run_analysis, Analysis};
 use trackway_report::Report;
 use trackway_trace::Trace;
@@ -74,6 +75,14 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
             Ok(run(&sharing, trace, settings, Vec::new()))
         }
     }
+}
+
+/// The calls of functions over time, at most so many.
+pub fn time_line(trace: &Trace, settings: &Settings, most: usize) -> Report {
+    let mut warnings = Vec::new();
+    let caches = settings.caches.clone();
+    let caches = caches.unwrap_or_else(|| report::machine_caches(trace, &mut warnings));
+    run(&Slices::new(trace, caches, most), trace, settings, warnings)
 }
 
 fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {

@@ -133,7 +133,7 @@ impl<'t> Changes<'t> {
                 ..change(before, after, measure, pair)
             })
             .collect();
-        changes.retain(|change| change.state != State::Changed || change.before != change.after);
+        changes.retain(|change| change.state == State::CutOff || change.before != change.after);
         let unchanged = pairs.len() - changes.len();
         changes.sort_by(|a, b| b.size().total_cmp(&a.size()));
         Changes {
