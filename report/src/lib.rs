@@ -4,6 +4,7 @@
 
 mod callgrind;
 mod chrome_trace;
+mod columns;
 mod compare;
 mod csv_text;
 mod folded;

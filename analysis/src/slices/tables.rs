@@ -49,14 +49,18 @@ fn pid(trace: &Trace, process: u32) -> u64 {
     found.map_or(process, |(_, info)| info.pid).into()
 }
 
-/// Since the recording began.
-fn since_begin(trace: &Trace, time_ns: u64) -> u64 {
-    time_ns.saturating_sub(trace.meta().start_monotonic_ns)
+/// When the recording, or the first buffer, began: times are counted from there.
+fn beginning(trace: &Trace) -> u64 {
+    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
+    let first = chunks.map(|chunk| chunk.header.first_ns).min();
+    let recording = trace.meta().start_monotonic_ns;
+    first.map_or(recording, |first| first.min(recording))
 }
 
 fn slices_table(slices: &[Slice], left_out: u64, trace: &Trace) -> Table {
     let program = trace.program();
     let names = Names::new(program);
+    let beginning = beginning(trace);
     let name = |function| names.function(program.function(FunctionId(function)).linkage_name);
     TableBuilder::new("slices", "Calls of functions by time", slices)
         .total_rows(slices.len().saturating_add(left_out as usize))
@@ -67,7 +71,7 @@ fn slices_table(slices: &[Slice], left_out: u64, trace: &Trace) -> Table {
         .integer("depth", "depth", Unit::Number, |slice| slice.depth.into())
         .text("function", "function", |slice| name(slice.function))
         .integer("begin_ns", "begin (ns)", Unit::Number, |slice| {
-            since_begin(trace, slice.begin_ns)
+            slice.begin_ns.saturating_sub(beginning)
         })
         .integer("duration_ns", "duration (ns)", Unit::Number, |slice| {
             slice.duration_ns
@@ -76,11 +80,12 @@ fn slices_table(slices: &[Slice], left_out: u64, trace: &Trace) -> Table {
 }
 
 fn bins_table(rows: &[BinRow], trace: &Trace, levels: usize) -> Table {
+    let beginning = beginning(trace);
     let mut builder = TableBuilder::new("time_bins", "Accesses over time", rows)
         .integer("process", "process", Unit::Number, |row| pid(trace, row.process))
         .integer("stream", "stream", Unit::Number, |row| row.stream.into())
         .integer("begin_ns", "begin (ns)", Unit::Number, |row| {
-            since_begin(trace, row.begin_ns)
+            row.begin_ns.saturating_sub(beginning)
         })
         .integer("accesses", "accesses", Unit::Count, |row| row.counts[0]);
     for level in 1..=levels {
