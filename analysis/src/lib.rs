@@ -6,6 +6,7 @@
 mod analysis;
 pub mod blocks;
 pub mod cache;
+pub mod calls;
 mod engine;
 mod live;
 pub mod map;
@@ -18,6 +19,7 @@ pub mod patterns;
 pub mod reuse;
 mod share_out;
 pub mod sharing;
+pub mod slices;
 
 pub use analysis::{Analysis, Findings, Order, Part};
 pub use engine::{run, Progress, RunSummary};

@@ -11,11 +11,15 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
+use crate::check::CheckArguments;
+use crate::diff::DiffArguments;
+use crate::export::ExportArguments;
+use crate::parquet::ParquetArgument;
 use crate::patterns::PatternsArguments;
 use crate::reuse::ReuseArguments;
 
-const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if a check found a difference, 2 on a wrong command line or \
-                           an error. `record` returns the status of the program that it ran (128 + the signal's \
+const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
+                           or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Rows of a table.
@@ -43,6 +47,9 @@ pub enum Verb {
     Sharing(SharingArguments),
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),
+    Diff(DiffArguments),
+    Check(CheckArguments),
+    Export(ExportArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),
@@ -250,6 +257,8 @@ pub struct ReportArguments {
     pub trace: PathBuf,
     #[command(flatten)]
     pub form: ReportForm,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
     /// Threads to work with [default: all processors]
     #[arg(short = 'j', long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
@@ -281,12 +290,14 @@ pub struct SharingArguments {
     /// Print the table of fields as CSV
     #[arg(long)]
     pub csv: bool,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-fn parse_line_size(text: &str) -> Result<u64, String> {
+pub fn parse_line_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
     Ok(size.ok_or("expected a power of two, such as 64")?)
 }

@@ -1,9 +1,13 @@
 //! Trackway's command line: reads arguments and wires the other crates together.
 
+mod answers;
 mod arguments;
+mod check;
 mod collect;
 mod compile;
+mod diff;
 mod dump;
+mod export;
 mod failure;
 mod info;
 mod installation;
@@ -11,6 +15,7 @@ mod live;
 mod map;
 mod memory;
 mod output;
+mod parquet;
 mod patterns;
 mod processors;
 mod progress;
@@ -64,6 +69,9 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Map(arguments) => map::run(&arguments),
         Verb::Memory(arguments) => memory::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
+        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Export(arguments) => export::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

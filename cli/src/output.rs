@@ -1,7 +1,9 @@
 //! What goes to standard output, and how.
 
 use std::env;
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use trackway_report::{report_to_json, Report, TextStyle};
 
@@ -47,6 +49,23 @@ pub fn terminal_style() -> TextStyle {
         width,
         colour: is_terminal && !unwanted,
     }
+}
+
+/// Writes a file; replaces one only if told to.
+pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
+    match replace {
+        true => fs::write(path, content).map_err(|error| Failure::about(path, error)),
+        false => write_new_file(path, content, "exists already; replace it with --force"),
+    }
+}
+
+/// Writes a file; `remedy` is what to say if there is one.
+pub fn write_new_file(path: &Path, content: &[u8], remedy: &str) -> Result<(), Failure> {
+    let written = File::create_new(path).and_then(|mut file| file.write_all(content));
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::about(path, remedy),
+        _ => Failure::about(path, error),
+    })
 }
 
 /// Tells the user of something that went wrong but did not end the work.

@@ -27,6 +27,7 @@ pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let groupings = groupings(form)?;
     let trace = Trace::open(&arguments.trace)?;
     let report = analyse(arguments, groupings, &trace)?;
+    arguments.parquet.write(&report)?;
     if form.csv {
         report.warnings.iter().for_each(output::warn);
     }

@@ -32,6 +32,7 @@ pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     let (findings, summary) = trackway_analysis::run(&sharing, &trace, NonZeroUsize::MIN, &advance);
     progress.finish();
     let report = report(&trace, findings, &summary, Vec::new());
+    arguments.parquet.write(&report)?;
     if arguments.csv {
         report.warnings.iter().for_each(output::warn);
         output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
@@ -41,7 +42,7 @@ pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line_bytes_of_machine(trace: &Trace) -> u64 {
+pub fn line_bytes_of_machine(trace: &Trace) -> u64 {
     let caches = &trace.meta().caches;
     let sizes = caches.iter().map(|cache| u64::from(cache.line_bytes));
     sizes

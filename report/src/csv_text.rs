@@ -23,6 +23,7 @@ fn cell(value: Value) -> String {
         Value::None => String::new(),
         Value::Text(text) => text.to_owned(),
         Value::Integer(number) => number.to_string(),
+        Value::Signed(number) => number.to_string(),
         Value::Real(number) => number.to_string(),
     }
 }

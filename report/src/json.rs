@@ -2,7 +2,7 @@
 
 use serde_json::{json, Map, Value as Json};
 
-use crate::{Report, Table, Value};
+use crate::{Layout, Report, Table, Value};
 
 /// The report: `answer`, `warnings` and `tables`.
 pub fn report_to_json(report: &Report) -> Json {
@@ -13,7 +13,8 @@ pub fn report_to_json(report: &Report) -> Json {
     })
 }
 
-/// The table: `name`, `title`, `columns` (name, title, unit) and `rows`. Shares are fractions of 1; unknown values
+/// The table: `name`, `title`, `layout` (rows or record), `total_rows` (of which `rows` are the top), `ranked_by` (a
+/// column, or null), `columns` (name, title, unit) and `rows`. Shares are fractions of 1; unknown values
 /// are null.
 pub fn to_json(table: &Table) -> Json {
     let columns: Vec<Json> = table
@@ -21,7 +22,22 @@ pub fn to_json(table: &Table) -> Json {
         .map(|column| json!({"name": column.name(), "title": column.title(), "unit": column.unit().name()}))
         .collect();
     let rows: Vec<Json> = (0..table.row_count()).map(|row| row_object(table, row)).collect();
-    json!({"name": table.name(), "title": table.title(), "columns": columns, "rows": rows})
+    json!({
+        "name": table.name(),
+        "title": table.title(),
+        "layout": layout_name(table.layout()),
+        "total_rows": table.total_rows(),
+        "ranked_by": table.ranked_by(),
+        "columns": columns,
+        "rows": rows,
+    })
+}
+
+pub(crate) fn layout_name(layout: Layout) -> &'static str {
+    match layout {
+        Layout::Rows => "rows",
+        Layout::Record => "record",
+    }
 }
 
 fn row_object(table: &Table, row: usize) -> Json {
@@ -37,6 +53,7 @@ fn cell(value: Value) -> Json {
         Value::None => Json::Null,
         Value::Text(text) => text.into(),
         Value::Integer(number) => number.into(),
+        Value::Signed(number) => number.into(),
         Value::Real(number) => number.into(),
     }
 }

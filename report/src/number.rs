@@ -13,6 +13,39 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// A change: "+1,234", "-5", or "0".
+pub fn signed(number: i64) -> String {
+    let digits = grouped(number.unsigned_abs());
+    match number {
+        0 => digits,
+        1.. => format!("+{digits}"),
+        _ => format!("-{digits}"),
+    }
+}
+
+/// A change of a share or another quotient, with at least two digits that count.
+pub fn signed_real(number: f64) -> String {
+    let leading_zeros = -number.abs().log10().floor();
+    let decimals = match leading_zeros.is_finite() {
+        true => (leading_zeros + 1.0).clamp(3.0, 12.0) as usize,
+        false => 0,
+    };
+    format!("{number:+.decimals$}")
+}
+
+/// A factor, with three digits that count: "x0.310", "x1.04", "x123". Never rounded to a false 1.
+pub fn ratio(factor: f64) -> String {
+    let decimals = match factor {
+        1.0 => 0,
+        factor if (0.995..1.005).contains(&factor) => return if factor < 1.0 { "x<1" } else { "x>1" }.into(),
+        ..1.0 => 3,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    format!("x{factor:.decimals$}")
+}
+
 /// "1 stream", "1,234 streams".
 pub fn counted(number: u64, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -67,6 +100,29 @@ mod tests {
         ] {
             assert_eq!(duration(time_ns), text);
         }
+    }
+
+    #[test]
+    fn changes_have_their_sign_and_ratios_keep_off_one() {
+        assert_eq!(
+            [0, 1234, -5, i64::MIN].map(signed),
+            ["0", "+1,234", "-5", "-9,223,372,036,854,775,808"]
+        );
+        for (factor, text) in [
+            (0.31, "x0.310"),
+            (0.999, "x<1"),
+            (1.0, "x1"),
+            (1.001, "x>1"),
+            (1.5, "x1.50"),
+            (12.34, "x12.3"),
+            (1234.0, "x1234"),
+        ] {
+            assert_eq!(ratio(factor), text);
+        }
+        assert_eq!(
+            [0.25, -0.000_012_34, 0.0, 1234.5].map(signed_real),
+            ["+0.250", "-0.000012", "+0", "+1234.500"]
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{DataType, Field, Schema};
 
 const TITLE: &str = "title";
@@ -30,10 +30,14 @@ pub enum Unit {
     Share,
     /// A quotient of other kinds.
     Rate,
+    /// How much a number grew (positive) or shrank.
+    Change,
+    /// A number after a change, divided by the same number before it.
+    Ratio,
 }
 
 impl Unit {
-    const ALL: [Unit; 8] = [
+    const ALL: [Unit; 10] = [
         Unit::Text,
         Unit::Path,
         Unit::Source,
@@ -42,6 +46,8 @@ impl Unit {
         Unit::Number,
         Unit::Share,
         Unit::Rate,
+        Unit::Change,
+        Unit::Ratio,
     ];
 
     /// The unit's name in the field's metadata and in JSON.
@@ -55,10 +61,17 @@ impl Unit {
             Unit::Number => "number",
             Unit::Share => "share",
             Unit::Rate => "rate",
+            Unit::Change => "change",
+            Unit::Ratio => "ratio",
         }
     }
 
-    fn from_name(name: &str) -> Option<Unit> {
+    /// Whether cells are texts.
+    pub fn is_text(self) -> bool {
+        matches!(self, Unit::Text | Unit::Path | Unit::Source)
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Unit> {
         Self::ALL.into_iter().find(|unit| unit.name() == name)
     }
 }
@@ -78,6 +91,8 @@ pub struct Table {
     name: String,
     title: String,
     layout: Layout,
+    total_rows: Option<usize>,
+    ranked_by: Option<String>,
     batch: RecordBatch,
 }
 
@@ -105,6 +120,16 @@ impl Table {
         self.batch.num_rows()
     }
 
+    /// Rows before the table was cut to the top ones.
+    pub fn total_rows(&self) -> usize {
+        self.total_rows.unwrap_or(0).max(self.row_count())
+    }
+
+    /// The column by which rows are ranked, if it is one.
+    pub fn ranked_by(&self) -> Option<&str> {
+        self.ranked_by.as_deref()
+    }
+
     pub fn columns(&self) -> impl Iterator<Item = Column<'_>> {
         let schema = self.batch.schema_ref();
         schema
@@ -112,6 +137,27 @@ impl Table {
             .iter()
             .zip(self.batch.columns())
             .map(|(field, values)| Column { field, values })
+    }
+
+    /// The same table without the texts of that column in some rows.
+    pub fn without_texts(&self, name: &str, forgotten: impl Fn(usize) -> bool) -> Table {
+        let columns = self
+            .columns()
+            .map(|column| match column.values.as_string_opt::<i32>() {
+                Some(texts) if column.name() == name => {
+                    let kept = texts
+                        .iter()
+                        .enumerate()
+                        .map(|(row, text)| text.filter(|_| !forgotten(row)));
+                    Arc::new(kept.collect::<StringArray>()) as ArrayRef
+                }
+                _ => column.values.clone(),
+            });
+        let batch = RecordBatch::try_new(self.batch.schema(), columns.collect());
+        Table {
+            batch: batch.expect("columns keep their types and lengths"),
+            ..self.clone()
+        }
     }
 
     /// The column of that name.
@@ -134,10 +180,30 @@ pub enum Value<'a> {
     None,
     Text(&'a str),
     Integer(u64),
+    /// Only changes can be negative.
+    Signed(i64),
     Real(f64),
 }
 
+/// What the cells of a column are, where they are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CellType {
+    Text,
+    Integer,
+    Signed,
+    Real,
+}
+
 impl<'a> Column<'a> {
+    pub(crate) fn cell_type(&self) -> CellType {
+        match self.values.data_type() {
+            DataType::UInt64 => CellType::Integer,
+            DataType::Int64 => CellType::Signed,
+            DataType::Float64 => CellType::Real,
+            _ => CellType::Text,
+        }
+    }
+
     /// Name for programs.
     pub fn name(&self) -> &'a str {
         self.field.name()
@@ -159,15 +225,20 @@ impl<'a> Column<'a> {
             .unwrap_or(Unit::Text)
     }
 
+    pub fn row_count(&self) -> usize {
+        self.values.len()
+    }
+
     /// The cell of that row.
     pub fn value(&self, row: usize) -> Value<'a> {
         if self.values.is_null(row) {
             return Value::None;
         }
-        match self.values.data_type() {
-            DataType::UInt64 => Value::Integer(self.values.as_primitive::<UInt64Type>().value(row)),
-            DataType::Float64 => Value::Real(self.values.as_primitive::<Float64Type>().value(row)),
-            _ => Value::Text(self.values.as_string::<i32>().value(row)),
+        match self.cell_type() {
+            CellType::Integer => Value::Integer(self.values.as_primitive::<UInt64Type>().value(row)),
+            CellType::Signed => Value::Signed(self.values.as_primitive::<Int64Type>().value(row)),
+            CellType::Real => Value::Real(self.values.as_primitive::<Float64Type>().value(row)),
+            CellType::Text => Value::Text(self.values.as_string::<i32>().value(row)),
         }
     }
 }
@@ -177,6 +248,8 @@ pub struct TableBuilder<'a, R> {
     name: String,
     title: String,
     layout: Layout,
+    total_rows: Option<usize>,
+    ranked_by: Option<String>,
     rows: &'a [R],
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
@@ -188,6 +261,8 @@ impl<'a, R> TableBuilder<'a, R> {
             name: name.into(),
             title: title.into(),
             layout: Layout::Rows,
+            total_rows: None,
+            ranked_by: None,
             rows,
             fields: Vec::new(),
             columns: Vec::new(),
@@ -197,6 +272,18 @@ impl<'a, R> TableBuilder<'a, R> {
     /// Shows the table as a list of titles and values.
     pub fn as_record(mut self) -> Self {
         self.layout = Layout::Record;
+        self
+    }
+
+    /// Says that the rows are the top ones of so many.
+    pub fn total_rows(mut self, rows: usize) -> Self {
+        self.total_rows = Some(rows);
+        self
+    }
+
+    /// Says which column the rows are ranked by.
+    pub fn ranked_by(mut self, column: impl Into<String>) -> Self {
+        self.ranked_by = Some(column.into());
         self
     }
 
@@ -215,7 +302,7 @@ impl<'a, R> TableBuilder<'a, R> {
         self.texts(name, title, Unit::Source, value)
     }
 
-    fn texts<S: AsRef<str>>(
+    pub(crate) fn texts<S: AsRef<str>>(
         self,
         name: &str,
         title: &str,
@@ -257,6 +344,24 @@ impl<'a, R> TableBuilder<'a, R> {
         self.column(name, title, Unit::Rate, Arc::new(values))
     }
 
+    /// Adds a column of real numbers of which some may be unknown.
+    pub fn optional_real(
+        self,
+        name: &str,
+        title: &str,
+        unit: Unit,
+        value: impl Fn(&R) -> Option<f64>,
+    ) -> Self {
+        let values: Float64Array = self.rows.iter().map(value).collect();
+        self.column(name, title, unit, Arc::new(values))
+    }
+
+    /// Adds a column of changes of whole numbers.
+    pub fn change(self, name: &str, title: &str, value: impl Fn(&R) -> Option<i64>) -> Self {
+        let values: Int64Array = self.rows.iter().map(value).collect();
+        self.column(name, title, Unit::Change, Arc::new(values))
+    }
+
     fn column(mut self, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Self {
         let metadata = HashMap::from([(TITLE.into(), title.into()), (UNIT.into(), unit.name().into())]);
         self.fields
@@ -275,6 +380,8 @@ impl<'a, R> TableBuilder<'a, R> {
             name: self.name,
             title: self.title,
             layout: self.layout,
+            total_rows: self.total_rows,
+            ranked_by: self.ranked_by,
             batch,
         }
     }
@@ -312,6 +419,16 @@ pub(crate) mod tests {
         );
         assert_eq!(table.column("source").unwrap().value(1), Value::None);
         assert!(table.column("missing").is_none());
+    }
+
+    #[test]
+    fn texts_can_be_forgotten() {
+        let table = sample().without_texts("source", |row| row == 0);
+        assert_eq!(table.column("source").unwrap().value(0), Value::None);
+        assert_eq!(table.column("field").unwrap().value(0), Value::Text("arc.ident"));
+        let other = sample().without_texts("field", |row| row == 1);
+        assert_eq!(other.column("field").unwrap().value(0), Value::Text("arc.ident"));
+        assert_eq!(other.column("field").unwrap().value(1), Value::None);
     }
 
     #[test]

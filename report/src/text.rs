@@ -1,15 +1,10 @@
 //! Tables and reports for terminals: columns that fit the width, numbers right-aligned.
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
-use crate::number::{grouped, percent};
+use crate::columns::{fit, pad_right, wrapped, TextColumn, GAP};
+use crate::number::{grouped, percent, ratio, signed, signed_real};
 use crate::{Column, Layout, Report, Table, Unit, Value};
-
-const GAP: &str = "  ";
-/// Text columns don't shrink below this many terminal cells.
-const MIN_TEXT_WIDTH: usize = 8;
-/// Names of C++ templates can be longer than anybody wants to read.
-const MAX_TEXT_WIDTH: usize = 72;
 
 /// How to write for people.
 #[derive(Debug, Clone, Copy)]
@@ -46,13 +41,13 @@ impl TextStyle {
     fn rows(&self, table: &Table) -> String {
         let mut columns: Vec<TextColumn> = table
             .columns()
-            .map(|column| TextColumn::new(column, table.row_count()))
+            .map(|column| {
+                let cells = (0..table.row_count()).map(|row| cell(column, row));
+                TextColumn::new(column.title(), cells.collect(), column.unit())
+            })
             .collect();
-        if let Some(width) = self.width {
-            shrink(&mut columns, width);
-        }
-        let heading: Vec<String> = columns.iter().map(|column| column.align(&column.title)).collect();
-        let mut text = self.paint(DIM, join(&heading).trim_end()) + "\n";
+        let left_out = self.width.map_or(Vec::new(), |width| fit(&mut columns, width));
+        let mut text = self.headings(&columns);
         for row in 0..table.row_count() {
             let cells: Vec<String> = columns
                 .iter()
@@ -61,7 +56,25 @@ impl TextStyle {
             text += join(&cells).trim_end();
             text.push('\n');
         }
+        if !left_out.is_empty() {
+            let note = format!("(no room for: {})", left_out.join(", "));
+            text += &(self.paint(DIM, &note) + "\n");
+        }
         text
+    }
+
+    /// Titles of several lines end in the same one.
+    fn headings(&self, columns: &[TextColumn]) -> String {
+        let titles: Vec<Vec<String>> = columns.iter().map(TextColumn::heading).collect();
+        let height = titles.iter().map(Vec::len).max().unwrap_or(0);
+        let line = |line: usize| {
+            let words = columns.iter().zip(&titles).map(|(column, title)| {
+                let word = (line + title.len()).checked_sub(height);
+                column.align(word.map_or("", |word| &title[word]))
+            });
+            self.paint(DIM, join(&words.collect::<Vec<_>>()).trim_end()) + "\n"
+        };
+        (0..height).map(line).collect()
     }
 
     fn records(&self, table: &Table) -> String {
@@ -70,9 +83,16 @@ impl TextStyle {
             .map(|column| column.title().width())
             .max()
             .unwrap_or(0);
+        let value_width = self
+            .width
+            .map_or(usize::MAX, |width| width.saturating_sub(title_width + GAP.len()));
         let line = |column: Column, row| {
-            let value = cell(column, row);
-            format!("{}{GAP}{value}\n", pad_right(column.title(), title_width))
+            let lines = wrapped(&cell(column, row), value_width);
+            let titles = std::iter::once(column.title()).chain(std::iter::repeat(""));
+            let lines = titles.zip(lines);
+            lines
+                .map(|(title, value)| format!("{}{GAP}{value}\n", pad_right(title, title_width)))
+                .collect::<String>()
         };
         (0..table.row_count())
             .flat_map(|row| table.columns().map(move |column| line(column, row)))
@@ -92,65 +112,18 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
 
-struct TextColumn {
-    title: String,
-    cells: Vec<String>,
-    width: usize,
-    unit: Unit,
-}
-
-impl TextColumn {
-    fn new(column: Column, rows: usize) -> Self {
-        let cells: Vec<String> = (0..rows).map(|row| cell(column, row)).collect();
-        let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
-        let unit = column.unit();
-        let limit = if is_text(unit) { MAX_TEXT_WIDTH } else { usize::MAX };
-        TextColumn {
-            title: column.title().to_owned(),
-            width: widest.min(limit).max(column.title().width()),
-            unit,
-            cells,
-        }
-    }
-
-    fn align(&self, text: &str) -> String {
-        match self.unit {
-            Unit::Path => pad_right(&truncate_start(text, self.width), self.width),
-            Unit::Text | Unit::Source => pad_right(&truncate(text, self.width), self.width),
-            _ => pad_left(text, self.width),
-        }
-    }
-}
-
-fn is_text(unit: Unit) -> bool {
-    matches!(unit, Unit::Text | Unit::Path | Unit::Source)
-}
-
-/// Takes cells from the widest text columns until the table fits or none can give more.
-fn shrink(columns: &mut [TextColumn], available: usize) {
-    let gaps = GAP.len() * columns.len().saturating_sub(1);
-    let mut total: usize = columns.iter().map(|column| column.width).sum::<usize>() + gaps;
-    while total > available {
-        let texts = columns
-            .iter_mut()
-            .filter(|column| is_text(column.unit) && column.width > MIN_TEXT_WIDTH);
-        let Some(widest) = texts.max_by_key(|column| column.width) else {
-            return;
-        };
-        widest.width -= 1;
-        total -= 1;
-    }
-}
-
 fn cell(column: Column, row: usize) -> String {
     match (column.value(row), column.unit()) {
-        (Value::None, unit) if is_text(unit) => String::new(),
+        (Value::None, unit) if unit.is_text() => String::new(),
         (Value::None, _) => "-".into(),
         (Value::Text(text), _) => printable(text.trim()),
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
         (Value::Integer(number), _) => number.to_string(),
+        (Value::Signed(change), _) => signed(change),
         (Value::Real(share), Unit::Share) => percent(share),
         (Value::Real(rate), Unit::Rate) => format!("{rate:.1}"),
+        (Value::Real(factor), Unit::Ratio) => ratio(factor),
+        (Value::Real(change), Unit::Change) => signed_real(change),
         (Value::Real(number), _) => format!("{number:.3}"),
     }
 }
@@ -168,45 +141,6 @@ pub fn printable(text: &str) -> String {
 
 fn join(cells: &[String]) -> String {
     cells.join(GAP)
-}
-
-fn pad_left(text: &str, width: usize) -> String {
-    " ".repeat(width.saturating_sub(text.width())) + text
-}
-
-fn pad_right(text: &str, width: usize) -> String {
-    text.to_owned() + &" ".repeat(width.saturating_sub(text.width()))
-}
-
-/// Cuts to `width` terminal cells, the last of which is then an ellipsis.
-fn truncate(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut cut = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        used += character.width().unwrap_or(0);
-        if used >= width {
-            break;
-        }
-        cut.push(character);
-    }
-    cut + "…"
-}
-
-/// The same, but cuts at the start.
-fn truncate_start(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut used = 0;
-    let fits = |character: &char| {
-        used += character.width().unwrap_or(0);
-        used < width
-    };
-    let kept: Vec<char> = text.chars().rev().take_while(fits).collect();
-    std::iter::once('…').chain(kept.into_iter().rev()).collect()
 }
 
 #[cfg(test)]
@@ -234,12 +168,53 @@ node, \"x\"     7         12                -
     #[test]
     fn texts_give_way_to_a_narrow_terminal() {
         let style = TextStyle {
-            width: Some(60),
+            width: Some(50),
             colour: false,
         };
         let text = style.table(&sample());
-        assert!(text.contains("75.0 %  if (arc->ident…\n"), "{text}");
-        assert!(text.lines().all(|line| line.width() <= 60), "{text}");
+        assert!(text.contains("75.0 %  if (arc->iden…\n"), "{text}");
+        assert!(text.lines().all(|line| line.width() <= 50), "{text}");
+    }
+
+    #[test]
+    fn titles_are_folded_and_columns_left_out_where_there_is_no_room() {
+        let narrow = |width| TextStyle {
+            width: Some(width),
+            colour: false,
+        };
+        assert_eq!(
+            narrow(44).table(&sample()),
+            "Fields\n\
+             \x20                            share\n\
+             \x20                               of\n\
+             field      line   accesses  misses  source\n\
+             arc.ident   123  4,567,890  75.0 %  if (arc…\n\
+             node, \"x\"     7         12       -\n"
+        );
+        assert_eq!(
+            narrow(20).table(&sample()),
+            "Fields\n\
+             field       accesses\n\
+             arc.ident  4,567,890\n\
+             node, \"x\"         12\n\
+             (no room for: source, share of misses, line)\n"
+        );
+    }
+
+    #[test]
+    fn long_values_of_a_record_are_wrapped() {
+        let table = TableBuilder::new("clock", "Clock", &[()])
+            .text("clock", "clock", |()| "the same on all processors")
+            .as_record()
+            .build();
+        let style = TextStyle {
+            width: Some(20),
+            colour: false,
+        };
+        assert_eq!(
+            style.table(&table),
+            "Clock\nclock  the same on\n       all\n       processors\n"
+        );
     }
 
     #[test]
@@ -273,14 +248,6 @@ node, \"x\"     7         12                -
     }
 
     #[test]
-    fn wide_characters_are_cut_by_cells() {
-        assert_eq!(truncate("日本語テキスト", 5), "日本…");
-        assert_eq!(truncate("short", 5), "short");
-        assert_eq!(truncate_start("日本語テキスト", 5), "…スト");
-        assert_eq!(truncate_start("short", 5), "short");
-    }
-
-    #[test]
     fn long_names_are_cut_and_paths_keep_their_end() {
         let rows = ["x".repeat(200) + "/end.c"];
         let table = TableBuilder::new("names", "Names", &rows)
@@ -288,7 +255,12 @@ node, \"x\"     7         12                -
             .path("file", "file", |row| row.clone())
             .build();
         let text = PLAIN.table(&table);
-        let expected = format!("{}…  …{}/end.c\n", "x".repeat(71), "x".repeat(65));
+        let expected = format!(
+            "{}…{}/end.c  …{}/end.c\n",
+            "x".repeat(36),
+            "x".repeat(29),
+            "x".repeat(65)
+        );
         assert!(text.ends_with(&expected), "{text}");
     }
 }

@@ -90,6 +90,7 @@ impl Levels<'_> {
         let policy = if plain { "LRU, " } else { "" };
         let title = format!("Cache model: {policy}{}", self.sharing());
         let mut builder = TableBuilder::new("caches", title, rows)
+            .ranked_by("misses")
             .integer("level", "level", Unit::Number, |row| row.number)
             .integer("size_bytes", "size", Unit::Bytes, |row| {
                 row.level.geometry.size_bytes

@@ -30,6 +30,15 @@ impl Measure {
         !matches!(self, Measure::Misses(level) if level >= caches.levels().len())
     }
 
+    /// The measure's column in tables.
+    pub fn column(self) -> String {
+        match self {
+            Measure::Accesses => "accesses".into(),
+            Measure::Bytes => "bytes".into(),
+            Measure::Misses(level) => format!("l{}_misses", level + 1),
+        }
+    }
+
     pub fn of(self, counters: &SiteCounters) -> u64 {
         match self {
             Measure::Accesses => counters.accesses,

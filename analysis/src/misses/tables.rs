@@ -194,7 +194,10 @@ impl Ranking<'_> {
             String::new()
         };
         let title = format!("{title} by {}{cut}", self.rank_by);
-        let builder = name_columns(TableBuilder::new(name, title, shown));
+        let builder = TableBuilder::new(name, title, shown)
+            .total_rows(groups.len())
+            .ranked_by(self.rank_by.column());
+        let builder = name_columns(builder);
         self.add_numbers(builder).build()
     }
 

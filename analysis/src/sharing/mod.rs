@@ -9,6 +9,7 @@ use std::ops::AddAssign;
 
 use trackway_trace::{Batch, Program, SiteId, Trace};
 
+use crate::misses::Grouping;
 use crate::{Analysis, Findings, Order};
 use lines::{Access, HandOver, Lines, PARTS};
 
@@ -16,6 +17,7 @@ use lines::{Access, HandOver, Lines, PARTS};
 #[derive(Debug, Clone)]
 pub struct Sharing {
     line_bytes: u64,
+    groupings: Vec<Grouping>,
     top: usize,
     /// By site: whether it writes.
     writes: Vec<bool>,
@@ -78,9 +80,15 @@ impl Sharing {
     pub fn new(program: &Program, line_bytes: u64, top: usize) -> Self {
         Sharing {
             line_bytes,
+            groupings: vec![Grouping::Field, Grouping::Line],
             top,
             writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
         }
+    }
+
+    /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
+    pub fn grouped_by(self, groupings: Vec<Grouping>) -> Self {
+        Sharing { groupings, ..self }
     }
 
     #[inline]
@@ -148,7 +156,7 @@ impl Analysis for Sharing {
     }
 
     fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
-        tables::findings(&shard, trace, self.line_bytes, self.top)
+        tables::findings(&shard, trace, self.line_bytes, &self.groupings, self.top)
     }
 }
 
@@ -161,6 +169,7 @@ mod tests {
         let parts = |line_bytes, line, first, last| {
             let sharing = Sharing {
                 line_bytes,
+                groupings: Vec::new(),
                 top: 1,
                 writes: Vec::new(),
             };

@@ -1,16 +1,17 @@
 //! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
 use std::collections::HashSet;
+use std::hash::Hash;
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, StringId, Trace};
+use trackway_trace::{Program, Site, StringId, Trace};
 
 use super::lines::Line;
 use super::totals::{group_by, total, Group};
 use super::{HandOvers, SharingShard};
-use crate::misses::group;
-use crate::names::Names;
+use crate::misses::{group, Grouping};
+use crate::names::{written_in, Names};
 use crate::Findings;
 
 struct Tables<'t> {
@@ -24,9 +25,15 @@ struct Tables<'t> {
     total: HandOvers,
 }
 
-pub(super) fn findings(shard: &SharingShard, trace: &Trace, line_bytes: u64, top: usize) -> Findings {
+pub(super) fn findings(
+    shard: &SharingShard,
+    trace: &Trace,
+    line_bytes: u64,
+    groupings: &[Grouping],
+    top: usize,
+) -> Findings {
     let program = trace.program();
-    let tables = Tables {
+    let presenter = Tables {
         shard,
         program,
         names: Names::new(program),
@@ -35,61 +42,114 @@ pub(super) fn findings(shard: &SharingShard, trace: &Trace, line_bytes: u64, top
         top,
         total: total(shard),
     };
-    let fields = group_by(shard, |passage| {
-        group::field_key(program, program.site(passage.to))
-    });
-    let answer = match fields.first() {
-        Some(first) => tables.answer(first),
-        None => "No cache line went from one thread to another".to_owned(),
-    };
     let cache_lines = group_by(shard, |passage| passage.line);
+    let mut tables: Vec<Table> = groupings.iter().filter_map(|&by| presenter.table(by)).collect();
+    tables.extend([
+        presenter.pairs(),
+        presenter.cache_lines(&cache_lines),
+        presenter.sharers(&cache_lines),
+        presenter.threads(),
+        presenter.sharing(),
+    ]);
     Findings {
-        answer: Some(answer),
-        tables: vec![
-            tables.fields(&fields),
-            tables.lines(),
-            tables.pairs(),
-            tables.cache_lines(&cache_lines),
-            tables.sharers(&cache_lines),
-            tables.threads(),
-            tables.sharing(),
-        ],
+        answer: Some(presenter.answer()),
+        tables,
     }
 }
 
 impl<'t> Tables<'t> {
-    fn answer(&self, first: &Group<group::FieldKey>) -> String {
+    fn answer(&self) -> String {
+        let fields = self.taken_by(|site| group::field_key(self.program, site));
+        let Some(first) = fields.first() else {
+            return "No cache line went from one thread to another".to_owned();
+        };
         let location = self.program.location(self.program.site(first.main_site).location);
         let per_cent = |part: u64, whole: u64| part as f64 / whole as f64 * 100.0;
         let field = group::field_name(&self.names, first.key);
-        let file = self.path(self.names.text(location.file));
         format!(
-            "{field}, taken at {file}:{}, is {:.0} % of the hand-overs of cache lines between threads, {:.0} % of them false sharing",
+            "{field}, taken at {}:{}, is {:.0} % of the hand-overs of cache lines between threads, {:.0} % of them false sharing",
+            self.path(location.file),
             location.line,
             per_cent(first.counts.all(), self.total.all()),
             per_cent(first.counts.false_sharing, first.counts.all()),
         )
     }
 
-    fn fields(&self, fields: &[Group<group::FieldKey>]) -> Table {
-        self.build("fields", "Fields by hand-overs", fields, |builder| {
+    fn table(&self, grouping: Grouping) -> Option<Table> {
+        Some(match grouping {
+            Grouping::Field => self.fields(),
+            Grouping::Variable => self.variables(),
+            Grouping::Type => self.types(),
+            Grouping::Line => self.lines(),
+            Grouping::Function => self.functions(),
+            Grouping::File => self.files(),
+            Grouping::Kind | Grouping::Site | Grouping::Thread => return None,
+        })
+    }
+
+    /// By what the site is that takes the line.
+    fn taken_by<K: Eq + Hash + Clone>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
+        group_by(self.shard, |passage| key(self.program.site(passage.to)))
+    }
+
+    fn fields(&self) -> Table {
+        let groups = self.taken_by(|site| group::field_key(self.program, site));
+        self.build("fields", "Fields by hand-overs", &groups, |builder| {
             builder.text("field", "field", |group| {
                 group::field_name(&self.names, group.key)
             })
         })
     }
 
-    fn lines(&self) -> Table {
-        let lines = group_by(self.shard, |passage| {
-            group::line_key(self.program, self.program.site(passage.to))
-        });
-        self.build("lines", "Lines by hand-overs", &lines, |builder| {
+    fn variables(&self) -> Table {
+        let groups = self.taken_by(|site| group::variable_key(self.program, site));
+        self.build("variables", "Variables by hand-overs", &groups, |builder| {
             builder
-                .path("file", "file", |group| self.path(self.names.text(group.key.0)))
+                .text("variable", "variable", |group| {
+                    self.names.text(group.key.variable)
+                })
+                .text("kind", "kind", |group| group.key.kind.name())
+                .text("function", "function", |group| {
+                    match self.program.string(group.key.function) {
+                        "" => String::new(),
+                        _ => self.names.function(group.key.function),
+                    }
+                })
+        })
+    }
+
+    fn types(&self) -> Table {
+        let groups = self.taken_by(|site| group::type_key(self.program, site));
+        self.build("types", "Types by hand-overs", &groups, |builder| {
+            builder.text("type", "type", |group| self.names.text(group.key))
+        })
+    }
+
+    fn lines(&self) -> Table {
+        let groups = self.taken_by(|site| group::line_key(self.program, site));
+        self.build("lines", "Lines by hand-overs", &groups, |builder| {
+            builder
+                .path("file", "file", |group| self.path(group.key.0))
                 .optional_integer("line", "line", Unit::Number, |group| {
                     (group.key.1 > 0).then_some(group.key.1.into())
                 })
-                .text("function", "function", |group| self.function(group.main_site))
+                .text("function", "function", |group| {
+                    self.names.function_of(self.program.site(group.main_site))
+                })
+        })
+    }
+
+    fn functions(&self) -> Table {
+        let groups = self.taken_by(|site| written_in(self.program, site));
+        self.build("functions", "Functions by hand-overs", &groups, |builder| {
+            builder.text("function", "function", |group| self.names.function(group.key))
+        })
+    }
+
+    fn files(&self) -> Table {
+        let groups = self.taken_by(|site| group::line_key(self.program, site).0);
+        self.build("files", "Files by hand-overs", &groups, |builder| {
+            builder.path("file", "file", |group| self.path(group.key))
         })
     }
 
@@ -115,7 +175,7 @@ impl<'t> Tables<'t> {
     }
 
     fn place(&self, (file, line): (StringId, u32)) -> String {
-        format!("{}:{line}", self.path(self.names.text(file)))
+        format!("{}:{line}", self.path(file))
     }
 
     fn cache_lines(&self, lines: &[Group<u32>]) -> Table {
@@ -230,7 +290,7 @@ impl<'t> Tables<'t> {
         } else {
             String::new()
         };
-        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown))
+        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown).total_rows(groups.len()))
             .integer("read_hand_overs", "to read", Unit::Count, |group| {
                 group.counts.reads
             })
@@ -261,12 +321,9 @@ impl<'t> Tables<'t> {
         format!("{:#x}", line.number * self.line_bytes)
     }
 
-    fn function(&self, site: SiteId) -> String {
-        self.names.function_of(self.program.site(site))
-    }
-
     /// Without the folder in which the program ran.
-    fn path(&self, text: &str) -> String {
+    fn path(&self, file: StringId) -> String {
+        let text = self.names.text(file);
         let inside = Path::new(text).strip_prefix(self.directory).ok();
         inside.and_then(Path::to_str).unwrap_or(text).to_owned()
     }

@@ -1,0 +1,203 @@
+//! `trackway check`.
+
+mod budget;
+mod proposal;
+mod values;
+mod verdict;
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::cache::Caches;
+use trackway_report::{counted, to_csv, Report};
+
+use crate::answers::{AnalysisName, Input, Settings};
+use crate::arguments::{parse_line_size, By, DEFAULT_ROWS};
+use crate::failure::Failure;
+use crate::output;
+use budget::BudgetFile;
+use verdict::Verdict;
+
+/// The exit status if a budget is broken.
+const BROKEN: u8 = 3;
+
+/// Check a trace against budgets
+///
+/// Prints each budget with its value and whether it holds. A budget limits one number (misses of a level, accesses,
+/// bytes, hand-overs between threads) of a field, variable, type, function, file or the whole program: absolutely, as a
+/// share of the program, or relative to a baseline. A budget that names nothing in the trace is an error.
+/// docs/analyses.md, section 10, describes the file.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Exit status: 0 if all budgets hold, 3 if one is broken, 2 on a wrong command line or an error.\n\n\
+                        Examples:\n  trackway check prog.trackway --write-budget budget.toml --margin 0.05\n  \
+                        trackway check prog.trackway --budget budget.toml\n  \
+                        trackway check prog.trackway --budget budget.toml --baseline main.json\n\n\
+                        A budget file:\n  [[budget]]\n  field = \"arc.ident\"\n  measure = \"l2_misses\"\n  max = 30_000_000"
+)]
+pub struct CheckArguments {
+    /// The trace, or a report that --json has saved with --top 0
+    pub trace: PathBuf,
+    /// The budgets, in TOML
+    #[arg(short, long, value_name = "FILE", required_unless_present = "write_budget")]
+    pub budget: Option<PathBuf>,
+    /// The trace or saved report to which max-ratio refers [default: that which the file names]
+    #[arg(long, value_name = "FILE", requires = "budget")]
+    pub baseline: Option<PathBuf>,
+    /// Write a budget file from what the trace has now
+    #[arg(long, value_name = "FILE", conflicts_with = "budget")]
+    pub write_budget: Option<PathBuf>,
+    /// How much more than now --write-budget allows: 0.1 is 10 %
+    #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = parse_margin)]
+    pub margin: f64,
+    /// For how many fields --write-budget writes budgets of their own; 0 for all
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
+    pub top: usize,
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+    /// Caches to simulate, as in `trackway report` [default: those of the budget file, or of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+    /// Bytes of a cache line for hand-overs [default: as in the budget file, or of the machine that recorded]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the budgets as CSV
+    #[arg(long)]
+    pub csv: bool,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+fn parse_margin(text: &str) -> Result<f64, String> {
+    let margin = text
+        .parse::<f64>()
+        .ok()
+        .filter(|margin| (0.0..=1000.0).contains(margin));
+    margin.ok_or_else(|| "expected a part such as 0.1, which is 10 %".into())
+}
+
+pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
+    match (&arguments.write_budget, &arguments.budget) {
+        (Some(path), _) => write_budget(arguments, path),
+        (None, Some(path)) => check(arguments, path),
+        (None, None) => Err(Failure::new("name a file with --budget")),
+    }
+}
+
+fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
+    let file = BudgetFile::read(path)?;
+    let input = Input::open(&arguments.trace)?;
+    let settings = settings(arguments, &file, path, &input)?;
+    let shares = file
+        .budgets
+        .iter()
+        .any(|budget| budget.measure.ends_with("hand_overs"));
+    let reports = reports(&input, &settings, shares)?;
+    let baseline = match arguments.baseline.as_ref().or(file.baseline.as_ref()) {
+        Some(baseline) if file.needs_baseline() => {
+            Some(self::reports(&Input::open(baseline)?, &settings, shares)?)
+        }
+        _ => None,
+    };
+    let mut verdicts = Vec::new();
+    for (index, budget) in file.budgets.iter().enumerate() {
+        let found = verdict::verdicts(budget, &reports, baseline.as_deref());
+        let found = found.map_err(|error| Failure::about(path, format!("budget {}: {error}", index + 1)))?;
+        verdicts.extend(found);
+    }
+    print(arguments, &verdicts, &reports)?;
+    let all_hold = verdicts.iter().all(Verdict::holds);
+    Ok(if all_hold {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(BROKEN)
+    })
+}
+
+fn settings(
+    arguments: &CheckArguments,
+    file: &BudgetFile,
+    path: &Path,
+    input: &Input,
+) -> Result<Settings, Failure> {
+    let of_file = match &file.cache {
+        Some(text) => Some(Caches::described_by(text).map_err(|error| Failure::about(path, error))?),
+        None => None,
+    };
+    Ok(Settings {
+        by: file.groupings(),
+        caches: arguments.cache.clone().or(of_file).or_else(|| input.caches()),
+        line_bytes: arguments.line_size.or(file.line_size),
+        threads: arguments.threads,
+        quiet: arguments.quiet,
+        ..Settings::default()
+    })
+}
+
+/// What the report finds and, if that is asked for, what `sharing` finds.
+fn reports(input: &Input, settings: &Settings, with_sharing: bool) -> Result<Vec<Report>, Failure> {
+    let mut reports = vec![input.report(AnalysisName::Report, settings)?];
+    if with_sharing && matches!(input, Input::Trace(_)) {
+        reports.push(input.report(AnalysisName::Sharing, settings)?);
+    }
+    Ok(reports)
+}
+
+fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -> Result<(), Failure> {
+    let budgets = verdict::table(verdicts);
+    let warnings: Vec<String> = reports
+        .first()
+        .map_or(Vec::new(), |report| report.warnings.clone());
+    if arguments.csv {
+        warnings.iter().for_each(output::warn);
+        return output::print(&to_csv(&budgets));
+    }
+    let broken = verdicts.iter().filter(|verdict| !verdict.holds()).count();
+    let answer = match broken {
+        0 => format!("All of {} hold", counted(verdicts.len() as u64, "budget")),
+        _ => format!("{broken} of {} broken", counted(verdicts.len() as u64, "budget")),
+    };
+    let basis = ["caches", "attribution", "trace"];
+    let tables = reports.first().into_iter().flat_map(|report| &report.tables);
+    let tables = tables.filter(|table| basis.contains(&table.name())).cloned();
+    let report = Report {
+        answer,
+        warnings,
+        tables: std::iter::once(budgets).chain(tables).collect(),
+    };
+    output::print_report(&report, arguments.json)
+}
+
+fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
+    let input = Input::open(&arguments.trace)?;
+    let caches = arguments.cache.clone().or_else(|| input.caches());
+    let settings = Settings {
+        by: vec![By::Field],
+        caches: caches.clone(),
+        line_bytes: arguments.line_size,
+        threads: arguments.threads,
+        quiet: arguments.quiet,
+        ..Settings::default()
+    };
+    let several_threads = matches!(&input, Input::Trace(trace) if trace.streams().len() > 1);
+    let reports = reports(&input, &settings, several_threads)?;
+    let top = if arguments.top == 0 {
+        usize::MAX
+    } else {
+        arguments.top
+    };
+    let caches = caches.map(|caches| caches.to_string());
+    let text = proposal::proposal(&reports, caches.as_deref(), arguments.margin, top);
+    output::write_file(path, text.as_bytes(), arguments.force)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,179 @@
+//! What budgets are held against: numbers of reports.
+
+use trackway_report::{Report, Table, Value};
+
+use super::budget::Subject;
+use crate::arguments::By;
+
+/// A number of a subject, and the whole program's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    pub part: u64,
+    pub whole: u64,
+}
+
+/// Looks the number up in the first report that has it. The first report with a table says what exists: a subject that
+/// another report leaves out has 0 there.
+pub fn measured(reports: &[Report], subject: &Subject, measure: &str) -> Result<Measured, String> {
+    let report = report_with(reports, "fields", measure)?;
+    let whole = sum(complete_table(report, "fields")?, measure, |_| true);
+    let Subject::Rows { by, name, function } = subject else {
+        return Ok(Measured { part: whole, whole });
+    };
+    let (table_name, column) = table_and_column(*by);
+    let is_subject = |table: &Table, row: usize| {
+        is(table, column, row, name)
+            && function
+                .as_ref()
+                .is_none_or(|function| is(table, "function", row, function))
+    };
+    let exists = reports
+        .iter()
+        .filter_map(|report| table(report, table_name))
+        .any(|table| (0..table.row_count()).any(|row| is_subject(table, row)));
+    let table = complete_table(report, table_name)?;
+    if !exists {
+        return Err(format!(
+            "there is no {subject} among the {table_name}; `trackway report --by {} --top 0` shows the names",
+            by_name(*by)
+        ));
+    }
+    let part = sum(table, measure, |row| is_subject(table, row));
+    Ok(Measured { part, whole })
+}
+
+fn report_with<'r>(reports: &'r [Report], name: &str, measure: &str) -> Result<&'r Report, String> {
+    let has = |report: &&Report| {
+        let table = table(report, name);
+        table.is_some_and(|table| {
+            columns(measure)
+                .iter()
+                .all(|column| table.column(column).is_some())
+        })
+    };
+    let found = reports.iter().find(has);
+    found.ok_or_else(|| {
+        format!(
+            "there is no number {measure}; there are accesses, bytes, hand_overs, and l1_misses and so on for each \
+             level of the caches"
+        )
+    })
+}
+
+fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
+    report.tables.iter().find(|table| table.name() == name)
+}
+
+fn complete_table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, String> {
+    let table = table(report, name).ok_or_else(|| format!("the report has no table {name}"))?;
+    match table.row_count() < table.total_rows() {
+        true => Err(format!(
+            "the report has not all rows of {name}; save it with --top 0"
+        )),
+        false => Ok(table),
+    }
+}
+
+/// The columns whose sum is the measure.
+fn columns(measure: &str) -> Vec<&str> {
+    match measure {
+        "hand_overs" => vec!["read_hand_overs", "write_hand_overs"],
+        other => vec![other],
+    }
+}
+
+fn sum(table: &Table, measure: &str, is_counted: impl Fn(usize) -> bool) -> u64 {
+    let columns: Vec<_> = columns(measure)
+        .into_iter()
+        .filter_map(|name| table.column(name))
+        .collect();
+    let rows = (0..table.row_count()).filter(|row| is_counted(*row));
+    rows.flat_map(|row| columns.iter().map(move |column| column.value(row)))
+        .fold(0, |sum: u64, value| match value {
+            Value::Integer(number) => sum.saturating_add(number),
+            _ => sum,
+        })
+}
+
+fn is(table: &Table, column: &str, row: usize, name: &str) -> bool {
+    table.column(column).map(|column| column.value(row)) == Some(Value::Text(name))
+}
+
+fn table_and_column(by: By) -> (&'static str, &'static str) {
+    match by {
+        By::Variable => ("variables", "variable"),
+        By::Type => ("types", "type"),
+        By::Function => ("functions", "function"),
+        By::File => ("files", "file"),
+        _ => ("fields", "field"),
+    }
+}
+
+fn by_name(by: By) -> &'static str {
+    table_and_column(by).1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::{TableBuilder, Unit};
+
+    fn report(table: Table) -> Report {
+        Report {
+            answer: String::new(),
+            warnings: Vec::new(),
+            tables: vec![table],
+        }
+    }
+
+    fn reports(total_rows: usize) -> [Report; 2] {
+        let counts = TableBuilder::new("fields", "Fields", &[("a.x", 5), ("a.y", 7)])
+            .total_rows(total_rows)
+            .text("field", "field", |row| row.0)
+            .integer("accesses", "accesses", Unit::Count, |row| row.1);
+        let hand_overs = TableBuilder::new("fields", "Fields", &[("a.x", 2)])
+            .text("field", "field", |row| row.0)
+            .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
+            .integer("write_hand_overs", "to write", Unit::Count, |row| 10 * row.1);
+        [report(counts.build()), report(hand_overs.build())]
+    }
+
+    fn field(name: &str) -> Subject {
+        Subject::Rows {
+            by: By::Field,
+            name: name.into(),
+            function: None,
+        }
+    }
+
+    #[test]
+    fn numbers_come_from_the_report_that_has_them() {
+        let of = |subject: &Subject, measure| {
+            let measured = measured(&reports(2), subject, measure)?;
+            Ok::<_, String>((measured.part, measured.whole))
+        };
+        assert_eq!(of(&field("a.x"), "accesses"), Ok((5, 12)));
+        assert_eq!(of(&Subject::Program, "accesses"), Ok((12, 12)));
+        assert_eq!(of(&field("a.x"), "hand_overs"), Ok((22, 22)));
+        assert_eq!(of(&field("a.x"), "write_hand_overs"), Ok((20, 20)));
+        assert_eq!(
+            of(&field("a.y"), "hand_overs"),
+            Ok((0, 22)),
+            "it is there, but not shared"
+        );
+        assert!(of(&field("a.z"), "accesses")
+            .unwrap_err()
+            .contains("no a.z among the fields"));
+        assert!(of(&field("a.z"), "hand_overs").is_err());
+        assert!(of(&field("a.x"), "l9_misses")
+            .unwrap_err()
+            .contains("no number l9_misses"));
+    }
+
+    #[test]
+    fn cut_tables_are_refused() {
+        assert!(measured(&reports(3), &field("a.x"), "accesses")
+            .unwrap_err()
+            .contains("--top 0"));
+    }
+}

@@ -1,0 +1,194 @@
+//! `trackway diff`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::Measure;
+use trackway_report::{compare, to_csv, Comparison, Report, Selection, Table, TableBuilder, Value};
+
+use crate::answers::{forget_edited_sources, AnalysisName, Input, Settings};
+use crate::arguments::{parse_line_size, By, DEFAULT_ROWS};
+use crate::failure::Failure;
+use crate::output;
+use crate::parquet::ParquetArgument;
+
+/// Say what changed between two traces
+///
+/// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
+/// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
+/// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
+/// are those of the same caches. docs/analyses.md, section 9, says how rows are matched and what is exact.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
+                        trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
+                        trackway diff --again before2.trackway before.trackway after.trackway\n  \
+                        trackway diff --analysis sharing before.trackway after.trackway\n  \
+                        trackway report --json --top 0 before.trackway > before.json\n  \
+                        trackway diff --csv --by field before.json after.trackway > fields.csv")]
+pub struct DiffArguments {
+    /// The trace or saved report before the change
+    pub before: PathBuf,
+    /// The trace or saved report after it
+    pub after: PathBuf,
+    /// Another trace, or saved report, of what BEFORE is of: how far they differ is noise; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub again: Vec<PathBuf>,
+    /// The analysis whose tables are compared
+    #[arg(long, value_enum, default_value_t = AnalysisName::Report)]
+    pub analysis: AnalysisName,
+    /// Tables to compare; may be repeated [default: those that the analysis shows]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub by: Vec<By>,
+    /// Numbers to compare, by the names of columns in JSON; may be repeated [default: that by which the table is ranked]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub measure: Vec<String>,
+    /// Rows per table; 0 for all
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
+    pub top: usize,
+    /// What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    #[arg(long, value_name = "MEASURE")]
+    pub sort: Option<Measure>,
+    /// Caches to simulate for both, as in `trackway report` [default: those of the machine that recorded the first]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+    /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the first table as CSV
+    #[arg(long)]
+    pub csv: bool,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
+    let (before, after) = (Input::open(&arguments.before)?, Input::open(&arguments.after)?);
+    let settings = settings(arguments, &before, &after);
+    let mut warnings = Vec::new();
+    let before = report(&before, arguments, &settings, "before", &mut warnings)?;
+    let after = report(&after, arguments, &settings, "after", &mut warnings)?;
+    let again = again(arguments, &settings)?;
+    let selection = Selection {
+        measures: arguments.measure.clone(),
+        top: if arguments.top == 0 {
+            usize::MAX
+        } else {
+            arguments.top
+        },
+    };
+    let comparison = compare(&before, &after, &again, &selection);
+    warnings.extend(different_caches(&before, &after));
+    let report = difference(comparison, warnings, exactness(&before, &after));
+    arguments.parquet.write(&report)?;
+    if arguments.csv {
+        report.warnings.iter().for_each(output::warn);
+        output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
+    } else {
+        output::print_report(&report, arguments.json)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The same for both: misses in different caches say nothing of the change.
+fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Settings {
+    let chosen = arguments.cache.clone();
+    Settings {
+        by: arguments.by.clone(),
+        rank_by: arguments.sort,
+        caches: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
+        line_bytes: arguments.line_size,
+        threads: arguments.threads,
+        quiet: arguments.quiet,
+    }
+}
+
+/// One side. Texts of source files that were edited since are not those of the recorded program.
+fn report(
+    input: &Input,
+    arguments: &DiffArguments,
+    settings: &Settings,
+    side: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Report, Failure> {
+    let mut report = input.report(arguments.analysis, settings)?;
+    if let Input::Trace(trace) = input {
+        for file in forget_edited_sources(&mut report, trace) {
+            warnings.push(format!(
+                "{side}: {file} was changed after the recording: its lines are matched by their order; to match them \
+                 by their text, save a report with --json before you edit"
+            ));
+        }
+    }
+    let of_side = |warning: &String| format!("{side}: {warning}");
+    warnings.extend(report.warnings.iter().map(of_side));
+    Ok(report)
+}
+
+/// Their own warnings are of no interest.
+fn again(arguments: &DiffArguments, settings: &Settings) -> Result<Vec<Report>, Failure> {
+    let report = |path: &PathBuf| report(&Input::open(path)?, arguments, settings, "again", &mut Vec::new());
+    arguments.again.iter().map(report).collect()
+}
+
+fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Table) -> Report {
+    warnings.extend(comparison.notes);
+    let mut tables = comparison.tables;
+    tables.push(exactness);
+    Report {
+        answer: comparison.answer,
+        warnings,
+        tables,
+    }
+}
+
+fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
+    report.tables.iter().find(|table| table.name() == name)
+}
+
+fn different_caches(before: &Report, after: &Report) -> Option<String> {
+    let geometry = |report| {
+        let table = table(report, "caches")?;
+        let columns = ["level", "size_bytes", "ways", "line_bytes", "model"];
+        let cells = columns
+            .iter()
+            .filter_map(|name| table.column(name))
+            .flat_map(|column| (0..table.row_count()).map(move |row| format!("{:?}", column.value(row))));
+        Some(cells.collect::<Vec<String>>())
+    };
+    (geometry(before)? != geometry(after)?).then(|| {
+        "the reports are of different caches, so that their misses can't be compared; name the same ones with --cache"
+            .to_owned()
+    })
+}
+
+/// What of the numbers is the program's own, and what may differ from run to run.
+fn exactness(before: &Report, after: &Report) -> Table {
+    let streams = |report| match table(report, "trace")?.column("streams")?.value(0) {
+        Value::Integer(streams) => Some(streams),
+        _ => None,
+    };
+    let counts = match (streams(before), streams(after)) {
+        (Some(0 | 1), Some(0 | 1)) => "exact: one thread; the same program and input make the same accesses",
+        _ => "several threads: what they do may depend on their timing",
+    };
+    TableBuilder::new("exactness", "What differs from run to run", &[()])
+        .text("counts", "accesses and bytes", |()| counts)
+        .text("misses", "misses", |()| {
+            "depend on where the system puts memory, too; with --again, another run of the first program shows how much"
+        })
+        .text("hand_overs", "hand-overs", |()| "depend on the threads' timing")
+        .as_record()
+        .build()
+}

@@ -1,0 +1,179 @@
+//! `trackway export`.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use trackway_analysis::cache::Caches;
+use trackway_report::{
+    counted, to_callgrind, to_chrome_trace, to_folded, CallgrindHeader, Report, Table, Value,
+};
+use trackway_trace::Trace;
+
+use crate::answers::{answer, time_line, AnalysisName, Settings};
+use crate::failure::Failure;
+use crate::output;
+
+/// Write what other tools read: call graphs, flame graphs, time lines
+///
+/// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
+/// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
+/// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come from recorded function entries and exits; docs/analyses.md, section 11, says how they are
+/// repaired where these are missing.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trackway export prog.trackway --to callgrind -o callgrind.out.prog\n  \
+                        trackway export prog.trackway --to folded --measure l1_misses -o prog.folded"
+)]
+pub struct ExportArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// The format
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Format,
+    /// The file to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// The number that folded stacks carry: accesses, reads, writes, bytes, l1_misses, ...
+    #[arg(long, value_name = "COLUMN", default_value = "accesses")]
+    pub measure: String,
+    /// How many calls of functions a time line has: the longest ones
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    pub slices: usize,
+    /// Caches to simulate, as in `trackway report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// callgrind.out, for KCachegrind
+    Callgrind,
+    /// Folded stacks, for flame graphs
+    Folded,
+    /// Chrome's JSON trace format, for Perfetto
+    Perfetto,
+}
+
+pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+    let trace = Trace::open(&arguments.trace)?;
+    let settings = Settings {
+        caches: arguments.cache.clone(),
+        threads: arguments.threads,
+        quiet: arguments.quiet,
+        ..Settings::default()
+    };
+    let text = match arguments.to {
+        Format::Callgrind => {
+            let report = calls(&trace, &settings)?;
+            to_callgrind(
+                &header(&trace),
+                table(&report, "function_lines")?,
+                table(&report, "calls")?,
+            )
+        }
+        Format::Folded => {
+            let report = calls(&trace, &settings)?;
+            let text = to_folded(table(&report, "stacks")?, &arguments.measure);
+            Some(text.ok_or_else(|| no_measure(&arguments.measure, &report))?)
+        }
+        Format::Perfetto => {
+            let report = slices(&trace, &settings, arguments.slices)?;
+            let program = &trace.meta().program;
+            to_chrome_trace(program, table(&report, "slices")?, table(&report, "time_bins")?)
+        }
+    };
+    let text = text.ok_or_else(|| Failure::new("the analysis lacks a column"))?;
+    output::write_file(&arguments.output, text.as_bytes(), arguments.force)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn calls(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
+    let report = answer(AnalysisName::Calls, trace, settings)?;
+    report.warnings.iter().for_each(output::warn);
+    repairs(&report).iter().for_each(output::warn);
+    Ok(report)
+}
+
+fn slices(trace: &Trace, settings: &Settings, most: usize) -> Result<Report, Failure> {
+    let report = time_line(trace, settings, most);
+    report.warnings.iter().for_each(output::warn);
+    let slices = table(&report, "slices")?;
+    let left_out = slices.total_rows() - slices.row_count();
+    if left_out > 0 {
+        output::warn(format!(
+            "{} of functions are left out, the shortest ones; --slices allows for more",
+            counted(left_out as u64, "call")
+        ));
+    }
+    Ok(report)
+}
+
+fn no_measure(measure: &str, report: &Report) -> Failure {
+    Failure::new(format!(
+        "--measure: there is no number {measure}; with these caches there are {}",
+        measures(report).join(", ")
+    ))
+}
+
+fn header(trace: &Trace) -> CallgrindHeader {
+    let meta = trace.meta();
+    let words = std::iter::once(&meta.program).chain(&meta.arguments);
+    CallgrindHeader {
+        creator: concat!("trackway ", env!("CARGO_PKG_VERSION")).into(),
+        command: words.map(String::as_str).collect::<Vec<_>>().join(" "),
+        directory: meta.working_directory.clone(),
+    }
+}
+
+fn table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
+    let found = report.tables.iter().find(|table| table.name() == name);
+    found.ok_or_else(|| Failure::new(format!("the analysis has no table {name}")))
+}
+
+fn measures(report: &Report) -> Vec<&str> {
+    let stacks = report.tables.iter().find(|table| table.name() == "stacks");
+    let columns = stacks.into_iter().flat_map(Table::columns);
+    columns
+        .map(|column| column.name())
+        .filter(|name| *name != "stack")
+        .collect()
+}
+
+/// What makes stacks doubtful.
+fn repairs(report: &Report) -> Vec<String> {
+    let number = |name: &str| match report
+        .tables
+        .iter()
+        .find_map(|table| table.column(name))
+        .map(|column| column.value(0))
+    {
+        Some(Value::Integer(number)) => number,
+        _ => 0,
+    };
+    let (unseen, deep) = (number("missing_entries"), number("too_deep"));
+    let mut warnings = Vec::new();
+    if unseen > 0 {
+        warnings.push(format!(
+            "functions were entered unseen {}: they stand below what was on top of the stack; build without --calls=0",
+            counted(unseen, "time")
+        ));
+    }
+    if deep > 0 {
+        warnings.push(format!(
+            "recursion was too deep to follow {}",
+            counted(deep, "time")
+        ));
+    }
+    warnings
+}

@@ -1,0 +1,60 @@
+//! How far runs of the same program differ.
+
+use super::changes::Number;
+use super::columns::{common, Role};
+use super::pairs::pair_rows;
+use crate::{Report, Table};
+
+/// For each row of a table, the numbers of one measure in several runs.
+pub struct Noise {
+    /// By row: the least and the largest; empty if there is one run only.
+    ranges: Vec<(f64, f64)>,
+}
+
+impl Noise {
+    /// A row that one of the runs lacks counts as 0 there.
+    pub fn new(table: &Table, again: &[Report], measure: &str) -> Noise {
+        let others = again.iter().flat_map(|report| &report.tables);
+        let others: Vec<&Table> = others.filter(|other| other.name() == table.name()).collect();
+        let mut ranges = Vec::new();
+        if !others.is_empty() {
+            let number = |row| number(table, measure, Some(row));
+            ranges.extend((0..table.row_count()).map(|row| (number(row), number(row))));
+        }
+        for other in others {
+            widen(&mut ranges, table, other, measure);
+        }
+        Noise { ranges }
+    }
+
+    pub fn is_known(&self) -> bool {
+        !self.ranges.is_empty()
+    }
+
+    /// The largest number less the least. 0 for a row that no run had.
+    pub fn of(&self, row: Option<usize>) -> f64 {
+        let range = row.and_then(|row| self.ranges.get(row));
+        range.map_or(0.0, |(least, largest)| largest - least)
+    }
+}
+
+fn widen(ranges: &mut [(f64, f64)], table: &Table, other: &Table, measure: &str) {
+    for pair in pair_rows(table, other) {
+        if let Some(range) = pair.before.and_then(|row| ranges.get_mut(row)) {
+            let found = number(other, measure, pair.after);
+            *range = (range.0.min(found), range.1.max(found));
+        }
+    }
+}
+
+fn number(table: &Table, measure: &str, row: Option<usize>) -> f64 {
+    let columns = common(table, table, Role::Measure);
+    let column = columns
+        .iter()
+        .map(|(column, _)| *column)
+        .find(|column| column.name() == measure);
+    let value = column
+        .zip(row)
+        .and_then(|(column, row)| Number::of(column.value(row)));
+    value.map_or(0.0, Number::as_real)
+}
