@@ -41,7 +41,7 @@ pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn line_bytes_of_machine(trace: &Trace) -> u64 {
+pub fn line_bytes_of_machine(trace: &Trace) -> u64 {
     let caches = &trace.meta().caches;
     let sizes = caches.iter().map(|cache| u64::from(cache.line_bytes));
     sizes

@@ -30,6 +30,15 @@ impl Measure {
         !matches!(self, Measure::Misses(level) if level >= caches.levels().len())
     }
 
+    /// Name of the tables' column that has it.
+    pub fn column(self) -> String {
+        match self {
+            Measure::Accesses => "accesses".into(),
+            Measure::Bytes => "bytes".into(),
+            Measure::Misses(level) => format!("l{}_misses", level + 1),
+        }
+    }
+
     pub fn of(self, counters: &SiteCounters) -> u64 {
         match self {
             Measure::Accesses => counters.accesses,
@@ -81,6 +90,7 @@ mod tests {
             assert!(wrong.parse::<Measure>().is_err(), "{wrong}");
         }
         assert_eq!(Measure::Misses(1).to_string(), "L2 misses");
+        assert_eq!(Measure::Misses(1).column(), "l2_misses");
     }
 
     #[test]

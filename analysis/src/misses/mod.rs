@@ -13,3 +13,4 @@ mod tables;
 pub use count::{Misses, SiteCounters};
 pub use group::Grouping;
 pub use measure::Measure;
+pub use source::SourceFiles;
