@@ -30,6 +30,8 @@ pub(super) struct Access {
 /// A line that came from another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HandOver {
+    /// The thread that gives it: who wrote it last or, to a write, who accessed it last.
+    pub from: u32,
     /// Whether the two accesses were in this order for certain.
     pub certain: bool,
 }
@@ -46,32 +48,36 @@ impl Line {
 
     /// Another thread's write is read for the first time.
     fn read(&mut self, access: Access) -> Option<HandOver> {
-        let own = self
-            .holders
-            .iter_mut()
-            .find(|holder| holder.thread == access.thread);
-        if let Some(own) = own {
+        let held = |holder: &Holder| holder.thread == access.thread;
+        if let Some(position) = self.holders.iter().position(held) {
+            let own = &mut self.holders[position];
             own.until_ns = own.until_ns.max(access.until_ns);
+            // The last one to access the line stands at the end.
+            self.holders[position..].rotate_left(1);
             return None;
         }
         self.holders.push(access.holder());
         let writer = self.writer.filter(|writer| writer.thread != access.thread)?;
         Some(HandOver {
+            from: writer.thread,
             certain: writer.until_ns <= access.from_ns,
         })
     }
 
     /// Other threads have read or written the line since this one wrote it.
     fn write(&mut self, access: Access) -> Option<HandOver> {
-        let others = self
-            .holders
-            .iter()
-            .filter(|holder| holder.thread != access.thread);
-        let others_until = others.map(|holder| holder.until_ns).max();
+        let others = || {
+            self.holders
+                .iter()
+                .filter(|holder| holder.thread != access.thread)
+        };
+        let until_ns = others().map(|holder| holder.until_ns).max();
+        let from = others().last().map(|holder| holder.thread);
         self.holders.clear();
         self.holders.push(access.holder());
         self.writer = Some(access.holder());
-        others_until.map(|until_ns| HandOver {
+        from.zip(until_ns).map(|(from, until_ns)| HandOver {
+            from,
             certain: until_ns <= access.from_ns,
         })
     }
@@ -160,6 +166,27 @@ mod tests {
             (1, WRITE),
         ];
         assert_eq!(hand_overs(&accesses), [false, true, false, true, true, true]);
+    }
+
+    #[test]
+    fn the_giver_is_the_writer_or_the_last_holder() {
+        let mut lines = Lines::default();
+        let mut from = |thread, writes, from_ns| {
+            let until_ns = from_ns + 10;
+            let access = Access {
+                thread,
+                writes,
+                from_ns,
+                until_ns,
+            };
+            lines.access(0, 7, access).map(|hand_over| hand_over.from)
+        };
+        assert_eq!(from(1, WRITE, 0), None);
+        assert_eq!(from(2, READ, 10), Some(1));
+        assert_eq!(from(3, READ, 20), Some(1));
+        assert_eq!(from(2, READ, 30), None);
+        assert_eq!(from(1, WRITE, 40), Some(2));
+        assert_eq!(from(3, WRITE, 50), Some(1));
     }
 
     #[test]

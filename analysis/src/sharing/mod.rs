@@ -1,15 +1,17 @@
 //! Cache lines that threads take from each other.
 
 mod lines;
+mod matrix;
 mod tables;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use trackway_trace::{Batch, Program, SiteId, Trace};
+use trackway_trace::{Batch, Program, Trace};
 
 use crate::{Analysis, Findings, Order};
-use lines::{Access, Lines};
+use lines::{Access, HandOver, Lines};
+use matrix::{Taking, ThreadPair};
 
 /// Counts how often cache lines go from thread to thread, by the place that takes them.
 #[derive(Debug, Clone)]
@@ -32,6 +34,14 @@ pub struct HandOvers {
 }
 
 impl HandOvers {
+    fn one(writes: bool, hand_over: HandOver) -> HandOvers {
+        HandOvers {
+            reads: u64::from(!writes),
+            writes: u64::from(writes),
+            certain: u64::from(hand_over.certain),
+        }
+    }
+
     pub fn all(&self) -> u64 {
         self.reads + self.writes
     }
@@ -49,10 +59,10 @@ impl AddAssign<&HandOvers> for HandOvers {
 pub struct SharingShard {
     lines: Lines,
     sites: Vec<HandOvers>,
-    /// Lines that a site took from others: site, process, number of the line.
-    taken: HashSet<(SiteId, u32, u64)>,
-    /// Threads that took lines at a site.
-    takers: HashSet<(SiteId, u32)>,
+    /// What each thread took of each line, at each site.
+    takes: HashMap<Taking, HandOvers>,
+    /// What each thread took from each other.
+    pairs: HashMap<ThreadPair, HandOvers>,
 }
 
 impl Sharing {
@@ -76,12 +86,20 @@ impl Sharing {
         let last = address.saturating_add(batch.length(index).saturating_sub(1));
         for number in address / self.line_bytes..=last / self.line_bytes {
             if let Some(hand_over) = shard.lines.access(batch.process, number, access) {
-                let counts = &mut shard.sites[site.index()];
-                counts.writes += u64::from(access.writes);
-                counts.reads += u64::from(!access.writes);
-                counts.certain += u64::from(hand_over.certain);
-                shard.taken.insert((site, batch.process, number));
-                shard.takers.insert((site, batch.stream));
+                let counts = HandOvers::one(access.writes, hand_over);
+                shard.sites[site.index()] += &counts;
+                let taking = Taking {
+                    process: batch.process,
+                    line: number,
+                    site,
+                    to: batch.stream,
+                };
+                *shard.takes.entry(taking).or_default() += &counts;
+                let pair = ThreadPair {
+                    from: hand_over.from,
+                    to: batch.stream,
+                };
+                *shard.pairs.entry(pair).or_default() += &counts;
             }
         }
     }
@@ -98,8 +116,8 @@ impl Analysis for Sharing {
         SharingShard {
             lines: Lines::default(),
             sites: vec![HandOvers::default(); self.writes.len()],
-            taken: HashSet::new(),
-            takers: HashSet::new(),
+            takes: HashMap::new(),
+            pairs: HashMap::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, SiteId, Trace};
 
-use super::{HandOvers, SharingShard};
+use super::{matrix, HandOvers, SharingShard};
 use crate::misses::group;
 use crate::names::Names;
 use crate::Findings;
@@ -52,7 +52,13 @@ pub(super) fn findings(shard: &SharingShard, trace: &Trace, line_bytes: u64, top
     };
     Findings {
         answer: Some(answer),
-        tables: vec![field_table, line_table, totals(shard, &total, line_bytes)],
+        tables: vec![
+            field_table,
+            line_table,
+            matrix::pairs(&shard.pairs, top),
+            matrix::shared_lines(&shard.takes, &names, program, line_bytes, top),
+            totals(shard, &total, line_bytes),
+        ],
     }
 }
 
@@ -98,11 +104,10 @@ fn groups<K: Eq + Hash + Copy>(shard: &SharingShard, key: impl Fn(SiteId) -> K) 
             group.main_site = site;
         }
     }
-    for &(site, process, number) in &shard.taken {
-        groups[positions[&key(site)]].lines.insert((process, number));
-    }
-    for &(site, thread) in &shard.takers {
-        groups[positions[&key(site)]].threads.insert(thread);
+    for taking in shard.takes.keys() {
+        let group = &mut groups[positions[&key(taking.site)]];
+        group.lines.insert((taking.process, taking.line));
+        group.threads.insert(taking.to);
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.counts.all()));
     groups
@@ -145,9 +150,9 @@ fn build<K>(
 
 fn totals(shard: &SharingShard, total: &HandOvers, line_bytes: u64) -> Table {
     let taken: HashSet<(u32, u64)> = shard
-        .taken
-        .iter()
-        .map(|&(_, process, number)| (process, number))
+        .takes
+        .keys()
+        .map(|taking| (taking.process, taking.line))
         .collect();
     TableBuilder::new("sharing", "Sharing", &[()])
         .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {

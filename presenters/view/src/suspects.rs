@@ -179,3 +179,104 @@ fn place(table: &Table, row: usize) -> Option<Place> {
         line: integer(table, "line", row)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::{TableBuilder, Unit};
+
+    fn report(tables: Vec<Table>) -> Report {
+        Report {
+            answer: String::new(),
+            warnings: Vec::new(),
+            tables,
+        }
+    }
+
+    fn misses(fields: &[(&str, u64)], sites: &[(&str, u64, u64)]) -> Report {
+        let total = fields.iter().map(|field| field.1).sum();
+        let fields = TableBuilder::new("fields", "Fields", fields)
+            .text("field", "field", |row| row.0)
+            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.1)
+            .share("share", "share", |row| (row.1, total))
+            .build();
+        let sites = TableBuilder::new("sites", "Sites", sites)
+            .text("kind", "kind", |_| "load")
+            .text("field", "field", |row| row.0)
+            .path("file", "file", |_| "a.c")
+            .integer("line", "line", Unit::Number, |row| row.1)
+            .text("function", "function", |_| "main")
+            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.2)
+            .build();
+        report(vec![fields, sites])
+    }
+
+    #[test]
+    fn fields_that_miss_are_named_with_their_main_place() {
+        let report = misses(
+            &[("arc.ident", 9000), ("arc.cost", 990), ("arc.tail", 10)],
+            &[
+                ("arc.ident", 24, 6000),
+                ("arc.ident", 25, 3000),
+                ("arc.cost", 30, 990),
+            ],
+        );
+        let found = suspects(&report, "l2_misses", None);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(
+            (found[0].part, found[0].name.as_str(), found[0].share),
+            ("misses", "arc.ident", 0.9)
+        );
+        assert_eq!(
+            found[0].sentence,
+            "9,000 L2 misses, 90.0 % of all. 66.7 % of them by the load at a.c:24, in main."
+        );
+        assert!(found[1]
+            .sentence
+            .ends_with("All of them by the load at a.c:30, in main."));
+        let place = Place {
+            file: "a.c".into(),
+            line: 24,
+        };
+        assert_eq!(found[0].place, Some(place));
+    }
+
+    #[test]
+    fn without_a_known_site_there_is_no_place() {
+        let found = suspects(&misses(&[("a", 5)], &[]), "l2_misses", None);
+        assert_eq!(found[0].sentence, "5 L2 misses, 100.0 % of all.");
+        assert_eq!(found[0].place, None);
+    }
+
+    #[test]
+    fn fields_that_threads_share_are_named_with_what_they_took() {
+        let rows = [("counters.gets", 3u64, 97u64, 2u64, 5u64), ("other", 1, 0, 1, 1)];
+        let fields = TableBuilder::new("fields", "Fields", &rows)
+            .text("field", "field", |row| row.0)
+            .integer("read_hand_overs", "", Unit::Count, |row| row.1)
+            .integer("write_hand_overs", "", Unit::Count, |row| row.2)
+            .share("share", "share", |row| (row.1 + row.2, 101))
+            .integer("cache_lines", "", Unit::Count, |row| row.3)
+            .integer("threads", "", Unit::Count, |row| row.4)
+            .build();
+        let found = suspects(&report(Vec::new()), "l2_misses", Some(&report(vec![fields])));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].part, found[0].name.as_str()),
+            ("sharing", "counters.gets")
+        );
+        assert_eq!(
+            found[0].sentence,
+            "5 threads took 2 cache lines of it from other threads 100 times, 99.0 % of all hand-overs."
+        );
+    }
+
+    #[test]
+    fn without_misses_there_are_no_suspects() {
+        assert_eq!(suspects(&misses(&[("a", 0)], &[]), "l2_misses", None), []);
+        assert_eq!(
+            suspects(&report(Vec::new()), "l2_misses", Some(&report(Vec::new()))),
+            []
+        );
+    }
+}

@@ -17,7 +17,9 @@ const ActivityChart = (() => {
     const base = top + ROW - 4;
     let path = `M${LEFT} ${base}`;
     for (let bin = 0; bin < bins; bin += 1) {
-      const height = ((counts.get(bin) ?? 0) / largest) * (ROW - 8);
+      const count = counts.get(bin) ?? 0;
+      // The least activity is still seen.
+      const height = count > 0 ? Math.max((count / largest) * (ROW - 8), 1.2) : 0;
       path += `V${(base - height).toFixed(1)}h${width.toFixed(3)}`;
     }
     return `${path}V${base}Z`;

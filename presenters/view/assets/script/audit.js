@@ -30,7 +30,7 @@ const Audit = (() => {
       'p',
       {},
       `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without recording: compare with a plain run. ` +
-        'Recording adds no allocation and no call to the program’s own, so its heap is laid out as without; times and the order between threads are those of the recorded run.',
+        'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
     );
   };
 
@@ -44,14 +44,16 @@ const Audit = (() => {
 
   const SHOWN = new Set(['activity', 'activity_axis', 'gaps', 'thread_pairs', 'shared_lines']);
 
-  /** Every table that has no place elsewhere on the page. */
+  const AUDITED = ['misses', 'sharing', 'info'];
+
+  /** Every table that has no place elsewhere on the page; what two analyses both say, once. */
   const tables = () => {
     const made = [];
+    const isNew = (table) => !made.some(({ title, columns }) => title === table.title && columns.length === table.columns.length);
     for (const part of Data.parts) {
-      if (!['misses', 'sharing', 'info'].includes(part.name)) continue;
+      if (!AUDITED.includes(part.name)) continue;
       for (const table of part.tables) {
-        const elsewhere = SHOWN.has(table.name) || Offenders.names.has(table.name);
-        if (!elsewhere && !(part.name === 'sharing' && table.name === 'trace')) made.push(table);
+        if (!SHOWN.has(table.name) && !Offenders.names.has(table.name) && isNew(table)) made.push(table);
       }
     }
     return Dom.element('div', { class: 'audit-tables' }, made.map((table) => TableView.create(table)));

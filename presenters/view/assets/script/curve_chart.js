@@ -1,10 +1,10 @@
 /**
  * Miss-ratio curves: the share of misses that a cache of each size would have.
  *
- * Tables: columns `size_bytes`, `miss_ratio`, and `group`, one curve for each; a table without `group` is one curve.
+ * Tables: columns `group`, one curve for each, `size_bytes` and `miss_ratio`.
  */
 const CurveChart = (() => {
-  const COLUMNS = ['size_bytes', 'miss_ratio'];
+  const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
   const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 340, 56, 170, 22, 34];
   /** Curves that are drawn at first; the others wait behind their checkboxes. */
   const FIRST_CURVES = 5;
@@ -15,7 +15,7 @@ const CurveChart = (() => {
     const found = new Map();
     for (const point of table.objects()) {
       if (!(point.size_bytes > 0) || point.miss_ratio === null) continue;
-      const group = Text.visible(point.group ?? 'all accesses');
+      const group = Text.visible(point.group);
       if (!found.has(group)) found.set(group, []);
       found.get(group).push(point);
     }

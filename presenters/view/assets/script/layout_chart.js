@@ -6,7 +6,7 @@
 const LayoutChart = (() => {
   const COLUMNS = ['type', 'field', 'offset', 'size', 'accesses'];
   const [WIDTH, ROW, LEFT, TOP] = [896, 40, 56, 22];
-  const CHARACTER = 6.6;
+  const CHARACTER = 7.4;
   /** Lines of a type that are drawn; the table has all fields. */
   const MAX_LINES = 32;
   /** A field is hot from this part of its type's misses, or accesses, on. */
@@ -90,19 +90,24 @@ const LayoutChart = (() => {
     );
   };
 
-  const caption = (fields, lineBytes) => {
+  const caption = (fields) => {
     const weight = weightOf(fields);
     const total = fields.reduce((sum, field) => sum + weight.of(field), 0) || 1;
     const hot = fields.filter((field) => weight.of(field) / total >= HOT);
     const bytes = hot.reduce((sum, field) => sum + field.size, 0);
     const size = Math.max(...fields.map((field) => field.offset + field.size));
-    const names = hot.map((field) => Text.visible(field.field)).join(', ');
-    const rows = `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one; hatched bytes belong to no field that was accessed.`;
-    return `${bytes} of ${size} bytes take most of the ${weight.name}: ${names || 'none'}. ${rows}`;
+    const share = hot.reduce((sum, field) => sum + weight.of(field), 0) / total;
+    const names = hot.map((field) => Text.visible(field.field)).join(', ') || 'no field';
+    return `Hot: ${names}, ${bytes} of ${size} bytes with ${Numbers.percent(share)} of the type’s ${weight.name}.`;
   };
 
+  const legend = (lineBytes) =>
+    `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one. Fields with a thick border are hot; ` +
+    'pale bytes with a dashed border belong to no field that was accessed.';
+
   /** A figure for each type of the table; the shape decides, not the table's name. */
-  const create = (table, lineBytes) =>
+  const create = (table, lineBytes) => [
+    Dom.element('p', {}, legend(lineBytes)),
     [...types(table)].map(([type, fields]) => {
       const name = Text.visible(type);
       const own = new Data.Table({
@@ -116,9 +121,10 @@ const LayoutChart = (() => {
         'section',
         { class: 'type-layout' },
         Dom.element('h3', {}, Dom.element('code', {}, name)),
-        Chart.figure(draw(name, fields, lineBytes), caption(fields, lineBytes), [own]),
+        Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
       );
-    });
+    }),
+  ];
 
   return { COLUMNS, create };
 })();

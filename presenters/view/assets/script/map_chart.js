@@ -11,7 +11,7 @@ const MapChart = (() => {
   const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
   const TIMES = ['level', 'time_bins', 'first_ns', 'bin_ns'];
   const ADDRESSES = ['level', 'address_bin', 'first_address', 'size_bytes'];
-  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 420, 8, 26, 6];
+  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 420, 118, 26, 6];
   /** A finer level is taken when cells of the present one would be larger, pixels. */
   const LARGE_CELL = 14;
   const WHOLE = { x0: 0, x1: 1, y0: 0, y1: 1 };
@@ -180,6 +180,7 @@ const MapChart = (() => {
       context.fillRect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
       this.drawCells(context, colour('--heat'));
       this.drawTimes(context, colour('--muted'));
+      this.drawAddresses(context, colour('--muted'), colour('--border'));
       this.drawCursor(context, colour('--text'));
     }
 
@@ -226,6 +227,38 @@ const MapChart = (() => {
       for (const time of Chart.ticks(first, last, 8)) {
         const x = LEFT + ((time - first) / (last - first || 1)) * (WIDTH - LEFT);
         if (x > 30 && x < WIDTH - 30) context.fillText(Numbers.duration(time), x, HEIGHT - 8);
+      }
+    }
+
+    /** Successive bins of one name, as far as they are in view. */
+    stretches() {
+      const level = this.level();
+      const first = Math.floor(this.view.y0 * level.addressBins);
+      const last = Math.min(Math.ceil(this.view.y1 * level.addressBins), level.addressBins);
+      const made = [];
+      for (let bin = first; bin < last; bin += 1) {
+        const range = level.addresses[bin];
+        const name = Text.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
+        if (made.at(-1)?.name === name) made.at(-1).bins += 1;
+        else made.push({ name, bin, bins: 1 });
+      }
+      return made;
+    }
+
+    /** Names beside the map, where there is room for them. */
+    drawAddresses(context, colour, line) {
+      const level = this.level();
+      context.textAlign = 'right';
+      let free = TOP;
+      for (const { name, bin, bins } of this.stretches()) {
+        const [, y, , height] = this.box(level, 0, bin);
+        const middle = Chart.clamp(y + (height * bins) / 2, TOP + 6, HEIGHT - BOTTOM - 4);
+        context.fillStyle = line;
+        context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
+        if (middle < free + 6) continue;
+        context.fillStyle = colour;
+        context.fillText(Text.shortened(name, 17), LEFT - 10, middle + 4);
+        free = middle + 8;
       }
     }
 

@@ -59,15 +59,17 @@ const Overview = (() => {
       ),
     );
 
-  const suspects = () => {
-    if (Data.page.suspects.length === 0) return Dom.element('p', {}, 'Nothing stands out.');
-    return Dom.element('ol', { class: 'suspects' }, Data.page.suspects.map(suspect));
+  const suspects = (part) => {
+    const found = Data.page.suspects.filter((candidate) => candidate.part === part);
+    return found.length > 0 ? Dom.element('ol', { class: 'suspects' }, found.map(suspect)) : null;
   };
 
-  const create = () => {
-    const answers = ['misses', 'sharing'].map((name) => Data.part(name)?.answer).filter(Boolean);
-    return [answers.map((answer) => Dom.element('p', { class: 'answer' }, Text.visible(answer))), tileList(), suspects()];
+  const answer = (part) => {
+    const text = Data.part(part)?.answer;
+    return text ? Dom.element('p', { class: 'answer' }, Text.visible(text)) : null;
   };
+
+  const create = () => [answer('misses'), tileList(), suspects('misses'), answer('sharing'), suspects('sharing')].filter(Boolean);
 
   return { create };
 })();

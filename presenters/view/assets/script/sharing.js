@@ -42,7 +42,7 @@ const Sharing = (() => {
     const keyed = rows.map((row) => ({ ...row, line: `${row.process} ${row.line_address}` }));
     const firsts = new Map();
     for (const row of keyed) if (!firsts.has(row.line)) firsts.set(row.line, row);
-    const heads = ({ line_address: address, field }) => [Numbers.hexadecimal(address), Text.visible(field)];
+    const heads = ({ line_address: address, field }) => [Text.visible(address), Text.visible(field)];
     return MatrixChart.create({
       title: 'Cache lines (rows) by the thread that took them (columns)',
       headTitles: ['cache line', 'mostly for'],

@@ -2,6 +2,8 @@
 const SourceView = (() => {
   /** Lines between hot ones are folded away at first if there are more of them. */
   const CONTEXT = 3;
+  /** Fewer lines are not worth a button. */
+  const FOLD_FROM = 4;
   const HOT = 0.05;
 
   const lines = Data.table('misses', 'lines');
@@ -40,7 +42,8 @@ const SourceView = (() => {
       const value = row ? lines.value(row, column.name) : null;
       const share = column.name === 'share' && value !== null;
       const bar = share ? Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': value }) : null;
-      return Dom.element('td', { class: 'number' }, bar, row ? Numbers.cell(value, column.unit) : '');
+      const text = row ? Numbers.cell(value, column.unit) : '';
+      return Dom.element('td', { class: 'number' }, bar, share ? Dom.element('span', { class: 'percent' }, text) : text);
     });
 
   const lineRow = (file, number, text, row, columns) => {
@@ -49,8 +52,8 @@ const SourceView = (() => {
       'tr',
       { id: idOf(file, number), class: hot ? 'hot' : row ? 'known' : null, tabindex: '-1' },
       Dom.element('th', { scope: 'row', class: 'number' }, hot ? Dom.element('span', { class: 'mark', title: 'hot line' }, '▶') : null, String(number)),
-      Dom.element('td', { class: 'code' }, Text.visibleSource(text) || ' '),
       cells(row, columns),
+      Dom.element('td', { class: 'code' }, Text.visibleSource(text) || ' '),
     );
   };
 
@@ -72,7 +75,11 @@ const SourceView = (() => {
     const made = [];
     let hidden = [];
     const fold = () => {
-      if (hidden.length === 0) return;
+      if (hidden.length < FOLD_FROM) {
+        made.push(...hidden);
+        hidden = [];
+        return;
+      }
       const later = hidden;
       hidden = [];
       const unfold = (event) => event.target.closest('tr').replaceWith(...later);
@@ -108,8 +115,8 @@ const SourceView = (() => {
           'tr',
           {},
           Dom.element('th', { scope: 'col', class: 'number' }, 'line'),
-          Dom.element('th', { scope: 'col', class: 'code' }, 'source'),
           columns.map((column) => Dom.element('th', { scope: 'col', class: 'number' }, Text.visible(column.title))),
+          Dom.element('th', { scope: 'col' }, 'source'),
         ),
       ),
       Dom.element('tbody', {}, bodyRows(file, columns)),

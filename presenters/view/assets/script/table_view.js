@@ -30,7 +30,7 @@ const TableView = (() => {
     const value = row[position];
     const text = textOf(column, value);
     const children = [text];
-    if (column.unit === 'share' && value !== null) children.unshift(bar(value));
+    if (column.unit === 'share' && value !== null) children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
     if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
     const attributes = { class: classOf(column) };
     return position === 0
@@ -134,11 +134,14 @@ const TableView = (() => {
     }
   }
 
+  /** Numbers under texts stand where the texts begin. */
+  const recordClass = (table) => (table.columns.some(({ unit }) => isText(unit)) ? 'record mixed' : 'record');
+
   /** One row as titles and values. */
   const record = (table, title) =>
     Dom.element(
       'table',
-      { class: 'record' },
+      { class: recordClass(table) },
       Dom.element('caption', {}, Text.visible(title ?? table.title)),
       Dom.element(
         'tbody',
