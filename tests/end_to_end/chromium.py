@@ -45,6 +45,9 @@ class Chromium:
         return self
 
     def __exit__(self, *_):
+        self.close()
+
+    def close(self):
         try:
             self.call("Browser.close")
         except (OSError, PageFailed):

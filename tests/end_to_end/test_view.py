@@ -1,6 +1,7 @@
 """`trackway view` in headless Chromium: every part with the numbers of the other verbs, nothing from the network, nothing
 that a hostile trace could do, and everything within reach of the keyboard."""
 
+import atexit
 import collections
 import http.client
 import json
@@ -8,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import unittest
 from pathlib import Path
 
@@ -53,19 +55,44 @@ READ_TABLES = """Object.fromEntries([...document.querySelectorAll('%s table')].m
     table.caption.textContent, [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim()))]))"""
 
 
-class Page(unittest.TestCase):
-    """One trace of several threads and one browser for all tests of the class."""
+_turn = threading.Lock()
 
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tools.folder()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.trace = recorded(cls.folder.name, "kvstore", "20000")
-        tools.trackway("view", "-q", cls.trace)
-        cls.path = Path(f"{cls.trace}.html")
-        cls.browser = cls.enterClassContext(Chromium())
+
+def shared_browser():
+    """Starting one takes longer than most tests; those that share it take turns."""
+
+    def start():
+        browser = Chromium()
+        atexit.register(browser.close)
+        return browser
+
+    return tools.once("shared browser", start)
+
+
+def shared_page():
+    """A trace of several threads, and its page."""
+
+    def make():
+        folder = tools.folder()
+        atexit.register(folder.cleanup)
+        trace = recorded(folder.name, "kvstore", "20000")
+        tools.trackway("view", "-q", trace)
+        return trace
+
+    return tools.once("page of the key-value store", make)
+
+
+class Page(unittest.TestCase):
+    """One page and one browser for all tests of the class."""
 
     def setUp(self):
+        self.trace = shared_page()
+        self.path = Path(f"{self.trace}.html")
+        self.folder = tools.folder()
+        self.addCleanup(self.folder.cleanup)
+        self.browser = shared_browser()
+        _turn.acquire()
+        self.addCleanup(_turn.release)
         self.browser.appear(1400, 1000, "light")
 
     def open(self, path=None):
@@ -186,7 +213,7 @@ class Page(unittest.TestCase):
         self.browser.evaluate("document.querySelector('#map canvas').focus()")
         self.browser.press("ArrowLeft")
         before = self.texts("#map .readout")[0]
-        self.assertRegex(before, r"^[\d.]+ ms, 0x7f00\w+, 1 KiB heap: [\d,]+ reads, [\d,]+ writes, [\d,]+ misses$")
+        self.assertRegex(before, r"^[\d.]+ ms, 0x7f00\w+, 1 KiB stack: [\d,]+ reads, [\d,]+ writes, [\d,]+ misses$")
         for _ in range(3):
             self.browser.press("+", text="+")
         self.browser.press("ArrowLeft")

@@ -124,15 +124,7 @@ mod tests {
         ] {
             assert!(!page.contains(word), "{word}");
         }
-        let links: Vec<&str> = page
-            .match_indices("http")
-            .map(|(at, _)| &page[at..at + 26])
-            .collect();
-        assert!(
-            links
-                .iter()
-                .all(|link| link.starts_with("http://www.w3.org/2000/svg")),
-            "{links:?}"
-        );
+        let schemes: Vec<&str> = page.split("://").skip(1).map(|rest| &rest[..19]).collect();
+        assert_eq!(schemes, ["www.w3.org/2000/svg"]);
     }
 }
