@@ -288,7 +288,7 @@ const MapChart = (() => {
     }
 
     element() {
-      const caption = 'Darker cells have more; the scale is logarithmic. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
+      const caption = 'The stronger the colour, the more; the scale is logarithmic. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
       const { cells, times, addresses } = this.tables;
       const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
       // Colours are known once the canvas is part of the page.

@@ -37,13 +37,17 @@ const SourceView = (() => {
     return Dom.element('a', { href: '#source', onclick }, text);
   };
 
+  /** What a narrow screen has no room for. */
+  const classOf = ({ name }) => (name === 'share' || name === Data.page.rank_by ? 'number' : 'number aside');
+
   const cells = (row, columns) =>
     columns.map((column) => {
       const value = row ? lines.value(row, column.name) : null;
       const share = column.name === 'share' && value !== null;
       const bar = share ? Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': value }) : null;
+      if (value === 0 && !share) return Dom.element('td', { class: `${classOf(column)} none` }, '0');
       const text = row ? Numbers.cell(value, column.unit) : '';
-      return Dom.element('td', { class: 'number' }, bar, share ? Dom.element('span', { class: 'percent' }, text) : text);
+      return Dom.element('td', { class: classOf(column) }, bar, share ? Dom.element('span', { class: 'percent' }, text) : text);
     });
 
   const lineRow = (file, number, text, row, columns) => {
@@ -115,7 +119,7 @@ const SourceView = (() => {
           'tr',
           {},
           Dom.element('th', { scope: 'col', class: 'number' }, 'line'),
-          columns.map((column) => Dom.element('th', { scope: 'col', class: 'number' }, Text.visible(column.title))),
+          columns.map((column) => Dom.element('th', { scope: 'col', class: classOf(column) }, Text.visible(column.title))),
           Dom.element('th', { scope: 'col' }, 'source'),
         ),
       ),

@@ -59,6 +59,7 @@ const TableView = (() => {
       this.body = Dom.element('tbody');
       this.more = Dom.button('', () => this.showAll(), { class: 'more' });
       this.status = Dom.element('span', { class: 'status', role: 'status' });
+      this.cut = Dom.element('p', { class: 'status' }, `Not all ${Numbers.grouped(table.rowCount)} rows are in this page.`);
       this.heads = table.columns.map((column, position) => this.head(column, position));
       this.draw();
     }
@@ -110,6 +111,7 @@ const TableView = (() => {
       const all = Math.min(rows.length, MAX_ROWS);
       this.more.hidden = shown.length >= all;
       this.more.textContent = `Show ${Numbers.grouped(all - shown.length)} more`;
+      this.cut.hidden = rows.length <= MAX_ROWS && this.table.rows.length === this.table.rowCount;
       this.status.textContent = this.word ? `${Numbers.grouped(rows.length)} of ${Numbers.grouped(this.table.rows.length)} rows` : '';
     }
 
@@ -130,7 +132,7 @@ const TableView = (() => {
         this.body,
       );
       const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
-      return Dom.element('div', { class: 'table-view' }, this.tools(), region, this.more);
+      return Dom.element('div', { class: 'table-view' }, this.tools(), region, this.more, this.cut);
     }
   }
 
