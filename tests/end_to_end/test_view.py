@@ -190,37 +190,37 @@ class Page(unittest.TestCase):
 
     def test_parts_of_other_analyses_are_drawn_by_their_columns(self):
         self.open_with(view_samples.layouts(), view_samples.curves(), view_samples.address_map())
-        self.assertEqual(self.texts("#layouts h3"), ["struct arc", "pair<a,b>"])
-        self.assertIn("Hot: ident, cost, 12 of 80 bytes with 95.0 % of the type’s misses.", self.texts("#layouts figcaption"))
+        self.assertEqual(self.texts("#part-layout h3"), ["struct arc", "pair<a,b>"])
+        self.assertIn("Hot: ident, cost, 12 of 80 bytes with 95.0 % of the type’s misses.", self.texts("#part-layout figcaption"))
         boxes = self.browser.evaluate(
-            "[...document.querySelectorAll('#layouts svg')[0].querySelectorAll('g')].map(g => "
+            "[...document.querySelectorAll('#part-layout svg')[0].querySelectorAll('g')].map(g => "
             "[g.querySelector('title').textContent, Number(g.querySelector('rect').getAttribute('width'))])"
         )
         self.assertEqual(len(boxes), 6, "five fields, one of them over a border of cache lines")
         ident, cost = boxes[0][1], boxes[1][1]
         self.assertAlmostEqual((cost + 1) / (ident + 1), 2, delta=0.01)
-        self.assertEqual(self.texts("#curves svg .curve-label"), ["group 0", "group 1", "group 2"])
-        self.assertEqual(len(self.texts("#map canvas")), 1)
+        self.assertEqual(self.texts("#part-reuse svg .curve-label"), ["group 0", "group 1", "group 2"])
+        self.assertEqual(len(self.texts("#part-map canvas")), 1)
 
     def test_curves_can_be_chosen(self):
         self.open_with(view_samples.curves(groups=30))
-        self.assertEqual(len(self.texts("#curves svg .curve")), 5)
-        self.browser.evaluate("document.querySelectorAll('#curves input')[7].click()")
-        self.assertEqual(len(self.texts("#curves svg .curve")), 6)
+        self.assertEqual(len(self.texts("#part-reuse svg .curve")), 5)
+        self.browser.evaluate("document.querySelectorAll('#part-reuse input')[7].click()")
+        self.assertEqual(len(self.texts("#part-reuse svg .curve")), 6)
 
     def test_the_map_zooms_by_keyboard(self):
         self.open_with(view_samples.address_map())
-        self.browser.evaluate("document.querySelector('#map canvas').focus()")
+        self.browser.evaluate("document.querySelector('#part-map canvas').focus()")
         self.browser.press("ArrowLeft")
-        before = self.texts("#map .readout")[0]
+        before = self.texts("#part-map .readout")[0]
         self.assertRegex(before, r"^[\d.]+ ms, 0x7f00\w+, 1 KiB stack: [\d,]+ reads, [\d,]+ writes, [\d,]+ misses$")
         for _ in range(3):
             self.browser.press("+", text="+")
         self.browser.press("ArrowLeft")
-        self.assertIn("256 B", self.texts("#map .readout")[0], "finer bins")
+        self.assertIn("256 B", self.texts("#part-map .readout")[0], "finer bins")
         self.browser.press("0", text="0")
         self.browser.press("ArrowLeft")
-        self.assertEqual(self.texts("#map .readout")[0], before)
+        self.assertEqual(self.texts("#part-map .readout")[0], before)
 
     def test_every_control_is_reached_by_tab_and_shows_it(self):
         self.open()

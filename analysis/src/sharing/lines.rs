@@ -72,7 +72,7 @@ impl Line {
                 .filter(|holder| holder.thread != access.thread)
         };
         let until_ns = others().map(|holder| holder.until_ns).max();
-        let from = others().last().map(|holder| holder.thread);
+        let from = others().next_back().map(|holder| holder.thread);
         self.holders.clear();
         self.holders.push(access.holder());
         self.writer = Some(access.holder());

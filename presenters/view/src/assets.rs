@@ -10,7 +10,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 18] = [
+const SCRIPTS: [&str; 19] = [
     include_str!("../assets/script/text.js"),
     include_str!("../assets/script/numbers.js"),
     include_str!("../assets/script/data.js"),
@@ -27,6 +27,7 @@ const SCRIPTS: [&str; 18] = [
     include_str!("../assets/script/offenders.js"),
     include_str!("../assets/script/sharing.js"),
     include_str!("../assets/script/audit.js"),
+    include_str!("../assets/script/part_view.js"),
     include_str!("../assets/script/sections.js"),
     include_str!("../assets/script/main.js"),
 ];

@@ -111,7 +111,7 @@ const CurveChart = (() => {
       }),
     );
 
-  /** A figure; the shape of the table decides, not its name. None without a point. */
+  /** A figure; none without a point. */
   const create = (table) => {
     const all = curves(table);
     if (all.length === 0) return null;

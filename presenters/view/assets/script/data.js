@@ -40,12 +40,6 @@ const Data = (() => {
 
   const table = (partName, name) => part(partName)?.tables.find((candidate) => candidate.name === name);
 
-  /** Tables of all parts that have the columns, whatever their names. */
-  const tablesWith = (...columns) =>
-    parts.flatMap((candidate) => candidate.tables).filter((candidate) => candidate.has(...columns));
-
-  const named = (name) => parts.flatMap((candidate) => candidate.tables).find((candidate) => candidate.name === name);
-
   const sources = new Map(page.sources.map((source) => [source.file, source.stretches]));
 
   /** Text of a line of source; none if the page doesn't hold it. */
@@ -59,5 +53,5 @@ const Data = (() => {
   /** Bytes of a cache line, for what is drawn to scale. */
   const lineBytes = () => table('misses', 'caches')?.record().line_bytes ?? 64;
 
-  return { page, Table, parts, part, table, tablesWith, named, sources, sourceLine, lineBytes };
+  return { page, Table, parts, part, table, sources, sourceLine, lineBytes };
 })();

@@ -9,6 +9,8 @@ const LayoutChart = (() => {
   const CHARACTER = 7.4;
   /** Lines of a type that are drawn; the table has all fields. */
   const MAX_LINES = 32;
+  /** Types that are drawn at once; the others when they are opened. */
+  const OPEN_TYPES = 6;
   /** A field is hot from this part of its type's misses, or accesses, on. */
   const HOT = 0.1;
 
@@ -105,26 +107,33 @@ const LayoutChart = (() => {
     `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one. Fields with a thick border are hot; ` +
     'pale bytes with a dashed border belong to no field that was accessed.';
 
-  /** A figure for each type of the table; the shape decides, not the table's name. */
-  const create = (table, lineBytes) => [
-    Dom.element('p', {}, legend(lineBytes)),
-    [...types(table)].map(([type, fields]) => {
-      const name = Text.visible(type);
-      const own = new Data.Table({
-        name: table.name,
-        title: `${name}, fields`,
-        layout: 'rows',
-        columns: table.columns,
-        rows: table.rows.filter((row) => table.value(row, 'type') === type),
-      });
-      return Dom.element(
-        'section',
-        { class: 'type-layout' },
-        Dom.element('h3', {}, Dom.element('code', {}, name)),
-        Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
-      );
-    }),
-  ];
+  const typeSection = (table, type, fields, lineBytes) => {
+    const name = Text.visible(type);
+    const own = new Data.Table({
+      name: table.name,
+      title: `${name}, fields`,
+      layout: 'rows',
+      columns: table.columns,
+      rows: table.rows.filter((row) => table.value(row, 'type') === type),
+      row_count: fields.length,
+    });
+    return Dom.element(
+      'section',
+      { class: 'type-layout', 'aria-label': name },
+      Dom.element('h3', {}, Dom.element('code', {}, name)),
+      Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
+    );
+  };
+
+  /** A figure for each type of the table. */
+  const create = (table) => {
+    const lineBytes = Data.lineBytes();
+    const sections = [...types(table)].map(([type, fields], index) => {
+      const make = () => typeSection(table, type, fields, lineBytes);
+      return index < OPEN_TYPES ? make() : Dom.details(Text.visible(type), make);
+    });
+    return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
+  };
 
   return { COLUMNS, create };
 })();

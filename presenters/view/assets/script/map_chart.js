@@ -1,7 +1,7 @@
 /**
  * Addresses over time, to zoom into.
  *
- * Tables, found by their columns:
+ * Tables of one part, found by their columns:
  * - cells: `level` (0 is the coarsest), `time_bin`, `address_bin`, `reads`, `writes`, and `misses` if known; empty cells are left out
  * - scale of time: `level`, `time_bins`, `first_ns`, `bin_ns`
  * - scale of addresses: `level`, `address_bin`, `first_address`, `size_bytes`, and `name` if known
@@ -297,14 +297,14 @@ const MapChart = (() => {
     }
   }
 
-  /** A figure; none if a scale is missing or no level has bins. */
-  const create = (cells) => {
-    const [times] = Data.tablesWith(...TIMES);
-    const [addresses] = Data.tablesWith(...ADDRESSES);
+  /** A figure; none if a scale is missing from the part or no level has bins. */
+  const create = (cells, part) => {
+    const times = part.tables.find((table) => table.has(...TIMES));
+    const addresses = part.tables.find((table) => table.has(...ADDRESSES));
     if (!times || !addresses) return null;
     const map = new Map2D({ cells, times, addresses });
     return map.levels.length > 0 ? map.element() : null;
   };
 
-  return { COLUMNS, create };
+  return { COLUMNS, SCALES: [TIMES, ADDRESSES], create };
 })();

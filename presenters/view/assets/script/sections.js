@@ -1,13 +1,11 @@
 /** The parts of the page in order. What has nothing to show is left out. */
 const Sections = (() => {
-  const figures = (chart, ...more) => Data.tablesWith(...chart.COLUMNS).flatMap((table) => chart.create(table, ...more) ?? []);
-
   const activity = () => {
     const table = Data.table('activity', 'activity');
     return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
   };
 
-  /** Analyses that the page has no chart for: their sentence and their tables. */
+  /** Parts that have no section of their own kind. */
   const others = () => {
     const known = new Set(['misses', 'sharing', 'activity', 'info']);
     return Data.parts
@@ -15,10 +13,7 @@ const Sections = (() => {
       .map((part) => ({
         id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
         title: part.title,
-        make: () => [
-          part.answer ? Dom.element('p', {}, Text.visible(part.answer)) : null,
-          part.tables.map((table) => TableView.create(table)),
-        ],
+        make: () => PartView.create(part),
       }));
   };
 
@@ -26,12 +21,9 @@ const Sections = (() => {
     { id: 'overview', title: 'Overview', make: Overview.create },
     { id: 'misses', title: 'Offenders', make: Offenders.create },
     { id: 'source', title: 'Source', make: SourceView.create },
-    { id: 'layouts', title: 'Layouts', make: () => figures(LayoutChart, Data.lineBytes()) },
     { id: 'sharing', title: 'Sharing', make: Sharing.create },
-    { id: 'curves', title: 'Miss ratios', make: () => figures(CurveChart) },
-    { id: 'map', title: 'Addresses over time', make: () => figures(MapChart) },
-    { id: 'activity', title: 'Threads over time', make: activity },
     ...others(),
+    { id: 'activity', title: 'Threads over time', make: activity },
     { id: 'audit', title: 'Audit', make: Audit.create },
   ];
 
