@@ -10,6 +10,8 @@ use trackway_analysis::misses::Measure;
 
 /// Rows of each table. More would not help anybody, and the page has to open at once.
 const DEFAULT_ROWS: usize = 200;
+/// A page with more rows would be slow.
+const MAX_ROWS: usize = 2000;
 
 /// Make a page for the browser of what a trace says
 ///
@@ -39,7 +41,7 @@ pub struct ViewArguments {
     /// Serve where other machines can connect, without authentication and encryption
     #[arg(long, requires = "serve")]
     pub allow_remote: bool,
-    /// Rows per table; 0 for as many as a page can hold
+    /// Rows per table; 0 for as many as a page shows, 2000
     #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
     pub top: usize,
     /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
@@ -60,4 +62,14 @@ pub struct ViewArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl ViewArguments {
+    /// Rows per table.
+    pub fn rows(&self) -> usize {
+        match self.top {
+            0 => MAX_ROWS,
+            top => top.min(MAX_ROWS),
+        }
+    }
 }

@@ -69,7 +69,7 @@ fn misses_and_activity(
     trace: &Trace,
 ) -> Result<(Report, Report, String), Failure> {
     let form = ReportForm {
-        top: arguments.top,
+        top: arguments.rows(),
         sort: arguments.sort,
         cache: arguments.cache.clone(),
         ..ReportForm::default()
@@ -98,12 +98,11 @@ fn misses_and_activity(
 }
 
 fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
-    let top = if arguments.top == 0 {
-        usize::MAX
-    } else {
-        arguments.top
-    };
-    let analysis = Sharing::new(trace.program(), sharing::line_bytes_of_machine(trace), top);
+    let analysis = Sharing::new(
+        trace.program(),
+        sharing::line_bytes_of_machine(trace),
+        arguments.rows(),
+    );
     let (findings, summary) = pass(&analysis, trace, NonZeroUsize::MIN, arguments.quiet);
     report::report(trace, findings, &summary, Vec::new())
 }

@@ -11,7 +11,7 @@ const CONTEXT: u32 = 8;
 /// Files of no more lines are shown whole.
 const WHOLE_FILE_LINES: usize = 400;
 /// Lines of a page, over all files.
-const MAX_LINES: usize = 20_000;
+const MAX_LINES: usize = 12_000;
 /// Characters of a line.
 const MAX_LINE_LENGTH: usize = 300;
 
