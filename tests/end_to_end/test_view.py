@@ -177,6 +177,22 @@ class Page(unittest.TestCase):
         self.open()
         self.assertEqual(self.texts("#activity svg .end"), [f"thread {stream}" for stream in sorted(by_stream)])
 
+    def test_gaps_are_seen(self):
+        trace = Path(self.folder.name) / "gaps.trackway"
+        options = ("--on-full", "drop", "--buffers", "3", "--buffer-size", "16K")
+        tools.record(trace, build("traced", "kvstore", "-O2"), "400000", options=options)
+        gaps = table(tools.report(trace), "trace")["rows"][0]["gaps"]
+        self.assertGreater(gaps, 0)
+        tools.trackway("view", "-q", trace)
+        self.open(f"{trace}.html")
+        self.assertEqual(len(self.texts("#activity .gap")), gaps)
+        self.assertEqual(len(self.tables("#activity")), 0, "tables are made when they are opened")
+        self.browser.evaluate("document.querySelectorAll('#activity details')[2].open = true")
+        self.browser.evaluate("new Promise(requestAnimationFrame)")
+        self.assertEqual(len(self.tables("#activity")["Gaps"]) - 1, gaps)
+        self.assertIn("Warning: records are missing", self.texts(".warnings")[0])
+        self.assertTrue(any(text.startswith("✗ noNo records are missing") for text in self.texts(".checks li")))
+
     def test_audit_says_what_the_numbers_rest_on(self):
         self.open()
         accesses = table(tools.report(self.trace), "trace")["rows"][0]["accesses"]

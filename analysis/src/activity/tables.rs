@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use trackway_report::{counted, Table, TableBuilder, Unit};
-use trackway_trace::{GapReason, Trace};
+use trackway_trace::{Gap, GapReason, Trace};
 
 use super::bins::Bins;
 use super::ActivityShard;
@@ -80,7 +80,7 @@ fn gaps(trace: &Trace, start_ns: u64) -> Option<Table> {
     let table = TableBuilder::new("gaps", "Gaps", gaps)
         .integer("stream", "stream", Unit::Number, |gap| gap.stream.into())
         .optional_integer("first_us", "from, µs", Unit::Count, |gap| {
-            since_start(gap.first_ns)
+            since_start(begin_ns(trace, gap))
         })
         .optional_integer("last_us", "until, µs", Unit::Count, |gap| {
             since_start(gap.last_ns)
@@ -91,6 +91,17 @@ fn gaps(trace: &Trace, start_ns: u64) -> Option<Table> {
         .text("reason", "reason", |gap| reason(gap.reason))
         .build();
     (!gaps.is_empty()).then_some(table)
+}
+
+/// When it began; if the trace doesn't say, the end of the stream's last chunk before it; else 0.
+fn begin_ns(trace: &Trace, gap: &Gap) -> u64 {
+    if gap.first_ns > 0 {
+        return gap.first_ns;
+    }
+    let chunks = trace.stream(gap.stream).map_or(&[][..], |stream| &stream.chunks);
+    let behind = chunks.partition_point(|chunk| chunk.header.sequence < gap.before_sequence);
+    let before = chunks[..behind].last();
+    before.map_or(0, |chunk| chunk.header.last_ns.min(gap.last_ns))
 }
 
 fn reason(reason: GapReason) -> &'static str {

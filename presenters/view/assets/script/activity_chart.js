@@ -1,14 +1,16 @@
-/** What each thread did when: a row for each thread, as high as its accesses at that time; gaps are hatched. */
+/** What each thread did when: a row for each thread, as high as its accesses at that time; gaps are dashed boxes. */
 const ActivityChart = (() => {
   const [WIDTH, ROW, LEFT, TOP] = [896, 34, 76, 24];
+  const MAX_GAP_THREADS = 64;
 
-  const streams = (table) => {
-    const found = new Map();
+  /** A thread of which only gaps are left has a row, too. */
+  const streams = (table, gaps) => {
+    const found = new Map(gaps.slice(0, MAX_GAP_THREADS).map(({ stream }) => [stream, new Map()]));
     for (const { stream, time_bin: bin, accesses } of table.objects()) {
       if (!found.has(stream)) found.set(stream, new Map());
       found.get(stream).set(bin, accesses);
     }
-    return [...found].map(([stream, counts]) => ({ stream, counts }));
+    return [...found].sort(([a], [b]) => a - b).map(([stream, counts]) => ({ stream, counts }));
   };
 
   /** A row's outline in steps. */
@@ -28,8 +30,9 @@ const ActivityChart = (() => {
   const drawGaps = (gaps, rows, toX) =>
     gaps.flatMap((gap) => {
       const row = rows.findIndex(({ stream }) => stream === gap.stream);
-      if (row < 0 || gap.first_us === null) return [];
-      const [from, to] = [toX(gap.first_us * 1000), toX((gap.last_us ?? gap.first_us) * 1000)];
+      const [first, last] = [gap.first_us ?? gap.last_us, gap.last_us ?? gap.first_us];
+      if (row < 0 || first === null) return [];
+      const [from, to] = [toX(first * 1000), toX(last * 1000)];
       const words = `Thread ${gap.stream}: ${gap.dropped_buffers} buffers are missing, ${Text.visible(gap.reason)}`;
       const box = { x: from, y: TOP + row * ROW + 4, width: Math.max(to - from, 3), height: ROW - 8, class: 'gap' };
       return [Dom.svg('rect', box, Dom.svg('title', {}, words))];
@@ -38,7 +41,7 @@ const ActivityChart = (() => {
   class Activity {
     constructor(table, axis, gaps) {
       Object.assign(this, { table, axis, gaps });
-      this.rows = streams(table);
+      this.rows = streams(table, gaps?.objects() ?? []);
       this.largest = Math.max(1, ...this.rows.flatMap(({ counts }) => [...counts.values()]));
       this.firstNs = axis.first_us * 1000;
       this.cursor = { bin: 0, row: 0 };
@@ -98,7 +101,7 @@ const ActivityChart = (() => {
     const axis = axisTable?.record();
     if (table.rows.length === 0 || !axis) return null;
     const activity = new Activity(table, axis, gaps);
-    const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(activity.largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Hatched: records are missing.`;
+    const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(activity.largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
     const tables = [table, axisTable, ...(gaps ? [gaps] : [])];
     const scroll = Dom.element('div', { class: 'drawing' }, activity.draw());
     return Chart.figure(Dom.element('div', {}, scroll, activity.readout), caption, tables);

@@ -59,7 +59,14 @@ const Audit = (() => {
     return Dom.element('div', { class: 'audit-tables' }, made.map((table) => TableView.create(table)));
   };
 
-  const create = () => [statements(), perturbation(), model(), tables()];
+  const unseen = () =>
+    Dom.element(
+      'p',
+      {},
+      'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
+    );
+
+  const create = () => [statements(), unseen(), perturbation(), model(), tables()];
 
   return { create };
 })();

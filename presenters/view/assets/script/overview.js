@@ -36,7 +36,8 @@ const Overview = (() => {
       ),
     );
 
-  const KINDS = { misses: 'misses the cache', sharing: 'goes from thread to thread' };
+  const ranksMisses = Data.page.rank_by.endsWith('misses');
+  const KINDS = { misses: ranksMisses ? 'misses the cache' : 'is accessed', sharing: 'goes from thread to thread' };
 
   const sourceOf = ({ file, line }) => {
     const text = file === null ? undefined : Data.sourceLine(file, line);
