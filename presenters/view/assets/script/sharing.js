@@ -23,13 +23,22 @@ const Sharing = (() => {
     return ranked.map(([thread]) => thread).sort((a, b) => a - b);
   };
 
+  /** What of a table is not in it, as its title says. */
+  const cutOf = (table) => {
+    const comma = table.title.indexOf(',');
+    return comma < 0 ? '' : Text.visible(table.title.slice(comma));
+  };
+
+  /** A matrix shows the largest; below it stands all that the page holds. */
+  const withTable = (matrix, table) => [matrix, Dom.details(`Table: ${Text.visible(table.title)}`, () => TableView.create(table))];
+
   const asColumns = (threads) => threads.map((thread) => ({ key: thread, title: `thread ${thread}` }));
 
   const pairs = (table) => {
     const rows = table.objects();
     const threads = threadsOf(rows, 'from_stream', 'to_stream');
     return MatrixChart.create({
-      title: 'From thread (rows) to thread (columns): hand-overs of cache lines',
+      title: `From thread (rows) to thread (columns): hand-overs of cache lines${cutOf(table)}`,
       headTitles: ['from'],
       rows: threads.map((thread) => ({ key: thread, heads: [`thread ${thread}`] })),
       columns: asColumns(threads),
@@ -44,7 +53,7 @@ const Sharing = (() => {
     for (const row of keyed) if (!firsts.has(row.line)) firsts.set(row.line, row);
     const heads = ({ line_address: address, field }) => [Text.visible(address), Text.visible(field)];
     return MatrixChart.create({
-      title: 'Cache lines (rows) by the thread that took them (columns)',
+      title: `Cache lines (rows) by the thread that took them (columns)${cutOf(table)}`,
       headTitles: ['cache line', 'mostly for'],
       rows: [...firsts.values()].slice(0, MAX_LINES).map((row) => ({ key: row.line, heads: heads(row) })),
       columns: asColumns(threadsOf(rows, 'to_stream')),
@@ -59,8 +68,8 @@ const Sharing = (() => {
     const [pairTable, lineTable] = [Data.table('sharing', 'thread_pairs'), Data.table('sharing', 'shared_lines')];
     const content = [Dom.element('p', {}, Text.visible(part.answer))];
     const places = ['fields', 'lines'].map((name) => Data.table('sharing', name)).filter((table) => table?.rows.length > 0);
-    if (pairTable?.rows.length > 0) content.push(pairs(pairTable));
-    if (lineTable?.rows.length > 0) content.push(lines(lineTable));
+    if (pairTable?.rows.length > 0) content.push(withTable(pairs(pairTable), pairTable));
+    if (lineTable?.rows.length > 0) content.push(withTable(lines(lineTable), lineTable));
     content.push(places.map((table) => TableView.create(table)));
     return content;
   };
