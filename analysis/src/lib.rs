@@ -3,6 +3,7 @@
 //! An [`Analysis`] takes batches of accesses and finishes into tables; [`run`] feeds one, or several at once, from a
 //! trace, on all cores. `docs/analyses.md` defines every number, and says how to write an analysis.
 
+pub mod activity;
 mod analysis;
 pub mod blocks;
 pub mod cache;

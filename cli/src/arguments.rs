@@ -53,6 +53,7 @@ pub enum Verb {
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),
+    View(crate::view::ViewArguments),
     Completions(CompletionsArguments),
 }
 

@@ -25,6 +25,7 @@ mod reuse;
 mod sharing;
 mod soundness;
 mod verify;
+mod view;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -75,6 +76,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::View(arguments) => view::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
     }
 }

@@ -10,6 +10,8 @@ PROGRAMS = tools.PROGRAMS / "order"
 WAYS = ("mutex", "spinning", "ring", "condition", "semaphore", "barrier", "creation")
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "64")
 RUNS = 4
+READS = ("load", "atomic load", "copy read")
+WRITES = ("store", "atomic store", "atomic read-modify-write", "atomic compare-exchange", "copy write", "fill")
 
 
 def contradictions(trace):
@@ -95,6 +97,33 @@ class Order(unittest.TestCase):
         self.assertEqual(apart, sorted(merged, key=lambda line: int(line.split()[1])))
 
 
+def hand_overs(events, line_bytes=64):
+    """(reads, writes) handed over by (from, to), and by (address of the line, to)."""
+    writers, holders = {}, {}
+    pairs, lines = {}, {}
+    for event in events:
+        if event["kind"] not in READS + WRITES:
+            continue
+        address, thread, writes = int(event["address"], 16), event["stream"], event["kind"] in WRITES
+        for number in range(address // line_bytes, (address + max(event["size"], 1) - 1) // line_bytes + 1):
+            held = holders.setdefault(number, [])
+            others = [other for other in held if other != thread]
+            writer = writers.get(number)
+            giver = None
+            if writes:
+                giver = others[-1] if others else None
+                writers[number], holders[number] = thread, [thread]
+            else:
+                if thread not in held and writer not in (None, thread):
+                    giver = writer
+                holders[number] = [*others, thread]
+            if giver is not None:
+                for counts, key in ((pairs, (giver, thread)), (lines, (number * line_bytes, thread))):
+                    reads, written = counts.get(key, (0, 0))
+                    counts[key] = (reads + (not writes), written + writes)
+    return pairs, lines
+
+
 class Sharing(unittest.TestCase):
     def tables(self, *flags):
         folder = tools.folder()
@@ -106,13 +135,29 @@ class Sharing(unittest.TestCase):
         tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
         return {table["name"]: table["rows"] for table in tables}
 
+    def test_pairs_and_lines_are_those_of_the_merged_order(self):
+        """Against the definitions, followed access by access over the dump."""
+        with tools.folder() as folder:
+            trace = Path(folder) / "trace"
+            program = tools.compile_traced(Path(folder) / "kvstore", [tools.ROOT / "workloads" / "kvstore.c"], "-O2", "-pthread", oracle=False)
+            tools.record(trace, program, 4000)
+            events = tools.trackway("dump", "--merged", "--json", trace).stdout.splitlines()
+            pairs, lines = hand_overs(json.loads(event) for event in events)
+            tables = json.loads(tools.trackway("sharing", "--json", "--top", "0", trace).stdout)["tables"]
+        rows = {table["name"]: table["rows"] for table in tables}
+        taken = lambda row: (row["read_hand_overs"], row["write_hand_overs"])
+        self.assertGreater(len(pairs), 4)
+        self.assertEqual({(row["from_stream"], row["to_stream"]): taken(row) for row in rows["thread_pairs"]}, pairs)
+        takers = [row for row in rows["shared_lines"] if sum(taken(row)) > 0]
+        self.assertEqual({(int(row["line_address"], 16), row["to_stream"]): taken(row) for row in takers}, lines)
+
     def test_the_statistics_of_the_key_value_store_come_first(self):
         tables = self.tables()
         first = tables["fields"][0]
         self.assertTrue(first["field"].startswith("counters."), first)
         self.assertGreater(first["false_sharing"], 0.9)
         self.check_places(tables["pairs"][0])
-        self.check_sharers(tables["cache_lines"][0], tables["sharers"])
+        self.check_sharers(tables["cache_lines"][0], tables["shared_lines"])
         padded = self.tables("-DPADDED")["fields"]
         shared = self.write_hand_overs(tables["fields"])
         self.assertGreater(shared, 100)
@@ -133,7 +178,7 @@ class Sharing(unittest.TestCase):
 
     def check_sharers(self, line, sharers):
         """Each worker counts each of its operations."""
-        counts = sorted((row["reads"] + row["writes"] for row in sharers if row["address"] == line["address"]), reverse=True)
+        counts = sorted((row["reads"] + row["writes"] for row in sharers if row["line_address"] == line["line_address"]), reverse=True)
         self.assertEqual(counts[:2], [line["most_accesses"], line["second_most"]])
         self.assertEqual(line["uniform"], "yes")
         self.assertEqual(len(counts), line["sharers"])

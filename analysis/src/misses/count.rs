@@ -46,6 +46,10 @@ impl Misses {
             top,
         }
     }
+
+    pub fn rank_by(&self) -> Measure {
+        self.rank_by
+    }
 }
 
 impl Analysis for Misses {

@@ -90,6 +90,7 @@ mod tests {
             assert!(wrong.parse::<Measure>().is_err(), "{wrong}");
         }
         assert_eq!(Measure::Misses(1).to_string(), "L2 misses");
+        assert_eq!(Measure::Misses(1).column(), "l2_misses");
     }
 
     #[test]

@@ -15,3 +15,4 @@ pub use count::{Misses, SiteCounters};
 pub use group::Grouping;
 pub use measure::Measure;
 pub(crate) use shard::address_space;
+pub use source::SourceFiles;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const MAX_FILE_BYTES: u64 = 32 << 20;
 
 /// Source files, read when first asked for.
-pub(super) struct SourceFiles {
+pub struct SourceFiles {
     /// Where relative paths start if there is no such file in the present folder.
     working_directory: PathBuf,
     texts: RefCell<HashMap<String, Option<String>>>,
@@ -26,12 +26,20 @@ impl SourceFiles {
     /// The text of that line, from 1; none if it can't be read.
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         let index = (line as usize).checked_sub(1)?;
+        self.with_text(file, |text| {
+            text.lines().nth(index).map(|text| text.trim().to_owned())
+        })?
+    }
+
+    /// The text of the whole file; none if it can't be read.
+    pub fn text(&self, file: &str) -> Option<String> {
+        self.with_text(file, str::to_owned)
+    }
+
+    fn with_text<T>(&self, file: &str, take: impl FnOnce(&str) -> T) -> Option<T> {
         let mut texts = self.texts.borrow_mut();
         let text = texts.entry(file.to_owned()).or_insert_with(|| self.read(file));
-        text.as_ref()?
-            .lines()
-            .nth(index)
-            .map(|text| text.trim().to_owned())
+        text.as_deref().map(take)
     }
 
     fn read(&self, file: &str) -> Option<String> {
@@ -57,6 +65,8 @@ mod tests {
         let sources = SourceFiles::new(folder.path());
         assert_eq!(sources.line("a.c", 1).as_deref(), Some("int a;"));
         assert_eq!(sources.line("a.c", 2).as_deref(), Some("a = 1;"));
+        assert_eq!(sources.text("a.c").as_deref(), Some("int a;\n    a = 1;\r\n"));
+        assert_eq!(sources.text("b.c"), None);
         assert_eq!(sources.line("a.c", 0), None);
         assert_eq!(sources.line("a.c", 3), None);
         assert_eq!(sources.line("b.c", 1), None);

@@ -17,6 +17,8 @@ pub(super) struct Sharer {
     holds: bool,
     /// The thread's latest access took place no later.
     until_ns: u64,
+    /// Number of the latest access, among those of all lines.
+    at: u64,
     /// Parts that it accessed, and that it wrote, since it has the line.
     accessed: u64,
     written: u64,
@@ -70,6 +72,7 @@ impl Sharer {
             thread: access.thread,
             holds: false,
             until_ns: 0,
+            at: 0,
             accessed: 0,
             written: 0,
             site: access.site,
@@ -80,8 +83,9 @@ impl Sharer {
     }
 
     #[inline]
-    fn add(&mut self, access: &Access) {
+    fn add(&mut self, access: &Access, at: u64) {
         self.holds = true;
+        self.at = at;
         self.until_ns = self.until_ns.max(access.until_ns);
         self.accessed |= access.parts;
         self.site = access.site;
@@ -150,14 +154,14 @@ impl Line {
 
     /// Makes the thread hold the line; says whether another one had to hand it over.
     #[inline]
-    fn access(&mut self, access: &Access) -> Option<HandOver> {
+    fn access(&mut self, access: &Access, at: u64) -> Option<HandOver> {
         let is_alone = self.others.is_empty() && self.first.thread == access.thread;
         let hand_over = match (is_alone, access.writes) {
             (true, _) => None,
             (false, true) => self.taken_from_all(access),
             (false, false) => self.taken_from_writer(access),
         };
-        self.sharer(access).add(access);
+        self.sharer(access).add(access, at);
         if access.writes {
             self.writer = Some(access.thread);
         }
@@ -175,12 +179,10 @@ impl Line {
         Some(writer.hands_over(access))
     }
 
-    /// Other threads have read or written the line since this one wrote it. It comes from the one that wrote it last, if
-    /// that is among them, else from the one that read it last.
+    /// Other threads have read or written the line since this one wrote it. It comes from the one that did so last.
     fn taken_from_all(&mut self, access: &Access) -> Option<HandOver> {
-        let writer = self.writer;
-        let mut latest: Option<HandOver> = None;
-        let (mut rank, mut certain, mut is_false) = ((false, 0), true, true);
+        let mut latest: Option<(u64, HandOver)> = None;
+        let (mut certain, mut is_false) = (true, true);
         for sharer in self.sharers_mut() {
             if sharer.thread == access.thread || !sharer.holds {
                 continue;
@@ -188,13 +190,12 @@ impl Line {
             let hand_over = sharer.hands_over(access);
             certain &= hand_over.certain;
             is_false &= hand_over.is_false;
-            let this = (Some(sharer.thread) == writer, sharer.until_ns);
-            if latest.is_none() || this > rank {
-                (latest, rank) = (Some(hand_over), this);
+            if latest.is_none_or(|(at, _)| sharer.at > at) {
+                latest = Some((sharer.at, hand_over));
             }
             sharer.lose();
         }
-        latest.map(|latest| HandOver {
+        latest.map(|(_, latest)| HandOver {
             certain,
             is_false,
             ..latest
@@ -210,6 +211,8 @@ pub(super) struct Lines {
     positions: HashMap<(u32, u64), u32, LineHash>,
     /// Of the latest access.
     latest: u32,
+    /// Accesses so far.
+    count: u64,
 }
 
 impl Lines {
@@ -220,7 +223,9 @@ impl Lines {
         if !self.lines.get(self.latest as usize).is_some_and(is_latest) {
             self.latest = self.find(process, number, access);
         }
-        (self.latest, self.lines[self.latest as usize].access(access))
+        self.count += 1;
+        let line = &mut self.lines[self.latest as usize];
+        (self.latest, line.access(access, self.count))
     }
 
     fn find(&mut self, process: u32, number: u64, access: &Access) -> u32 {
@@ -325,8 +330,8 @@ mod tests {
         assert_eq!(take(1, WRITE, 0b0001, 2), Some((true, 2)));
         assert_eq!(take(2, READ, 0b0011, 3), Some((false, 1)));
         assert_eq!(take(3, READ, 0b1000, 4), Some((true, 1)));
-        // Thread 3 read what is written now, thread 1 didn't; the line comes from its last writer.
-        assert_eq!(take(4, WRITE, 0b1000, 5), Some((false, 1)));
+        // Thread 3 read what is written now, and was the last to access the line.
+        assert_eq!(take(4, WRITE, 0b1000, 5), Some((false, 3)));
     }
 
     /// What `access` takes, by the definition, given all earlier accesses of the line: certain, false.

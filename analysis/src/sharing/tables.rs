@@ -1,13 +1,13 @@
 //! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
 
 use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, Site, StringId, Trace};
+use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
-use super::lines::Line;
+use super::lines::{Line, Sharer};
 use super::totals::{group_by, total, Group};
 use super::{HandOvers, SharingShard};
 use crate::misses::{group, Grouping};
@@ -47,8 +47,8 @@ pub(super) fn findings(
     tables.extend([
         presenter.pairs(),
         presenter.cache_lines(&cache_lines),
-        presenter.sharers(&cache_lines),
-        presenter.threads(),
+        presenter.shared_lines(&cache_lines),
+        presenter.thread_pairs(),
         presenter.sharing(),
     ]);
     Findings {
@@ -180,17 +180,13 @@ impl<'t> Tables<'t> {
 
     fn cache_lines(&self, lines: &[Group<u32>]) -> Table {
         let line = |group: &Group<u32>| &self.shard.lines.all()[group.key as usize];
-        let field = |group: &Group<u32>| {
-            let site = self.program.site(group.main_site);
-            group::field_name(&self.names, group::field_key(self.program, site))
-        };
         self.build("cache_lines", "Cache lines by hand-overs", lines, |builder| {
             builder
                 .integer("process", "process", Unit::Number, |group| {
                     line(group).process.into()
                 })
-                .text("address", "address", |group| self.address(line(group)))
-                .text("field", "field", field)
+                .text("line_address", "cache line", |group| self.address(line(group)))
+                .text("field", "field", |group| self.field(group.main_site))
                 .integer("sharers", "sharers", Unit::Count, |group| {
                     line(group).sharers().count() as u64
                 })
@@ -211,31 +207,46 @@ impl<'t> Tables<'t> {
         })
     }
 
-    /// Of the lines that are shown, what each thread did.
-    fn sharers(&self, lines: &[Group<u32>]) -> Table {
-        let lines = self.cut(lines).iter();
-        let rows: Vec<_> = lines
-            .map(|group| &self.shard.lines.all()[group.key as usize])
-            .flat_map(|line| line.sharers().map(move |sharer| (line, sharer)))
-            .collect();
-        TableBuilder::new("sharers", "Who accessed these cache lines", &rows)
-            .integer("process", "process", Unit::Number, |(line, _)| {
-                line.process.into()
-            })
-            .text("address", "address", |(line, _)| self.address(line))
-            .integer("stream", "stream", Unit::Number, |(_, sharer)| {
-                sharer.thread.into()
-            })
-            .integer("reads", "reads", Unit::Count, |(_, sharer)| sharer.reads)
-            .integer("writes", "writes", Unit::Count, |(_, sharer)| sharer.writes)
-            .build()
+    /// Of the lines that are shown, what each thread did with them and took.
+    fn shared_lines(&self, lines: &[Group<u32>]) -> Table {
+        let taken = group_by(self.shard, |passage| (passage.line, passage.to_thread));
+        let taken: HashMap<(u32, u32), HandOvers> =
+            taken.into_iter().map(|group| (group.key, group.counts)).collect();
+        let all = self.shard.lines.all();
+        let of_line = |group: &'_ Group<u32>| {
+            let (line, site) = (group.key, group.main_site);
+            let row = |sharer: &Sharer| {
+                let counts = taken.get(&(line, sharer.thread)).copied().unwrap_or_default();
+                (line, site, *sharer, counts)
+            };
+            all[line as usize].sharers().map(row).collect::<Vec<_>>()
+        };
+        let rows: Vec<_> = self.cut(lines).iter().flat_map(of_line).collect();
+        let line = |number: u32| &all[number as usize];
+        TableBuilder::new(
+            "shared_lines",
+            "Who accessed these cache lines, and took them",
+            &rows,
+        )
+        .integer("process", "process", Unit::Number, |row| {
+            line(row.0).process.into()
+        })
+        .text("line_address", "cache line", |row| self.address(line(row.0)))
+        .text("field", "mostly for", |row| self.field(row.1))
+        .integer("to_stream", "stream", Unit::Number, |row| row.2.thread.into())
+        .integer("reads", "reads", Unit::Count, |row| row.2.reads)
+        .integer("writes", "writes", Unit::Count, |row| row.2.writes)
+        .integer("read_hand_overs", "to read", Unit::Count, |row| row.3.reads)
+        .integer("write_hand_overs", "to write", Unit::Count, |row| row.3.writes)
+        .share("certain", "certain", |row| (row.3.certain, row.3.all()))
+        .build()
     }
 
-    fn threads(&self) -> Table {
+    fn thread_pairs(&self) -> Table {
         let pairs = group_by(self.shard, |passage| (passage.from_thread, passage.to_thread));
         self.build(
-            "threads",
-            "Threads between which lines go, by hand-overs",
+            "thread_pairs",
+            "From thread to thread, by hand-overs",
             &pairs,
             |builder| {
                 builder
@@ -244,6 +255,13 @@ impl<'t> Tables<'t> {
                     })
                     .integer("to_stream", "to stream", Unit::Number, |group| group.key.1.into())
             },
+        )
+    }
+
+    fn field(&self, site: SiteId) -> String {
+        group::field_name(
+            &self.names,
+            group::field_key(self.program, self.program.site(site)),
         )
     }
 

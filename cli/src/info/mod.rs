@@ -4,6 +4,8 @@ mod instrumentation;
 mod program;
 mod trace;
 
+pub use trace::report as report_on_trace;
+
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;

@@ -11,26 +11,29 @@ use crate::failure::Failure;
 use crate::soundness;
 
 pub fn describe(path: &Path) -> Result<Report, Failure> {
-    let trace = Trace::open(path)?;
+    Ok(report(&Trace::open(path)?))
+}
+
+pub fn report(trace: &Trace) -> Report {
     let records: u64 = trace.streams().iter().map(raw_bytes).sum();
-    Ok(Report {
+    Report {
         answer: format!(
             "{}: {} with {} of records, {}",
-            path.display(),
+            trace.path().display(),
             counted(trace.streams().len() as u64, "stream"),
             counted(records, "byte"),
             ending(trace.end())
         ),
-        warnings: soundness::warnings(&trace),
+        warnings: soundness::warnings(trace),
         tables: vec![
-            recording(&trace),
-            caches(&trace),
-            streams(&trace),
-            chunks(&trace),
+            recording(trace),
+            caches(trace),
+            streams(trace),
+            chunks(trace),
             instrumentation::coverage(trace.program()),
             instrumentation::modules(trace.program()),
         ],
-    })
+    }
 }
 
 fn ending(end: Option<&EndInfo>) -> String {

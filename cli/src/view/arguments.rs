@@ -1,0 +1,75 @@
+//! Arguments of `trackway view`.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use clap::Args;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::Measure;
+
+/// Rows of each table. More would not help anybody, and the page has to open at once.
+const DEFAULT_ROWS: usize = 200;
+/// A page with more rows would be slow.
+const MAX_ROWS: usize = 2000;
+
+/// Make a page for the browser of what a trace says
+///
+/// Writes one HTML file that needs nothing else: the fields that miss the caches, the source beside its misses, the
+/// cache lines that threads take from each other, what each thread did when, and what the numbers rest on. Or serves it on the
+/// loopback interface (--serve) until interrupted. The page holds text of the program's source files if they can be read;
+/// --no-source leaves it out.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trackway view prog.trackway                    (writes prog.trackway.html)\n  \
+                        trackway view --serve prog.trackway\n  \
+                        trackway view --cache preset:zen3 -o zen3.html prog.trackway"
+)]
+pub struct ViewArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// The page to write [default: TRACE.html]
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["serve", "json"])]
+    pub output: Option<PathBuf>,
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+    /// Serve the page at this address instead of writing it; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "127.0.0.1:0", conflicts_with = "json")]
+    pub serve: Option<SocketAddr>,
+    /// Serve where other machines can connect, without authentication and encryption
+    #[arg(long, requires = "serve")]
+    pub allow_remote: bool,
+    /// Rows per table; 0 for as many as a page shows, 2000
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
+    pub top: usize,
+    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    #[arg(long, value_name = "MEASURE")]
+    pub sort: Option<Measure>,
+    /// Caches to simulate, as for `trackway report` [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+    /// No text of source files
+    #[arg(long)]
+    pub no_source: bool,
+    /// Print the page's data as JSON instead
+    #[arg(long)]
+    pub json: bool,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl ViewArguments {
+    /// Rows per table.
+    pub fn rows(&self) -> usize {
+        match self.top {
+            0 => MAX_ROWS,
+            top => top.min(MAX_ROWS),
+        }
+    }
+}

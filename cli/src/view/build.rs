@@ -1,0 +1,129 @@
+//! The page's parts: each analysis that a page has a place for, in as few passes over the trace as their orders allow.
+
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use trackway_analysis::activity::{self, Activity};
+use trackway_analysis::misses::{Grouping, SourceFiles};
+use trackway_analysis::sharing::Sharing;
+use trackway_analysis::{run, Analysis, Findings, RunSummary};
+use trackway_report::Report;
+use trackway_trace::Trace;
+use trackway_view::{source_texts, suspects, Page, Part, SourceText};
+
+use super::source::is_source_file;
+use super::ViewArguments;
+use crate::arguments::ReportForm;
+use crate::failure::Failure;
+use crate::progress::ReadingProgress;
+use crate::{info, processors, report, sharing};
+
+const GROUPINGS: [Grouping; 9] = [
+    Grouping::Field,
+    Grouping::Variable,
+    Grouping::Type,
+    Grouping::Line,
+    Grouping::Function,
+    Grouping::File,
+    Grouping::Kind,
+    Grouping::Site,
+    Grouping::Thread,
+];
+
+/// Everything that the page shows of a trace.
+pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+    let (misses, activity, rank_by) = misses_and_activity(arguments, trace)?;
+    let sharing = (trace.streams().len() > 1).then(|| sharing_report(arguments, trace));
+    let sources = match arguments.no_source {
+        true => Vec::new(),
+        false => sources(trace, &misses),
+    };
+    let suspects = suspects(&misses, &rank_by, sharing.as_ref());
+    let part = |name: &str, title: &str, report| Part {
+        name: name.into(),
+        title: title.into(),
+        report,
+    };
+    let mut parts = vec![part("misses", "Misses", misses)];
+    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
+    parts.push(part("activity", "Threads over time", activity));
+    parts.push(part("info", "Recording", info::report_on_trace(trace)));
+    Ok(Page {
+        title: program_name(trace),
+        generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
+        rank_by,
+        suspects,
+        parts,
+        sources,
+    })
+}
+
+fn program_name(trace: &Trace) -> String {
+    let program = &trace.meta().program;
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
+    name.unwrap_or(program).to_owned()
+}
+
+fn misses_and_activity(
+    arguments: &ViewArguments,
+    trace: &Trace,
+) -> Result<(Report, Report, String), Failure> {
+    let form = ReportForm {
+        top: arguments.rows(),
+        sort: arguments.sort,
+        cache: arguments.cache.clone(),
+        ..ReportForm::default()
+    };
+    let mut warnings = Vec::new();
+    let misses = report::analysis(&form, GROUPINGS.to_vec(), trace, true, &mut warnings)?;
+    let rank_by = misses.rank_by().column();
+    let activity = Activity::new(trace);
+    let threads = arguments.threads.unwrap_or_else(processors::available);
+    let (mut findings, summary) = pass(&(misses, activity), trace, threads, arguments.quiet);
+    let (of_activity, of_misses) = findings
+        .tables
+        .into_iter()
+        .partition(|table| activity::TABLES.contains(&table.name()));
+    findings.tables = of_misses;
+    let activity = Report {
+        answer: String::new(),
+        warnings: Vec::new(),
+        tables: of_activity,
+    };
+    Ok((
+        report::report(trace, findings, &summary, warnings),
+        activity,
+        rank_by,
+    ))
+}
+
+fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
+    let analysis = Sharing::new(
+        trace.program(),
+        sharing::line_bytes_of_machine(trace),
+        arguments.rows(),
+    );
+    let (findings, summary) = pass(&analysis, trace, NonZeroUsize::MIN, arguments.quiet);
+    report::report(trace, findings, &summary, Vec::new())
+}
+
+fn pass<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    quiet: bool,
+) -> (Findings, RunSummary) {
+    let progress = ReadingProgress::new(trace, quiet);
+    let advance = |accesses, bytes| progress.advance(accesses, bytes);
+    let done = run(analysis, trace, threads, &advance);
+    progress.finish();
+    done
+}
+
+/// Text of the files that the ranking names, as far as they are source code that can be read.
+fn sources(trace: &Trace, misses: &Report) -> Vec<SourceText> {
+    let files = SourceFiles::new(trace.meta().working_directory.as_ref());
+    source_texts(&misses.tables, |file| {
+        is_source_file(file).then(|| files.text(file)).flatten()
+    })
+}

@@ -1,0 +1,37 @@
+//! `trackway view`.
+
+mod arguments;
+mod build;
+mod serve;
+mod source;
+mod write;
+
+use std::process::ExitCode;
+
+use trackway_trace::Trace;
+
+pub use arguments::ViewArguments;
+
+use crate::failure::Failure;
+use crate::output;
+
+pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
+    // A port that is taken, or a file that exists, is better known before the work than after it.
+    let listener = arguments
+        .serve
+        .map(|address| serve::listen(address, arguments.allow_remote))
+        .transpose()?;
+    let target = write::Target::new(arguments);
+    if listener.is_none() && !arguments.json {
+        target.check()?;
+    }
+    let trace = Trace::open(&arguments.trace)?;
+    let page = build::page(arguments, &trace)?;
+    drop(trace);
+    match listener {
+        _ if arguments.json => output::print(&format!("{:#}\n", page.to_json()))?,
+        Some(listener) => serve::serve(&listener, &page.to_html(), arguments.allow_remote)?,
+        None => target.write(&page.to_html(), arguments.quiet)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

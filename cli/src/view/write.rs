@@ -1,0 +1,124 @@
+//! The page as a file.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use trackway_report::grouped;
+
+use super::ViewArguments;
+use crate::failure::Failure;
+
+/// Where the page goes.
+pub struct Target {
+    path: PathBuf,
+    force: bool,
+}
+
+impl Target {
+    pub fn new(arguments: &ViewArguments) -> Target {
+        Target {
+            path: arguments
+                .output
+                .clone()
+                .unwrap_or_else(|| default_path(&arguments.trace)),
+            force: arguments.force,
+        }
+    }
+
+    /// Fails if there is a file that must not be replaced.
+    pub fn check(&self) -> Result<(), Failure> {
+        match !self.force && fs::symlink_metadata(&self.path).is_ok() {
+            true => Err(self.exists()),
+            false => Ok(()),
+        }
+    }
+
+    /// Writes the page for the user alone. It is there in full or not at all.
+    pub fn write(&self, page: &str, quiet: bool) -> Result<(), Failure> {
+        let about = |error: std::io::Error| Failure::about(&self.path, error);
+        let folder = match self.path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        // Its mode is 0600.
+        let mut file = NamedTempFile::new_in(folder).map_err(about)?;
+        file.write_all(page.as_bytes()).map_err(about)?;
+        let persisted = match self.force {
+            true => file.persist(&self.path),
+            false => file.persist_noclobber(&self.path),
+        };
+        persisted.map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => self.exists(),
+            _ => about(error.error),
+        })?;
+        if !quiet {
+            eprintln!(
+                "trackway: {}, {} bytes",
+                self.path.display(),
+                grouped(page.len() as u64)
+            );
+        }
+        Ok(())
+    }
+
+    fn exists(&self) -> Failure {
+        Failure::about(
+            &self.path,
+            "exists; choose another file with -o, or replace it with --force",
+        )
+    }
+}
+
+fn default_path(trace: &Path) -> PathBuf {
+    let mut name = trace.as_os_str().to_owned();
+    name.push(".html");
+    name.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    fn target(path: PathBuf, force: bool) -> Target {
+        Target { path, force }
+    }
+
+    #[test]
+    fn the_page_is_the_users_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        target(path.clone(), false).write("page", true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "page");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn existing_files_are_replaced_only_on_request() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.html");
+        fs::write(&path, "mine").unwrap();
+        let polite = target(path.clone(), false);
+        assert!(polite.check().is_err());
+        assert!(polite
+            .write("page", true)
+            .unwrap_err()
+            .to_string()
+            .contains("--force"));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+        let forced = target(path.clone(), true);
+        forced.check().unwrap();
+        forced.write("page", true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "page");
+    }
+
+    #[test]
+    fn by_default_it_stands_beside_the_trace() {
+        assert_eq!(
+            default_path(Path::new("x/prog.trackway")),
+            Path::new("x/prog.trackway.html")
+        );
+    }
+}

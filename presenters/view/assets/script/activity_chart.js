@@ -1,0 +1,111 @@
+/** What each thread did when: a row for each thread, as high as its accesses at that time; gaps are dashed boxes. */
+const ActivityChart = (() => {
+  const [WIDTH, ROW, LEFT, TOP] = [896, 34, 76, 24];
+  const MAX_GAP_THREADS = 64;
+
+  /** A thread of which only gaps are left has a row, too. */
+  const streams = (table, gaps) => {
+    const found = new Map(gaps.slice(0, MAX_GAP_THREADS).map(({ stream }) => [stream, new Map()]));
+    for (const { stream, time_bin: bin, accesses } of table.objects()) {
+      if (!found.has(stream)) found.set(stream, new Map());
+      found.get(stream).set(bin, accesses);
+    }
+    return [...found].sort(([a], [b]) => a - b).map(([stream, counts]) => ({ stream, counts }));
+  };
+
+  /** A row's outline in steps. */
+  const outline = (counts, bins, largest, top) => {
+    const width = (WIDTH - LEFT) / bins;
+    const base = top + ROW - 4;
+    let path = `M${LEFT} ${base}`;
+    for (let bin = 0; bin < bins; bin += 1) {
+      const count = counts.get(bin) ?? 0;
+      // The least activity is still seen.
+      const height = count > 0 ? Math.max((count / largest) * (ROW - 8), 1.2) : 0;
+      path += `V${(base - height).toFixed(1)}h${width.toFixed(3)}`;
+    }
+    return `${path}V${base}Z`;
+  };
+
+  const drawGaps = (gaps, rows, toX) =>
+    gaps.flatMap((gap) => {
+      const row = rows.findIndex(({ stream }) => stream === gap.stream);
+      const [first, last] = [gap.first_us ?? gap.last_us, gap.last_us ?? gap.first_us];
+      if (row < 0 || first === null) return [];
+      const [from, to] = [toX(first * 1000), toX(last * 1000)];
+      const words = `Thread ${gap.stream}: ${gap.dropped_buffers} buffers are missing, ${Text.visible(gap.reason)}`;
+      const box = { x: from, y: TOP + row * ROW + 4, width: Math.max(to - from, 3), height: ROW - 8, class: 'gap' };
+      return [Dom.svg('rect', box, Dom.svg('title', {}, words))];
+    });
+
+  class Activity {
+    constructor(table, axis, gaps) {
+      Object.assign(this, { table, axis, gaps });
+      this.rows = streams(table, gaps?.objects() ?? []);
+      this.largest = Math.max(1, ...this.rows.flatMap(({ counts }) => [...counts.values()]));
+      this.firstNs = axis.first_us * 1000;
+      this.cursor = { bin: 0, row: 0 };
+      this.readout = Chart.readout();
+    }
+
+    x(timeNs) {
+      const length = this.axis.bins * this.axis.bin_ns;
+      return LEFT + Chart.clamp((timeNs - this.firstNs) / length, 0, 1) * (WIDTH - LEFT);
+    }
+
+    draw() {
+      const height = TOP + this.rows.length * ROW;
+      const last = this.firstNs + this.axis.bins * this.axis.bin_ns;
+      const label = `Accesses over time of ${this.rows.length} threads, from ${Numbers.duration(this.firstNs)} to ${Numbers.duration(last)}`;
+      this.line = Dom.svg('path', { class: 'cursor', d: '' });
+      this.svg = Dom.svg(
+        'svg',
+        { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': `${label}. Arrow keys move the cursor.`, tabindex: '0', class: 'activity' },
+        Chart.ticks(this.firstNs, last, 8).map((time) => [
+          Dom.svg('path', { d: `M${this.x(time)} ${TOP}V${height}`, class: 'grid' }),
+          Dom.svg('text', { x: Chart.clamp(this.x(time), LEFT, WIDTH - 24), y: 14, class: 'tick middle' }, Numbers.duration(time)),
+        ]),
+        this.rows.map(({ stream, counts }, row) => [
+          Dom.svg('text', { x: LEFT - 8, y: TOP + row * ROW + 22, class: 'tick end' }, `thread ${stream}`),
+          Dom.svg('path', { d: outline(counts, this.axis.bins, this.largest, TOP + row * ROW), class: 'area' }),
+        ]),
+        drawGaps(this.gaps?.objects() ?? [], this.rows, (time) => this.x(time)),
+        this.line,
+      );
+      this.svg.addEventListener('pointermove', (event) => this.point(event));
+      Chart.onArrows(this.svg, (dx, dy) => this.move(this.cursor.bin + dx, this.cursor.row + dy));
+      return this.svg;
+    }
+
+    point(event) {
+      const box = this.svg.getBoundingClientRect();
+      const x = ((event.clientX - box.left) / box.width) * WIDTH;
+      const y = ((event.clientY - box.top) / box.width) * WIDTH;
+      this.move(Math.floor(((x - LEFT) / (WIDTH - LEFT)) * this.axis.bins), Math.floor((y - TOP) / ROW));
+    }
+
+    move(bin, row) {
+      this.cursor = { bin: Chart.clamp(bin, 0, this.axis.bins - 1), row: Chart.clamp(row, 0, this.rows.length - 1) };
+      const { stream, counts } = this.rows[this.cursor.row];
+      const from = this.firstNs + this.cursor.bin * this.axis.bin_ns;
+      const x = this.x(from + this.axis.bin_ns / 2);
+      const y = TOP + this.cursor.row * ROW;
+      this.line.setAttribute('d', `M${x} ${y}v${ROW}`);
+      const span = `${Numbers.duration(from)} to ${Numbers.duration(from + this.axis.bin_ns)}`;
+      this.readout.textContent = `Thread ${stream}, ${span}: ${Numbers.grouped(counts.get(this.cursor.bin) ?? 0)} accesses`;
+    }
+  }
+
+  /** A figure; none if no access has a time. */
+  const create = (table, axisTable, gaps) => {
+    const axis = axisTable?.record();
+    if (table.rows.length === 0 || !axis) return null;
+    const activity = new Activity(table, axis, gaps);
+    const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(activity.largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
+    const tables = [table, axisTable, ...(gaps ? [gaps] : [])];
+    const scroll = Dom.element('div', { class: 'drawing' }, activity.draw());
+    return Chart.figure(Dom.element('div', {}, scroll, activity.readout), caption, tables);
+  };
+
+  return { create };
+})();

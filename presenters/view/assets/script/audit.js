@@ -1,0 +1,72 @@
+/** What the numbers rest on: what was seen, what is missing, which caches were simulated. */
+const Audit = (() => {
+  const check = (good, text) =>
+    Dom.element('li', { class: good ? 'good' : 'bad' }, Dom.element('span', { class: 'sign' }, good ? '✓ yes' : '✗ no'), Text.visible(text));
+
+  /** Statements that hold or not. */
+  const statements = () => {
+    const trace = Data.table('misses', 'trace')?.record() ?? {};
+    const attribution = Data.table('misses', 'attribution')?.record() ?? {};
+    const instrumentation = Data.table('info', 'instrumentation')?.record() ?? {};
+    const order = Data.table('sharing', 'order')?.record();
+    const made = [
+      check(trace.complete === 'yes', 'The recording was ended in order.'),
+      check(trace.gaps === 0, `No records are missing (${Numbers.grouped(trace.gaps ?? 0)} gaps, ${Numbers.grouped(trace.dropped_buffers ?? 0)} buffers).`),
+      check(trace.damaged_parts === 0, `No part of the file is damaged (${Numbers.grouped(trace.damaged_parts ?? 0)}).`),
+      check(trace.uncertain_accesses === 0, `Every access certainly happened (${Numbers.grouped(trace.uncertain_accesses ?? 0)} uncertain of ${Numbers.grouped(trace.accesses ?? 0)}).`),
+    ];
+    const statement = (share, limit, text) => share !== null && share !== undefined && made.push(check(share >= limit, `${text} (${Numbers.percent(share)}).`));
+    statement(instrumentation.recorded_share, 0.99, 'Nearly all memory instructions of the instrumented modules are recorded');
+    statement(attribution.with_line, 0.99, 'Nearly all accesses have a line');
+    statement(attribution.with_variable_or_field, 0.95, 'Nearly all accesses have a variable or field');
+    if (order) made.push(check(order.backward_points === 0, `The clock never ran backward between threads (${Numbers.grouped(order.backward_points)} points).`));
+    return Dom.element('ul', { class: 'checks' }, made);
+  };
+
+  const perturbation = () => {
+    const recording = Data.table('info', 'recording')?.record();
+    if (!recording) return null;
+    return Dom.element(
+      'p',
+      {},
+      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without recording: compare with a plain run. ` +
+        'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
+    );
+  };
+
+  const model = () => {
+    const caches = Data.table('misses', 'caches');
+    const text = caches
+      ? 'Misses are those of a simulated cache, not of hardware counters: every access was run through this model.'
+      : 'No cache was simulated: the tables count accesses and bytes.';
+    return Dom.element('p', {}, text);
+  };
+
+  const SHOWN = new Set(['activity', 'activity_axis', 'gaps', 'thread_pairs', 'shared_lines']);
+
+  const AUDITED = ['misses', 'sharing', 'info'];
+
+  /** Every table that has no place elsewhere on the page; what two analyses both say, once. */
+  const tables = () => {
+    const made = [];
+    const isNew = (table) => !made.some(({ title, columns }) => title === table.title && columns.length === table.columns.length);
+    for (const part of Data.parts) {
+      if (!AUDITED.includes(part.name)) continue;
+      for (const table of part.tables) {
+        if (!SHOWN.has(table.name) && !Offenders.names.has(table.name) && isNew(table)) made.push(table);
+      }
+    }
+    return Dom.element('div', { class: 'audit-tables' }, made.map((table) => TableView.create(table)));
+  };
+
+  const unseen = () =>
+    Dom.element(
+      'p',
+      {},
+      'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
+    );
+
+  const create = () => [statements(), unseen(), perturbation(), model(), tables()];
+
+  return { create };
+})();

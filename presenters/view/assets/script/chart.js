@@ -1,0 +1,42 @@
+/** What charts have in common: a frame with caption, axes, a read-out that follows pointer and keys, and the table. */
+const Chart = (() => {
+  /** `caption` says in words what is drawn; tables are what the drawing was made from. */
+  const figure = (drawing, caption, tables) =>
+    Dom.element(
+      'figure',
+      {},
+      drawing,
+      Dom.element('figcaption', {}, caption),
+      tables.map((table) => Dom.details(`Table: ${Text.visible(table.title)}`, () => TableView.create(table, { rows: 100 }))),
+    );
+
+  const STEPS = [1, 2, 5, 10];
+
+  /** Round values from `first` to `last`, about `count` of them. */
+  const ticks = (first, last, count) => {
+    const rough = (last - first) / count || 1;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = power * STEPS.find((factor) => factor * power >= rough);
+    const values = [];
+    for (let value = Math.ceil(first / step) * step; value <= last + step / 1e6; value += step) values.push(value);
+    return values;
+  };
+
+  /** A line of text that says what is under the cursor, to eyes and to screen readers. */
+  const readout = () => Dom.element('p', { class: 'readout', role: 'status' }, '');
+
+  const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  /** Arrow keys on a focused chart move by columns and rows. */
+  const onArrows = (target, move) =>
+    target.addEventListener('keydown', (event) => {
+      const step = ARROWS[event.key];
+      if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      move(...step);
+    });
+
+  const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+  return { figure, ticks, readout, onArrows, clamp };
+})();

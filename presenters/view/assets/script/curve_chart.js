@@ -1,0 +1,127 @@
+/**
+ * Miss-ratio curves: the share of misses that a cache of each size would have.
+ *
+ * Tables: columns `group`, one curve for each, `size_bytes` and `miss_ratio`.
+ */
+const CurveChart = (() => {
+  const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
+  const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 340, 56, 170, 22, 34];
+  /** Curves that are drawn at first; the others wait behind their checkboxes. */
+  const FIRST_CURVES = 5;
+  const MAX_CURVES = 24;
+  const STYLES = 8;
+
+  const curves = (table) => {
+    const found = new Map();
+    for (const point of table.objects()) {
+      if (!(point.size_bytes > 0) || point.miss_ratio === null) continue;
+      const group = Text.visible(point.group);
+      if (!found.has(group)) found.set(group, []);
+      found.get(group).push(point);
+    }
+    const made = [...found].slice(0, MAX_CURVES).map(([name, points], index) => ({
+      name,
+      points: points.sort((a, b) => a.size_bytes - b.size_bytes),
+      style: `curve-${index % STYLES}`,
+      shown: index < FIRST_CURVES,
+    }));
+    return made;
+  };
+
+  /** Positions of sizes, on a scale of powers of two, and of ratios. */
+  const scales = (all) => {
+    const sizes = all.flatMap((curve) => curve.points.map((point) => Math.log2(point.size_bytes)));
+    const [first, last] = [Math.floor(Math.min(...sizes)), Math.ceil(Math.max(...sizes))];
+    const highest = Math.max(0.01, ...all.flatMap((curve) => curve.points.map((point) => point.miss_ratio)));
+    const span = Math.max(last - first, 1);
+    return {
+      first,
+      last,
+      highest,
+      x: (size) => LEFT + ((Math.log2(size) - first) / span) * (WIDTH - LEFT - RIGHT),
+      y: (ratio) => HEIGHT - BOTTOM - (ratio / highest) * (HEIGHT - TOP - BOTTOM),
+    };
+  };
+
+  const axes = ({ first, last, highest, x, y }) => {
+    const step = Math.ceil((last - first) / 10) || 1;
+    const sizes = [];
+    for (let power = first; power <= last; power += step) sizes.push(2 ** power);
+    return [
+      Chart.ticks(0, highest, 5).map((ratio) => [
+        Dom.svg('path', { d: `M${LEFT} ${y(ratio)}H${WIDTH - RIGHT}`, class: 'grid' }),
+        Dom.svg('text', { x: LEFT - 8, y: y(ratio) + 4, class: 'tick end' }, `${Number((ratio * 100).toPrecision(3))} %`),
+      ]),
+      sizes.map((size) => Dom.svg('text', { x: x(size), y: HEIGHT - 14, class: 'tick middle' }, Numbers.bytes(size))),
+    ];
+  };
+
+  /** The caches of the model stand where their sizes are. */
+  const levels = ({ first, last, x }) => {
+    const table = Data.table('misses', 'caches');
+    const inside = (table?.objects() ?? []).filter(({ size_bytes: size }) => size >= 2 ** first && size <= 2 ** last);
+    return inside.map(({ level, size_bytes: size }) => [
+      Dom.svg('path', { d: `M${x(size)} ${TOP}V${HEIGHT - BOTTOM}`, class: 'level' }),
+      Dom.svg('text', { x: x(size), y: TOP - 8, class: 'tick middle' }, `L${level}`),
+    ]);
+  };
+
+  /** Names at the ends of curves, moved apart. */
+  const labels = (shown, { y }) => {
+    const ends = shown.map((curve) => ({ curve, at: y(curve.points.at(-1).miss_ratio) })).sort((a, b) => a.at - b.at);
+    let lowest = TOP;
+    return ends.map(({ curve, at }) => {
+      lowest = Math.max(at + 4, lowest + 15);
+      return Dom.svg('text', { x: WIDTH - RIGHT + 8, y: lowest, class: `curve-label ${curve.style}` }, Text.shortened(curve.name, 24));
+    });
+  };
+
+  const path = (curve, { x, y }) => {
+    const points = curve.points.map((point) => `${x(point.size_bytes).toFixed(1)} ${y(point.miss_ratio).toFixed(1)}`);
+    return Dom.svg('path', { d: `M${points.join('L')}`, class: `curve ${curve.style}` }, Dom.svg('title', {}, curve.name));
+  };
+
+  const draw = (all) => {
+    const shown = all.filter((curve) => curve.shown);
+    const scale = scales(all);
+    const label = `Miss ratio by cache size, of ${shown.map((curve) => curve.name).join(', ')}`;
+    return Dom.svg(
+      'svg',
+      { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label, class: 'curves' },
+      axes(scale),
+      levels(scale),
+      shown.map((curve) => path(curve, scale)),
+      labels(shown, scale),
+    );
+  };
+
+  const choices = (all, redraw) =>
+    Dom.element(
+      'fieldset',
+      { class: 'choices' },
+      Dom.element('legend', {}, 'Curves'),
+      all.map((curve) => {
+        const box = Dom.element('input', { type: 'checkbox' });
+        box.checked = curve.shown;
+        box.addEventListener('change', () => {
+          curve.shown = box.checked;
+          redraw();
+        });
+        return Dom.element('label', {}, box, curve.name);
+      }),
+    );
+
+  /** A figure; none without a point. */
+  const create = (table) => {
+    const all = curves(table);
+    if (all.length === 0) return null;
+    const drawing = Dom.element('div', { class: 'drawing' });
+    const redraw = () => drawing.replaceChildren(draw(all));
+    redraw();
+    const caption = 'Share of accesses that miss in a cache of each size; vertical lines are the levels of the cache model.';
+    const content = all.length > 1 ? [drawing, choices(all, redraw)] : [drawing];
+    return Chart.figure(Dom.element('div', {}, content), caption, [table]);
+  };
+
+  return { COLUMNS, create };
+})();

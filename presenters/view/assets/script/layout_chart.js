@@ -1,0 +1,139 @@
+/**
+ * Structures to scale: a row for each cache line, fields by offset and size, the darker the more accesses.
+ *
+ * Tables: columns `type`, `field`, `offset`, `size`, `accesses`; `misses` if known. Bytes that no field takes are holes.
+ */
+const LayoutChart = (() => {
+  const COLUMNS = ['type', 'field', 'offset', 'size', 'accesses'];
+  const [WIDTH, ROW, LEFT, TOP] = [896, 40, 56, 22];
+  const CHARACTER = 7.4;
+  /** Lines of a type that are drawn; the table has all fields. */
+  const MAX_LINES = 32;
+  /** Types that are drawn at once; the others when they are opened. */
+  const OPEN_TYPES = 6;
+  /** A field is hot from this part of its type's misses, or accesses, on. */
+  const HOT = 0.1;
+
+  /** Types in the order of the table, each with its fields. */
+  const types = (table) => {
+    const found = new Map();
+    for (const field of table.objects()) {
+      if (!found.has(field.type)) found.set(field.type, []);
+      found.get(field.type).push(field);
+    }
+    return found;
+  };
+
+  const weightOf = (fields) => {
+    const missing = fields.some((field) => field.misses > 0);
+    return { of: (field) => (missing ? field.misses : field.accesses) ?? 0, name: missing ? 'misses' : 'accesses' };
+  };
+
+  /** The pieces of a field, one for each cache line that it touches. */
+  const pieces = (field, lineBytes) => {
+    const made = [];
+    const end = field.offset + Math.max(field.size, 1);
+    for (let at = field.offset; at < end && at / lineBytes < MAX_LINES; ) {
+      const until = Math.min(end, (Math.floor(at / lineBytes) + 1) * lineBytes);
+      made.push({ line: Math.floor(at / lineBytes), from: at % lineBytes, bytes: until - at });
+      at = until;
+    }
+    return made;
+  };
+
+  const drawPiece = (field, piece, share, scale) => {
+    const [x, y, width] = [LEFT + piece.from * scale, TOP + piece.line * ROW, piece.bytes * scale];
+    const words = `${Text.visible(field.field)}, offset ${field.offset}, ${field.size} bytes, ${Numbers.percent(share)}`;
+    const fits = Math.floor((width - 8) / CHARACTER);
+    const label = (text, dy, kind) =>
+      fits >= 2 ? Dom.svg('text', { x: x + 4, y: y + dy, class: kind }, Text.shortened(text, fits)) : null;
+    const box = Dom.svg('rect', { x, y: y + 2, width: Math.max(width - 1, 1), height: ROW - 6, class: 'field' });
+    return Dom.svg(
+      'g',
+      { class: share >= HOT ? 'hot' : 'cold' },
+      Dom.svg('title', {}, words),
+      Dom.withVariables(box, { '--heat-part': Math.sqrt(share) }),
+      label(Text.visible(field.field), 16, 'field-name'),
+      label(Numbers.percent(share), 30, 'field-share'),
+    );
+  };
+
+  const frame = (lines, size, lineBytes, scale) =>
+    Array.from({ length: lines }, (_, line) => {
+      const bytes = Math.min(lineBytes, size - line * lineBytes);
+      const y = TOP + line * ROW;
+      return [
+        Dom.svg('text', { x: LEFT - 8, y: y + 23, class: 'tick end' }, String(line * lineBytes)),
+        Dom.svg('rect', { x: LEFT, y: y + 2, width: bytes * scale, height: ROW - 6, class: 'hole' }),
+        Dom.svg('path', { d: `M${LEFT} ${y}v${ROW - 2}M${LEFT + lineBytes * scale} ${y}v${ROW - 2}`, class: 'line-border' }),
+      ];
+    });
+
+  const ruler = (lineBytes, scale) =>
+    Array.from({ length: lineBytes / 8 + 1 }, (_, word) =>
+      Dom.svg('text', { x: LEFT + word * 8 * scale, y: TOP - 8, class: 'tick middle' }, `+${word * 8}`),
+    );
+
+  const draw = (name, fields, lineBytes) => {
+    const weight = weightOf(fields);
+    const total = fields.reduce((sum, field) => sum + weight.of(field), 0) || 1;
+    const size = Math.max(...fields.map((field) => field.offset + field.size));
+    const lines = Math.min(Math.ceil(size / lineBytes), MAX_LINES);
+    const scale = (WIDTH - LEFT - 12) / lineBytes;
+    const label = `${name}: ${size} bytes in ${Math.ceil(size / lineBytes)} cache lines of ${lineBytes} bytes`;
+    return Dom.svg(
+      'svg',
+      { viewBox: `0 0 ${WIDTH} ${TOP + lines * ROW}`, role: 'img', 'aria-label': label, class: 'layout' },
+      ruler(lineBytes, scale),
+      frame(lines, size, lineBytes, scale),
+      fields.flatMap((field) =>
+        pieces(field, lineBytes).map((piece) => drawPiece(field, piece, weight.of(field) / total, scale)),
+      ),
+    );
+  };
+
+  const caption = (fields) => {
+    const weight = weightOf(fields);
+    const total = fields.reduce((sum, field) => sum + weight.of(field), 0) || 1;
+    const hot = fields.filter((field) => weight.of(field) / total >= HOT);
+    const bytes = hot.reduce((sum, field) => sum + field.size, 0);
+    const size = Math.max(...fields.map((field) => field.offset + field.size));
+    const share = hot.reduce((sum, field) => sum + weight.of(field), 0) / total;
+    const names = hot.map((field) => Text.visible(field.field)).join(', ') || 'no field';
+    return `Hot: ${names}, ${bytes} of ${size} bytes with ${Numbers.percent(share)} of the type’s ${weight.name}.`;
+  };
+
+  const legend = (lineBytes) =>
+    `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one. Fields with a thick border are hot; ` +
+    'pale bytes with a dashed border belong to no field that was accessed.';
+
+  const typeSection = (table, type, fields, lineBytes) => {
+    const name = Text.visible(type);
+    const own = new Data.Table({
+      name: table.name,
+      title: `${name}, fields`,
+      layout: 'rows',
+      columns: table.columns,
+      rows: table.rows.filter((row) => table.value(row, 'type') === type),
+      row_count: fields.length,
+    });
+    return Dom.element(
+      'section',
+      { class: 'type-layout', 'aria-label': name },
+      Dom.element('h3', {}, Dom.element('code', {}, name)),
+      Chart.figure(draw(name, fields, lineBytes), caption(fields), [own]),
+    );
+  };
+
+  /** A figure for each type of the table. */
+  const create = (table) => {
+    const lineBytes = Data.lineBytes();
+    const sections = [...types(table)].map(([type, fields], index) => {
+      const make = () => typeSection(table, type, fields, lineBytes);
+      return index < OPEN_TYPES ? make() : Dom.details(Text.visible(type), make);
+    });
+    return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
+  };
+
+  return { COLUMNS, create };
+})();

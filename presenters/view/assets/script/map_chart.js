@@ -1,0 +1,310 @@
+/**
+ * Addresses over time, to zoom into.
+ *
+ * Tables of one part, found by their columns:
+ * - cells: `level` (0 is the coarsest), `time_bin`, `address_bin`, `reads`, `writes`, and `misses` if known; empty cells are left out
+ * - scale of time: `level`, `time_bins`, `first_ns`, `bin_ns`
+ * - scale of addresses: `level`, `address_bin`, `first_address`, `size_bytes`, and `name` if known
+ * Each level covers the same time and the same addresses, with bins of one size.
+ */
+const MapChart = (() => {
+  const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
+  const TIMES = ['level', 'time_bins', 'first_ns', 'bin_ns'];
+  const ADDRESSES = ['level', 'address_bin', 'first_address', 'size_bytes'];
+  const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [896, 420, 118, 26, 6];
+  /** A finer level is taken when cells of the present one would be larger, pixels. */
+  const LARGE_CELL = 14;
+  const WHOLE = { x0: 0, x1: 1, y0: 0, y1: 1 };
+  const MIN_SPAN = 1e-6;
+  const MEASURES = {
+    accesses: (cell) => cell.reads + cell.writes,
+    reads: (cell) => cell.reads,
+    writes: (cell) => cell.writes,
+    misses: (cell) => cell.misses ?? 0,
+  };
+
+  /** Everything about one level: its cells by place, and its scales. */
+  const readLevels = (cells, times, addresses) => {
+    const levels = new Map();
+    for (const time of times.objects()) {
+      levels.set(time.level, { ...time, cells: new Map(), addresses: [], addressBins: 0 });
+    }
+    for (const address of addresses.objects()) {
+      const level = levels.get(address.level);
+      if (!level) continue;
+      level.addresses[address.address_bin] = address;
+      level.addressBins = Math.max(level.addressBins, address.address_bin + 1);
+    }
+    for (const cell of cells.objects()) {
+      const level = levels.get(cell.level);
+      if (level) level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
+    }
+    return [...levels.values()]
+      .filter((level) => level.time_bins > 0 && level.addressBins > 0)
+      .sort((a, b) => a.level - b.level);
+  };
+
+  class Map2D {
+    constructor(tables) {
+      this.tables = tables;
+      this.levels = readLevels(tables.cells, tables.times, tables.addresses);
+      this.view = { ...WHOLE };
+      this.measure = 'accesses';
+      this.cursor = null;
+      this.canvas = Dom.element('canvas', { width: WIDTH * 2, height: HEIGHT * 2, tabindex: '0', role: 'img' });
+      this.canvas.setAttribute('aria-label', 'Addresses over time. Arrow keys move the cursor, plus and minus zoom, 0 shows all.');
+      this.readout = Chart.readout();
+      this.listen();
+    }
+
+    /** The coarsest level whose cells are small enough in this view. */
+    level() {
+      const { x0, x1, y0, y1 } = this.view;
+      const fits = (level) =>
+        WIDTH / ((x1 - x0) * level.time_bins) <= LARGE_CELL && HEIGHT / ((y1 - y0) * level.addressBins) <= LARGE_CELL;
+      return this.levels.find(fits) ?? this.levels.at(-1);
+    }
+
+    listen() {
+      this.canvas.addEventListener('pointermove', (event) => this.point(event));
+      this.canvas.addEventListener('pointerdown', (event) => this.begin(event));
+      this.canvas.addEventListener('pointerup', (event) => this.end(event));
+      this.canvas.addEventListener('keydown', (event) => this.key(event));
+      matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
+    }
+
+    /** Where an event is, in parts of the whole map. */
+    place(event) {
+      const box = this.canvas.getBoundingClientRect();
+      const x = (((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT);
+      const y = (((event.clientY - box.top) / box.height) * HEIGHT - TOP) / (HEIGHT - BOTTOM - TOP);
+      const { x0, x1, y0, y1 } = this.view;
+      return { x: x0 + Chart.clamp(x, 0, 1) * (x1 - x0), y: y0 + Chart.clamp(y, 0, 1) * (y1 - y0) };
+    }
+
+    cellAt({ x, y }) {
+      const level = this.level();
+      return {
+        time: Chart.clamp(Math.floor(x * level.time_bins), 0, level.time_bins - 1),
+        address: Chart.clamp(Math.floor(y * level.addressBins), 0, level.addressBins - 1),
+      };
+    }
+
+    point(event) {
+      this.cursor = this.cellAt(this.place(event));
+      this.tell();
+      this.draw();
+    }
+
+    begin(event) {
+      this.dragged = this.place(event);
+      this.canvas.setPointerCapture(event.pointerId);
+    }
+
+    /** What was drawn around becomes the view. */
+    end(event) {
+      const [from, to] = [this.dragged, this.place(event)];
+      this.dragged = null;
+      if (!from || Math.abs(from.x - to.x) < (this.view.x1 - this.view.x0) / 50) return;
+      const [y0, y1] = Math.abs(from.y - to.y) < (this.view.y1 - this.view.y0) / 50 ? [this.view.y0, this.view.y1] : [from.y, to.y];
+      this.show({ x0: Math.min(from.x, to.x), x1: Math.max(from.x, to.x), y0: Math.min(y0, y1), y1: Math.max(y0, y1) });
+    }
+
+    show(view) {
+      const spanX = Chart.clamp(view.x1 - view.x0, MIN_SPAN, 1);
+      const spanY = Chart.clamp(view.y1 - view.y0, MIN_SPAN, 1);
+      const x0 = Chart.clamp(view.x0, 0, 1 - spanX);
+      const y0 = Chart.clamp(view.y0, 0, 1 - spanY);
+      this.view = { x0, x1: x0 + spanX, y0, y1: y0 + spanY };
+      this.cursor = null;
+      this.draw();
+    }
+
+    /** Around the middle, or the cursor. */
+    zoom(factor) {
+      const level = this.level();
+      const { x0, x1, y0, y1 } = this.view;
+      const x = this.cursor ? (this.cursor.time + 0.5) / level.time_bins : (x0 + x1) / 2;
+      const y = this.cursor ? (this.cursor.address + 0.5) / level.addressBins : (y0 + y1) / 2;
+      const [width, height] = [(x1 - x0) * factor, (y1 - y0) * factor];
+      this.show({ x0: x - width / 2, x1: x + width / 2, y0: y - height / 2, y1: y + height / 2 });
+    }
+
+    key(event) {
+      const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === '+' || event.key === '=') this.zoom(0.5);
+      else if (event.key === '-') this.zoom(2);
+      else if (event.key === '0') this.show(WHOLE);
+      else if (arrows[event.key]) this.step(arrows[event.key], event.shiftKey);
+      else return;
+      event.preventDefault();
+    }
+
+    /** Moves the cursor by a cell or, with shift, the view by a quarter. */
+    step([dx, dy], pan) {
+      const { x0, x1, y0, y1 } = this.view;
+      const [width, height] = [x1 - x0, y1 - y0];
+      if (pan) {
+        this.show({ x0: x0 + (dx * width) / 4, x1: x1 + (dx * width) / 4, y0: y0 + (dy * height) / 4, y1: y1 + (dy * height) / 4 });
+        return;
+      }
+      const level = this.level();
+      const at = this.cursor ?? this.cellAt({ x: (x0 + x1) / 2, y: (y0 + y1) / 2 });
+      this.cursor = {
+        time: Chart.clamp(at.time + dx, 0, level.time_bins - 1),
+        address: Chart.clamp(at.address + dy, 0, level.addressBins - 1),
+      };
+      this.tell();
+      this.draw();
+    }
+
+    tell() {
+      const level = this.level();
+      const { time, address } = this.cursor;
+      const cell = level.cells.get(time * level.addressBins + address) ?? { reads: 0, writes: 0, misses: 0 };
+      const range = level.addresses[address];
+      const from = Numbers.duration(level.first_ns + time * level.bin_ns);
+      const place = range ? `${Numbers.hexadecimal(range.first_address)}, ${Numbers.bytes(range.size_bytes)} ${Text.visible(range.name ?? '')}` : '';
+      const misses = this.tables.cells.has('misses') ? `, ${Numbers.grouped(cell.misses)} misses` : '';
+      this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads)} reads, ${Numbers.grouped(cell.writes)} writes${misses}`;
+    }
+
+    draw() {
+      const style = getComputedStyle(this.canvas);
+      const colour = (name) => style.getPropertyValue(name).trim();
+      const context = this.canvas.getContext('2d');
+      context.setTransform(2, 0, 0, 2, 0, 0);
+      context.clearRect(0, 0, WIDTH, HEIGHT);
+      context.fillStyle = colour('--surface');
+      context.fillRect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
+      this.drawCells(context, colour('--heat'));
+      this.drawTimes(context, colour('--muted'));
+      this.drawAddresses(context, colour('--muted'), colour('--border'));
+      this.drawCursor(context, colour('--text'));
+    }
+
+    /** Place and size of a cell on the canvas. */
+    box(level, time, address) {
+      const { x0, x1, y0, y1 } = this.view;
+      const [scaleX, scaleY] = [(WIDTH - LEFT) / (x1 - x0), (HEIGHT - TOP - BOTTOM) / (y1 - y0)];
+      return [
+        LEFT + (time / level.time_bins - x0) * scaleX,
+        TOP + (address / level.addressBins - y0) * scaleY,
+        Math.max(scaleX / level.time_bins, 1),
+        Math.max(scaleY / level.addressBins, 1),
+      ];
+    }
+
+    drawCells(context, heat) {
+      const level = this.level();
+      const measure = MEASURES[this.measure];
+      const cells = [...level.cells.values()];
+      const largest = cells.reduce((most, cell) => Math.max(most, measure(cell)), 1);
+      context.save();
+      context.beginPath();
+      context.rect(LEFT, TOP, WIDTH - LEFT, HEIGHT - TOP - BOTTOM);
+      context.clip();
+      context.fillStyle = heat;
+      for (const cell of cells) {
+        const count = measure(cell);
+        if (count === 0) continue;
+        // Logarithmic: one access must be seen beside a million.
+        context.globalAlpha = 0.15 + (0.85 * Math.log1p(count)) / Math.log1p(largest);
+        context.fillRect(...this.box(level, cell.time_bin, cell.address_bin));
+      }
+      context.restore();
+    }
+
+    drawTimes(context, colour) {
+      const level = this.levels[0];
+      const length = level.time_bins * level.bin_ns;
+      const { x0, x1 } = this.view;
+      const [first, last] = [level.first_ns + x0 * length, level.first_ns + x1 * length];
+      context.fillStyle = colour;
+      context.font = '12px system-ui, sans-serif';
+      context.textAlign = 'center';
+      for (const time of Chart.ticks(first, last, 8)) {
+        const x = LEFT + ((time - first) / (last - first || 1)) * (WIDTH - LEFT);
+        if (x > 30 && x < WIDTH - 30) context.fillText(Numbers.duration(time), x, HEIGHT - 8);
+      }
+    }
+
+    /** Successive bins of one name, as far as they are in view. */
+    stretches() {
+      const level = this.level();
+      const first = Math.floor(this.view.y0 * level.addressBins);
+      const last = Math.min(Math.ceil(this.view.y1 * level.addressBins), level.addressBins);
+      const made = [];
+      for (let bin = first; bin < last; bin += 1) {
+        const range = level.addresses[bin];
+        const name = Text.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
+        if (made.at(-1)?.name === name) made.at(-1).bins += 1;
+        else made.push({ name, bin, bins: 1 });
+      }
+      return made;
+    }
+
+    /** Names beside the map, where there is room for them. */
+    drawAddresses(context, colour, line) {
+      const level = this.level();
+      context.textAlign = 'right';
+      let free = TOP;
+      for (const { name, bin, bins } of this.stretches()) {
+        const [, y, , height] = this.box(level, 0, bin);
+        const middle = Chart.clamp(y + (height * bins) / 2, TOP + 6, HEIGHT - BOTTOM - 4);
+        context.fillStyle = line;
+        context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
+        if (middle < free + 6) continue;
+        context.fillStyle = colour;
+        context.fillText(Text.shortened(name, 17), LEFT - 10, middle + 4);
+        free = middle + 8;
+      }
+    }
+
+    drawCursor(context, colour) {
+      if (!this.cursor) return;
+      const [x, y, width, height] = this.box(this.level(), this.cursor.time, this.cursor.address);
+      context.strokeStyle = colour;
+      context.lineWidth = 1.5;
+      context.strokeRect(x - 1, y - 1, width + 2, height + 2);
+    }
+
+    tools() {
+      const names = Object.keys(MEASURES).filter((name) => name !== 'misses' || this.tables.cells.has('misses'));
+      const select = Dom.element('select', {}, names.map((name) => Dom.element('option', { value: name }, name)));
+      select.addEventListener('change', () => {
+        this.measure = select.value;
+        this.draw();
+      });
+      return Dom.element(
+        'div',
+        { class: 'tools' },
+        Dom.element('label', {}, 'Show ', select),
+        Dom.button('Zoom in', () => this.zoom(0.5)),
+        Dom.button('Zoom out', () => this.zoom(2)),
+        Dom.button('Show all', () => this.show(WHOLE)),
+      );
+    }
+
+    element() {
+      const caption = 'The stronger the colour, the more; the scale is logarithmic. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
+      const { cells, times, addresses } = this.tables;
+      const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
+      // Colours are known once the canvas is part of the page.
+      requestAnimationFrame(() => this.draw());
+      return Chart.figure(content, caption, [cells, times, addresses]);
+    }
+  }
+
+  /** A figure; none if a scale is missing from the part or no level has bins. */
+  const create = (cells, part) => {
+    const times = part.tables.find((table) => table.has(...TIMES));
+    const addresses = part.tables.find((table) => table.has(...ADDRESSES));
+    if (!times || !addresses) return null;
+    const map = new Map2D({ cells, times, addresses });
+    return map.levels.length > 0 ? map.element() : null;
+  };
+
+  return { COLUMNS, SCALES: [TIMES, ADDRESSES], create };
+})();

@@ -1,0 +1,64 @@
+/** Numbers for people, as `trackway report` writes them. */
+const Numbers = (() => {
+  const UNITS = [' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB', ' EiB'];
+
+  const grouped = (number) => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+
+  /** Never rounded to a false 0 or 100. */
+  const percent = (share) => {
+    const perCent = share * 100;
+    if (perCent > 0 && perCent < 0.05) return '<0.1 %';
+    if (perCent >= 99.95 && perCent < 100) return '>99.9 %';
+    return `${perCent.toFixed(1)} %`;
+  };
+
+  /** 1,234 stays; more gets three digits and a unit. */
+  const short = (number) => {
+    const steps = [[1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e4, ' k', 1e3]];
+    for (const [limit, unit, divisor = limit] of steps) {
+      if (number >= limit) return `${(number / divisor).toPrecision(3)}${unit}`.replace(/(\d{4,})\.\d*/, '$1');
+    }
+    return grouped(Number.isInteger(number) ? number : Number(number.toPrecision(3)));
+  };
+
+  /** Bytes in binary units. */
+  const bytes = (number) => {
+    let unit = 0;
+    let value = number;
+    while (value >= 1024 && unit + 1 < UNITS.length) {
+      value /= 1024;
+      unit += 1;
+    }
+    const digits = value >= 100 || Number.isInteger(value) ? value.toFixed(0) : value.toPrecision(3);
+    return digits + UNITS[unit];
+  };
+
+  const duration = (nanoseconds) => {
+    for (const [limit, unit] of [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']]) {
+      if (nanoseconds >= limit) return `${Number((nanoseconds / limit).toPrecision(4))} ${unit}`;
+    }
+    return `${Math.round(nanoseconds)} ns`;
+  };
+
+  const hexadecimal = (number) => `0x${number.toString(16)}`;
+
+  /** A cell of a column of that unit. */
+  const cell = (value, unit) => {
+    const isText = unit === 'text' || unit === 'path' || unit === 'source';
+    if (value === null || value === undefined) return isText ? '' : '–';
+    if (isText) return Text.visible(value).trim();
+    switch (unit) {
+      case 'count':
+      case 'bytes':
+        return Number.isInteger(value) ? grouped(value) : short(value);
+      case 'share':
+        return percent(value);
+      case 'rate':
+        return value.toFixed(1);
+      default:
+        return Number.isInteger(value) ? String(value) : Text.visible(value);
+    }
+  };
+
+  return { grouped, percent, short, bytes, duration, hexadecimal, cell };
+})();

@@ -1,0 +1,51 @@
+/** Who causes the misses: one table at a time, chosen by tabs. */
+const Offenders = (() => {
+  const GROUPINGS = [
+    ['fields', 'Fields'],
+    ['variables', 'Variables'],
+    ['types', 'Types'],
+    ['lines', 'Lines'],
+    ['functions', 'Functions'],
+    ['files', 'Files'],
+    ['kinds', 'Kinds'],
+    ['sites', 'Sites'],
+    ['threads', 'Threads'],
+  ];
+
+  /** A tab list as the ARIA practices have it: arrows move, one tab stop. */
+  const tabs = (entries) => {
+    const panels = entries.map(({ id, title, table }, index) => {
+      const panel = Dom.element('div', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` });
+      panel.hidden = index > 0;
+      return { id, title, table, panel };
+    });
+    const select = (index) => {
+      panels.forEach(({ panel, table }, other) => {
+        panel.hidden = other !== index;
+        if (other === index && !panel.hasChildNodes()) panel.append(TableView.create(table));
+        buttons[other].setAttribute('aria-selected', String(other === index));
+        buttons[other].tabIndex = other === index ? 0 : -1;
+      });
+    };
+    const buttons = panels.map(({ id, title }, index) =>
+      Dom.button(title, () => select(index), { role: 'tab', id: `tab-${id}`, 'aria-controls': `panel-${id}` }),
+    );
+    const list = Dom.element('div', { role: 'tablist', 'aria-label': 'Misses by' }, buttons);
+    Chart.onArrows(list, (dx) => {
+      const now = buttons.findIndex((button) => button.tabIndex === 0);
+      const next = (now + dx + buttons.length) % buttons.length;
+      select(next);
+      buttons[next].focus();
+    });
+    select(0);
+    return [list, panels.map(({ panel }) => panel)];
+  };
+
+  const create = () => {
+    const entries = GROUPINGS.map(([name, title]) => ({ id: name, title, table: Data.table('misses', name) }));
+    const present = entries.filter(({ table }) => table && table.rows.length > 0);
+    return present.length > 0 ? tabs(present) : null;
+  };
+
+  return { create, names: new Set(GROUPINGS.map(([name]) => name)) };
+})();

@@ -1,0 +1,76 @@
+/** The findings in a few sentences and numbers. */
+const Overview = (() => {
+  const ratioTiles = () =>
+    (Data.table('misses', 'caches')?.objects() ?? []).map((level) => [
+      `L${level.level} misses`,
+      Numbers.short(level.misses),
+      level.miss_ratio === null ? '' : `${Numbers.percent(level.miss_ratio)} of ${Numbers.short(level.reached)}`,
+    ]);
+
+  /** Title, number, and what to compare it with. */
+  const tiles = () => {
+    const attribution = Data.table('misses', 'attribution')?.record() ?? {};
+    const trace = Data.table('misses', 'trace')?.record() ?? {};
+    const traffic = Data.table('misses', 'memory_traffic')?.record();
+    const sharing = Data.table('sharing', 'sharing')?.record();
+    const recording = Data.table('info', 'recording')?.record();
+    const made = [['accesses', Numbers.short(trace.accesses ?? 0), `${Numbers.bytes(attribution.bytes ?? 0)} accessed`]];
+    made.push(...ratioTiles());
+    if (traffic) {
+      made.push(['from memory', Numbers.bytes(traffic.bytes_read), `${Numbers.bytes(traffic.bytes_written)} written back`]);
+    }
+    made.push(['threads', Numbers.grouped(trace.streams ?? 0), recording ? `${Text.visible(recording.duration)} recorded` : '']);
+    if (sharing) {
+      const handOvers = sharing.read_hand_overs + sharing.write_hand_overs;
+      made.push(['hand-overs', Numbers.short(handOvers), `of ${Numbers.grouped(sharing.handed_over)} cache lines`]);
+    }
+    return made;
+  };
+
+  const tileList = () =>
+    Dom.element(
+      'dl',
+      { class: 'tiles' },
+      tiles().map(([title, number, detail]) =>
+        Dom.element('div', {}, Dom.element('dt', {}, title), Dom.element('dd', {}, Dom.element('strong', {}, number), Dom.element('span', {}, detail))),
+      ),
+    );
+
+  const ranksMisses = Data.page.rank_by.endsWith('misses');
+  const KINDS = { misses: ranksMisses ? 'misses the cache' : 'is accessed', sharing: 'goes from thread to thread' };
+
+  const sourceOf = ({ file, line }) => {
+    const text = file === null ? undefined : Data.sourceLine(file, line);
+    if (text === undefined) return null;
+    const place = SourceView.link(file, line, `${Text.fileName(file)}:${line}`);
+    return Dom.element('p', { class: 'quote' }, place, Dom.element('code', {}, Text.visibleSource(text).trim()));
+  };
+
+  const suspect = (found) =>
+    Dom.element(
+      'li',
+      {},
+      Dom.element('div', { class: 'share' }, Dom.element('strong', {}, Numbers.percent(found.share)), Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': found.share })),
+      Dom.element(
+        'div',
+        {},
+        Dom.element('h3', {}, Dom.element('code', {}, Text.visible(found.name)), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
+        Dom.element('p', {}, Text.visible(found.sentence)),
+        sourceOf(found),
+      ),
+    );
+
+  const suspects = (part) => {
+    const found = Data.page.suspects.filter((candidate) => candidate.part === part);
+    return found.length > 0 ? Dom.element('ol', { class: 'suspects' }, found.map(suspect)) : null;
+  };
+
+  const answer = (part) => {
+    const text = Data.part(part)?.answer;
+    return text ? Dom.element('p', { class: 'answer' }, Text.visible(text)) : null;
+  };
+
+  const create = () => [answer('misses'), tileList(), suspects('misses'), answer('sharing'), suspects('sharing')].filter(Boolean);
+
+  return { create };
+})();

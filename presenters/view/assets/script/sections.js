@@ -1,0 +1,43 @@
+/** The parts of the page in order. What has nothing to show is left out. */
+const Sections = (() => {
+  const activity = () => {
+    const table = Data.table('activity', 'activity');
+    return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
+  };
+
+  /** Parts that have no section of their own kind. */
+  const others = () => {
+    const known = new Set(['misses', 'sharing', 'activity', 'info']);
+    return Data.parts
+      .filter((part) => !known.has(part.name))
+      .map((part) => ({
+        id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
+        title: part.title,
+        make: () => PartView.create(part),
+      }));
+  };
+
+  const all = () => [
+    { id: 'overview', title: 'Overview', make: Overview.create },
+    { id: 'misses', title: 'Offenders', make: Offenders.create },
+    { id: 'source', title: 'Source', make: SourceView.create },
+    { id: 'sharing', title: 'Sharing', make: Sharing.create },
+    ...others(),
+    { id: 'activity', title: 'Threads over time', make: activity },
+    { id: 'audit', title: 'Audit', make: Audit.create },
+  ];
+
+  const isEmpty = (content) => content === null || (Array.isArray(content) && content.flat(Infinity).filter(Boolean).length === 0);
+
+  const section = (id, title, content) =>
+    Dom.element('section', { id, 'aria-labelledby': `${id}-title` }, Dom.element('h2', { id: `${id}-title`, tabindex: '-1' }, Text.visible(title)), content);
+
+  /** [{ id, title, element }] */
+  const create = () =>
+    all().flatMap(({ id, title, make }) => {
+      const content = make();
+      return isEmpty(content) ? [] : [{ id, title, element: section(id, title, content) }];
+    });
+
+  return { create };
+})();

@@ -1,0 +1,158 @@
+/** Source files with what each line costs beside it. */
+const SourceView = (() => {
+  /** Lines between hot ones are folded away at first if there are more of them. */
+  const CONTEXT = 3;
+  /** Fewer lines are not worth a button. */
+  const FOLD_FROM = 4;
+  const HOT = 0.05;
+
+  const lines = Data.table('misses', 'lines');
+  const files = new Map();
+
+  /** Numbers by line, for each file that the page holds. */
+  const collect = () => {
+    for (const row of lines?.rows ?? []) {
+      const [file, line] = [lines.value(row, 'file'), lines.value(row, 'line')];
+      if (!Data.sources.has(file) || line === null) continue;
+      if (!files.has(file)) files.set(file, { rows: new Map(), share: 0 });
+      files.get(file).rows.set(line, row);
+      files.get(file).share += lines.value(row, 'share') ?? 0;
+    }
+  };
+
+  const numberColumns = () =>
+    (lines?.columns ?? []).filter(({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share');
+
+  const idOf = (file, line) => `source-${[...files.keys()].indexOf(file)}-${line}`;
+
+  let show = () => {};
+
+  /** A link from a place to its source line; plain text if the page doesn't hold the file. */
+  const link = (file, line, text) => {
+    if (line === null || !files.has(file) || Data.sourceLine(file, line) === undefined) return text;
+    const onclick = (event) => {
+      event.preventDefault();
+      show(file, line);
+    };
+    return Dom.element('a', { href: '#source', onclick }, text);
+  };
+
+  /** What a narrow screen has no room for. */
+  const classOf = ({ name }) => (name === 'share' || name === Data.page.rank_by ? 'number' : 'number aside');
+
+  const cells = (row, columns) =>
+    columns.map((column) => {
+      const value = row ? lines.value(row, column.name) : null;
+      const share = column.name === 'share' && value !== null;
+      const bar = share ? Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': value }) : null;
+      if (value === 0 && !share) return Dom.element('td', { class: `${classOf(column)} none` }, '0');
+      const text = row ? Numbers.cell(value, column.unit) : '';
+      return Dom.element('td', { class: classOf(column) }, bar, share ? Dom.element('span', { class: 'percent' }, text) : text);
+    });
+
+  const lineRow = (file, number, text, row, columns) => {
+    const hot = row && (lines.value(row, 'share') ?? 0) >= HOT;
+    return Dom.element(
+      'tr',
+      { id: idOf(file, number), class: hot ? 'hot' : row ? 'known' : null, tabindex: '-1' },
+      Dom.element('th', { scope: 'row', class: 'number' }, hot ? Dom.element('span', { class: 'mark', title: 'hot line' }, '▶') : null, String(number)),
+      cells(row, columns),
+      Dom.element('td', { class: 'code' }, Text.visibleSource(text) || ' '),
+    );
+  };
+
+  /** Lines of a file in order; null stands for lines that the page does not hold. */
+  const content = (file) =>
+    Data.sources.get(file).flatMap((stretch, position) => {
+      const texts = stretch.lines.map((text, index) => ({ number: stretch.first_line + index, text }));
+      return position === 0 && stretch.first_line === 1 ? texts : [null, ...texts];
+    });
+
+  const isNear = (number, rows) => {
+    for (let line = number - CONTEXT; line <= number + CONTEXT; line += 1) if (rows.has(line)) return true;
+    return false;
+  };
+
+  /** Rows of the table's body; stretches without numbers give way to a button. */
+  const bodyRows = (file, columns) => {
+    const { rows } = files.get(file);
+    const made = [];
+    let hidden = [];
+    const fold = () => {
+      if (hidden.length < FOLD_FROM) {
+        made.push(...hidden);
+        hidden = [];
+        return;
+      }
+      const later = hidden;
+      hidden = [];
+      const unfold = (event) => event.target.closest('tr').replaceWith(...later);
+      const button = Dom.button(`${Numbers.grouped(later.length)} lines without an access`, unfold);
+      made.push(Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, button)));
+    };
+    for (const line of content(file)) {
+      if (line === null) {
+        fold();
+        made.push(Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, '…')));
+      } else if (isNear(line.number, rows)) {
+        fold();
+        made.push(lineRow(file, line.number, line.text, rows.get(line.number), columns));
+      } else {
+        hidden.push(lineRow(file, line.number, line.text, null, columns));
+      }
+    }
+    fold();
+    return made;
+  };
+
+  const fileTable = (file) => {
+    const columns = numberColumns();
+    const name = Text.visible(file);
+    const table = Dom.element(
+      'table',
+      { class: 'source' },
+      Dom.element('caption', {}, name),
+      Dom.element(
+        'thead',
+        {},
+        Dom.element(
+          'tr',
+          {},
+          Dom.element('th', { scope: 'col', class: 'number' }, 'line'),
+          columns.map((column) => Dom.element('th', { scope: 'col', class: classOf(column) }, Text.visible(column.title))),
+          Dom.element('th', { scope: 'col' }, 'source'),
+        ),
+      ),
+      Dom.element('tbody', {}, bodyRows(file, columns)),
+    );
+    return Dom.element('div', { class: 'scroll tall', tabindex: '0', role: 'region', 'aria-label': `Source of ${name}` }, table);
+  };
+
+  /** A choice of files, the one with the largest share first. None if the page holds no source. */
+  const create = () => {
+    if (files.size === 0) return null;
+    const ranked = [...files].sort(([, a], [, b]) => b.share - a.share);
+    const place = Dom.element('div', { class: 'source-place' });
+    const select = Dom.element(
+      'select',
+      {},
+      ranked.map(([file, { share }]) => Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`)),
+    );
+    const open = (file) => {
+      select.value = file;
+      place.replaceChildren(fileTable(file));
+    };
+    select.addEventListener('change', () => open(select.value));
+    show = (file, line) => {
+      open(file);
+      const row = document.getElementById(idOf(file, line));
+      row?.focus({ preventScroll: true });
+      row?.scrollIntoView({ block: 'center' });
+    };
+    open(ranked[0][0]);
+    return Dom.element('div', {}, Dom.element('div', { class: 'tools' }, Dom.element('label', {}, 'File ', select)), place);
+  };
+
+  collect();
+  return { link, create };
+})();

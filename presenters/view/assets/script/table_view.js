@@ -1,0 +1,167 @@
+/** Any table: sorted by any column, filtered, with bars beside shares. */
+const TableView = (() => {
+  const FIRST_ROWS = 12;
+  /** A page with more rows would become slow. */
+  const MAX_ROWS = 2000;
+  const FILTER_FROM = 20;
+
+  const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
+
+  const classOf = (column) => {
+    if (column.unit === 'source') return 'code';
+    if (column.unit === 'path') return 'path';
+    return isText(column.unit) ? 'name' : 'number';
+  };
+
+  const addressNames = /(^|_)address$/;
+
+  const textOf = (column, value) =>
+    addressNames.test(column.name) && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
+
+  const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });
+
+  /** The line of a place in the source leads there. */
+  const placeLink = (table, row, text) => {
+    const [file, line] = [table.value(row, 'file'), table.value(row, 'line')];
+    return SourceView.link(file, line, text);
+  };
+
+  const cell = (table, column, row, position) => {
+    const value = row[position];
+    const text = textOf(column, value);
+    const children = [text];
+    if (column.unit === 'share' && value !== null) children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
+    if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
+    const attributes = { class: classOf(column) };
+    return position === 0
+      ? Dom.element('th', { ...attributes, scope: 'row' }, children)
+      : Dom.element('td', attributes, children);
+  };
+
+  const compare = (a, b) => {
+    if (a === b) return 0;
+    if (a === null) return 1;
+    if (b === null) return -1;
+    return a < b ? -1 : 1;
+  };
+
+  /** Numbers start with the largest. */
+  const sorted = (rows, { position, descending }) =>
+    position === null ? rows : [...rows].sort((a, b) => (descending ? -1 : 1) * compare(a[position], b[position]));
+
+  class View {
+    constructor(table, options) {
+      this.table = table;
+      this.options = options;
+      this.order = { position: null, descending: true };
+      this.word = '';
+      this.limit = options.rows ?? FIRST_ROWS;
+      this.body = Dom.element('tbody');
+      this.more = Dom.button('', () => this.showAll(), { class: 'more' });
+      this.status = Dom.element('span', { class: 'status', role: 'status' });
+      this.cut = Dom.element('p', { class: 'status' }, `Not all ${Numbers.grouped(table.rowCount)} rows are in this page.`);
+      this.heads = table.columns.map((column, position) => this.head(column, position));
+      this.draw();
+    }
+
+    head(column, position) {
+      const sort = Dom.button(Text.visible(column.title), () => this.sortBy(position));
+      return Dom.element('th', { scope: 'col', class: classOf(column) }, sort);
+    }
+
+    sortBy(position) {
+      const again = this.order.position === position;
+      const numeric = !isText(this.table.columns[position].unit);
+      this.order = { position, descending: again ? !this.order.descending : numeric };
+      this.draw();
+    }
+
+    showAll() {
+      this.limit = MAX_ROWS;
+      this.draw();
+      this.body.querySelectorAll('tr')[this.options.rows ?? FIRST_ROWS]?.querySelector('a, th')?.focus();
+    }
+
+    filter(word) {
+      this.word = word.trim().toLowerCase();
+      this.draw();
+    }
+
+    matching() {
+      if (!this.word) return this.table.rows;
+      const texts = this.table.columns.flatMap((column, position) => (isText(column.unit) ? [position] : []));
+      return this.table.rows.filter((row) =>
+        texts.some((position) => String(row[position] ?? '').toLowerCase().includes(this.word)),
+      );
+    }
+
+    draw() {
+      const rows = sorted(this.matching(), this.order);
+      const shown = rows.slice(0, this.limit);
+      this.body.replaceChildren(
+        ...shown.map((row) =>
+          Dom.element('tr', {}, this.table.columns.map((column, i) => cell(this.table, column, row, i))),
+        ),
+      );
+      this.heads.forEach((head, position) => {
+        const direction = this.order.descending ? 'descending' : 'ascending';
+        if (position === this.order.position) head.setAttribute('aria-sort', direction);
+        else head.removeAttribute('aria-sort');
+      });
+      const all = Math.min(rows.length, MAX_ROWS);
+      this.more.hidden = shown.length >= all;
+      this.more.textContent = `Show ${Numbers.grouped(all - shown.length)} more`;
+      this.cut.hidden = rows.length <= MAX_ROWS && this.table.rows.length === this.table.rowCount;
+      this.status.textContent = this.word ? `${Numbers.grouped(rows.length)} of ${Numbers.grouped(this.table.rows.length)} rows` : '';
+    }
+
+    tools() {
+      if (this.table.rows.length < FILTER_FROM || !this.table.columns.some(({ unit }) => isText(unit))) return null;
+      const input = Dom.element('input', { type: 'search', placeholder: 'Filter', oninput: () => this.filter(input.value) });
+      input.setAttribute('aria-label', `Filter ${Text.visible(this.table.title)}`);
+      return Dom.element('div', { class: 'tools' }, this.status, input);
+    }
+
+    element() {
+      const title = Text.visible(this.options.title ?? this.table.title);
+      const table = Dom.element(
+        'table',
+        {},
+        Dom.element('caption', {}, title),
+        Dom.element('thead', {}, Dom.element('tr', {}, this.heads)),
+        this.body,
+      );
+      const region = Dom.element('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': title }, table);
+      return Dom.element('div', { class: 'table-view' }, this.tools(), region, this.more, this.cut);
+    }
+  }
+
+  /** Numbers under texts stand where the texts begin. */
+  const recordClass = (table) => (table.columns.some(({ unit }) => isText(unit)) ? 'record mixed' : 'record');
+
+  /** One row as titles and values. */
+  const record = (table, title) =>
+    Dom.element(
+      'table',
+      { class: recordClass(table) },
+      Dom.element('caption', {}, Text.visible(title ?? table.title)),
+      Dom.element(
+        'tbody',
+        {},
+        table.columns.map((column, position) =>
+          Dom.element(
+            'tr',
+            {},
+            Dom.element('th', { scope: 'row' }, Text.visible(column.title)),
+            Dom.element('td', { class: classOf(column) }, textOf(column, table.rows[0]?.[position] ?? null)),
+          ),
+        ),
+      ),
+    );
+
+  /** The table as an element. Options: `rows` to begin with, `title` instead of the table's. */
+  const create = (table, options = {}) =>
+    table.layout === 'record' ? record(table, options.title) : new View(table, options).element();
+
+  return { create };
+})();

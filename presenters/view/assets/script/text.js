@@ -1,0 +1,17 @@
+/** Texts of a trace may come from anywhere: what can't be seen, or turns other text around, is shown as a mark. */
+const Text = (() => {
+  const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+
+  /** For a name, in one line. */
+  const visible = (text) => String(text ?? '').replace(/\t/g, ' ').replace(HIDDEN, '\ufffd');
+
+  /** For a line of source, whose tabs stay. */
+  const visibleSource = (text) => String(text ?? '').replace(HIDDEN, (hidden) => (hidden === '\t' ? hidden : '\ufffd'));
+
+  /** The last part of a path. */
+  const fileName = (path) => visible(path).split('/').pop();
+
+  const shortened = (text, length) => (text.length > length ? `${text.slice(0, Math.max(1, length - 1))}…` : text);
+
+  return { visible, visibleSource, fileName, shortened };
+})();

@@ -1,0 +1,42 @@
+//! The fixed parts of the page, in the order in which they are joined.
+
+pub const FRAME: &str = include_str!("../assets/page.html");
+
+const STYLES: [&str; 4] = [
+    include_str!("../assets/style/colours.css"),
+    include_str!("../assets/style/page.css"),
+    include_str!("../assets/style/tables.css"),
+    include_str!("../assets/style/charts.css"),
+];
+
+/// Each file defines one object that the later ones use; the last one draws the page.
+const SCRIPTS: [&str; 19] = [
+    include_str!("../assets/script/text.js"),
+    include_str!("../assets/script/numbers.js"),
+    include_str!("../assets/script/data.js"),
+    include_str!("../assets/script/dom.js"),
+    include_str!("../assets/script/table_view.js"),
+    include_str!("../assets/script/chart.js"),
+    include_str!("../assets/script/matrix_chart.js"),
+    include_str!("../assets/script/layout_chart.js"),
+    include_str!("../assets/script/curve_chart.js"),
+    include_str!("../assets/script/map_chart.js"),
+    include_str!("../assets/script/activity_chart.js"),
+    include_str!("../assets/script/source_view.js"),
+    include_str!("../assets/script/overview.js"),
+    include_str!("../assets/script/offenders.js"),
+    include_str!("../assets/script/sharing.js"),
+    include_str!("../assets/script/audit.js"),
+    include_str!("../assets/script/part_view.js"),
+    include_str!("../assets/script/sections.js"),
+    include_str!("../assets/script/main.js"),
+];
+
+pub fn style() -> String {
+    STYLES.join("\n")
+}
+
+/// All scripts as one, whose names don't reach the page's global scope.
+pub fn script() -> String {
+    format!("'use strict';\n{{\n{}\n}}\n", SCRIPTS.join("\n"))
+}

@@ -1,0 +1,78 @@
+//! Tables as JSON with rows as arrays: a page holds too many for each to repeat the names of its columns.
+
+use serde_json::{json, Value as Json};
+use trackway_report::{Layout, Table, Value};
+
+/// A table has no more in a page.
+const MAX_CELLS: usize = 200_000;
+
+/// The first rows of a table; `row_count` says how many there are in all.
+pub fn compact(table: &Table) -> Json {
+    let columns: Vec<Json> = table
+        .columns()
+        .map(|column| json!({"name": column.name(), "title": column.title(), "unit": column.unit().name()}))
+        .collect();
+    let shown = table.row_count().min(MAX_CELLS / columns.len().max(1));
+    let rows: Vec<Json> = (0..shown).map(|row| row_array(table, row)).collect();
+    json!({
+        "name": table.name(),
+        "title": table.title(),
+        "layout": match table.layout() {
+            Layout::Rows => "rows",
+            Layout::Record => "record",
+        },
+        "columns": columns,
+        "rows": rows,
+        "row_count": table.row_count(),
+    })
+}
+
+fn row_array(table: &Table, row: usize) -> Json {
+    table
+        .columns()
+        .map(|column| match column.value(row) {
+            Value::None => Json::Null,
+            Value::Text(text) => text.into(),
+            Value::Integer(number) => number.into(),
+            Value::Signed(number) => number.into(),
+            Value::Real(number) => number.into(),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::{TableBuilder, Unit};
+
+    #[test]
+    fn cells_stand_in_the_order_of_the_columns() {
+        let rows = [("arc.ident", 3), ("arc.cost", 0)];
+        let table = TableBuilder::new("fields", "Fields", &rows)
+            .text("field", "field", |row| row.0)
+            .integer("misses", "misses", Unit::Count, |row| row.1)
+            .share("share", "share", |row| (row.1, row.1))
+            .build();
+        let json = compact(&table);
+        assert_eq!(
+            json["rows"],
+            json!([["arc.ident", 3, 1.0], ["arc.cost", 0, null]])
+        );
+        assert_eq!(
+            json["columns"][1],
+            json!({"name": "misses", "title": "misses", "unit": "count"})
+        );
+        assert_eq!(json["layout"], "rows");
+    }
+
+    #[test]
+    fn long_tables_are_cut_and_say_so() {
+        let rows: Vec<u64> = (0..MAX_CELLS as u64 + 5).collect();
+        let table = TableBuilder::new("long", "Long", &rows)
+            .integer("number", "number", Unit::Number, |row| *row)
+            .build();
+        let json = compact(&table);
+        assert_eq!(json["rows"].as_array().map(Vec::len), Some(MAX_CELLS));
+        assert_eq!(json["row_count"], MAX_CELLS + 5);
+    }
+}

@@ -1,0 +1,95 @@
+//! What a page shows.
+
+use serde_json::{json, Value as Json};
+use trackway_report::Report;
+
+use crate::compact::compact;
+use crate::{html, Suspect};
+
+/// Changes when scripts could no longer read older data.
+const FORMAT: u32 = 1;
+
+/// All that a page shows.
+#[derive(Debug, Clone, Default)]
+pub struct Page {
+    /// Of what, for people: the program's name.
+    pub title: String,
+    /// The program that made the page, with its version.
+    pub generator: String,
+    /// Name of the column by which the rows of misses are ranked, such as `l2_misses`.
+    pub rank_by: String,
+    pub suspects: Vec<Suspect>,
+    pub parts: Vec<Part>,
+    pub sources: Vec<SourceText>,
+}
+
+/// The report of one analysis.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// For programs: `misses`, `sharing`, ...
+    pub name: String,
+    /// For people.
+    pub title: String,
+    pub report: Report,
+}
+
+/// Text of a source file, as the tables name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceText {
+    pub file: String,
+    /// The whole file or stretches of it.
+    pub stretches: Vec<Stretch>,
+}
+
+/// Successive lines of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// Number of the first line, from 1.
+    pub first_line: u32,
+    pub lines: Vec<String>,
+}
+
+impl Page {
+    /// The page, bounded in size however large the reports are.
+    pub fn to_html(&self) -> String {
+        html::page(&self.to_json())
+    }
+
+    /// The page's data: reports as `--json` has them, but with each row as an array in the order of the columns.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "format": FORMAT,
+            "title": self.title,
+            "generator": self.generator,
+            "rank_by": self.rank_by,
+            "suspects": self.suspects.iter().map(Suspect::to_json).collect::<Vec<_>>(),
+            "parts": self.parts.iter().map(Part::to_json).collect::<Vec<_>>(),
+            "sources": self.sources.iter().map(SourceText::to_json).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Part {
+    fn to_json(&self) -> Json {
+        json!({
+            "name": self.name,
+            "title": self.title,
+            "answer": self.report.answer,
+            "warnings": self.report.warnings,
+            "tables": self.report.tables.iter().map(compact).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl SourceText {
+    fn to_json(&self) -> Json {
+        let stretches: Vec<Json> = self.stretches.iter().map(Stretch::to_json).collect();
+        json!({"file": self.file, "stretches": stretches})
+    }
+}
+
+impl Stretch {
+    fn to_json(&self) -> Json {
+        json!({"first_line": self.first_line, "lines": self.lines})
+    }
+}

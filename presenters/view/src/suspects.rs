@@ -1,0 +1,282 @@
+//! What an expert would look at first, in plain words.
+
+use serde_json::{json, Value as Json};
+use trackway_report::{counted, grouped, percent, Report, Table, Value};
+
+/// Parts of the whole below this are no suspects.
+const MIN_SHARE: f64 = 0.02;
+/// Suspects of each kind.
+const MAX_OF_A_KIND: usize = 5;
+
+/// Data that costs, and why.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Suspect {
+    /// Part of the page that has more on it: `misses` or `sharing`.
+    pub part: &'static str,
+    /// Of the field or variable.
+    pub name: String,
+    pub sentence: String,
+    /// Of the misses or hand-overs of the trace, 0 to 1.
+    pub share: f64,
+    /// The line of source that contributes most.
+    pub place: Option<Place>,
+}
+
+/// A line of source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: u64,
+}
+
+impl Suspect {
+    pub(crate) fn to_json(&self) -> Json {
+        let place = self.place.as_ref();
+        json!({
+            "part": self.part,
+            "name": self.name,
+            "sentence": self.sentence,
+            "share": self.share,
+            "file": place.map(|place| &place.file),
+            "line": place.map(|place| place.line),
+        })
+    }
+}
+
+/// The fields that cause most of the measure `rank_by`, and those whose cache lines threads take from each other.
+pub fn suspects(misses: &Report, rank_by: &str, sharing: Option<&Report>) -> Vec<Suspect> {
+    let mut suspects = missing_fields(misses, rank_by);
+    suspects.extend(sharing.map(shared_fields).unwrap_or_default());
+    suspects
+}
+
+fn missing_fields(misses: &Report, rank_by: &str) -> Vec<Suspect> {
+    let Some(fields) = table(misses, "fields") else {
+        return Vec::new();
+    };
+    let title = fields.column(rank_by).map_or(rank_by, |column| column.title());
+    let suspect = |row| {
+        let (name, share) = (text(fields, "field", row)?, share(fields, row)?);
+        let count = integer(fields, rank_by, row)?;
+        let main = main_site(misses, rank_by, name);
+        let mut sentence = format!("{} {title}, {} of all.", grouped(count), percent(share));
+        if let Some(main) = &main {
+            sentence += &main.words(count);
+        }
+        Some(Suspect {
+            part: "misses",
+            name: name.to_owned(),
+            sentence,
+            share,
+            place: main.map(|main| main.place),
+        })
+    };
+    (0..fields.row_count())
+        .map_while(suspect)
+        .take_while(is_large)
+        .take(MAX_OF_A_KIND)
+        .collect()
+}
+
+/// The site that contributes most to a field.
+struct MainSite {
+    kind: String,
+    function: String,
+    place: Place,
+    count: u64,
+}
+
+impl MainSite {
+    fn words(&self, of: u64) -> String {
+        let part = match (self.count, of) {
+            (count, of) if count == of => "All".to_owned(),
+            (count, of) => percent(count as f64 / of as f64),
+        };
+        format!(
+            " {part} of them by the {} at {}:{}, in {}.",
+            self.kind, self.place.file, self.place.line, self.function
+        )
+    }
+}
+
+/// Sites are ranked, so the first one of the field is it.
+fn main_site(misses: &Report, rank_by: &str, field: &str) -> Option<MainSite> {
+    let sites = table(misses, "sites")?;
+    let row = (0..sites.row_count()).find(|&row| text(sites, "field", row) == Some(field))?;
+    Some(MainSite {
+        kind: text(sites, "kind", row)?.to_owned(),
+        function: text(sites, "function", row)?.to_owned(),
+        place: place(sites, row)?,
+        count: integer(sites, rank_by, row)?,
+    })
+}
+
+fn shared_fields(sharing: &Report) -> Vec<Suspect> {
+    let Some(fields) = table(sharing, "fields") else {
+        return Vec::new();
+    };
+    let suspect = |row| {
+        let (name, share) = (text(fields, "field", row)?, share(fields, row)?);
+        let hand_overs = integer(fields, "read_hand_overs", row)? + integer(fields, "write_hand_overs", row)?;
+        let (lines, threads) = (
+            integer(fields, "cache_lines", row)?,
+            integer(fields, "threads", row)?,
+        );
+        let sentence = format!(
+            "{} took {} of it from other threads {} times, {} of all hand-overs.",
+            counted(threads, "thread"),
+            counted(lines, "cache line"),
+            grouped(hand_overs),
+            percent(share),
+        );
+        Some(Suspect {
+            part: "sharing",
+            name: name.to_owned(),
+            sentence,
+            share,
+            place: None,
+        })
+    };
+    (0..fields.row_count())
+        .map_while(suspect)
+        .take_while(is_large)
+        .take(MAX_OF_A_KIND)
+        .collect()
+}
+
+fn is_large(suspect: &Suspect) -> bool {
+    suspect.share >= MIN_SHARE
+}
+
+fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
+    report.tables.iter().find(|table| table.name() == name)
+}
+
+fn text<'t>(table: &'t Table, column: &str, row: usize) -> Option<&'t str> {
+    match table.column(column)?.value(row) {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn integer(table: &Table, column: &str, row: usize) -> Option<u64> {
+    match table.column(column)?.value(row) {
+        Value::Integer(number) => Some(number),
+        _ => None,
+    }
+}
+
+fn share(table: &Table, row: usize) -> Option<f64> {
+    match table.column("share")?.value(row) {
+        Value::Real(share) => Some(share),
+        _ => None,
+    }
+}
+
+fn place(table: &Table, row: usize) -> Option<Place> {
+    Some(Place {
+        file: text(table, "file", row)?.to_owned(),
+        line: integer(table, "line", row)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::{TableBuilder, Unit};
+
+    fn report(tables: Vec<Table>) -> Report {
+        Report {
+            answer: String::new(),
+            warnings: Vec::new(),
+            tables,
+        }
+    }
+
+    fn misses(fields: &[(&str, u64)], sites: &[(&str, u64, u64)]) -> Report {
+        let total = fields.iter().map(|field| field.1).sum();
+        let fields = TableBuilder::new("fields", "Fields", fields)
+            .text("field", "field", |row| row.0)
+            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.1)
+            .share("share", "share", |row| (row.1, total))
+            .build();
+        let sites = TableBuilder::new("sites", "Sites", sites)
+            .text("kind", "kind", |_| "load")
+            .text("field", "field", |row| row.0)
+            .path("file", "file", |_| "a.c")
+            .integer("line", "line", Unit::Number, |row| row.1)
+            .text("function", "function", |_| "main")
+            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.2)
+            .build();
+        report(vec![fields, sites])
+    }
+
+    #[test]
+    fn fields_that_miss_are_named_with_their_main_place() {
+        let report = misses(
+            &[("arc.ident", 9000), ("arc.cost", 990), ("arc.tail", 10)],
+            &[
+                ("arc.ident", 24, 6000),
+                ("arc.ident", 25, 3000),
+                ("arc.cost", 30, 990),
+            ],
+        );
+        let found = suspects(&report, "l2_misses", None);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert_eq!(
+            (found[0].part, found[0].name.as_str(), found[0].share),
+            ("misses", "arc.ident", 0.9)
+        );
+        assert_eq!(
+            found[0].sentence,
+            "9,000 L2 misses, 90.0 % of all. 66.7 % of them by the load at a.c:24, in main."
+        );
+        assert!(found[1]
+            .sentence
+            .ends_with("All of them by the load at a.c:30, in main."));
+        let place = Place {
+            file: "a.c".into(),
+            line: 24,
+        };
+        assert_eq!(found[0].place, Some(place));
+    }
+
+    #[test]
+    fn without_a_known_site_there_is_no_place() {
+        let found = suspects(&misses(&[("a", 5)], &[]), "l2_misses", None);
+        assert_eq!(found[0].sentence, "5 L2 misses, 100.0 % of all.");
+        assert_eq!(found[0].place, None);
+    }
+
+    #[test]
+    fn fields_that_threads_share_are_named_with_what_they_took() {
+        let rows = [("counters.gets", 3u64, 97u64, 2u64, 5u64), ("other", 1, 0, 1, 1)];
+        let fields = TableBuilder::new("fields", "Fields", &rows)
+            .text("field", "field", |row| row.0)
+            .integer("read_hand_overs", "", Unit::Count, |row| row.1)
+            .integer("write_hand_overs", "", Unit::Count, |row| row.2)
+            .share("share", "share", |row| (row.1 + row.2, 101))
+            .integer("cache_lines", "", Unit::Count, |row| row.3)
+            .integer("threads", "", Unit::Count, |row| row.4)
+            .build();
+        let found = suspects(&report(Vec::new()), "l2_misses", Some(&report(vec![fields])));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            (found[0].part, found[0].name.as_str()),
+            ("sharing", "counters.gets")
+        );
+        assert_eq!(
+            found[0].sentence,
+            "5 threads took 2 cache lines of it from other threads 100 times, 99.0 % of all hand-overs."
+        );
+    }
+
+    #[test]
+    fn without_misses_there_are_no_suspects() {
+        assert_eq!(suspects(&misses(&[("a", 0)], &[]), "l2_misses", None), []);
+        assert_eq!(
+            suspects(&report(Vec::new()), "l2_misses", Some(&report(Vec::new()))),
+            []
+        );
+    }
+}

@@ -1,0 +1,89 @@
+"""How the page of `trackway view` reaches its reader: as a file of the user alone, or served on loopback and nothing else."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+from . import tools
+from .chromium import Chromium
+from .test_view import recorded
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.trace = recorded(self.folder, "chase", "small")
+
+    def test_the_page_is_the_users_and_is_not_replaced_unasked(self):
+        tools.trackway("view", "-q", self.trace)
+        page = Path(f"{self.trace}.html")
+        self.assertEqual(page.stat().st_mode & 0o777, 0o600)
+        again = tools.trackway("view", "-q", self.trace, check=False)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--force", again.stderr)
+        tools.trackway("view", "-q", "-f", self.trace)
+        self.assertEqual(os.listdir(self.folder).count(page.name), 1)
+
+    def test_source_is_left_out_on_request(self):
+        with_source = json.loads(tools.trackway("view", "-q", "--json", self.trace).stdout)
+        without = json.loads(tools.trackway("view", "-q", "--json", "--no-source", self.trace).stdout)
+        self.assertTrue(any(source["file"].endswith("chase.c") for source in with_source["sources"]))
+        self.assertEqual(without["sources"], [])
+
+    def test_the_page_of_a_single_thread_has_no_sharing(self):
+        data = json.loads(tools.trackway("view", "-q", "--json", self.trace).stdout)
+        self.assertEqual([part["name"] for part in data["parts"]], ["misses", "activity", "info"])
+
+
+class Served(unittest.TestCase):
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        trace = recorded(folder.name, "chase", "small")
+        command = [tools.TRACKWAY, "view", "-q", "--serve", trace]
+        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(self.stop)
+        self.address = self.server.stdout.readline().strip()
+        self.port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", self.address).group(1))
+
+    def stop(self):
+        self.server.send_signal(signal.SIGINT)
+        self.server.wait(10)
+        self.server.stdout.close()
+
+    def ask(self, method, path, **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        self.addCleanup(connection.close)
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer, answer.read()
+
+    def test_only_the_page_is_served(self):
+        answer, page = self.ask("GET", "/")
+        self.assertEqual((answer.status, len(page)), (200, int(answer.headers["Content-Length"])))
+        self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
+        head, nothing = self.ask("HEAD", "/")
+        self.assertEqual((head.status, head.headers["Content-Length"], nothing), (200, answer.headers["Content-Length"], b""))
+        for path in ("/etc/passwd", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"):
+            self.assertEqual(self.ask("GET", path)[0].status, 404, path)
+        self.assertEqual(self.ask("PUT", "/")[0].status, 405)
+        self.assertEqual(self.ask("GET", "/", Host="evil.example")[0].status, 421)
+
+    def test_a_browser_shows_it_and_asks_for_nothing_else(self):
+        with Chromium() as browser:
+            browser.open(self.address)
+            self.assertEqual(browser.complaints(), [])
+            self.assertEqual(browser.requests(), [self.address])
+            self.assertIn("Overview", browser.evaluate("document.querySelector('main').textContent"))
+
+    def test_other_addresses_need_a_word(self):
+        done = tools.trackway("view", "-q", "--serve=0.0.0.0:0", "/dev/null", check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--allow-remote", done.stderr)
