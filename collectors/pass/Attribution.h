@@ -7,10 +7,12 @@
 #ifndef TRACKWAY_ATTRIBUTION_H
 #define TRACKWAY_ATTRIBUTION_H
 
+#include "Layouts.h"
 #include "llvm/IR/PassManager.h"
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class CallBase;
@@ -64,6 +66,11 @@ class Namer {
     // The same, of an instruction's part by itself.
     AccessName name(const llvm::Instruction &Access, unsigned Part) const;
     AllocationName allocation(const llvm::CallBase &) const;
+
+    // Of a variable; a structure bears its own name.
+    std::string type(const llvm::DIType *) const;
+    // Of the structures that bear these names, and of those within them.
+    std::vector<TypeLayout> layouts(llvm::ArrayRef<std::string> Types) const;
 
   private:
     struct State;
