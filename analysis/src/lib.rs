@@ -6,12 +6,14 @@
 mod analysis;
 pub mod cache;
 mod engine;
+pub mod layout;
 mod live;
 pub mod misses;
 mod names;
 mod order_audit;
 mod share_out;
 pub mod sharing;
+pub mod structures;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};

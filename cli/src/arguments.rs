@@ -36,6 +36,7 @@ pub enum Verb {
     Collect(CollectArguments),
     Report(ReportArguments),
     Sharing(SharingArguments),
+    Layout(crate::layout::LayoutArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

@@ -7,6 +7,7 @@ mod dump;
 mod failure;
 mod info;
 mod installation;
+mod layout;
 mod live;
 mod output;
 mod processors;
@@ -56,6 +57,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
+        Verb::Layout(arguments) => layout::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -17,7 +17,7 @@ struct Attribution {
 }
 
 /// Shares of the executed accesses that have a line, a variable, a field, a type.
-pub(super) fn attribution_table(program: &Program, counters: &[SiteCounters]) -> Table {
+pub(crate) fn attribution_table(program: &Program, counters: &[SiteCounters]) -> Table {
     let mut attribution = Attribution::default();
     for (site, counters) in program.sites.iter().zip(counters) {
         attribution.add(program, site, counters);

@@ -1,12 +1,12 @@
 //! Which variables, fields, types, lines and functions access memory and miss the caches.
 
 mod answer;
-mod audit;
-mod count;
+pub(crate) mod audit;
+pub(crate) mod count;
 pub(crate) mod group;
 mod levels;
 mod measure;
-mod shard;
+pub(crate) mod shard;
 mod source;
 mod tables;
 
