@@ -14,6 +14,7 @@ mod order_audit;
 mod share_out;
 pub mod sharing;
 pub mod structures;
+pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order};
 pub use engine::{run, Progress, RunSummary};

@@ -37,6 +37,7 @@ pub enum Verb {
     Report(ReportArguments),
     Sharing(SharingArguments),
     Layout(crate::layout::LayoutArguments),
+    Whatif(crate::whatif::WhatIfArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

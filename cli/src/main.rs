@@ -17,6 +17,7 @@ mod report;
 mod sharing;
 mod soundness;
 mod verify;
+mod whatif;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -58,6 +59,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Layout(arguments) => layout::run(&arguments),
+        Verb::Whatif(arguments) => whatif::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

@@ -1,5 +1,7 @@
 //! Layouts that may be better.
 
+use trackway_trace::StructureKind;
+
 use super::affinity::Pairs;
 use super::weights::Weights;
 use crate::misses::Measure;
@@ -7,6 +9,8 @@ use crate::structures::Structure;
 
 /// Bytes of a cache line that layouts are made for.
 pub(super) const LINE_BYTES: u64 = 64;
+/// Larger structures are no objects that a program has many of.
+const MAX_BYTES: u64 = 1 << 30;
 /// Below this affinity, fields have little to do with each other.
 const LOOSE: f64 = 0.1;
 /// A part of the misses that makes a field worth a place of its own.
@@ -33,6 +37,9 @@ pub(super) struct Evidence<'e> {
 
 impl Evidence<'_> {
     pub fn proposals(&self) -> Vec<Proposal> {
+        if self.structure.kind == StructureKind::Union || self.structure.size > MAX_BYTES {
+            return Vec::new();
+        }
         let all = [
             self.split_cold(),
             self.split_alone(),

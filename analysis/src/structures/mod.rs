@@ -14,6 +14,8 @@ use path::Resolution;
 
 /// More members than this, and those behind are taken for one.
 const MAX_MEMBERS: usize = 256;
+/// No compiler aligns objects to more than a page.
+const MAX_ALIGNMENT: u64 = 4096;
 
 /// A structure that sites name.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +99,14 @@ impl Structures {
                 let layout = &structures.list[structure];
                 site_field(program, structure, layout, id, program.string(site.field))
             });
-            field.clone()
+            let size = field.as_ref().map(|field| structures.list[field.structure].size);
+            let is_part = site.size > 0 && Some(u64::from(site.size)) != size;
+            let mut field = field.clone();
+            // Only what is as large as the object surely begins with it.
+            if let Some(field) = field.as_mut().filter(|field| field.members.is_empty() && is_part) {
+                field.offset = None;
+            }
+            field
         });
         structures.sites = sites.collect();
         structures
@@ -188,7 +197,7 @@ impl Structure {
             name,
             kind: layout.kind,
             size: layout.size,
-            alignment: layout.alignment,
+            alignment: layout.alignment.min(MAX_ALIGNMENT),
             members: Vec::new(),
             member_of: Vec::new(),
         };
@@ -228,7 +237,7 @@ impl Structure {
             size: end - offset,
             alignment: match bits {
                 Some(_) => 1,
-                None => layout.alignment,
+                None => layout.alignment.min(MAX_ALIGNMENT),
             },
             declared: vec![declared],
         });
