@@ -81,7 +81,8 @@ class Namer {
 // called after the last use of a Namer.
 void removeLabels(llvm::Module &);
 
-// `print<trackway-names>`: a line for each access and each labelled allocation call, for tests and for the curious.
+// `print<trackway-names>`: a line for each access, each labelled allocation call, and each type with its members, for
+// tests and for the curious.
 struct NamePrinterPass : llvm::PassInfoMixin<NamePrinterPass> {
     explicit NamePrinterPass(llvm::raw_ostream &Out) : Out(Out) {}
     llvm::PreservedAnalyses run(llvm::Module &Module, llvm::ModuleAnalysisManager &);

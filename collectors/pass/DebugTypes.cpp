@@ -49,6 +49,22 @@ StringRef pointerMark(const DIDerivedType &Type) {
     }
 }
 
+bool isWrittenInC(const Module &M) {
+    auto IsC = [](const DICompileUnit *Unit) {
+        switch (Unit->getSourceLanguage()) {
+        case dwarf::DW_LANG_C:
+        case dwarf::DW_LANG_C89:
+        case dwarf::DW_LANG_C99:
+        case dwarf::DW_LANG_C11:
+        case dwarf::DW_LANG_C17:
+            return true;
+        default:
+            return false;
+        }
+    };
+    return any_of(M.debug_compile_units(), IsC);
+}
+
 // The name without any template arguments: the code and debug information spell them differently.
 std::string withoutArguments(StringRef Name) {
     std::string Bare;
@@ -122,7 +138,7 @@ StringRef sourceName(const StructType &Type) {
     return Name == "anon" || Name.ends_with("::(anonymous)") || Name.ends_with("::anon") ? "" : Name;
 }
 
-DebugTypes::DebugTypes(const Module &M) {
+DebugTypes::DebugTypes(const Module &M) : IsC(isWrittenInC(M)) {
     DebugInfoFinder Finder;
     Finder.processModule(M);
     for (const DIType *Type : Finder.types())
@@ -173,6 +189,38 @@ std::string DebugTypes::canonicalName(const DIType *Type) const {
         return canonicalName(Array->getBaseType()) + dimensions(*Array);
     }
     return isStructure(Bare) ? name(Bare) : name(Type);
+}
+
+std::string DebugTypes::declaredName(const DIType *Type) const {
+    const DIType *Bare = withoutQualifiers(Type);
+    if (isArray(Bare)) {
+        const auto *Array = cast<DICompositeType>(Bare);
+        return declaredName(Array->getBaseType()) + dimensions(*Array);
+    }
+    bool IsAlias = Type && Type->getTag() == dwarf::DW_TAG_typedef;
+    if (const auto *Derived = dyn_cast_or_null<DIDerivedType>(Bare); Derived && isPointer(*Derived) && !IsAlias) {
+        std::string Target = declaredName(Derived->getBaseType());
+        if (!Target.empty())
+            return Target + (Target.back() == '*' ? "" : " ") + pointerMark(*Derived).str();
+    }
+    const std::string &Name = isStructure(Bare) ? name(Bare) : name(Type);
+    return tagOf(Bare) + Name;
+}
+
+// What C writes before the name of a structure or an enumeration that has one of its own.
+std::string DebugTypes::tagOf(const DIType *Type) const {
+    if (!IsC || !Type || Type->getName().empty())
+        return "";
+    switch (Type->getTag()) {
+    case dwarf::DW_TAG_structure_type:
+        return "struct ";
+    case dwarf::DW_TAG_union_type:
+        return "union ";
+    case dwarf::DW_TAG_enumeration_type:
+        return "enum ";
+    default:
+        return "";
+    }
 }
 
 ArrayRef<const DICompositeType *> DebugTypes::structuresNamed(StringRef Name) const {

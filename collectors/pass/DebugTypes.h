@@ -41,6 +41,9 @@ class DebugTypes {
     // The same, but a structure bears its own name where a typedef of it was used, even in an array.
     std::string canonicalName(const llvm::DIType *) const;
 
+    // As a member of that type is declared, with `struct` where C asks for it.
+    std::string declaredName(const llvm::DIType *) const;
+
     // All definitions that bear this name.
     llvm::ArrayRef<const llvm::DICompositeType *> structuresNamed(llvm::StringRef Name) const;
 
@@ -62,11 +65,13 @@ class DebugTypes {
     void addTypedef(const llvm::DIDerivedType &);
     void add(const llvm::DIType &);
     std::string spell(const llvm::DIType *) const;
+    std::string tagOf(const llvm::DIType *) const;
     enum class Namespaces { AsInSource, All }; // without or with those that are inline
     std::string qualified(const llvm::DIType &, Namespaces) const;
     const std::string &codeName(const llvm::DICompositeType &) const;
 
     using Candidates = llvm::SmallVector<const llvm::DICompositeType *, 1>;
+    bool IsC;
     llvm::StringMap<Candidates> ByName;
     mutable llvm::StringMap<Candidates> ByFullName; // made when first asked for
     llvm::SetVector<const llvm::DICompositeType *> Definitions;

@@ -149,7 +149,7 @@ std::vector<MemberLayout> Layouts::membersOf(const DICompositeType &Structure) {
 MemberLayout Layouts::member(const DIDerivedType &Part) {
     MemberLayout Member;
     Member.Name = partName(Part, Types);
-    Member.Type = Types.canonicalName(Part.getBaseType());
+    Member.Type = Types.declaredName(Part.getBaseType());
     Member.Kind = Part.isBitField()                            ? MemberKind::BitField
                   : Part.getTag() == dwarf::DW_TAG_inheritance ? MemberKind::Base
                                                                : MemberKind::Field;

@@ -16,6 +16,13 @@ const LOOSE: f64 = 0.1;
 /// A part of the misses that makes a field worth a place of its own.
 const MOST: f64 = 0.5;
 
+/// Accesses of two members that are together, and those of the rarer one, which they are a part of.
+pub(super) fn affinity(weights: &Weights, pairs: &Pairs, a: usize, b: usize) -> (u64, u64) {
+    let accesses = |member: usize| weights.members[member].accesses;
+    let rarer = accesses(a).min(accesses(b));
+    (pairs.between(a, b).min(rarer), rarer)
+}
+
 /// A change and its reason.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Proposal {
@@ -55,12 +62,10 @@ impl Evidence<'_> {
         self.weights.members[member].accesses
     }
 
-    /// Of two members: the part of their accesses in whose window the other was accessed.
+    /// See `affinity` in `docs/analyses.md`.
     pub fn affinity(&self, a: usize, b: usize) -> f64 {
-        match self.accesses(a) + self.accesses(b) {
-            0 => 0.0,
-            accesses => self.pairs.between(a, b) as f64 / accesses as f64,
-        }
+        let (together, rarer) = affinity(self.weights, self.pairs, a, b);
+        together as f64 / rarer.max(1) as f64
     }
 
     fn names(&self, members: &[usize]) -> String {
@@ -79,7 +84,7 @@ impl Evidence<'_> {
             .into_iter()
             .partition(|&index| self.structure.members[index].is_fixed || is_hot(index));
         let name = &self.structure.name;
-        let rest = format!("{}_rest", name.replace("::", "_"));
+        let rest = format!("{}_rest", crate::structures::bare(name));
         let mut definition = self.structure.definition(&rest, &cold, None);
         definition.push(String::new());
         let link = format!("struct {rest} *rest; // or two arrays, and the same index for both");
@@ -132,7 +137,7 @@ impl Evidence<'_> {
 
     /// The part of a member's own accesses that have the other nearby.
     fn share_with(&self, member: usize, other: usize) -> f64 {
-        self.pairs.between(member, other) as f64 / 2.0 / self.accesses(member).max(1) as f64
+        self.pairs.between(member, other) as f64 / self.accesses(member).max(1) as f64
     }
 
     /// The hottest member first, then always the one with the most affinity to those of its line.
@@ -257,7 +262,7 @@ impl Evidence<'_> {
                 });
         let mut definition = vec![format!(
             "struct {}_arrays {{ // each as long as the array of {name}",
-            name.replace("::", "_")
+            crate::structures::bare(name)
         )];
         definition.extend(lines);
         definition.push("};".into());

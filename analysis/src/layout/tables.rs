@@ -4,7 +4,7 @@ use trackway_report::{grouped, Table, TableBuilder, Unit};
 use trackway_trace::Program;
 
 use super::affinity::Pairs;
-use super::proposals::{Evidence, Proposal, LINE_BYTES};
+use super::proposals::{affinity, Evidence, Proposal, LINE_BYTES};
 use super::weights::Weights;
 use super::Shown;
 use crate::cache::Caches;
@@ -36,7 +36,8 @@ struct Pair<'r> {
     a: &'r str,
     b: &'r str,
     together: u64,
-    accesses: u64,
+    /// Part and whole.
+    affinity: (u64, u64),
 }
 
 impl Presentation<'_> {
@@ -198,7 +199,6 @@ impl Presentation<'_> {
         let rows = self.rows(index);
         let title = title_of(structure);
         let builder = TableBuilder::new("members", title, &rows)
-            .text("type", "", |_| structure.name.as_str())
             .integer("cache_line", "line", Unit::Number, |row| row.offset / LINE_BYTES)
             .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
             .integer("size_bytes", "size", Unit::Number, |row| row.size)
@@ -218,6 +218,7 @@ impl Presentation<'_> {
                 None => (0, 0),
             })
             .text("heat", "heat", |row| row.heat)
+            .text("type", "of", |_| structure.name.as_str())
             .build()
     }
 
@@ -231,7 +232,7 @@ impl Presentation<'_> {
                     a: &member.name,
                     b: &other.name,
                     together: self.pairs[index].between(a, b),
-                    accesses: weights.members[a].accesses + weights.members[b].accesses,
+                    affinity: affinity(weights, &self.pairs[index], a, b),
                 });
             }
         }
@@ -247,11 +248,11 @@ impl Presentation<'_> {
             grouped(self.window)
         );
         let table = TableBuilder::new("affinity", title, rows)
-            .text("type", "", |_| structure.name.as_str())
             .text("field", "field", |pair| pair.a)
             .text("other", "with", |pair| pair.b)
             .integer("together", "together", Unit::Count, |pair| pair.together)
-            .share("affinity", "affinity", |pair| (pair.together, pair.accesses))
+            .share("affinity", "affinity", |pair| pair.affinity)
+            .text("type", "of", |_| structure.name.as_str())
             .build();
         Some(table)
     }

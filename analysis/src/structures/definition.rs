@@ -7,6 +7,7 @@ use super::{Member, Structure};
 impl Structure {
     /// A C definition with these members, in this order, under another name.
     pub fn definition(&self, name: &str, members: &[usize], first_line: Option<&str>) -> Vec<String> {
+        let name = bare(name);
         let keyword = match self.kind {
             StructureKind::Union => "union",
             _ => "struct",
@@ -33,6 +34,13 @@ impl Structure {
     }
 }
 
+/// Without namespaces.
+pub fn bare(name: &str) -> &str {
+    let scope = name.split('<').next().unwrap_or(name);
+    let start = scope.rfind("::").map_or(0, |position| position + 2);
+    &name[start..]
+}
+
 impl Member {
     /// Its lines in a definition.
     fn declarations(&self) -> Vec<String> {
@@ -51,6 +59,9 @@ pub fn declaration(type_name: &str, name: &str) -> String {
         Some(position) => type_name.split_at(position),
         None => (type_name, ""),
     };
+    if let Some(stars) = type_name.strip_prefix("function ") {
+        return format!("void ({stars}{name}{dimensions})(/* as before */)");
+    }
     let type_name = if type_name.is_empty() {
         "/* unnamed */"
     } else {
@@ -71,5 +82,9 @@ mod tests {
         assert_eq!(declaration("int[3][4]", "x"), "int x[3][4]");
         assert_eq!(declaration("node *", "pred"), "node *pred");
         assert_eq!(declaration("unsigned int", "flags"), "unsigned int flags");
+        assert_eq!(
+            declaration("function *[2]", "hooks"),
+            "void (*hooks[2])(/* as before */)"
+        );
     }
 }

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use trackway_trace::{MemberKind, MemberLayout, Program, StringId, StructureKind, TypeId, TypeLayout};
 
 pub use arrange::Arrangement;
-pub use definition::declaration;
+pub use definition::{bare, declaration};
 use path::Resolution;
 
 /// More members than this, and those behind are taken for one.
@@ -112,10 +112,14 @@ impl Structures {
         structures
     }
 
-    /// The index of the structure of that name, with or without `struct`.
+    /// The index of the structure of that name, with or without `struct`; without its namespaces if only one has it.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let bare = crate::names::without_keyword(name.trim());
-        self.by_name.get(bare).copied()
+        let name = crate::names::without_keyword(name.trim());
+        if let Some(&index) = self.by_name.get(name) {
+            return Some(index);
+        }
+        let mut like_it = (0..self.list.len()).filter(|&index| bare(&self.list[index].name) == name);
+        like_it.next().filter(|_| like_it.next().is_none())
     }
 
     /// Whether objects of `outer` hold objects of `inner`.
@@ -310,5 +314,17 @@ pub(crate) fn test_structure(sizes: &[u64]) -> Structure {
         alignment,
         member_of: (0..members.len()).collect(),
         members,
+    }
+}
+
+/// A program's only structure; its only site names none.
+#[cfg(test)]
+pub(crate) fn test_structures(structure: Structure) -> Structures {
+    Structures {
+        list: vec![structure],
+        sites: vec![None],
+        types: vec![TypeId(0)],
+        nested: vec![Vec::new()],
+        ..Structures::default()
     }
 }

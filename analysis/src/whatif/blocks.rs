@@ -220,6 +220,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    #[test]
+    fn failed_allocations_are_none() {
+        let mut numbering = Numbering { next: 0 };
+        let allocated = |address| Event::Allocate {
+            site: trackway_trace::AllocationSiteId(0),
+            address,
+            element_size: 8,
+            count: 4,
+        };
+        assert_eq!(numbering.changes(allocated(0)), [None, None]);
+        let begins = |number, start| {
+            Some(Change::Begins {
+                number,
+                start,
+                length: 32,
+            })
+        };
+        assert_eq!(numbering.changes(allocated(64)), [begins(0, 64), None]);
+        let moved = Event::Reallocate {
+            site: trackway_trace::AllocationSiteId(0),
+            old_address: 64,
+            new_address: 128,
+            element_size: 1,
+            count: 32,
+        };
+        assert_eq!(
+            numbering.changes(moved),
+            [Some(Change::Ends { start: 64 }), begins(1, 128)]
+        );
+    }
+
     proptest! {
         /// Against a list of all blocks in the order in which they began.
         #[test]

@@ -119,7 +119,7 @@ impl NewLayout {
     /// What to write into the source.
     pub fn definition(&self, structures: &Structures) -> Vec<String> {
         let layout = &structures.list[self.structure];
-        let bare = layout.name.rsplit("::").next().unwrap_or(&layout.name);
+        let bare = crate::structures::bare(&layout.name);
         let mut lines = Vec::new();
         for (number, part) in self.parts.iter().enumerate().rev() {
             let name = match number {

@@ -108,6 +108,14 @@ impl Target {
         }
     }
 
+    /// Whether an access to these bytes, from the start of an object, is not to its first part alone.
+    #[inline]
+    fn reaches_rest(&self, start: u64, end: u64) -> bool {
+        let behind = self.pieces.partition_point(|piece| piece.start <= start);
+        let mut pieces = self.pieces[behind.saturating_sub(1)..].iter();
+        end > self.size || pieces.any(|piece| piece.start < end && piece.part > 0)
+    }
+
     #[inline]
     fn piece_at(&self, inside: u64) -> Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= inside);
@@ -299,7 +307,7 @@ impl<'r> Rewriter<'r> {
         let (number, within) = (inside / target.size, inside % target.size);
         let piece = target.piece_at(within);
         let is_one = within + length <= piece.end;
-        if target.layout.has_pointer() && !(is_one && piece.part == 0) {
+        if target.layout.has_pointer() && target.reaches_rest(within, within.saturating_add(length)) {
             self.follow_pointer(mapped, stream, number, to);
         }
         let first = to.address.len();

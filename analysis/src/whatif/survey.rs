@@ -43,6 +43,11 @@ impl Purposes {
         &mut self.list[index]
     }
 
+    #[cfg(test)]
+    pub fn from_list(list: Vec<Purpose>) -> Purposes {
+        Purposes { list }
+    }
+
     pub fn all(&self) -> &[Purpose] {
         &self.list
     }
@@ -109,42 +114,42 @@ impl<'s> Survey<'s> {
             candidate.votes = 0;
         }
         let purpose = purposes.get_mut(candidate.number);
-        *purpose = self.judge(*purpose, field.structure, field.offset, inside);
+        *purpose = judge(self.structures, *purpose, field.structure, field.offset, inside);
     }
+}
 
-    /// What a block is for, given one more access `inside` bytes behind its start.
-    fn judge(&self, purpose: Purpose, structure: usize, offset: Option<u64>, inside: u64) -> Purpose {
-        let size = self.structures.list[structure].size;
-        let phase = offset
-            .map(|offset| inside.wrapping_sub(offset) as i64)
-            .map(|start| start.rem_euclid(size as i64) as u64);
-        let own = phase.map_or(Purpose::Unknown, |phase| Purpose::Array {
-            structure: structure as u32,
-            phase,
-        });
-        match purpose {
-            Purpose::Mixed => Purpose::Mixed,
-            Purpose::Unknown => own,
-            Purpose::Array { structure: known, .. } if known as usize == structure => match own {
-                Purpose::Unknown => purpose,
-                _ if own == purpose => purpose,
-                _ => Purpose::Mixed,
-            },
-            Purpose::Array { structure: known, .. }
-                if self.structures.contains(known as usize, structure) =>
-            {
-                purpose
+/// What a block is for, given one more access `inside` bytes behind its start.
+fn judge(
+    structures: &Structures,
+    purpose: Purpose,
+    structure: usize,
+    offset: Option<u64>,
+    inside: u64,
+) -> Purpose {
+    let size = structures.list[structure].size;
+    let phase = offset
+        .map(|offset| inside.wrapping_sub(offset) as i64)
+        .map(|start| start.rem_euclid(size as i64) as u64);
+    let own = phase.map_or(Purpose::Unknown, |phase| Purpose::Array {
+        structure: structure as u32,
+        phase,
+    });
+    match purpose {
+        Purpose::Mixed => Purpose::Mixed,
+        Purpose::Unknown => own,
+        Purpose::Array { structure: known, .. } if known as usize == structure => match own {
+            Purpose::Unknown => purpose,
+            _ if own == purpose => purpose,
+            _ => Purpose::Mixed,
+        },
+        Purpose::Array { structure: known, .. } if structures.contains(known as usize, structure) => purpose,
+        Purpose::Array { structure: known, .. } if structures.contains(structure, known as usize) => {
+            match own {
+                Purpose::Unknown => Purpose::Mixed,
+                own => own,
             }
-            Purpose::Array { structure: known, .. }
-                if self.structures.contains(structure, known as usize) =>
-            {
-                match own {
-                    Purpose::Unknown => Purpose::Mixed,
-                    own => own,
-                }
-            }
-            Purpose::Array { .. } => Purpose::Mixed,
         }
+        Purpose::Array { .. } => Purpose::Mixed,
     }
 }
 
@@ -229,5 +234,28 @@ impl Analysis for Survey<'_> {
         let mut found = self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         *found = shard.purposes;
         Findings::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::structures::{test_structure, test_structures};
+
+    #[test]
+    fn fields_at_odd_places_are_of_no_array() {
+        let structures = test_structures(test_structure(&[8, 8, 8]));
+        let array = |phase| Purpose::Array { structure: 0, phase };
+        let judged = |accesses: &[(Option<u64>, u64)]| {
+            let next = |purpose, &(offset, inside): &(Option<u64>, u64)| {
+                judge(&structures, purpose, 0, offset, inside)
+            };
+            accesses.iter().fold(Purpose::Unknown, next)
+        };
+        assert_eq!(judged(&[(Some(0), 0), (Some(8), 32), (Some(16), 64)]), array(0));
+        assert_eq!(judged(&[(Some(8), 16), (Some(0), 32)]), array(8));
+        assert_eq!(judged(&[(Some(0), 0), (Some(0), 8)]), Purpose::Mixed);
+        assert_eq!(judged(&[(None, 4)]), Purpose::Unknown);
+        assert_eq!(judged(&[(Some(0), 0), (None, 4)]), array(0));
     }
 }
