@@ -58,7 +58,7 @@ impl Parser<'_> {
                 .below(self.table.types.len() + 1, "type of a member")?
                 .checked_sub(1),
         };
-        if member.kind != MemberKind::BitField && (member.offset_bits | member.size_bits) % 8 != 0 {
+        if member.kind != MemberKind::BitField && !(member.offset_bits | member.size_bits).is_multiple_of(8) {
             return self
                 .cursor
                 .error("a member that is no bit-field lies between bytes");

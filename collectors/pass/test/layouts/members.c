@@ -13,7 +13,7 @@ struct arc {
     double last;
 };
 struct __attribute__((packed)) tight { char c; int i; };
-struct _Alignas(64) line { char c; };
+struct __attribute__((aligned(64))) line { char c; };
 struct unused { int never; };
 
 long sum(struct arc *arc, struct tight *tight, struct line *line) {
