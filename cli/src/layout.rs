@@ -1,6 +1,6 @@
 //! `trackway layout`.
 
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -33,8 +33,8 @@ pub struct LayoutArguments {
     #[arg(long = "type", value_name = "TYPE")]
     pub structure: Option<String>,
     /// Fields are accessed together if no more accesses of their thread than this lie between
-    #[arg(long, value_name = "ACCESSES", default_value = "100")]
-    pub window: NonZeroU64,
+    #[arg(long, value_name = "ACCESSES", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub window: u64,
     /// Structures to show, and pairs of fields of each; 0 for all
     #[arg(long, default_value_t = 5, value_name = "N")]
     pub top: usize,
@@ -79,7 +79,7 @@ pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
         arguments.top
     };
     let shown = Shown { only, top, rank_by };
-    let layout = Layout::new(structures, caches, arguments.window.get(), shown);
+    let layout = Layout::new(structures, caches, arguments.window, shown);
     let progress = ReadingProgress::new(&trace, arguments.quiet);
     let threads = arguments.threads.unwrap_or_else(processors::available);
     let advance = |accesses, bytes| progress.advance(accesses, bytes);

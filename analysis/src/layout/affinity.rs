@@ -10,28 +10,30 @@ const NEVER: u64 = 0;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Pairs {
     members: usize,
-    /// `counts[a * members + b]`: accesses to `a` in whose window the object's `b` was accessed.
+    /// `counts[a * members + b]`: accesses to `a` in whose window the object's `b` was accessed. Empty until there is one.
     counts: Vec<u64>,
 }
 
 impl Pairs {
     pub fn new(members: usize) -> Pairs {
-        let members = members.min(MAX_MEMBERS);
         Pairs {
-            members,
-            counts: vec![0; members * members],
+            members: members.min(MAX_MEMBERS),
+            counts: Vec::new(),
         }
     }
 
     /// Accesses to either in whose window the other was accessed.
     pub fn between(&self, a: usize, b: usize) -> u64 {
-        if a >= self.members || b >= self.members {
+        if a >= self.members || b >= self.members || self.counts.is_empty() {
             return 0;
         }
         self.counts[a * self.members + b] + self.counts[b * self.members + a]
     }
 
     pub fn add(&mut self, other: &Pairs) {
+        if self.counts.is_empty() {
+            self.counts.resize(other.counts.len(), 0);
+        }
         for (count, more) in self.counts.iter_mut().zip(&other.counts) {
             *count += more;
         }
@@ -91,6 +93,9 @@ impl Window {
         let is_live = self.latest[slot] != NEVER && self.latest[slot] >= oldest;
         self.latest[slot] = time;
         let times = &mut self.times[slot * self.stride..][..pairs.members.min(self.stride)];
+        if pairs.counts.is_empty() {
+            pairs.counts.resize(pairs.members * pairs.members, 0);
+        }
         let row = &mut pairs.counts[member * pairs.members..][..pairs.members];
         if is_live {
             for (count, &last) in row.iter_mut().zip(times.iter()) {

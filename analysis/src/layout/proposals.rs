@@ -278,7 +278,7 @@ impl Evidence<'_> {
     fn pad(&self) -> Option<Proposal> {
         let size = self.structure.size;
         let padded = size.next_power_of_two();
-        if size >= LINE_BYTES || LINE_BYTES % size == 0 || size * 4 < padded * 3 {
+        if size >= LINE_BYTES || LINE_BYTES.is_multiple_of(size) || size * 4 < padded * 3 {
             return None;
         }
         let name = &self.structure.name;
