@@ -194,10 +194,9 @@ mod tests {
                 }
             }
             let expected = naive(&accesses, length, 5);
-            for a in 0..5 {
-                for b in (0..5).filter(|&b| b != a) {
-                    prop_assert_eq!(pairs[0].between(a, b), expected[a][b] + expected[b][a]);
-                }
+            let all = (0..5).flat_map(|a| (0..5).map(move |b| (a, b)));
+            for (a, b) in all.filter(|(a, b)| a != b) {
+                prop_assert_eq!(pairs[0].between(a, b), expected[a][b] + expected[b][a]);
             }
         }
     }
