@@ -18,34 +18,47 @@ struct Cell {
     Vector velocity[PARTICLES_PER_CELL];
     Vector acceleration[PARTICLES_PER_CELL];
     int density[PARTICLES_PER_CELL];
+#ifndef SPLIT
     Cell *next;
+#endif
     int particles;
     char padding[164];
 };
+#ifndef SPLIT
 static_assert(sizeof(Cell) == 896, "a cell fills 14 cache lines");
+#endif
 
 class Grid {
   public:
     explicit Grid(size_t cells)
-        : cells_(static_cast<Cell *>(allocate(2 * cells, sizeof(Cell)))), count_(cells), spare_(cells_ + cells) {
+        : cells_(static_cast<Cell *>(allocate(2 * cells, sizeof(Cell)))),
+#ifdef SPLIT
+          next_(static_cast<Cell **>(allocate(2 * cells, sizeof(Cell *)))),
+#endif
+          count_(cells), spare_(cells_ + cells) {
         for (size_t i = 0; i < cells * PARTICLES_PER_CELL; i++)
             add(cells_[random_below(&random_, cells)]);
     }
     Grid(const Grid &) = delete;
     Grid &operator=(const Grid &) = delete;
-    ~Grid() { free(cells_); }
+    ~Grid() {
+#ifdef SPLIT
+        free(next_);
+#endif
+        free(cells_);
+    }
 
     // The loop that touches only `next`: how many cells have a continuation.
     size_t chained() const {
         size_t chained = 0;
         for (size_t i = 0; i < count_; i++)
-            for (const Cell *cell = cells_[i].next; cell; cell = cell->next)
+            for (const Cell *cell = next(&cells_[i]); cell; cell = next(cell))
                 chained++;
         return chained;
     }
 
     void accelerate(size_t index) {
-        for (Cell *cell = &cells_[index]; cell; cell = cell->next)
+        for (Cell *cell = &cells_[index]; cell; cell = next(cell))
             for (int p = 0; p < cell->particles; p++) {
                 cell->acceleration[p].y = -10 + cell->density[p] % 3;
                 cell->density[p] += cell->position[p].x & 1;
@@ -53,7 +66,7 @@ class Grid {
     }
 
     void move(size_t index) {
-        for (Cell *cell = &cells_[index]; cell; cell = cell->next)
+        for (Cell *cell = &cells_[index]; cell; cell = next(cell))
             for (int p = 0; p < cell->particles; p++) {
                 cell->velocity[p].y += cell->acceleration[p].y;
                 cell->position[p].x += cell->velocity[p].x;
@@ -73,19 +86,26 @@ class Grid {
     long long checksum() const {
         long long sum = 0;
         for (size_t i = 0; i < count_; i++)
-            for (const Cell *cell = &cells_[i]; cell; cell = cell->next)
+            for (const Cell *cell = &cells_[i]; cell; cell = next(cell))
                 for (int p = 0; p < cell->particles; p++)
                     sum = (sum * 7 + cell->position[p].x + cell->position[p].y + cell->position[p].z) % 1000000007;
         return sum;
     }
 
   private:
+#ifdef SPLIT
+    Cell *&next(const Cell *cell) const { return next_[cell - cells_]; }
+#else
+    static Cell *next(const Cell *cell) { return cell->next; }
+    static Cell *&next(Cell *cell) { return cell->next; }
+#endif
+
     void add(Cell &first) {
         Cell *cell = &first;
         while (cell->particles == PARTICLES_PER_CELL) {
-            if (!cell->next)
-                cell->next = spare_++;
-            cell = cell->next;
+            if (!next(cell))
+                next(cell) = spare_++;
+            cell = next(cell);
         }
         int p = cell->particles++;
         cell->position[p] = {coordinate(), coordinate(), coordinate()};
@@ -96,6 +116,9 @@ class Grid {
 
     uint64_t random_ = 13;
     Cell *cells_;
+#ifdef SPLIT
+    Cell **next_;
+#endif
     size_t count_;
     Cell *spare_; // the next unused cell of the second half
 };

@@ -9,6 +9,7 @@ pub mod blocks;
 pub mod cache;
 pub mod calls;
 mod engine;
+pub mod layout;
 mod live;
 pub mod map;
 pub mod memory;
@@ -21,6 +22,8 @@ pub mod reuse;
 mod share_out;
 pub mod sharing;
 pub mod slices;
+pub mod structures;
+pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order, Part};
 pub use engine::{run, Progress, RunSummary};

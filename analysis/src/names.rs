@@ -66,7 +66,7 @@ pub fn written_in(program: &Program, site: &Site) -> StringId {
     }
 }
 
-fn without_keyword(type_name: &str) -> &str {
+pub(crate) fn without_keyword(type_name: &str) -> &str {
     ["struct ", "class ", "union "]
         .iter()
         .find_map(|keyword| type_name.strip_prefix(keyword))

@@ -50,6 +50,8 @@ pub enum Verb {
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),
+    Layout(crate::layout::LayoutArguments),
+    Whatif(crate::whatif::WhatIfArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

@@ -11,6 +11,7 @@ mod export;
 mod failure;
 mod info;
 mod installation;
+mod layout;
 mod live;
 mod map;
 mod memory;
@@ -26,6 +27,7 @@ mod sharing;
 mod soundness;
 mod verify;
 mod view;
+mod whatif;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -73,6 +75,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
+        Verb::Layout(arguments) => layout::run(&arguments),
+        Verb::Whatif(arguments) => whatif::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),

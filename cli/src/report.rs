@@ -75,23 +75,32 @@ pub fn analysis(
     merges: bool,
     warnings: &mut Vec<String>,
 ) -> Result<Misses, Failure> {
-    let caches = form
-        .cache
-        .clone()
-        .unwrap_or_else(|| machine_caches(trace, warnings));
+    let (caches, rank_by) = caches(form.cache.clone(), form.sort, trace, merges, warnings)?;
+    let top = if form.top == 0 { usize::MAX } else { form.top };
+    Ok(Misses::new(caches, groupings, rank_by, top))
+}
+
+/// The caches to simulate, and what to rank by.
+pub fn caches(
+    chosen: Option<Caches>,
+    sort: Option<Measure>,
+    trace: &Trace,
+    merges: bool,
+    warnings: &mut Vec<String>,
+) -> Result<(Caches, Measure), Failure> {
+    let caches = chosen.unwrap_or_else(|| machine_caches(trace, warnings));
     // The accesses of one thread need no order, and those of growing streams have none.
     let caches = match merges && trace.streams().len() > 1 {
         true => caches,
         false => caches.all_private(),
     };
-    let rank_by = form.sort.unwrap_or_else(|| Measure::default_for(&caches));
-    if !rank_by.exists_in(&caches) {
-        return Err(Failure::new(format!(
+    let rank_by = sort.unwrap_or_else(|| Measure::default_for(&caches));
+    match rank_by.exists_in(&caches) {
+        true => Ok((caches, rank_by)),
+        false => Err(Failure::new(format!(
             "--sort: there are no {rank_by} with the caches {caches}"
-        )));
+        ))),
     }
-    let top = if form.top == 0 { usize::MAX } else { form.top };
-    Ok(Misses::new(caches, groupings, rank_by, top))
 }
 
 /// What was found, and what that rests on.

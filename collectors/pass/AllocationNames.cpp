@@ -22,7 +22,7 @@ bool isEmpty(const AllocationName &Name) { return Name.ElementType.empty() && Na
 void AllocationNames::setElement(const DIType *Type, AllocationName &Name) const {
     if (!Type || !Name.ElementType.empty())
         return;
-    Name.ElementType = Types.name(Type);
+    Name.ElementType = Types.canonicalName(Type);
     Name.ElementSize = Name.ElementType.empty() ? 0 : sizeInBytes(Type);
 }
 

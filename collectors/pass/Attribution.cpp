@@ -5,6 +5,7 @@
 #include "Filter.h"
 #include "Label.h"
 #include "Referents.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -24,11 +25,12 @@ bool isUnknown(const AccessName &Name) {
            Name.Kind == VariableKind::Unknown;
 }
 
-void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels) {
+void labelAccesses(Instruction &I, const Referents &Where, LabelWriter &Labels, StringSet<> &Objects) {
     for (const AccessPart &Part : accessParts(I, I.getModule()->getDataLayout())) {
         if (Part.Pointer->getType()->isVectorTy())
             continue;
         AccessName Name = Where.name(Part.Pointer, Part.Shape);
+        Objects.insert(Name.ObjectType);
         if (!isUnknown(Name))
             Labels.attach(I, roleOf(I, Part.Part), Name);
     }
@@ -81,12 +83,18 @@ PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     Referents Where(Types, M.getDataLayout());
     LabelWriter Labels(M);
     AllocationNames Allocations(Types, Where);
+    StringSet<> Objects;
     for (Function &F : M)
         for (Instruction &I : instructions(F)) {
-            labelAccesses(I, Where, Labels);
-            if (auto *Call = dyn_cast<CallBase>(&I); Call && mayAllocate(*Call))
-                attachAllocationName(*Call, Allocations.infer(*Call));
+            labelAccesses(I, Where, Labels, Objects);
+            if (auto *Call = dyn_cast<CallBase>(&I); Call && mayAllocate(*Call)) {
+                AllocationName Name = Allocations.infer(*Call);
+                Objects.insert(Name.ElementType);
+                attachAllocationName(*Call, Name);
+            }
         }
+    for (const auto &Object : Objects)
+        Types.keep(Object.getKey(), M);
     return PreservedAnalyses::all();
 }
 

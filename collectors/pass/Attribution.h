@@ -7,10 +7,12 @@
 #ifndef TRACKWAY_ATTRIBUTION_H
 #define TRACKWAY_ATTRIBUTION_H
 
+#include "Layouts.h"
 #include "llvm/IR/PassManager.h"
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace llvm {
 class CallBase;
@@ -65,6 +67,11 @@ class Namer {
     AccessName name(const llvm::Instruction &Access, unsigned Part) const;
     AllocationName allocation(const llvm::CallBase &) const;
 
+    // Of a variable; a structure bears its own name.
+    std::string type(const llvm::DIType *) const;
+    // Of the structures that bear these names, and of those within them.
+    std::vector<TypeLayout> layouts(llvm::ArrayRef<std::string> Types) const;
+
   private:
     struct State;
     std::unique_ptr<State> S;
@@ -74,7 +81,8 @@ class Namer {
 // called after the last use of a Namer.
 void removeLabels(llvm::Module &);
 
-// `print<trackway-names>`: a line for each access and each labelled allocation call, for tests and for the curious.
+// `print<trackway-names>`: a line for each access, each labelled allocation call, and each type with its members, for
+// tests and for the curious.
 struct NamePrinterPass : llvm::PassInfoMixin<NamePrinterPass> {
     explicit NamePrinterPass(llvm::raw_ostream &Out) : Out(Out) {}
     llvm::PreservedAnalyses run(llvm::Module &Module, llvm::ModuleAnalysisManager &);

@@ -10,6 +10,8 @@ namespace trackway {
 
 namespace {
 
+constexpr StringRef KeptTypes = "trackway.types";
+
 bool isQualifier(const DIDerivedType &Type) {
     switch (Type.getTag()) {
     case dwarf::DW_TAG_typedef:
@@ -45,6 +47,22 @@ StringRef pointerMark(const DIDerivedType &Type) {
     default:
         return "&&";
     }
+}
+
+bool isWrittenInC(const Module &M) {
+    auto IsC = [](const DICompileUnit *Unit) {
+        switch (Unit->getSourceLanguage()) {
+        case dwarf::DW_LANG_C:
+        case dwarf::DW_LANG_C89:
+        case dwarf::DW_LANG_C99:
+        case dwarf::DW_LANG_C11:
+        case dwarf::DW_LANG_C17:
+            return true;
+        default:
+            return false;
+        }
+    };
+    return any_of(M.debug_compile_units(), IsC);
 }
 
 // The name without any template arguments: the code and debug information spell them differently.
@@ -120,21 +138,27 @@ StringRef sourceName(const StructType &Type) {
     return Name == "anon" || Name.ends_with("::(anonymous)") || Name.ends_with("::anon") ? "" : Name;
 }
 
-DebugTypes::DebugTypes(const Module &M) {
+DebugTypes::DebugTypes(const Module &M) : IsC(isWrittenInC(M)) {
     DebugInfoFinder Finder;
     Finder.processModule(M);
-    for (const DIType *Type : Finder.types()) {
-        if (const auto *Composite = dyn_cast<DICompositeType>(Type))
-            addComposite(*Composite);
-        else if (const auto *Derived = dyn_cast<DIDerivedType>(Type))
-            addTypedef(*Derived);
-    }
+    for (const DIType *Type : Finder.types())
+        add(*Type);
+    if (const NamedMDNode *Kept = M.getNamedMetadata(KeptTypes))
+        for (const MDNode *Type : Kept->operands())
+            add(*cast<DIType>(Type));
     for (const auto &[Composite, Typedef] : TypedefOf)
         ByName[withoutArguments(qualified(*Typedef, Namespaces::All))].push_back(Composite);
 }
 
+void DebugTypes::add(const DIType &Type) {
+    if (const auto *Composite = dyn_cast<DICompositeType>(&Type))
+        addComposite(*Composite);
+    else if (const auto *Derived = dyn_cast<DIDerivedType>(&Type))
+        addTypedef(*Derived);
+}
+
 void DebugTypes::addComposite(const DICompositeType &Type) {
-    if (!isStructure(&Type) || Type.isForwardDecl())
+    if (!isStructure(&Type) || Type.isForwardDecl() || !Definitions.insert(&Type))
         return;
     if (!Type.getIdentifier().empty())
         ByIdentifier[Type.getIdentifier()] = &Type;
@@ -156,6 +180,72 @@ const std::string &DebugTypes::name(const DIType *Type) const {
         return Known->second;
     std::string Spelled = spell(Type);
     return Names[Type] = std::move(Spelled);
+}
+
+std::string DebugTypes::canonicalName(const DIType *Type) const {
+    const DIType *Bare = withoutQualifiers(Type);
+    if (isArray(Bare)) {
+        const auto *Array = cast<DICompositeType>(Bare);
+        return canonicalName(Array->getBaseType()) + dimensions(*Array);
+    }
+    return isStructure(Bare) ? name(Bare) : name(Type);
+}
+
+std::string DebugTypes::declaredName(const DIType *Type) const {
+    const DIType *Bare = withoutQualifiers(Type);
+    if (isArray(Bare)) {
+        const auto *Array = cast<DICompositeType>(Bare);
+        return declaredName(Array->getBaseType()) + dimensions(*Array);
+    }
+    bool IsAlias = Type && Type->getTag() == dwarf::DW_TAG_typedef;
+    if (const auto *Derived = dyn_cast_or_null<DIDerivedType>(Bare); Derived && isPointer(*Derived) && !IsAlias) {
+        std::string Target = declaredName(Derived->getBaseType());
+        if (!Target.empty())
+            return Target + (Target.back() == '*' ? "" : " ") + pointerMark(*Derived).str();
+    }
+    const std::string &Name = isStructure(Bare) ? name(Bare) : name(Type);
+    return tagOf(Bare) + Name;
+}
+
+// What C writes before the name of a structure or an enumeration that has one of its own.
+std::string DebugTypes::tagOf(const DIType *Type) const {
+    if (!IsC || !Type || Type->getName().empty())
+        return "";
+    switch (Type->getTag()) {
+    case dwarf::DW_TAG_structure_type:
+        return "struct ";
+    case dwarf::DW_TAG_union_type:
+        return "union ";
+    case dwarf::DW_TAG_enumeration_type:
+        return "enum ";
+    default:
+        return "";
+    }
+}
+
+ArrayRef<const DICompositeType *> DebugTypes::structuresNamed(StringRef Name) const {
+    if (ByFullName.empty())
+        for (const DICompositeType *Definition : Definitions)
+            ByFullName[name(Definition)].push_back(Definition);
+    auto Found = Name.empty() ? ByFullName.end() : ByFullName.find(Name);
+    return Found == ByFullName.end() ? ArrayRef<const DICompositeType *>() : Found->second;
+}
+
+void DebugTypes::keep(StringRef Name, Module &M) const {
+    ArrayRef<const DICompositeType *> Named = structuresNamed(Name);
+    if (Named.empty())
+        return;
+    NamedMDNode *Kept = M.getOrInsertNamedMetadata(KeptTypes);
+    for (const DICompositeType *Definition : Named) {
+        Kept->addOperand(const_cast<DICompositeType *>(Definition));
+        if (const DIDerivedType *Alias = TypedefOf.lookup(Definition))
+            Kept->addOperand(const_cast<DIDerivedType *>(Alias));
+    }
+}
+
+void removeKeptTypes(Module &M) {
+    if (NamedMDNode *Kept = M.getNamedMetadata(KeptTypes))
+        Kept->eraseFromParent();
 }
 
 std::string DebugTypes::qualified(const DIType &Type, Namespaces Shown) const {

@@ -3,6 +3,7 @@
 #define TRACKWAY_DEBUGTYPES_H
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfoMetadata.h"
@@ -37,6 +38,18 @@ class DebugTypes {
     // typedef of it. Empty: unknown.
     const std::string &name(const llvm::DIType *) const;
 
+    // The same, but a structure bears its own name where a typedef of it was used, even in an array.
+    std::string canonicalName(const llvm::DIType *) const;
+
+    // As a member of that type is declared, with `struct` where C asks for it.
+    std::string declaredName(const llvm::DIType *) const;
+
+    // All definitions that bear this name.
+    llvm::ArrayRef<const llvm::DICompositeType *> structuresNamed(llvm::StringRef Name) const;
+
+    // Keeps the definitions that bear the name, for those who look after optimisation, when nothing may refer to them.
+    void keep(llvm::StringRef Name, llvm::Module &) const;
+
     // The definition that a structure of the code stands for; null if there is none or several differ.
     const llvm::DICompositeType *find(const llvm::StructType &, uint64_t Size) const;
 
@@ -50,18 +63,26 @@ class DebugTypes {
   private:
     void addComposite(const llvm::DICompositeType &);
     void addTypedef(const llvm::DIDerivedType &);
+    void add(const llvm::DIType &);
     std::string spell(const llvm::DIType *) const;
+    std::string tagOf(const llvm::DIType *) const;
     enum class Namespaces { AsInSource, All }; // without or with those that are inline
     std::string qualified(const llvm::DIType &, Namespaces) const;
     const std::string &codeName(const llvm::DICompositeType &) const;
 
     using Candidates = llvm::SmallVector<const llvm::DICompositeType *, 1>;
+    bool IsC;
     llvm::StringMap<Candidates> ByName;
+    mutable llvm::StringMap<Candidates> ByFullName; // made when first asked for
+    llvm::SetVector<const llvm::DICompositeType *> Definitions;
     llvm::StringMap<const llvm::DICompositeType *> ByIdentifier;
     llvm::DenseMap<const llvm::DICompositeType *, const llvm::DIDerivedType *> TypedefOf;
     mutable llvm::DenseMap<const llvm::DIType *, std::string> Names;
     mutable llvm::DenseMap<const llvm::DICompositeType *, std::string> CodeNames; // as structures of the code are named
 };
+
+// Lets go of what DebugTypes kept.
+void removeKeptTypes(llvm::Module &);
 
 // The name that the front end gave a structure of the code, without its `struct.` and without `.123` or `.base`;
 // empty if it was anonymous.

@@ -21,16 +21,6 @@ std::string joinPath(StringRef Path, StringRef Name) {
     return (Path + "." + Name).str();
 }
 
-// A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
-const DIDerivedType *asPart(const DINode *Element) {
-    const auto *Part = dyn_cast_or_null<DIDerivedType>(Element);
-    if (!Part || Part->isStaticMember())
-        return nullptr;
-    if (Part->getTag() == dwarf::DW_TAG_inheritance)
-        return Part->isVirtual() ? nullptr : Part;
-    return Part->getTag() == dwarf::DW_TAG_member ? Part : nullptr;
-}
-
 bool isUnbounded(const DIType *Type) { return isArray(Type) && Type->getSizeInBits() == 0; }
 
 // The bits of its structure that a part covers.
@@ -41,11 +31,6 @@ std::pair<uint64_t, uint64_t> extent(const DIDerivedType &Part) {
         return {First, UINT64_MAX};
     uint64_t Size = Part.isBitField() || !Type ? Part.getSizeInBits() : Type->getSizeInBits();
     return {First, First + Size};
-}
-
-// As FieldPaths shows it: a base class by its name, an anonymous member not at all.
-std::string partName(const DIDerivedType &Part, const DebugTypes &Types) {
-    return Part.getTag() == dwarf::DW_TAG_inheritance ? Types.name(Part.getBaseType()) : Part.getName().str();
 }
 
 Spot enterPart(const Spot &Whole, const DIType &Structure, const DIDerivedType &Part, const DebugTypes &Types) {
@@ -129,6 +114,19 @@ bool isKindOf(const DIType *Type, const llvm::Type &Code) {
 }
 
 } // namespace
+
+const DIDerivedType *asPart(const DINode *Element) {
+    const auto *Part = dyn_cast_or_null<DIDerivedType>(Element);
+    if (!Part || Part->isStaticMember())
+        return nullptr;
+    if (Part->getTag() == dwarf::DW_TAG_inheritance)
+        return Part->isVirtual() ? nullptr : Part;
+    return Part->getTag() == dwarf::DW_TAG_member ? Part : nullptr;
+}
+
+std::string partName(const DIDerivedType &Part, const DebugTypes &Types) {
+    return Part.getTag() == dwarf::DW_TAG_inheritance ? Types.name(Part.getBaseType()) : Part.getName().str();
+}
 
 Spots FieldPaths::focus(const Spots &At, const StructType &Struct, uint64_t Size) const {
     Spots Found;

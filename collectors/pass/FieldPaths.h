@@ -59,6 +59,12 @@ class FieldPaths {
     const DebugTypes &Types;
 };
 
+// A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
+const llvm::DIDerivedType *asPart(const llvm::DINode *Element);
+
+// As paths show a part: a base class by its name, an anonymous member not at all.
+std::string partName(const llvm::DIDerivedType &Part, const DebugTypes &);
+
 // `{pos.x|pos.y}` becomes `pos.{x|y}`; duplicates go; empty if one of them is.
 std::string joinNames(llvm::ArrayRef<std::string>);
 

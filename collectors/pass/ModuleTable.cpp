@@ -30,8 +30,8 @@ static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
         byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
 }
 
-ModuleTable::ModuleTable(const Module &M, bool HasOracle, bool RecordsCalls, bool RecordsOrder)
-    : M(M), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0) | (RecordsOrder ? 4 : 0)) {
+ModuleTable::ModuleTable(const Module &M, const Namer &Names, bool HasOracle, bool RecordsCalls, bool RecordsOrder)
+    : M(M), Names(Names), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0) | (RecordsOrder ? 4 : 0)) {
     string("");
     SourceFile = string(M.getSourceFileName());
     auto Units = M.debug_compile_units();
@@ -259,6 +259,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
 void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
              Value = string(N.Name.ValueType), Where = location(*N.A.Where);
+    noteType(N.Name.ObjectType);
     raw_string_ostream OS(SiteList.Bytes);
     varint(OS, Function);
     varint(OS, N.A.Ordinal);
@@ -278,6 +279,7 @@ void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function)
     const CallBase *Call = N.Call.Call;
     uint32_t Where = location(*Call), Allocator = string(Call->getCalledFunction()->getName()),
              Element = string(N.Name.ElementType), Variable = string(N.Name.Variable);
+    noteType(N.Name.ElementType);
     raw_string_ostream OS(AllocationList.Bytes);
     varint(OS, Function);
     varint(OS, N.Call.Ordinal);
@@ -334,23 +336,26 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     NextSegment += R.Segments.size();
 }
 
-// A variable's type as its declaration spells it; empty where that takes more than names, pointers and arrays.
-static std::string typeName(const DIType *T, unsigned Depth = 0) {
-    if (!T || Depth > 8)
-        return "";
-    if (!T->getName().empty())
-        return T->getName().str();
-    if (auto *D = dyn_cast<DIDerivedType>(T)) {
-        std::string Base = typeName(D->getBaseType(), Depth + 1);
-        if (D->getTag() == dwarf::DW_TAG_pointer_type)
-            return (Base.empty() ? "void" : Base) + " *";
-        return D->getTag() == dwarf::DW_TAG_const_type && !Base.empty() ? "const " + Base : Base;
+void ModuleTable::noteType(StringRef Name) {
+    if (!Name.empty() && NotedTypes.insert(Name).second)
+        TypeNames.push_back(Name.str());
+}
+
+void ModuleTable::writeType(raw_ostream &OS, const TypeLayout &T) {
+    varint(OS, string(T.Name));
+    byte(OS, static_cast<uint8_t>(T.Kind));
+    varint(OS, T.Size);
+    varint(OS, T.Alignment);
+    varint(OS, T.Members.size());
+    for (const MemberLayout &Member : T.Members) {
+        varint(OS, string(Member.Name));
+        varint(OS, string(Member.Type));
+        byte(OS, static_cast<uint8_t>(Member.Kind));
+        varint(OS, Member.OffsetInBits);
+        varint(OS, Member.SizeInBits);
+        varint(OS, Member.Alignment);
+        varint(OS, Member.Nested ? 1 + *Member.Nested : 0);
     }
-    if (auto *C = dyn_cast<DICompositeType>(T); C && C->getTag() == dwarf::DW_TAG_array_type) {
-        std::string Element = typeName(C->getBaseType(), Depth + 1);
-        return Element.empty() ? "" : Element + "[]";
-    }
-    return "";
 }
 
 void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
@@ -358,20 +363,27 @@ void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
     G->getDebugInfo(Debug);
     const DIGlobalVariable *V = Debug.empty() ? nullptr : Debug[0]->getVariable();
     varint(OS, string(V ? V->getName() : G->getName()));
-    varint(OS, string(V ? typeName(V->getType()) : ""));
+    std::string Type = V ? Names.type(V->getType()) : "";
+    noteType(StringRef(Type).take_until([](char Letter) { return Letter == '['; }));
+    varint(OS, string(Type));
     varint(OS,
            G->getValueType()->isSized() ? M.getDataLayout().getTypeAllocSize(G->getValueType()).getFixedValue() : 0);
     varint(OS, V ? addLocation("", V->getFile(), V->getLine(), 0, 0) : 0);
 }
 
 std::string ModuleTable::serialize() const {
-    // Symbols come before strings are complete: their names and places are strings and locations too.
+    // Symbols and types come before strings are complete: their names and places are strings and locations too.
     ModuleTable Complete = *this;
     {
         raw_string_ostream OS(Complete.SymbolList.Bytes);
         for (GlobalVariable *G : symbols())
             Complete.writeSymbol(OS, G);
         Complete.SymbolList.Count = Symbols.size();
+        raw_string_ostream TypeOS(Complete.TypeList.Bytes);
+        std::vector<TypeLayout> Types = Names.layouts(Complete.TypeNames);
+        for (const TypeLayout &T : Types)
+            Complete.writeType(TypeOS, T);
+        Complete.TypeList.Count = Types.size();
     }
     std::string Text;
     raw_string_ostream OS(Text);
@@ -388,6 +400,7 @@ std::string ModuleTable::serialize() const {
     WriteList(Complete.SiteList);
     WriteList(Complete.AllocationList);
     WriteList(Complete.SegmentList);
+    WriteList(Complete.TypeList);
 
     std::string Table;
     raw_string_ostream Out(Table);

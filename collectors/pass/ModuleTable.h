@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 
 namespace trackway {
@@ -47,7 +48,7 @@ struct FunctionRecord {
 
 class ModuleTable {
   public:
-    explicit ModuleTable(const llvm::Module &M, bool HasOracle, bool RecordsCalls, bool RecordsOrder);
+    ModuleTable(const llvm::Module &M, const Namer &Names, bool HasOracle, bool RecordsCalls, bool RecordsOrder);
 
     uint32_t segmentCount() const { return NextSegment; }
     void addFunction(const FunctionRecord &R);
@@ -69,6 +70,8 @@ class ModuleTable {
     void writeExpression(llvm::raw_ostream &OS, const RegisterExpression &E);
     void addSite(const NamedAccess &N, uint32_t Function);
     void addAllocationSite(const NamedAllocation &N, uint32_t Function);
+    void noteType(llvm::StringRef Name);
+    void writeType(llvm::raw_ostream &OS, const TypeLayout &T);
 
     struct Body {
         uint32_t Count = 0;
@@ -76,6 +79,7 @@ class ModuleTable {
     };
 
     const llvm::Module &M;
+    const Namer &Names;
     uint16_t Flags;
     uint32_t SourceFile, Producer;
     uint32_t NextSegment = 0;
@@ -83,8 +87,10 @@ class ModuleTable {
     llvm::MapVector<llvm::GlobalVariable *, uint32_t> Symbols;
     llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationIds;
     llvm::DenseMap<const llvm::DIFile *, uint32_t> FileIds;
+    std::vector<std::string> TypeNames; // of sites, allocations and symbols, each once
+    llvm::StringSet<> NotedTypes;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
-    Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList;
+    Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList;
 };
 
 } // namespace trackway

@@ -44,17 +44,34 @@ void print(raw_ostream &Out, const CallBase &Call, const AllocationName &Name) {
         << " variable='" << Name.Variable << "'\n";
 }
 
+void print(raw_ostream &Out, const TypeLayout &Type) {
+    Out << "type '" << Type.Name << "' size=" << Type.Size << " align=" << Type.Alignment << '\n';
+    for (const MemberLayout &Member : Type.Members) {
+        Out << "  member '" << Member.Name << "' type='" << Member.Type << "' bits=" << Member.OffsetInBits << '+'
+            << Member.SizeInBits << " align=" << Member.Alignment << " kind=" << unsigned(Member.Kind);
+        if (Member.Nested)
+            Out << " nested=" << *Member.Nested;
+        Out << '\n';
+    }
+}
+
 } // namespace
 
 PreservedAnalyses NamePrinterPass::run(Module &M, ModuleAnalysisManager &) {
     Namer Names(M);
+    std::vector<std::string> Objects;
     for (const Function &F : M)
         for (const Instruction &I : instructions(F)) {
-            for (const AccessPart &Part : accessParts(I, M.getDataLayout()))
-                print(Out, I, Part, Names.name(I, Part.Pointer, Part.Shape.Size, Part.Part));
+            for (const AccessPart &Part : accessParts(I, M.getDataLayout())) {
+                AccessName Name = Names.name(I, Part.Pointer, Part.Shape.Size, Part.Part);
+                print(Out, I, Part, Name);
+                Objects.push_back(Name.ObjectType);
+            }
             if (const auto *Call = dyn_cast<CallBase>(&I); Call && Call->getType()->isPointerTy())
                 print(Out, *Call, Names.allocation(*Call));
         }
+    for (const TypeLayout &Type : Names.layouts(Objects))
+        print(Out, Type);
     return PreservedAnalyses::all();
 }
 

@@ -92,8 +92,18 @@ AllocationName Namer::allocation(const CallBase &Call) const {
     return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;
 }
 
+std::string Namer::type(const DIType *Type) const { return Type ? S->Types.canonicalName(Type) : ""; }
+
+std::vector<TypeLayout> Namer::layouts(ArrayRef<std::string> Types) const {
+    Layouts Found(S->Types);
+    for (const std::string &Type : Types)
+        Found.add(Type);
+    return Found.take();
+}
+
 void removeLabels(Module &M) {
     removeAllLabels(M);
+    removeKeptTypes(M);
     for (Function &F : M)
         for (Instruction &I : instructions(F))
             if (auto *Call = dyn_cast<CallBase>(&I))

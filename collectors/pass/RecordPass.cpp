@@ -76,7 +76,7 @@ class ModuleRecorder {
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
                    const Allocators &Allocs, raw_ostream *Plans)
         : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection), Reference(M),
-          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, O.Oracle, O.RecordCalls, RecordsOrder) {}
+          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, O.Oracle, O.RecordCalls, RecordsOrder) {}
 
     bool run() {
         std::vector<Function *> Functions;

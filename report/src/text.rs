@@ -116,6 +116,8 @@ fn cell(column: Column, row: usize) -> String {
     match (column.value(row), column.unit()) {
         (Value::None, unit) if unit.is_text() => String::new(),
         (Value::None, _) => "-".into(),
+        // Code keeps its indentation.
+        (Value::Text(text), Unit::Source) => printable(text.trim_end()),
         (Value::Text(text), _) => printable(text.trim()),
         (Value::Integer(number), Unit::Count | Unit::Bytes) => grouped(number),
         (Value::Integer(number), _) => number.to_string(),

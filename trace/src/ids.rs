@@ -30,6 +30,8 @@ ids! {
     SymbolId;
     /// A string that the program's tables share; see [`crate::Program::string`]. 0 is the empty string.
     StringId;
+    /// A structure: an index into [`crate::Program::types`].
+    TypeId;
     /// One loaded module (translation unit): an index into [`crate::Program::modules`].
     ModuleId;
 }

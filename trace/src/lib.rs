@@ -33,15 +33,15 @@ pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
-pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
+pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::encode_module;
 pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
-    AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, Module, Program, Site,
-    Symbol, VariableKind,
+    AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
+    Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
 };
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};

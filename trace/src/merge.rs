@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::module::ModulePayload;
-use crate::table::{Operation, Segment, Table, TableError, TableLocation};
+use crate::table::{Operation, Segment, Table, TableError, TableLocation, TableType};
 use crate::{
-    AllocationSite, AllocationSiteId, Function, FunctionId, Location, LocationId, Module, ModuleId, Program,
-    Site, SiteId, StringId, Symbol,
+    AllocationSite, AllocationSiteId, Function, FunctionId, Location, LocationId, MemberLayout, Module,
+    ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
 };
 
 /// No module has a segment of this id.
@@ -20,6 +20,8 @@ pub(crate) struct Loaded {
     pub(crate) modules: Vec<LoadedModule>,
     /// From a segment's id to the index of its module, densely.
     pub(crate) module_of_segment: Vec<u32>,
+    /// The program's types, so that one that several modules declare is merged once.
+    known_types: HashMap<TypeLayout, TypeId>,
 }
 
 impl Loaded {
@@ -249,6 +251,7 @@ impl Merger {
             address: None,
             location: location(symbol.location),
         });
+        merge_types(program, &mut self.loaded.known_types, &table.types, string);
         let segments_of = |first: u32, count: u32| first..first + count;
         let merged = MergedTable {
             functions: first_function..program.functions.len() as u32,
@@ -279,6 +282,39 @@ impl Merger {
 fn loop_count(segments: &[Segment]) -> u64 {
     let operations = segments.iter().flat_map(|segment| &segment.operations);
     operations.map(Operation::loop_count).sum()
+}
+
+/// Appends those types of a table that are new: most structures are declared in several modules.
+fn merge_types(
+    program: &mut Program,
+    known: &mut HashMap<TypeLayout, TypeId>,
+    types: &[TableType],
+    string: impl Fn(u32) -> StringId,
+) {
+    let mut ids: Vec<TypeId> = Vec::with_capacity(types.len());
+    for entry in types {
+        let members = entry.members.iter().map(|member| MemberLayout {
+            name: string(member.name),
+            type_name: string(member.type_name),
+            kind: member.kind,
+            offset_bits: member.offset_bits,
+            size_bits: member.size_bits,
+            alignment: member.alignment,
+            nested: member.nested.map(|nested| ids[nested as usize]),
+        });
+        let layout = TypeLayout {
+            name: string(entry.name),
+            kind: entry.kind,
+            size: entry.size,
+            alignment: entry.alignment,
+            members: members.collect(),
+        };
+        let id = *known.entry(layout).or_insert_with_key(|layout| {
+            program.types.push(layout.clone());
+            TypeId(program.types.len() as u32 - 1)
+        });
+        ids.push(id);
+    }
 }
 
 /// Appends a table's locations, all but the unknown one, and says where each went.

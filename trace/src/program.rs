@@ -2,7 +2,7 @@
 
 use crate::interner::Interner;
 use crate::table::TableError;
-use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId};
+use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 
 /// The tables of all modules under one numbering. A table that was loaded several times (fork and exec, a plug-in
 /// opened twice) counts once in everything but `modules` and `symbols`.
@@ -16,6 +16,8 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Number 0 is the unknown place.
     pub locations: Vec<Location>,
+    /// Structures whose fields the sites name; those of which one has members stand before it.
+    pub types: Vec<TypeLayout>,
     /// The loaded modules in the order of the trace, or of the tables in a program's file.
     pub modules: Vec<Module>,
 }
@@ -127,6 +129,35 @@ pub struct Symbol {
     pub location: LocationId,
 }
 
+/// Where the members of a structure lie.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TypeLayout {
+    /// Empty: it has none, or shares it with others of its module that differ.
+    pub name: StringId,
+    pub kind: StructureKind,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes; a power of two.
+    pub alignment: u64,
+    /// In the order of their offsets.
+    pub members: Vec<MemberLayout>,
+}
+
+/// A field, a bit-field or a base class of a structure.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct MemberLayout {
+    /// As in the paths of fields; that of a base class is its type. Empty: anonymous.
+    pub name: StringId,
+    pub type_name: StringId,
+    pub kind: MemberKind,
+    pub offset_bits: u64,
+    pub size_bits: u64,
+    /// Bytes; a power of two.
+    pub alignment: u64,
+    /// The member's type if it is a structure, or its elements' if it is an array of structures.
+    pub nested: Option<TypeId>,
+}
+
 /// A place in the source, perhaps inlined into another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Location {
@@ -218,6 +249,24 @@ table_enum! {
 }
 
 table_enum! {
+    /// What a structure was declared as.
+    StructureKind {
+        Struct = 0 "struct",
+        Class = 1 "class",
+        Union = 2 "union",
+    }
+}
+
+table_enum! {
+    /// What a member of a structure is.
+    MemberKind {
+        Field = 0 "field",
+        BitField = 1 "bit-field",
+        Base = 2 "base class",
+    }
+}
+
+table_enum! {
     /// What an allocation site does.
     AllocationOperation {
         Allocate = 0 "allocate",
@@ -260,6 +309,10 @@ impl Program {
 
     pub fn symbol(&self, id: SymbolId) -> &Symbol {
         &self.symbols[id.index()]
+    }
+
+    pub fn type_layout(&self, id: TypeId) -> &TypeLayout {
+        &self.types[id.index()]
     }
 
     pub fn location(&self, id: LocationId) -> &Location {

@@ -6,11 +6,12 @@ use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::oracle::{encode_summaries, Account, OracleAccess};
 use trackway_trace::table::{
     AllocatedBlock, Encoding, Expression, Operation, Segment, Table, TableAllocationSite, TableFunction,
-    TableLocation, TableSite, TableSymbol, Term,
+    TableLocation, TableMember, TableSite, TableSymbol, TableType, Term,
 };
 use trackway_trace::{
     encode_module, AccessKind, AllocationOperation, CacheInfo, ChunkFields, ChunkKind, Codec, Coverage,
-    EndInfo, ProcessEvent, ProcessInfo, StartInfo, TraceError, TraceWriter, VariableKind,
+    EndInfo, MemberKind, ProcessEvent, ProcessInfo, StartInfo, StructureKind, TraceError, TraceWriter,
+    VariableKind,
 };
 
 pub const FIRST_SEGMENT: u32 = 1;
@@ -254,6 +255,21 @@ pub fn table() -> Table {
             variable: 6,
         }],
         segments: segments(),
+        types: vec![TableType {
+            name: 7,
+            kind: StructureKind::Struct,
+            size: 16,
+            alignment: 8,
+            members: vec![TableMember {
+                name: 8,
+                type_name: 0,
+                kind: MemberKind::Field,
+                offset_bits: 64,
+                size_bits: 64,
+                alignment: 8,
+                nested: None,
+            }],
+        }],
     }
 }
 

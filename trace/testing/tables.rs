@@ -3,10 +3,11 @@
 use super::choices::Choices;
 use trackway_trace::table::{
     AllocatedBlock, Encoding, Expression, Operation, Segment, Table, TableAllocationSite, TableFunction,
-    TableLocation, TableSite, TableSymbol, Term,
+    TableLocation, TableMember, TableSite, TableSymbol, TableType, Term,
 };
 use trackway_trace::{
-    AccessKind, AllocationOperation, Coverage, Side, Synchronisation, Synchroniser, VariableKind,
+    AccessKind, AllocationOperation, Coverage, MemberKind, Side, StructureKind, Synchronisation,
+    Synchroniser, VariableKind,
 };
 
 const REGISTERS: u32 = 7;
@@ -60,8 +61,41 @@ fn frame() -> Table {
         ],
         sites: (0..SITES).map(site).collect(),
         allocation_sites: (0..ALLOCATION_SITES).map(allocation_site).collect(),
+        types: types(),
         ..Table::default()
     }
+}
+
+/// A structure with another and a bit-field in it.
+fn types() -> Vec<TableType> {
+    let member = |kind, offset_bits, size_bits, nested| TableMember {
+        name: 6,
+        type_name: 5,
+        kind,
+        offset_bits,
+        size_bits,
+        alignment: 8,
+        nested,
+    };
+    let structure = |name, size, members| TableType {
+        name,
+        kind: StructureKind::Struct,
+        size,
+        alignment: 8,
+        members,
+    };
+    vec![
+        structure(0, 8, vec![member(MemberKind::Field, 0, 64, None)]),
+        structure(
+            5,
+            24,
+            vec![
+                member(MemberKind::Base, 0, 64, Some(0)),
+                member(MemberKind::BitField, 67, 5, None),
+                member(MemberKind::Field, 128, 64, Some(0)),
+            ],
+        ),
+    ]
 }
 
 fn site(number: u32) -> TableSite {

@@ -9,7 +9,9 @@ use std::path::Path;
 use testing::golden::{self, ACCESSES, GLOBAL_ADDRESS, WALK};
 use trackway_trace::check::{check_structure, Interpreter};
 use trackway_trace::oracle::{compare, function_hash, Comparer, Comparison, Incomparable, StreamComparison};
-use trackway_trace::{AllocationSiteId, Decoder, Event, FunctionId, GapReason, StringId, Trace};
+use trackway_trace::{
+    AllocationSiteId, Decoder, Event, FunctionId, GapReason, StringId, StructureKind, Trace,
+};
 
 fn open() -> Trace {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v1.trackway");
@@ -54,6 +56,16 @@ fn describes_the_program() {
     assert_eq!(program.inline_stack(site.location).count(), 1);
     assert_eq!(text(program.allocation_sites[0].allocator), "malloc");
     assert_eq!(function_hash("list.c", "walk"), WALK);
+    let node = &program.types[0];
+    assert_eq!(
+        (text(node.name), node.kind, node.size, node.alignment),
+        ("struct node", StructureKind::Struct, 16, 8)
+    );
+    let next = &node.members[0];
+    assert_eq!(
+        (text(next.name), next.offset_bits, next.size_bits),
+        ("next", 64, 64)
+    );
 }
 
 #[test]

@@ -5,31 +5,43 @@
 enum { WINDOW = 256, CLOSED_ONE_IN = 8, CAPACITY = 4 };
 
 static struct arc *allocate_arcs(size_t count) {
-    struct arc *arcs = aligned_alloc(64, count * sizeof *arcs);
+    struct arc *arcs = aligned_alloc(64, (count * sizeof *arcs + 63) / 64 * 64);
     if (!arcs) {
         fprintf(stderr, "out of memory\n");
         exit(1);
     }
+#ifdef SPLIT
+    struct arc_rest *rests = allocate(count, sizeof *rests);
+    for (size_t i = 0; i < count; i++)
+        arcs[i].rest = &rests[i];
+#endif
     return arcs;
+}
+
+static void free_arcs(struct arc *arcs) {
+#ifdef SPLIT
+    free(arcs->rest);
+#endif
+    free(arcs);
 }
 
 static void link_arc(struct arc *arc) {
     struct node *tail = arc->tail, *head = arc->head;
-    arc->nextout = NULL;
+    REST(arc)->nextout = NULL;
     if (tail->arc_tmp)
-        tail->arc_tmp->nextout = arc;
+        REST(tail->arc_tmp)->nextout = arc;
     else
         tail->firstout = arc;
     tail->arc_tmp = arc;
-    arc->nextin = head->firstin;
+    REST(arc)->nextin = head->firstin;
     head->firstin = arc;
 }
 
 static void init_arc(struct arc *arc, struct node *tail, struct node *head, cost_t cost, int ident) {
     arc->tail = tail;
     arc->head = head;
-    arc->cost = arc->org_cost = cost;
-    arc->flow = 0;
+    arc->cost = REST(arc)->org_cost = cost;
+    REST(arc)->flow = 0;
     arc->ident = ident;
     link_arc(arc);
 }
@@ -77,8 +89,8 @@ void build_network(struct network *net, size_t node_count, size_t degree) {
 void free_network(struct network *net) {
     free(net->nodes);
     free(net->supply);
-    free(net->arcs);
-    free(net->artificial_arcs);
+    free_arcs(net->arcs);
+    free_arcs(net->artificial_arcs);
 }
 
 void print_network(const struct network *net) {
@@ -87,5 +99,5 @@ void print_network(const struct network *net) {
         printf("n %zu %ld\n", i, net->supply[i]);
     for (const struct arc *arc = net->arcs; arc < net->arcs + net->arc_count; arc++)
         if (arc->ident != FIXED)
-            printf("a %d %d 0 %ld %ld\n", arc->tail->number, arc->head->number, net->capacity, arc->org_cost);
+            printf("a %d %d 0 %ld %ld\n", arc->tail->number, arc->head->number, net->capacity, REST(arc)->org_cost);
 }

@@ -10,27 +10,27 @@ static void fail(const char *what, long number) {
 
 static void check_conservation(const struct network *net, const struct node *node) {
     flow_t balance = net->supply[node->number];
-    for (const struct arc *arc = node->firstout; arc; arc = arc->nextout)
-        balance -= arc->flow;
-    for (const struct arc *arc = node->firstin; arc; arc = arc->nextin)
-        balance += arc->flow;
+    for (const struct arc *arc = node->firstout; arc; arc = REST(arc)->nextout)
+        balance -= REST(arc)->flow;
+    for (const struct arc *arc = node->firstin; arc; arc = REST(arc)->nextin)
+        balance += REST(arc)->flow;
     if (balance != 0)
         fail("supply is not carried away", node->number);
 }
 
 // Complementary slackness: together with feasibility it proves the optimum.
 static void check_arc(const struct network *net, const struct arc *arc) {
-    cost_t reduced_cost = arc->org_cost - arc->tail->potential + arc->head->potential;
-    if (arc->flow < 0 || arc->flow > net->capacity)
+    cost_t reduced_cost = REST(arc)->org_cost - arc->tail->potential + arc->head->potential;
+    if (REST(arc)->flow < 0 || REST(arc)->flow > net->capacity)
         fail("flow out of bounds", arc - net->arcs);
     if (arc->ident == FIXED) {
-        if (arc->flow != 0)
+        if (REST(arc)->flow != 0)
             fail("flow on a closed arc", arc - net->arcs);
         return;
     }
-    if (arc->flow < net->capacity && reduced_cost < 0)
+    if (REST(arc)->flow < net->capacity && reduced_cost < 0)
         fail("more flow would pay", arc - net->arcs);
-    if (arc->flow > 0 && reduced_cost > 0)
+    if (REST(arc)->flow > 0 && reduced_cost > 0)
         fail("less flow would pay", arc - net->arcs);
 }
 
@@ -40,7 +40,7 @@ cost_t checked_cost(const struct network *net) {
         check_conservation(net, &net->nodes[i]);
     for (const struct arc *arc = net->arcs; arc < net->arcs + net->arc_count; arc++) {
         check_arc(net, arc);
-        cost += arc->flow * arc->org_cost;
+        cost += REST(arc)->flow * REST(arc)->org_cost;
     }
     return cost;
 }

@@ -12,6 +12,22 @@ enum orientation { DOWN = 0, UP = 1 }; // of a node's basic arc: from its predec
 
 struct node;
 
+#ifdef SPLIT
+// What pricing doesn't look at.
+struct arc_rest {
+    struct arc *nextout, *nextin;
+    flow_t flow;
+    cost_t org_cost;
+};
+
+struct arc {
+    struct arc_rest *rest;
+    int ident; // enum arc_state
+    cost_t cost;
+    struct node *tail, *head;
+};
+#define REST(arc) (arc)->rest
+#else
 // 64 bytes: an arc fills a cache line.
 struct arc {
     cost_t cost;
@@ -21,6 +37,8 @@ struct arc {
     flow_t flow;
     cost_t org_cost;
 };
+#define REST(arc) (arc)
+#endif
 
 struct node {
     cost_t potential;

@@ -34,7 +34,12 @@ static void start_basis(struct network *net) {
         struct arc *arc = &net->artificial_arcs[i - 1];
         flow_t supply = net->supply[i];
         node->orientation = supply >= 0 ? UP : DOWN;
+#ifdef SPLIT
+        *arc = (struct arc){.rest = arc->rest, .cost = ARTIFICIAL_COST, .ident = BASIC};
+        *arc->rest = (struct arc_rest){.org_cost = ARTIFICIAL_COST};
+#else
         *arc = (struct arc){.cost = ARTIFICIAL_COST, .org_cost = ARTIFICIAL_COST, .ident = BASIC};
+#endif
         arc->tail = supply >= 0 ? node : root;
         arc->head = supply >= 0 ? root : node;
         node->flow = supply >= 0 ? supply : -supply;
@@ -154,11 +159,11 @@ static void exchange(const struct network *net, const struct pivot *pivot) {
     struct node *inner = pivot->leaving_on_from_side ? pivot->from : pivot->to;
     struct node *parent = pivot->leaving_on_from_side ? pivot->to : pivot->from;
     flow_t flow = entering->ident == AT_LOWER ? pivot->amount : net->capacity - pivot->amount;
-    leaving_arc->flow = pivot->leaving->flow;
+    REST(leaving_arc)->flow = pivot->leaving->flow;
     if (is_artificial(net, leaving_arc))
         leaving_arc->ident = FIXED;
     else
-        leaving_arc->ident = leaving_arc->flow == 0 ? AT_LOWER : AT_UPPER;
+        leaving_arc->ident = REST(leaving_arc)->flow == 0 ? AT_LOWER : AT_UPPER;
     entering->ident = BASIC;
     rehang(inner, parent, entering, flow, pivot->leaving);
     refresh_subtree(inner);
@@ -174,7 +179,7 @@ static void pivot_on(struct network *net, struct arc *entering) {
     if (pivot.leaving) {
         exchange(net, &pivot);
     } else {
-        entering->flow = rises ? net->capacity : 0;
+        REST(entering)->flow = rises ? net->capacity : 0;
         entering->ident = rises ? AT_UPPER : AT_LOWER;
     }
     net->pivots++;
@@ -186,5 +191,5 @@ void solve_network(struct network *net) {
     for (struct arc *entering; (entering = price_next_group(net));)
         pivot_on(net, entering);
     for (size_t i = 1; i <= net->node_count; i++)
-        net->nodes[i].basic_arc->flow = net->nodes[i].flow;
+        REST(net->nodes[i].basic_arc)->flow = net->nodes[i].flow;
 }

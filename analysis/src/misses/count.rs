@@ -122,7 +122,7 @@ impl Analysis for Misses {
 }
 
 /// Whether an access of this kind writes, perhaps besides reading.
-fn stores(kind: AccessKind) -> bool {
+pub(crate) fn stores(kind: AccessKind) -> bool {
     match kind {
         AccessKind::Load | AccessKind::AtomicLoad | AccessKind::CopyRead => false,
         AccessKind::Store

@@ -2,12 +2,12 @@
 
 mod answer;
 pub(crate) mod audit;
-mod count;
+pub(crate) mod count;
 pub(crate) mod group;
 mod levels;
 mod measure;
 mod part;
-mod shard;
+pub(crate) mod shard;
 mod source;
 mod tables;
 

@@ -33,7 +33,7 @@ pub(super) struct CountedSite {
 }
 
 impl MissesShard {
-    pub(super) fn new(caches: &Caches, part: Part) -> MissesShard {
+    pub(crate) fn new(caches: &Caches, part: Part) -> MissesShard {
         MissesShard {
             simulation: Simulator::new(caches).zip(caches.line_changes()),
             part: (part != Part::WHOLE).then(|| LinePart::new(caches, part)),
@@ -44,7 +44,7 @@ impl MissesShard {
     }
 
     /// For each site of the program, whether it stores; those that the shard knows come first.
-    pub(super) fn take_sites(&mut self, stores: impl Iterator<Item = bool>) {
+    pub(crate) fn take_sites(&mut self, stores: impl Iterator<Item = bool>) {
         let new = stores.skip(self.sites.len()).map(|stores| CountedSite {
             stores,
             ..CountedSite::default()
@@ -52,7 +52,7 @@ impl MissesShard {
         self.sites.extend(new);
     }
 
-    pub(super) fn take(&mut self, batch: &Batch) {
+    pub(crate) fn take(&mut self, batch: &Batch) {
         let before = self.simulated();
         self.simulate(batch);
         let come_to = self.simulated() - before;
@@ -99,7 +99,7 @@ impl MissesShard {
         with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
     }
 
-    pub(super) fn merge(&mut self, from: &MissesShard) {
+    pub(crate) fn merge(&mut self, from: &MissesShard) {
         if self.sites.len() < from.sites.len() {
             self.sites.resize(from.sites.len(), CountedSite::default());
         }
@@ -112,16 +112,16 @@ impl MissesShard {
         self.merged += from.totals();
     }
 
-    pub(super) fn counters(&self) -> Vec<SiteCounters> {
+    pub(crate) fn counters(&self) -> Vec<SiteCounters> {
         self.sites.iter().map(|site| site.counters).collect()
     }
 
-    pub(super) fn threads(&self) -> &BTreeMap<u32, SiteCounters> {
+    pub(crate) fn threads(&self) -> &BTreeMap<u32, SiteCounters> {
         &self.threads
     }
 
     /// Of this shard and of those that were merged into it.
-    pub(super) fn totals(&self) -> Totals {
+    pub(crate) fn totals(&self) -> Totals {
         let mut totals = self.simulated();
         totals += self.merged;
         totals

@@ -45,6 +45,7 @@ impl Table {
         encoder.list(&self.sites, Encoder::site);
         encoder.list(&self.allocation_sites, Encoder::allocation_site);
         encoder.list(&self.segments, Encoder::segment);
+        encoder.list(&self.types, Encoder::structure);
         encoder.out
     }
 }
@@ -76,6 +77,23 @@ impl Encoder {
         self.numbers(&[symbol.name, symbol.type_name]);
         self.varint(symbol.size);
         self.numbers(&[symbol.location]);
+    }
+
+    fn structure(&mut self, structure: &TableType) {
+        self.numbers(&[structure.name]);
+        self.out.push(structure.kind as u8);
+        self.varint(structure.size);
+        self.varint(structure.alignment);
+        self.list(&structure.members, Encoder::member);
+    }
+
+    fn member(&mut self, member: &TableMember) {
+        self.numbers(&[member.name, member.type_name]);
+        self.out.push(member.kind as u8);
+        self.varint(member.offset_bits);
+        self.varint(member.size_bits);
+        self.varint(member.alignment);
+        self.numbers(&[member.nested.map_or(0, |nested| nested + 1)]);
     }
 
     fn location(&mut self, location: &TableLocation) {

@@ -8,13 +8,14 @@ mod encode;
 mod operation;
 mod parse;
 mod parse_operations;
+mod parse_types;
 
 pub use encode::{encode_svarint, encode_varint};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
 
-use crate::{AccessKind, AllocationOperation, Coverage, VariableKind};
+use crate::{AccessKind, AllocationOperation, Coverage, MemberKind, StructureKind, VariableKind};
 
 /// The table's magic.
 pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
@@ -62,6 +63,35 @@ pub struct Table {
     pub sites: Vec<TableSite>,
     pub allocation_sites: Vec<TableAllocationSite>,
     pub segments: Vec<Segment>,
+    /// Structures; those of which one has members stand before it.
+    pub types: Vec<TableType>,
+}
+
+/// Where the members of a structure lie.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableType {
+    /// Empty: it has none, or shares it with others that differ.
+    pub name: u32,
+    pub kind: StructureKind,
+    /// Bytes.
+    pub size: u64,
+    /// Bytes; a power of two.
+    pub alignment: u64,
+    pub members: Vec<TableMember>,
+}
+
+/// A field, a bit-field or a base class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableMember {
+    pub name: u32,
+    pub type_name: u32,
+    pub kind: MemberKind,
+    pub offset_bits: u64,
+    pub size_bits: u64,
+    /// Bytes; a power of two.
+    pub alignment: u64,
+    /// The member's type, or that of its elements, earlier in the list.
+    pub nested: Option<u32>,
 }
 
 /// A static variable whose address the table uses.

@@ -93,17 +93,17 @@ impl Parser<'_> {
         self.table.sites = self.list(11, "sites", Self::site)?;
         self.table.allocation_sites = self.list(8, "allocation sites", Self::allocation_site)?;
         self.table.segments = self.list(4, "segments", Self::segment)?;
+        self.structures()?;
         if self.cursor.remaining() != 0 {
-            return self.cursor.error(format!(
-                "{} bytes after the last segment",
-                self.cursor.remaining()
-            ));
+            return self
+                .cursor
+                .error(format!("{} bytes after the last type", self.cursor.remaining()));
         }
         self.check_symbols()?;
         self.check_functions()
     }
 
-    fn list<T>(
+    pub(super) fn list<T>(
         &mut self,
         entry_length: usize,
         what: &str,
@@ -122,7 +122,7 @@ impl Parser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<u32> {
+    pub(super) fn string(&mut self) -> Result<u32> {
         self.cursor.below(self.table.strings.len(), "string")
     }
 
@@ -184,7 +184,7 @@ impl Parser<'_> {
         self.cursor.below(self.table.functions.len(), "function")
     }
 
-    fn kind<T>(&mut self, what: &str, from_byte: fn(u8) -> Option<T>) -> Result<T> {
+    pub(super) fn kind<T>(&mut self, what: &str, from_byte: fn(u8) -> Option<T>) -> Result<T> {
         let byte = self.cursor.u8(what)?;
         match from_byte(byte) {
             Some(kind) => Ok(kind),

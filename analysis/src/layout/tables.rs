@@ -1,0 +1,338 @@
+//! Structures as `pahole` shows them, with what was accessed.
+
+use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_trace::Program;
+
+use super::affinity::Pairs;
+use super::proposals::{affinity, Evidence, Proposal, LINE_BYTES};
+use super::weights::Weights;
+use super::Shown;
+use crate::cache::Caches;
+use crate::misses::audit::attribution_table;
+use crate::misses::{Measure, SiteCounters};
+use crate::structures::{Structure, Structures};
+use crate::Findings;
+
+pub(super) struct Presentation<'p> {
+    pub structures: &'p Structures,
+    pub weights: &'p [Weights],
+    pub pairs: &'p [Pairs],
+    pub caches: &'p Caches,
+    pub window: u64,
+    pub shown: &'p Shown,
+}
+
+/// A line of a layout: a member, or bytes between.
+struct Row<'r> {
+    offset: u64,
+    size: u64,
+    name: &'r str,
+    type_name: &'r str,
+    counters: Option<SiteCounters>,
+    heat: &'static str,
+}
+
+struct Pair<'r> {
+    a: &'r str,
+    b: &'r str,
+    together: u64,
+    /// Part and whole.
+    affinity: (u64, u64),
+}
+
+impl Presentation<'_> {
+    pub fn findings(&self, program: &Program, counters: &[SiteCounters]) -> Findings {
+        let chosen = self.chosen();
+        let mut tables = vec![self.overview(&chosen)];
+        let mut proposals = Vec::new();
+        let shown = &chosen[..chosen.len().min(self.shown.top)];
+        for &index in shown {
+            tables.push(self.members(index));
+            tables.extend(self.affinity(index));
+            let made = self.evidence(index).proposals();
+            proposals.extend(made.into_iter().map(|proposal| (index, proposal)));
+        }
+        if !proposals.is_empty() {
+            tables.push(self.proposals(&proposals));
+            tables.extend(
+                proposals
+                    .iter()
+                    .map(|(index, proposal)| self.definition(*index, proposal)),
+            );
+        }
+        tables.push(attribution_table(program, counters));
+        tables.push(self.audit(counters));
+        Findings {
+            answer: Some(self.answer(&chosen, &proposals)),
+            tables,
+        }
+    }
+
+    /// Those that were accessed, by the ranking measure, or the one that was asked for.
+    fn chosen(&self) -> Vec<usize> {
+        let is_chosen = |&index: &usize| match self.shown.only {
+            Some(only) => only == index,
+            None => self.weights[index].total.accesses > 0,
+        };
+        let mut chosen: Vec<usize> = (0..self.structures.list.len()).filter(is_chosen).collect();
+        chosen.sort_by_key(|&index| {
+            let total = &self.weights[index].total;
+            std::cmp::Reverse((self.shown.rank_by.of(total), total.accesses))
+        });
+        chosen
+    }
+
+    fn evidence(&self, index: usize) -> Evidence<'_> {
+        Evidence {
+            structure: &self.structures.list[index],
+            weights: &self.weights[index],
+            pairs: &self.pairs[index],
+            rank_by: self.shown.rank_by,
+        }
+    }
+
+    fn answer(&self, chosen: &[usize], proposals: &[(usize, Proposal)]) -> String {
+        let Some(&first) = chosen.first() else {
+            return "No access names a field of a structure; build with -g to see them.".into();
+        };
+        let name = &self.structures.list[first].name;
+        match proposals.iter().find(|(index, _)| *index == first) {
+            Some((_, proposal)) => {
+                format!(
+                    "{name}: {}; try trackway whatif {}",
+                    proposal.reason, proposal.options
+                )
+            }
+            None => format!(
+                "{name} has the most {}; nothing speaks against its layout",
+                self.shown.rank_by
+            ),
+        }
+    }
+
+    fn overview(&self, chosen: &[usize]) -> Table {
+        let rows = &chosen[..chosen.len().min(self.shown.top)];
+        let structure = |index: &usize| &self.structures.list[*index];
+        let total = |index: &usize| &self.weights[*index].total;
+        let mut all = SiteCounters::default();
+        self.weights.iter().for_each(|weights| all += &weights.total);
+        let cut = match rows.len() < chosen.len() {
+            true => format!(", {} of {}", rows.len(), chosen.len()),
+            false => String::new(),
+        };
+        let title = format!("Structures by {}{cut}", self.shown.rank_by);
+        let builder = TableBuilder::new("structures", title, rows)
+            .text("type", "type", |row| structure(row).name.as_str())
+            .integer("size_bytes", "size", Unit::Bytes, |row| structure(row).size)
+            .integer("alignment_bytes", "align", Unit::Number, |row| {
+                structure(row).alignment
+            })
+            .integer("members", "members", Unit::Count, |row| {
+                structure(row).members.len() as u64
+            })
+            .integer("hole_bytes", "holes", Unit::Bytes, |row| {
+                structure(row).holes().iter().map(|(_, size)| size).sum()
+            })
+            .integer("padding_bytes", "padding", Unit::Bytes, |row| {
+                structure(row).padding()
+            })
+            .text("live", "live", |row| {
+                if self.weights[*row].is_live {
+                    "yes"
+                } else {
+                    "no"
+                }
+            })
+            .integer("accesses", "accesses", Unit::Count, |row| total(row).accesses)
+            .integer("bytes", "bytes", Unit::Bytes, |row| total(row).bytes);
+        let rank_by = self.shown.rank_by;
+        add_misses(builder, self.caches, |row: &usize| *total(row))
+            .share("share", "share", |row| (rank_by.of(total(row)), rank_by.of(&all)))
+            .build()
+    }
+
+    fn rows(&self, index: usize) -> Vec<Row<'_>> {
+        let structure = &self.structures.list[index];
+        let weights = &self.weights[index];
+        let gap = |(offset, size), name| Row {
+            offset,
+            size,
+            name,
+            type_name: "",
+            counters: None,
+            heat: "",
+        };
+        let members = structure
+            .members
+            .iter()
+            .enumerate()
+            .map(|(position, member)| Row {
+                offset: member.offset,
+                size: member.size,
+                name: &member.name,
+                type_name: member.declared.first().map_or("", |(_, type_name, _)| type_name),
+                counters: Some(weights.members[position]),
+                heat: match weights.cold.get(position) {
+                    Some(true) => "cold",
+                    Some(false) => "hot",
+                    None => "",
+                },
+            });
+        let mut rows: Vec<Row> = members.collect();
+        rows.extend(structure.holes().into_iter().map(|hole| gap(hole, "(hole)")));
+        let padding = structure.padding();
+        if padding > 0 {
+            rows.push(gap((structure.size - padding, padding), "(padding)"));
+        }
+        rows.sort_by_key(|row| row.offset);
+        if weights.whole.accesses > 0 {
+            rows.push(Row {
+                counters: Some(weights.whole),
+                ..gap((0, structure.size), "(all of it)")
+            });
+        }
+        rows
+    }
+
+    fn members(&self, index: usize) -> Table {
+        let structure = &self.structures.list[index];
+        let rows = self.rows(index);
+        let title = title_of(structure);
+        let builder = TableBuilder::new("members", title, &rows)
+            .integer("cache_line", "line", Unit::Number, |row| row.offset / LINE_BYTES)
+            .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
+            .integer("size_bytes", "size", Unit::Number, |row| row.size)
+            .text("member", "member", |row| row.name)
+            .text("member_type", "type", |row| row.type_name)
+            .optional_integer("accesses", "accesses", Unit::Count, |row| {
+                row.counters.map(|counters| counters.accesses)
+            })
+            .optional_integer("bytes", "bytes", Unit::Bytes, |row| {
+                row.counters.map(|counters| counters.bytes)
+            });
+        let rank_by = self.shown.rank_by;
+        let total = rank_by.of(&self.weights[index].total);
+        add_optional_misses(builder, self.caches, |row: &Row| row.counters)
+            .share("share", "share", |row| match row.counters {
+                Some(counters) => (rank_by.of(&counters), total),
+                None => (0, 0),
+            })
+            .text("heat", "heat", |row| row.heat)
+            .text("type", "of", |_| structure.name.as_str())
+            .build()
+    }
+
+    fn affinity(&self, index: usize) -> Option<Table> {
+        let structure = &self.structures.list[index];
+        let weights = &self.weights[index];
+        let mut pairs = Vec::new();
+        for (a, member) in structure.members.iter().enumerate() {
+            for (b, other) in structure.members.iter().enumerate().skip(a + 1) {
+                pairs.push(Pair {
+                    a: &member.name,
+                    b: &other.name,
+                    together: self.pairs[index].between(a, b),
+                    affinity: affinity(weights, &self.pairs[index], a, b),
+                });
+            }
+        }
+        pairs.retain(|pair| pair.together > 0);
+        pairs.sort_by_key(|pair| std::cmp::Reverse(pair.together));
+        let rows = &pairs[..pairs.len().min(self.shown.top)];
+        if rows.is_empty() {
+            return None;
+        }
+        let title = format!(
+            "{}: fields accessed within {} of each other",
+            structure.name,
+            grouped(self.window)
+        );
+        let table = TableBuilder::new("affinity", title, rows)
+            .text("field", "field", |pair| pair.a)
+            .text("other", "with", |pair| pair.b)
+            .integer("together", "together", Unit::Count, |pair| pair.together)
+            .share("affinity", "affinity", |pair| pair.affinity)
+            .text("type", "of", |_| structure.name.as_str())
+            .build();
+        Some(table)
+    }
+
+    fn proposals(&self, proposals: &[(usize, Proposal)]) -> Table {
+        TableBuilder::new("proposals", "Proposals", proposals)
+            .text("type", "type", |(index, _)| {
+                self.structures.list[*index].name.as_str()
+            })
+            .text("change", "change", |(_, proposal)| proposal.change)
+            .text("reason", "because", |(_, proposal)| proposal.reason.clone())
+            .text("options", "trackway whatif TRACE", |(_, proposal)| {
+                proposal.options.clone()
+            })
+            .build()
+    }
+
+    fn definition(&self, index: usize, proposal: &Proposal) -> Table {
+        let name = &self.structures.list[index].name;
+        let title = format!("{name}, {}", proposal.change);
+        TableBuilder::new("definition", title, &proposal.definition)
+            .source("source", "source", |line| Some(line.clone()))
+            .build()
+    }
+
+    fn audit(&self, counters: &[SiteCounters]) -> Table {
+        let mut all = SiteCounters::default();
+        counters.iter().for_each(|counters| all += counters);
+        let named: u64 = self.weights.iter().map(|weights| weights.total.accesses).sum();
+        let placed: u64 = self.weights.iter().map(|weights| weights.placed).sum();
+        TableBuilder::new("structures_seen", "Structures", &[()])
+            .integer("structures", "structures known", Unit::Count, |()| {
+                self.structures.list.len() as u64
+            })
+            .integer("ambiguous", "names that stand for several", Unit::Count, |()| {
+                self.structures.ambiguous.len() as u64
+            })
+            .share("with_structure", "accesses to a structure that is known", |()| {
+                (named, all.accesses)
+            })
+            .share(
+                "with_object",
+                "of them with a known object, for the affinity",
+                |()| (placed, named),
+            )
+            .as_record()
+            .build()
+    }
+}
+
+fn title_of(structure: &Structure) -> String {
+    let lines = structure.size.div_ceil(LINE_BYTES);
+    let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum();
+    format!(
+        "{}: {} bytes, {lines} line{}, {holes} bytes of holes, {} of padding",
+        structure.name,
+        grouped(structure.size),
+        if lines == 1 { "" } else { "s" },
+        structure.padding()
+    )
+}
+
+fn add_misses<'a, R>(
+    builder: TableBuilder<'a, R>,
+    caches: &Caches,
+    counters: impl Fn(&R) -> SiteCounters,
+) -> TableBuilder<'a, R> {
+    add_optional_misses(builder, caches, |row| Some(counters(row)))
+}
+
+fn add_optional_misses<'a, R>(
+    mut builder: TableBuilder<'a, R>,
+    caches: &Caches,
+    counters: impl Fn(&R) -> Option<SiteCounters>,
+) -> TableBuilder<'a, R> {
+    for level in 0..caches.levels().len() {
+        let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
+        builder = builder.optional_integer(&name, &title, Unit::Count, |row| {
+            counters(row).map(|counters| Measure::Misses(level).of(&counters))
+        });
+    }
+    builder
+}

@@ -1,0 +1,374 @@
+//! Old addresses to new ones.
+
+use std::collections::HashMap;
+
+use trackway_trace::{Batch, LongBlock, Program, SiteId};
+
+use super::blocks::{static_blocks, Blocks, Change, Numbering};
+use super::plan::NewLayout;
+use super::space::Space;
+use super::survey::{Purpose, Purposes};
+use crate::structures::{Structure, Structures};
+
+/// Bytes of a pointer to the split-off part.
+const POINTER_BYTES: u64 = 8;
+/// No program's array of objects has more.
+const MAX_BLOCK_BYTES: u64 = 1 << 40;
+
+/// A structure's old layout in terms of its new one.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub layout: NewLayout,
+    /// Bytes of an object of old.
+    size: u64,
+    /// Covers the object from start to end: holes belong to the member before.
+    pieces: Vec<Piece>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    /// First byte in the old object.
+    start: u64,
+    /// Exclusive.
+    end: u64,
+    part: usize,
+    /// What `start` became, in the part.
+    offset: u64,
+}
+
+/// What was rewritten, in accesses of the trace.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Rewritten {
+    /// To objects that were laid out anew.
+    pub rewritten: u64,
+    /// Those of them whose site names no field: told by their address alone.
+    pub by_address: u64,
+    /// Those that became several.
+    pub divided: u64,
+    /// Pointers to the split-off part that had to be loaded.
+    pub pointer_loads: u64,
+    /// Accesses to fields of the structure that stayed as they are, since no block of such objects holds them.
+    pub left: u64,
+    /// Blocks laid out anew, and objects in them.
+    pub blocks: u64,
+    pub objects: u64,
+}
+
+/// An array of objects that lives.
+#[derive(Debug, Clone)]
+struct Mapped {
+    target: usize,
+    /// Of the first object.
+    start: u64,
+    count: u64,
+    /// New starts of the parts.
+    starts: Vec<u64>,
+}
+
+/// Rewrites the accesses of a trace, in their order.
+pub(super) struct Rewriter<'r> {
+    purposes: &'r Purposes,
+    targets: &'r [Target],
+    /// By site: whether it names a field of a target.
+    names_target: &'r [bool],
+    /// The site of pointers that are loaded.
+    pointer_site: SiteId,
+    numbering: Numbering,
+    processes: HashMap<u32, Blocks<Option<Mapped>>>,
+    spaces: HashMap<u32, Vec<Space>>,
+    /// By stream: the last object whose split-off part it accessed.
+    pointers: HashMap<u32, u64>,
+    pub done: Rewritten,
+}
+
+impl Target {
+    pub fn new(structures: &Structures, layout: NewLayout) -> Target {
+        let structure: &Structure = &structures.list[layout.structure];
+        let mut pieces: Vec<Piece> = Vec::new();
+        for (index, member) in structure.members.iter().enumerate() {
+            let (part, offset) = layout.places[index];
+            let next = structure
+                .members
+                .get(index + 1)
+                .map_or(structure.size, |next| next.offset);
+            let start = if index == 0 { 0 } else { member.offset };
+            if start < next {
+                pieces.push(Piece {
+                    start,
+                    end: next,
+                    part,
+                    offset,
+                });
+            }
+        }
+        Target {
+            size: structure.size,
+            pieces,
+            layout,
+        }
+    }
+
+    /// Whether an access to these bytes, from the start of an object, is not to its first part alone.
+    #[inline]
+    fn reaches_rest(&self, start: u64, end: u64) -> bool {
+        let behind = self.pieces.partition_point(|piece| piece.start <= start);
+        let mut pieces = self.pieces[behind.saturating_sub(1)..].iter();
+        end > self.size || pieces.any(|piece| piece.start < end && piece.part > 0)
+    }
+
+    #[inline]
+    fn piece_at(&self, inside: u64) -> Piece {
+        let behind = self.pieces.partition_point(|piece| piece.start <= inside);
+        self.pieces[behind.saturating_sub(1)]
+    }
+}
+
+/// Where the rewritten accesses of one old access go.
+struct Output<'o> {
+    batch: &'o mut Batch,
+    site: SiteId,
+    first: usize,
+}
+
+impl Output<'_> {
+    /// Appends, or lengthens the last one if this goes on where it ends.
+    fn push(&mut self, address: u64, length: u64) {
+        let last = self.batch.address.len().wrapping_sub(1);
+        if self.batch.address.len() > self.first {
+            let before = self.batch.length(last);
+            if self.batch.address[last].wrapping_add(before) == address {
+                self.batch.site.pop();
+                let start = self.batch.address.pop().unwrap_or(address);
+                self.batch.size.pop();
+                self.batch
+                    .long_blocks
+                    .retain(|block| block.index as usize != last);
+                return push(self.batch, self.site, start, before + length);
+            }
+        }
+        push(self.batch, self.site, address, length);
+    }
+}
+
+fn push(batch: &mut Batch, site: SiteId, address: u64, length: u64) {
+    let size = u32::try_from(length).unwrap_or(u32::MAX);
+    if size == u32::MAX {
+        batch.long_blocks.push(LongBlock {
+            index: batch.address.len() as u32,
+            length,
+        });
+    }
+    batch.site.push(site);
+    batch.address.push(address);
+    batch.size.push(size);
+}
+
+impl<'r> Rewriter<'r> {
+    pub fn new(
+        program: &Program,
+        purposes: &'r Purposes,
+        targets: &'r [Target],
+        names_target: &'r [bool],
+    ) -> Self {
+        Rewriter {
+            purposes,
+            targets,
+            names_target,
+            pointer_site: SiteId(program.sites.len() as u32),
+            numbering: Numbering::new(program),
+            processes: HashMap::new(),
+            spaces: HashMap::new(),
+            pointers: HashMap::new(),
+            done: Rewritten::default(),
+        }
+    }
+
+    /// Replaces the content of `to` by the accesses of `from`, rewritten. It has no events.
+    pub fn rewrite(&mut self, program: &Program, from: &Batch, to: &mut Batch) {
+        to.site.clear();
+        to.address.clear();
+        to.size.clear();
+        to.long_blocks.clear();
+        (to.process, to.stream, to.sequence) = (from.process, from.stream, from.sequence);
+        (to.first_ns, to.last_ns) = (from.first_ns, from.last_ns);
+        let mut blocks = match self.processes.remove(&from.process) {
+            Some(blocks) => blocks,
+            None => self.begin_process(program, from.process),
+        };
+        let mut marks = from.marks.iter().peekable();
+        for index in 0..from.len() {
+            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
+                let changes = self.numbering.changes(from.event(*mark));
+                changes
+                    .into_iter()
+                    .flatten()
+                    .for_each(|change| self.apply(&mut blocks, from.process, change));
+            }
+            self.access(&mut blocks, from, index, to);
+        }
+        for mark in marks {
+            let changes = self.numbering.changes(from.event(*mark));
+            changes
+                .into_iter()
+                .flatten()
+                .for_each(|change| self.apply(&mut blocks, from.process, change));
+        }
+        self.processes.insert(from.process, blocks);
+    }
+
+    fn begin_process(&mut self, program: &Program, process: u32) -> Blocks<Option<Mapped>> {
+        let mut areas = 0;
+        let spaces = self.targets.iter().map(|target| {
+            let parts = target.layout.parts.len();
+            areas += parts;
+            Space::new(parts, areas - parts)
+        });
+        self.spaces.insert(process, spaces.collect());
+        let mut blocks = Blocks::new(program.sites.len());
+        for change in static_blocks(program) {
+            self.apply(&mut blocks, process, change);
+        }
+        blocks
+    }
+
+    fn apply(&mut self, blocks: &mut Blocks<Option<Mapped>>, process: u32, change: Change) {
+        match change {
+            Change::Begins {
+                number,
+                start,
+                length,
+            } => {
+                let mapped = self.map(process, number, start, length);
+                blocks.begin(start, length, mapped);
+            }
+            Change::Ends { start } => blocks.end(start),
+        }
+    }
+
+    fn map(&mut self, process: u32, number: u64, start: u64, length: u64) -> Option<Mapped> {
+        let Purpose::Array { structure, phase } = self.purposes.of(number) else {
+            return None;
+        };
+        let is_target = |target: &Target| target.layout.structure == structure as usize;
+        let target = self.targets.iter().position(is_target)?;
+        let count = length.saturating_sub(phase) / self.targets[target].size;
+        if count == 0 || length > MAX_BLOCK_BYTES {
+            return None;
+        }
+        let parts = &self.targets[target].layout.parts;
+        let start = start.wrapping_add(phase);
+        let space = self.spaces.get_mut(&process)?.get_mut(target)?;
+        self.done.blocks += 1;
+        self.done.objects += count;
+        Some(Mapped {
+            target,
+            start,
+            count,
+            starts: space.place(parts, start, count),
+        })
+    }
+
+    #[inline]
+    fn access(&mut self, blocks: &mut Blocks<Option<Mapped>>, from: &Batch, index: usize, to: &mut Batch) {
+        let (site, address) = (from.site[index], from.address[index]);
+        if let Some((_, Some(mapped))) = blocks.at(site.index(), address) {
+            let target = &self.targets[mapped.target];
+            let inside = address.wrapping_sub(mapped.start);
+            if inside < mapped.count * target.size {
+                let length = from.length(index);
+                return self.access_object(mapped, (from.stream, site), inside, length, to);
+            }
+        }
+        self.done.left += u64::from(self.names_target[site.index()]);
+        to.site.push(site);
+        to.address.push(address);
+        to.size.push(from.size[index]);
+        if from.size[index] == u32::MAX {
+            to.size.pop();
+            to.site.pop();
+            to.address.pop();
+            push(to, site, address, from.length(index));
+        }
+    }
+
+    /// An access `inside` bytes behind the start of an array.
+    #[inline]
+    fn access_object(
+        &mut self,
+        mapped: &Mapped,
+        (stream, site): (u32, SiteId),
+        inside: u64,
+        length: u64,
+        to: &mut Batch,
+    ) {
+        let target = &self.targets[mapped.target];
+        self.done.rewritten += 1;
+        self.done.by_address += u64::from(!self.names_target[site.index()]);
+        let (number, within) = (inside / target.size, inside % target.size);
+        let piece = target.piece_at(within);
+        let is_one = within + length <= piece.end;
+        if target.layout.has_pointer() && target.reaches_rest(within, within.saturating_add(length)) {
+            self.follow_pointer(mapped, stream, number, to);
+        }
+        let first = to.address.len();
+        let mut output = Output {
+            batch: to,
+            site,
+            first,
+        };
+        if is_one {
+            let part = &target.layout.parts[piece.part];
+            let address = mapped.starts[piece.part]
+                .wrapping_add(number * part.size)
+                .wrapping_add(piece.offset + (within - piece.start));
+            return output.push(address, length);
+        }
+        divide(target, mapped, inside, length, &mut output);
+        self.done.divided += u64::from(to.address.len() > first + 1);
+    }
+
+    /// The pointer stays in a register until another object is accessed.
+    fn follow_pointer(&mut self, mapped: &Mapped, stream: u32, number: u64, to: &mut Batch) {
+        let part = &self.targets[mapped.target].layout.parts[0];
+        let object = mapped.starts[0].wrapping_add(number * part.size);
+        if self.pointers.insert(stream, object) != Some(object) {
+            self.done.pointer_loads += 1;
+            push(to, self.pointer_site, object, POINTER_BYTES);
+        }
+    }
+}
+
+/// An access that covers several pieces: those of the first object, whole objects by part, those of the last, and what
+/// lies behind the array as it is.
+fn divide(target: &Target, mapped: &Mapped, inside: u64, length: u64, output: &mut Output) {
+    let array_end = mapped.count * target.size;
+    let end = inside.saturating_add(length).min(array_end);
+    let mut at = inside;
+    while at < end {
+        let (number, within) = (at / target.size, at % target.size);
+        let whole = (end - at) / target.size;
+        if within == 0 && whole > 0 {
+            for (part, start) in target.layout.parts.iter().zip(&mapped.starts) {
+                output.push(start.wrapping_add(number * part.size), whole * part.size);
+            }
+            at += whole * target.size;
+            continue;
+        }
+        let piece = target.piece_at(within);
+        let stop = (at - within + piece.end).min(end);
+        let part = &target.layout.parts[piece.part];
+        let start = mapped.starts[piece.part].wrapping_add(number * part.size);
+        output.push(
+            start.wrapping_add(piece.offset + (within - piece.start)),
+            stop - at,
+        );
+        at = stop;
+    }
+    let behind = length - (end - inside);
+    if behind > 0 {
+        output.push(mapped.start.wrapping_add(array_end), behind);
+    }
+}
+
+#[cfg(test)]
+mod tests;

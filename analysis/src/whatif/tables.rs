@@ -1,0 +1,329 @@
+//! Misses before and after.
+
+use std::collections::HashMap;
+
+use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+
+use super::rewrite::Rewritten;
+use super::{count_blocks, Change, Comparison, Link, NewLayout};
+use crate::cache::Totals;
+use crate::misses::audit::attribution_table;
+use crate::misses::group::{field_key, field_name, FieldKey};
+use crate::misses::{Measure, SiteCounters};
+use crate::names::Names;
+use crate::Findings;
+
+pub(super) struct Presentation<'p> {
+    pub comparison: &'p Comparison<'p>,
+    pub before: Vec<SiteCounters>,
+    /// The last one loads pointers.
+    pub after: Vec<SiteCounters>,
+    pub totals: [Totals; 2],
+    pub done: Rewritten,
+}
+
+struct FieldRow {
+    name: String,
+    before: SiteCounters,
+    after: SiteCounters,
+}
+
+struct MemberRow<'r> {
+    structure: &'r str,
+    part: u64,
+    offset: u64,
+    size: u64,
+    name: &'r str,
+    old_offset: u64,
+}
+
+impl Presentation<'_> {
+    pub fn findings(&self) -> Findings {
+        let question = self.comparison.question;
+        let rows = self.field_rows();
+        let mut tables = vec![self.levels(), self.fields(&rows)];
+        for layout in &question.layouts {
+            tables.push(self.layout(layout));
+            tables.push(self.definition(layout));
+        }
+        if !question.layouts.is_empty() {
+            tables.push(self.rewritten());
+        }
+        tables.push(attribution_table(self.comparison.trace.program(), &self.before));
+        Findings {
+            answer: Some(self.answer()),
+            tables,
+        }
+    }
+
+    fn level_count(&self) -> usize {
+        let question = self.comparison.question;
+        question
+            .caches_before
+            .levels()
+            .len()
+            .max(question.caches_after.levels().len())
+    }
+
+    fn sum(counters: &[SiteCounters]) -> SiteCounters {
+        let mut sum = SiteCounters::default();
+        counters.iter().for_each(|counters| sum += counters);
+        sum
+    }
+
+    fn answer(&self) -> String {
+        let rank_by = self.comparison.question.rank_by;
+        let before = rank_by.of(&Self::sum(&self.before));
+        let after = rank_by.of(&Self::sum(&self.after));
+        let what = self.changes();
+        let change = match before {
+            0 => String::new(),
+            before if after <= before => {
+                format!(": {} less", percent((before - after) as f64 / before as f64))
+            }
+            before => format!(": {} more", percent((after - before) as f64 / before as f64)),
+        };
+        format!(
+            "{what}: {} {rank_by} instead of {}{change}",
+            grouped(after),
+            grouped(before)
+        )
+    }
+
+    fn changes(&self) -> String {
+        let question = self.comparison.question;
+        let mut words: Vec<String> = Vec::new();
+        for layout in &question.layouts {
+            let name = &self.comparison.structures.list[layout.structure].name;
+            words.push(match &layout.change {
+                Change::Split(_) => format!("{name} split, {}", link_name(layout)),
+                Change::Reorder(_) => format!("{name} reordered"),
+                Change::PadBy(_) | Change::PadMember(_) => format!("{name} padded"),
+                Change::Align(bytes) => format!("{name} aligned to {bytes}"),
+                Change::Arrays => format!("{name} as arrays"),
+            });
+        }
+        if question.caches_before != question.caches_after {
+            words.push(format!("caches {}", question.caches_after));
+        }
+        match words.is_empty() {
+            true => "Nothing changed".into(),
+            false => words.join("; "),
+        }
+    }
+
+    fn levels(&self) -> Table {
+        let levels: Vec<usize> = (0..self.level_count()).collect();
+        let misses = |index: &usize, side: usize| self.totals[side].levels[*index].misses;
+        let accesses = [Self::sum(&self.before).accesses, Self::sum(&self.after).accesses];
+        let mut rows: Vec<(String, u64, u64)> = vec![("accesses".into(), accesses[0], accesses[1])];
+        rows.extend(levels.iter().map(|index| {
+            (
+                format!("L{} misses", index + 1),
+                misses(index, 0),
+                misses(index, 1),
+            )
+        }));
+        let question = self.comparison.question;
+        let tlbs = question
+            .caches_before
+            .tlbs()
+            .len()
+            .max(question.caches_after.tlbs().len());
+        let tlb = |index: usize, side: usize| self.totals[side].tlbs[index].misses;
+        rows.extend(
+            (0..tlbs).map(|index| (format!("TLB{} misses", index + 1), tlb(index, 0), tlb(index, 1))),
+        );
+        let traffic = |side: usize| self.totals[side].traffic.bytes_read;
+        rows.push(("bytes from memory".into(), traffic(0), traffic(1)));
+        let written = |side: usize| self.totals[side].traffic.bytes_written;
+        rows.push(("bytes to memory".into(), written(0), written(1)));
+        let title = format!(
+            "Before: {}. After: {}",
+            question.caches_before, question.caches_after
+        );
+        TableBuilder::new("levels", title, &rows)
+            .text("what", "", |row| row.0.clone())
+            .integer("before", "before", Unit::Count, |row| row.1)
+            .integer("after", "after", Unit::Count, |row| row.2)
+            .share("ratio", "after ÷ before", |row| (row.2, row.1))
+            .build()
+    }
+
+    fn field_rows(&self) -> Vec<FieldRow> {
+        let program = self.comparison.trace.program();
+        let names = Names::new(program);
+        let mut positions: HashMap<FieldKey, usize> = HashMap::new();
+        let mut rows: Vec<FieldRow> = Vec::new();
+        for (index, site) in program.sites.iter().enumerate() {
+            if self.before[index].accesses == 0 {
+                continue;
+            }
+            let key = field_key(program, site);
+            let position = *positions.entry(key).or_insert_with(|| {
+                rows.push(FieldRow {
+                    name: field_name(&names, key),
+                    before: SiteCounters::default(),
+                    after: SiteCounters::default(),
+                });
+                rows.len() - 1
+            });
+            rows[position].before += &self.before[index];
+            rows[position].after += &self.after[index];
+        }
+        if let Some(pointers) = self
+            .after
+            .get(program.sites.len())
+            .filter(|site| site.accesses > 0)
+        {
+            rows.push(FieldRow {
+                name: "(pointers to split-off parts)".into(),
+                before: SiteCounters::default(),
+                after: *pointers,
+            });
+        }
+        let rank_by = self.comparison.question.rank_by;
+        let key = |row: &FieldRow| {
+            let (before, after) = (rank_by.of(&row.before), rank_by.of(&row.after));
+            std::cmp::Reverse((before.abs_diff(after), before.max(after), row.before.accesses))
+        };
+        rows.sort_by_key(key);
+        rows
+    }
+
+    fn fields(&self, rows: &[FieldRow]) -> Table {
+        let shown = &rows[..rows.len().min(self.comparison.question.top)];
+        let cut = match shown.len() < rows.len() {
+            true => format!(", {} of {}", shown.len(), rows.len()),
+            false => String::new(),
+        };
+        let rank_by = self.comparison.question.rank_by;
+        let title = format!("Fields whose {rank_by} change most{cut}");
+        let mut builder = TableBuilder::new("fields", title, shown)
+            .text("field", "field", |row| row.name.clone())
+            .integer("accesses", "accesses", Unit::Count, |row| row.before.accesses);
+        for level in 0..self.level_count() {
+            let measure = Measure::Misses(level);
+            let number = level + 1;
+            builder = builder
+                .integer(
+                    &format!("l{number}_misses_before"),
+                    &format!("L{number} before"),
+                    Unit::Count,
+                    |row| measure.of(&row.before),
+                )
+                .integer(
+                    &format!("l{number}_misses_after"),
+                    &format!("L{number} after"),
+                    Unit::Count,
+                    |row| measure.of(&row.after),
+                );
+        }
+        builder.build()
+    }
+
+    fn layout(&self, layout: &NewLayout) -> Table {
+        let structure = &self.comparison.structures.list[layout.structure];
+        let mut rows: Vec<MemberRow> = Vec::new();
+        for (index, member) in structure.members.iter().enumerate() {
+            let (part, offset) = layout.places[index];
+            rows.push(MemberRow {
+                structure: &structure.name,
+                part: part as u64,
+                offset,
+                size: member.size,
+                name: &member.name,
+                old_offset: member.offset,
+            });
+        }
+        if layout.has_pointer() {
+            rows.push(MemberRow {
+                structure: &structure.name,
+                part: 0,
+                offset: 0,
+                size: 8,
+                name: "(pointer to part 1)",
+                old_offset: 0,
+            });
+        }
+        rows.sort_by_key(|row| (row.part, row.offset));
+        let sizes: Vec<String> = layout.parts.iter().map(|part| grouped(part.size)).collect();
+        let title = format!(
+            "{}: {} bytes instead of {}, {}",
+            structure.name,
+            sizes.join(" + "),
+            grouped(structure.size),
+            link_name(layout)
+        );
+        TableBuilder::new("layout", title, &rows)
+            .integer("part", "part", Unit::Number, |row| row.part)
+            .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
+            .integer("size_bytes", "size", Unit::Number, |row| row.size)
+            .text("member", "member", |row| row.name)
+            .integer("old_offset_bytes", "was at", Unit::Number, |row| row.old_offset)
+            .text("type", "of", |row| row.structure)
+            .build()
+    }
+
+    fn definition(&self, layout: &NewLayout) -> Table {
+        let name = &self.comparison.structures.list[layout.structure].name;
+        let lines = layout.definition(self.comparison.structures);
+        TableBuilder::new("definition", format!("{name}, to be written"), &lines)
+            .source("source", "source", |line| Some(line.clone()))
+            .build()
+    }
+
+    fn rewritten(&self) -> Table {
+        let question = self.comparison.question;
+        let mixed = question.layouts.first().map_or(0, |layout| {
+            count_blocks(self.comparison.purposes, layout.structure).1
+        });
+        let all = Self::sum(&self.before).accesses;
+        let done = &self.done;
+        TableBuilder::new("rewritten", "Rewritten", &[()])
+            .integer("blocks", "blocks laid out anew", Unit::Count, |()| done.blocks)
+            .integer("objects", "objects in them", Unit::Count, |()| done.objects)
+            .integer(
+                "mixed_blocks",
+                "blocks of several kinds of objects, left alone",
+                Unit::Count,
+                |()| mixed,
+            )
+            .integer("rewritten", "accesses rewritten", Unit::Count, |()| {
+                done.rewritten
+            })
+            .share("rewritten_share", "of all accesses", |()| (done.rewritten, all))
+            .integer(
+                "by_address",
+                "of them told by their address alone",
+                Unit::Count,
+                |()| done.by_address,
+            )
+            .integer("divided", "of them divided", Unit::Count, |()| done.divided)
+            .integer(
+                "left",
+                "accesses to fields that could not be rewritten",
+                Unit::Count,
+                |()| done.left,
+            )
+            .share("left_share", "of all to these structures", |()| {
+                (done.left, done.left + done.rewritten - done.by_address)
+            })
+            .integer(
+                "pointer_loads",
+                "pointers loaded in addition",
+                Unit::Count,
+                |()| done.pointer_loads,
+            )
+            .as_record()
+            .build()
+    }
+}
+
+fn link_name(layout: &NewLayout) -> &'static str {
+    match (layout.parts.len(), layout.link) {
+        (1, _) => "in one part",
+        (2, Link::Pointer) => "parts linked by a pointer",
+        _ => "parts with the same index",
+    }
+}
