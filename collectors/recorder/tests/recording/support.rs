@@ -86,6 +86,7 @@ fn table() -> Vec<u8> {
     body.extend_from_slice(&[1, 0, 0, 0, STORE as u8, 8, 0, 0, 0, 0, 0, 0]); // sites
     body.push(0); // allocation sites
     body.extend_from_slice(&[1, 0, 0, 8, 2, 1, 0, 8, 3, 0, 2, 0, 0, 2]); // segments
+    body.push(0); // types
     let mut table = b"TWTABLE\0\x01\0\x01\0\0\0\0\0".to_vec();
     table.extend_from_slice(&xxh3_64(&body).to_le_bytes());
     table.extend_from_slice(&(body.len() as u64).to_le_bytes());
