@@ -95,8 +95,11 @@ class Page(unittest.TestCase):
         self.assertEqual(self.browser.complaints(), [])
 
     def open_with(self, *parts):
+        """With these instead of the parts that are drawn by their columns."""
+
         def add(data):
-            data["parts"].extend(parts)
+            others = [part for part in data["parts"] if part["name"] not in ("layout", "reuse", "map", "memory")]
+            data["parts"] = [*others, *parts]
             return data
 
         path = Path(self.folder.name) / "samples.html"
@@ -111,7 +114,8 @@ class Page(unittest.TestCase):
 
     def test_sections_are_those_that_have_something_to_show(self):
         self.open()
-        expected = ["Overview", "Offenders", "Source", "Sharing", "Threads over time", "Audit"]
+        own = ["Layout of structures", "Reuse of memory", "Memory over time", "Allocations"]
+        expected = ["Overview", "Offenders", "Source", "Sharing", *own, "Threads over time", "Audit"]
         self.assertEqual(self.texts("main h2"), expected)
         self.assertEqual(self.texts("nav a"), expected)
 
@@ -156,6 +160,41 @@ class Page(unittest.TestCase):
             if cell != "·"
         }
         self.assertEqual(shown, counts)
+
+    def parts(self):
+        data = json.loads(tools.trackway("view", "--json", "-q", self.trace).stdout)
+        return {part["name"]: part for part in data["parts"]}
+
+    def test_layouts_are_those_of_the_verb(self):
+        report = json.loads(tools.trackway("layout", "--json", "--top", "12", self.trace).stdout)
+        members = [row for one in report["tables"] if one["name"] == "members" for row in one["rows"]]
+        expected = [
+            [row["type"], row["member"], row["offset_bytes"], row["size_bytes"], row["accesses"], row["l2_misses"]]
+            for row in members
+            if not row["member"].startswith("(")
+        ]
+        self.assertGreater(len(expected), 3)
+        self.assertEqual(table(self.parts()["layout"], "layouts")["rows"], expected)
+        self.open()
+        self.assertIn(expected[0][1], " ".join(self.texts("#part-layout svg .field-name")))
+
+    def test_curves_are_those_of_the_verb(self):
+        points = table(self.parts()["reuse"], "curves")["rows"]
+        found = [(size, ratio) for group, size, ratio in points if group == "all accesses"]
+        report = json.loads(tools.trackway("reuse", "--json", "--sample-lines", "32768", self.trace).stdout)
+        expected = [(row["cache_bytes"], row["miss_ratio"]) for row in table(report, "miss_ratio_curve")["rows"]]
+        self.assertEqual([size for size, _ in found], [size for size, _ in expected])
+        for (_, one), (_, other) in zip(found, expected):
+            self.assertAlmostEqual(one, other, 8)
+
+    def test_the_map_holds_every_access(self):
+        part = self.parts()["map"]
+        cells, places = table(part, "map_cells")["rows"], table(part, "map_addresses")["rows"]
+        accesses = table(tools.report(self.trace, "--by", "kind"), "kinds")["rows"]
+        self.assertEqual(sum(reads + writes for *_, reads, writes in cells), sum(row["accesses"] for row in accesses))
+        self.assertEqual({place for _, _, place, *_ in cells}, {place for _, place, *_ in places})
+        self.open()
+        self.assertEqual(len(self.texts("#part-map canvas")), 1)
 
     def test_activity_holds_every_access(self):
         data = json.loads(tools.trackway("view", "--json", "-q", self.trace).stdout)

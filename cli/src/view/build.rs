@@ -9,8 +9,9 @@ use trackway_analysis::sharing::Sharing;
 use trackway_analysis::{run, Analysis, Findings, RunSummary};
 use trackway_report::Report;
 use trackway_trace::Trace;
-use trackway_view::{source_texts, suspects, Page, Part, SourceText};
+use trackway_view::{source_texts, suspects, Page, SourceText};
 
+use super::memory_parts::{self, part};
 use super::source::is_source_file;
 use super::ViewArguments;
 use crate::arguments::ReportForm;
@@ -39,13 +40,9 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         false => sources(trace, &misses),
     };
     let suspects = suspects(&misses, &rank_by, sharing.as_ref());
-    let part = |name: &str, title: &str, report| Part {
-        name: name.into(),
-        title: title.into(),
-        report,
-    };
     let mut parts = vec![part("misses", "Misses", misses)];
     parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
+    parts.extend(memory_parts::parts(arguments, trace)?);
     parts.push(part("activity", "Threads over time", activity));
     parts.push(part("info", "Recording", info::report_on_trace(trace)));
     Ok(Page {
@@ -107,7 +104,7 @@ fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
     report::report(trace, findings, &summary, Vec::new())
 }
 
-fn pass<A: Analysis>(
+pub fn pass<A: Analysis>(
     analysis: &A,
     trace: &Trace,
     threads: NonZeroUsize,

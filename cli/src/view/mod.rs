@@ -2,6 +2,8 @@
 
 mod arguments;
 mod build;
+mod charts;
+mod memory_parts;
 mod serve;
 mod source;
 mod write;
