@@ -1,8 +1,8 @@
 // The plan of a function: what is recorded where. Nothing is inserted yet.
 //
 // A unit is a piece of a basic block without calls. A unit that has something to say becomes a segment of the record
-// stream, alone or with those before it. Everything a unit may rely on (that the decoder knows the function, that a root is in its register) is
-// "available": recorded on every path since the last call.
+// stream, alone or with those before it. Everything a unit may rely on (that the decoder knows the function, that a
+// root is in its register) is "available": recorded on every path since the last call.
 #pragma once
 
 #include "Accesses.h"
