@@ -253,10 +253,11 @@ class Emitter {
             }
     }
 
-    // Stores a record as a whole and returns its end.
+    // Stores a record as a whole, the id first, and returns its end.
     Value *storeRecord(unsigned Segment, Value *Start, Instruction *Place) {
         IRBuilder<> B(Place);
         storeId(Segment, Start, B);
+        keepOrder(B);
         unsigned Id = idBytes(Segments[Segment].LocalId != 0);
         storeRoots(Segments[Segment].Operations, Start, Id, Place);
         return at(B, Start, Id + rootBytes(Segments[Segment].Operations));
@@ -289,8 +290,9 @@ class Emitter {
         const Segment &Correction = Segments[R.Correction];
         unsigned Distance = idBytes(Correction.LocalId != 0) + rootBytes(Correction.Operations);
         IRBuilder<> C(Cold);
-        moveUp(C, Start, R.End, Distance);
-        Value *Moved = storeRecord(R.Correction, Start, Cold);
+        Value *Moved = at(C, Start, Distance);
+        moveRecord(C, Start, Moved, R.End);
+        storeRecord(R.Correction, Start, Cold);
         C.CreateStore(Moved, RecordStart);
         C.CreateStore(at(C, Moved, R.End), Cursor);
         rememberAll(U, Last, Cold);
@@ -303,14 +305,27 @@ class Emitter {
         return nullptr;
     }
 
-    // From the end, so that nothing is overwritten before it is moved.
-    static void moveUp(IRBuilder<> &B, Value *Start, unsigned Length, unsigned Distance) {
-        for (unsigned End = Length; End > 0;) {
-            unsigned Bytes = End >= 8 ? 8 : bit_floor(End);
+    // To a place behind, from the end, so that nothing is overwritten before it is moved. A program that is killed
+    // meanwhile leaves a buffer that ends before the record: in its place is the id that ends a stream. The buffer
+    // is 0 behind a record that is shorter than this id.
+    static void moveRecord(IRBuilder<> &B, Value *From, Value *To, unsigned Length) {
+        constexpr unsigned Id = 4;
+        Value *First = B.CreateAlignedLoad(B.getInt32Ty(), From, Align(1));
+        B.CreateAlignedStore(B.getInt32(0), From, Align(1));
+        keepOrder(B);
+        for (unsigned End = Length; End > Id;) {
+            unsigned Bytes = bit_floor(std::min(End - Id, 8U));
             End -= Bytes;
-            Value *Part = B.CreateAlignedLoad(B.getIntNTy(8 * Bytes), at(B, Start, End), Align(1));
-            B.CreateAlignedStore(Part, at(B, Start, End + Distance), Align(1));
+            Value *Part = B.CreateAlignedLoad(B.getIntNTy(8 * Bytes), at(B, From, End), Align(1));
+            B.CreateAlignedStore(Part, at(B, To, End), Align(1));
         }
+        B.CreateAlignedStore(First, To, Align(1));
+        keepOrder(B);
+    }
+
+    // For who looks at the buffer when this thread is stopped: no instruction, but the compiler moves no store across.
+    static void keepOrder(IRBuilder<> &B) {
+        B.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     }
 
     // Whether some root isn't what was expected.

@@ -58,10 +58,16 @@ define void @g(ptr %p) {
 ; CHECK-NEXT: [[DIFFERS:%.*]] = icmp ne i32 [[NOW]], [[KNOWN]]
 ; CHECK-NEXT: br i1 [[DIFFERS]], label %[[CORRECT:[0-9]+]], label
 ; The correction takes the place of the record, which moves behind it.
+; Meanwhile 0 stands there, which ends a buffer.
 ; CHECK: [[CORRECT]]:
-; CHECK: [[RECORD:%.*]] = load i64, ptr {{.*}}, align 1
-; CHECK-NEXT: [[BEHIND:%.*]] = getelementptr inbounds i8, ptr {{.*}}, i32 8
-; CHECK-NEXT: store i64 [[RECORD]], ptr [[BEHIND]], align 1
+; CHECK: [[BEHIND:%.*]] = getelementptr inbounds i8, ptr [[START:%.*]], i32 8
+; CHECK-NEXT: [[FIRST:%.*]] = load i32, ptr [[START]], align 1
+; CHECK-NEXT: store i32 0, ptr [[START]], align 1
+; CHECK-NEXT: fence syncscope("singlethread") seq_cst
+; CHECK: [[ROOT:%.*]] = load i32, ptr
+; CHECK: store i32 [[ROOT]], ptr
+; CHECK: store i32 [[FIRST]], ptr [[BEHIND]], align 1
+; CHECK-NEXT: fence syncscope("singlethread") seq_cst
 ; CHECK: store volatile i32 {{.*}}, ptr
 
 ; In a loop ids have one byte, which the next unit's replaces. An expectation that fails there moves the whole record.
@@ -96,10 +102,9 @@ done:
 ; CHECK: [[DIFFERS:%.*]] = icmp ne ptr %r, %{{.*}}
 ; CHECK-NEXT: br i1 [[DIFFERS]], label %[[CORRECT:[0-9]+]], label
 ; CHECK: [[CORRECT]]:
-; CHECK-NEXT: [[ROOT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 1
-; CHECK-NEXT: [[MOVED:%.*]] = load i16, ptr [[ROOT]], align 1
-; CHECK-NEXT: [[TO:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 10
-; CHECK-NEXT: store i16 [[MOVED]], ptr [[TO]], align 1
+; CHECK-NEXT: [[TO:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 9
+; CHECK-NEXT: [[RECORD:%.*]] = load i32, ptr [[START]], align 1
+; CHECK: store i32 [[RECORD]], ptr [[TO]], align 1
 ; CHECK: store i8 {{[0-9]+}}, ptr [[START]], align 1
 ; CHECK: store ptr %r, ptr
 ; CHECK: declare void @__trackway_register(ptr, ptr)
