@@ -1,12 +1,10 @@
 //! The page's parts: each analysis that a page has a place for, in as few passes over the trace as their orders allow.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use trackway_analysis::activity::{self, Activity};
-use trackway_analysis::misses::{Grouping, SourceFiles};
+use trackway_analysis::misses::{Grouping, Misses, SourceFiles};
 use trackway_analysis::sharing::Sharing;
-use trackway_analysis::{run, Analysis, Findings, RunSummary};
 use trackway_report::Report;
 use trackway_trace::Trace;
 use trackway_view::{source_texts, suspects, Page, SourceText};
@@ -14,10 +12,9 @@ use trackway_view::{source_texts, suspects, Page, SourceText};
 use super::memory_parts::{self, part};
 use super::source::is_source_file;
 use super::ViewArguments;
-use crate::arguments::ReportForm;
 use crate::failure::Failure;
-use crate::progress::ReadingProgress;
-use crate::{info, processors, report, sharing};
+use crate::model::line_bytes_of_machine;
+use crate::{info, soundness};
 
 const GROUPINGS: [Grouping; 9] = [
     Grouping::Field,
@@ -65,18 +62,12 @@ fn misses_and_activity(
     arguments: &ViewArguments,
     trace: &Trace,
 ) -> Result<(Report, Report, String), Failure> {
-    let form = ReportForm {
-        top: arguments.rows(),
-        sort: arguments.sort,
-        cache: arguments.cache.clone(),
-        ..ReportForm::default()
-    };
     let mut warnings = Vec::new();
-    let misses = report::analysis(&form, GROUPINGS.to_vec(), trace, true, &mut warnings)?;
-    let rank_by = misses.rank_by().column();
+    let (caches, measure) = arguments.model.choose(trace, true, &mut warnings)?;
+    let misses = Misses::new(caches, GROUPINGS.to_vec(), measure, arguments.rows());
+    let rank_by = measure.column();
     let activity = Activity::new(trace);
-    let threads = arguments.threads.unwrap_or_else(processors::available);
-    let (mut findings, summary) = pass(&(misses, activity), trace, threads, arguments.quiet);
+    let (mut findings, summary) = arguments.reading.pass(&(misses, activity), trace);
     let (of_activity, of_misses) = findings
         .tables
         .into_iter()
@@ -88,33 +79,16 @@ fn misses_and_activity(
         tables: of_activity,
     };
     Ok((
-        report::report(trace, findings, &summary, warnings),
+        soundness::report(trace, findings, &summary, warnings),
         activity,
         rank_by,
     ))
 }
 
 fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
-    let analysis = Sharing::new(
-        trace.program(),
-        sharing::line_bytes_of_machine(trace),
-        arguments.rows(),
-    );
-    let (findings, summary) = pass(&analysis, trace, NonZeroUsize::MIN, arguments.quiet);
-    report::report(trace, findings, &summary, Vec::new())
-}
-
-pub fn pass<A: Analysis>(
-    analysis: &A,
-    trace: &Trace,
-    threads: NonZeroUsize,
-    quiet: bool,
-) -> (Findings, RunSummary) {
-    let progress = ReadingProgress::new(trace, quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let done = run(analysis, trace, threads, &advance);
-    progress.finish();
-    done
+    let line_bytes = line_bytes_of_machine(trace).into();
+    let sharing = Sharing::new(trace.program(), line_bytes, arguments.rows());
+    arguments.reading.report(&sharing, trace, Vec::new())
 }
 
 /// Text of the files that the ranking names, as far as they are source code that can be read.

@@ -7,17 +7,14 @@ use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
 use trackway_analysis::misses::Measure;
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::Analysis;
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 use trackway_view::Part;
 
-use super::build::pass;
 use super::{charts, ViewArguments};
 use crate::failure::Failure;
 use crate::map::chunk_times;
-use crate::report;
-use crate::{processors, reuse};
+use crate::model::line_bytes_of_machine;
 
 /// Structures that are drawn.
 const STRUCTURES: usize = 12;
@@ -30,7 +27,7 @@ const WINDOW: u64 = 100;
 
 /// Layouts, curves, the map, and allocations, each if the trace has something to show.
 pub fn parts(arguments: &ViewArguments, trace: &Trace) -> Result<Vec<Part>, Failure> {
-    let times = chunk_times(trace, arguments.threads, arguments.quiet);
+    let times = chunk_times(trace, &arguments.reading);
     let mut parts = vec![layouts(arguments, trace)?, curves(arguments, trace)];
     let (from_ns, to_ns) = times.range_ns();
     let view = View {
@@ -45,7 +42,9 @@ pub fn parts(arguments: &ViewArguments, trace: &Trace) -> Result<Vec<Part>, Fail
         finest: Finest::Cells(charts::MAX_CELLS),
         top: arguments.rows(),
     };
-    let map = finished(&Map::new(trace, &times, view), arguments, trace);
+    let map = arguments
+        .reading
+        .report(&Map::new(trace, &times, view), trace, Vec::new());
     parts.push(part(
         "map",
         "Memory over time",
@@ -54,19 +53,17 @@ pub fn parts(arguments: &ViewArguments, trace: &Trace) -> Result<Vec<Part>, Fail
         }),
     ));
     let memory = Memory::new(trace, &times, DEFAULT_SHORT_LIFE, arguments.rows());
-    parts.push(part("memory", "Allocations", finished(&memory, arguments, trace)));
+    parts.push(part(
+        "memory",
+        "Allocations",
+        arguments.reading.report(&memory, trace, Vec::new()),
+    ));
     Ok(parts)
 }
 
 fn layouts(arguments: &ViewArguments, trace: &Trace) -> Result<Part, Failure> {
     let mut warnings = Vec::new();
-    let (caches, rank_by) = report::caches(
-        arguments.cache.clone(),
-        arguments.sort,
-        trace,
-        true,
-        &mut warnings,
-    )?;
+    let (caches, rank_by) = arguments.model.choose(trace, true, &mut warnings)?;
     let shown = Shown {
         only: None,
         top: STRUCTURES,
@@ -74,7 +71,7 @@ fn layouts(arguments: &ViewArguments, trace: &Trace) -> Result<Part, Failure> {
     };
     let layout = Layout::new(Structures::of(trace.program()), caches, WINDOW, shown);
     let column = rank_by.column();
-    let report = finished(&layout, arguments, trace);
+    let report = arguments.reading.report(&layout, trace, Vec::new());
     let report = with_charts(report, &["members", "definition"], |tables| {
         charts::members(tables, &column).into_iter().collect()
     });
@@ -83,14 +80,14 @@ fn layouts(arguments: &ViewArguments, trace: &Trace) -> Result<Part, Failure> {
 
 fn curves(arguments: &ViewArguments, trace: &Trace) -> Part {
     let reuse = Reuse {
-        line_bytes: reuse::line_bytes_of_machine(trace),
+        line_bytes: line_bytes_of_machine(trace),
         merged: false,
         sampling: Some(Sampling::Lines(SAMPLED_LINES)),
         groupings: vec![ReuseGrouping::Field],
         top: CURVES,
         fine: true,
     };
-    let report = finished(&reuse, arguments, trace);
+    let report = arguments.reading.report(&reuse, trace, Vec::new());
     let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
     part(
         "reuse",
@@ -99,12 +96,6 @@ fn curves(arguments: &ViewArguments, trace: &Trace) -> Part {
             charts::curves(tables).into_iter().collect()
         }),
     )
-}
-
-fn finished<A: Analysis>(analysis: &A, arguments: &ViewArguments, trace: &Trace) -> Report {
-    let threads = arguments.threads.unwrap_or_else(processors::available);
-    let (findings, summary) = pass(analysis, trace, threads, arguments.quiet);
-    report::report(trace, findings, &summary, Vec::new())
 }
 
 /// The charts' tables come first; those that they replace are left out.

@@ -33,7 +33,7 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     match listener {
         _ if arguments.json => output::print(&format!("{:#}\n", page.to_json()))?,
         Some(listener) => serve::serve(&listener, &page.to_html(), arguments.allow_remote)?,
-        None => target.write(&page.to_html(), arguments.quiet)?,
+        None => target.write(&page.to_html(), arguments.reading.quiet)?,
     }
     Ok(ExitCode::SUCCESS)
 }
