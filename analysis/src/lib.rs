@@ -5,6 +5,7 @@
 
 pub mod activity;
 mod analysis;
+mod apart;
 pub mod blocks;
 pub mod cache;
 pub mod calls;
@@ -26,6 +27,7 @@ pub mod structures;
 pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order, Part};
+pub use apart::Apart;
 pub use engine::{run, Progress, RunSummary};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub use names::{written_in, Names, UNKNOWN};

@@ -89,7 +89,7 @@ pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
 
 /// Reads the trace to learn how many accesses each chunk has.
 pub fn chunk_times(trace: &Trace, reading: &ReadingArguments) -> ChunkTimes {
-    reading.with_progress(trace, |threads, progress| {
+    reading.with_progress(trace, 1, |threads, progress| {
         ChunkTimes::count(trace, threads, progress)
     })
 }

@@ -23,9 +23,15 @@ pub struct ReadingArguments {
 }
 
 impl ReadingArguments {
-    /// Shows how far `read` is: it gets the number of threads to work with, and whom to tell of each chunk.
-    pub fn with_progress<R>(&self, trace: &Trace, read: impl FnOnce(NonZeroUsize, Progress) -> R) -> R {
-        let progress = ReadingProgress::new(trace, self.quiet);
+    /// Shows how far `read` is, which goes over the trace so many times: it gets the number of threads to work with, and
+    /// whom to tell of each chunk.
+    pub fn with_progress<R>(
+        &self,
+        trace: &Trace,
+        passes: u64,
+        read: impl FnOnce(NonZeroUsize, Progress) -> R,
+    ) -> R {
+        let progress = ReadingProgress::new(trace, passes, self.quiet);
         let threads = self.threads.unwrap_or_else(processors::available);
         let done = read(threads, &|accesses, bytes| progress.advance(accesses, bytes));
         progress.finish();
@@ -34,7 +40,9 @@ impl ReadingArguments {
 
     /// What an analysis finds in one pass.
     pub fn pass<A: Analysis>(&self, analysis: &A, trace: &Trace) -> (Findings, RunSummary) {
-        self.with_progress(trace, |threads, progress| run(analysis, trace, threads, progress))
+        self.with_progress(trace, 1, |threads, progress| {
+            run(analysis, trace, threads, progress)
+        })
     }
 
     /// The same with what it rests on.

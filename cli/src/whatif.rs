@@ -89,8 +89,10 @@ pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
     let structures = Structures::of(trace.program());
     let mut warnings = Vec::new();
     let question = question(arguments, &structures, &trace, &mut warnings)?;
+    // One to find the objects that change, one to simulate.
+    let passes = 1 + u64::from(!question.layouts.is_empty());
     let ask = |threads, progress: Progress| what_if(&question, &structures, &trace, threads, progress);
-    let (findings, summary) = arguments.reading.with_progress(&trace, ask);
+    let (findings, summary) = arguments.reading.with_progress(&trace, passes, ask);
     let report = soundness::report(&trace, findings, &summary, warnings);
     arguments.output.print(&report, report.tables.first())
 }

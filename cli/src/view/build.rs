@@ -1,53 +1,32 @@
-//! The page's parts: each analysis that a page has a place for, in as few passes over the trace as their orders allow.
+//! Puts the page together: a part for each analysis, the suspects, and text of the source files.
 
 use std::path::Path;
 
-use trackway_analysis::activity::{self, Activity};
-use trackway_analysis::misses::{Grouping, Misses, SourceFiles};
-use trackway_analysis::sharing::Sharing;
-use trackway_report::Report;
+use trackway_analysis::misses::SourceFiles;
+use trackway_report::{Report, Table};
 use trackway_trace::Trace;
-use trackway_view::{source_texts, suspects, Page, SourceText};
+use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 
-use super::memory_parts::{self, part};
+use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::ViewArguments;
+use super::{charts, ViewArguments};
 use crate::failure::Failure;
-use crate::model::line_bytes_of_machine;
-use crate::{info, soundness};
-
-const GROUPINGS: [Grouping; 9] = [
-    Grouping::Field,
-    Grouping::Variable,
-    Grouping::Type,
-    Grouping::Line,
-    Grouping::Function,
-    Grouping::File,
-    Grouping::Kind,
-    Grouping::Site,
-    Grouping::Thread,
-];
+use crate::info;
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let (misses, activity, rank_by) = misses_and_activity(arguments, trace)?;
-    let sharing = (trace.streams().len() > 1).then(|| sharing_report(arguments, trace));
+    let reports = passes::reports(arguments, trace)?;
+    let rank_by = reports.rank_by.column();
     let sources = match arguments.no_source {
         true => Vec::new(),
-        false => sources(trace, &misses),
+        false => sources(trace, &reports.misses),
     };
-    let suspects = suspects(&misses, &rank_by, sharing.as_ref());
-    let mut parts = vec![part("misses", "Misses", misses)];
-    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
-    parts.extend(memory_parts::parts(arguments, trace)?);
-    parts.push(part("activity", "Threads over time", activity));
-    parts.push(part("info", "Recording", info::report_on_trace(trace)));
     Ok(Page {
         title: program_name(trace),
         generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
+        suspects: suspects(&reports.misses, &rank_by, reports.sharing.as_ref()),
+        parts: parts(reports, &rank_by, info::report_on_trace(trace)),
         rank_by,
-        suspects,
-        parts,
         sources,
     })
 }
@@ -58,37 +37,45 @@ fn program_name(trace: &Trace) -> String {
     name.unwrap_or(program).to_owned()
 }
 
-fn misses_and_activity(
-    arguments: &ViewArguments,
-    trace: &Trace,
-) -> Result<(Report, Report, String), Failure> {
-    let mut warnings = Vec::new();
-    let (caches, measure) = arguments.model.choose(trace, true, &mut warnings)?;
-    let misses = Misses::new(caches, GROUPINGS.to_vec(), measure, arguments.rows());
-    let rank_by = measure.column();
-    let activity = Activity::new(trace);
-    let (mut findings, summary) = arguments.reading.pass(&(misses, activity), trace);
-    let (of_activity, of_misses) = findings
-        .tables
-        .into_iter()
-        .partition(|table| activity::TABLES.contains(&table.name()));
-    findings.tables = of_misses;
-    let activity = Report {
-        answer: String::new(),
-        warnings: Vec::new(),
-        tables: of_activity,
+fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
+    let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
+        charts::members(tables, rank_by).into_iter().collect()
+    });
+    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
+    let reuse = with_charts(reports.reuse, &replaced, |tables| {
+        charts::curves(tables).into_iter().collect()
+    });
+    let map = with_charts(reports.map, &["cells", "levels"], |tables| {
+        charts::map(tables).into_iter().flatten().collect()
+    });
+    let part = |name: &str, title: &str, report| Part {
+        name: name.into(),
+        title: title.into(),
+        report,
     };
-    Ok((
-        soundness::report(trace, findings, &summary, warnings),
-        activity,
-        rank_by,
-    ))
+    let mut parts = vec![part("misses", "Misses", reports.misses)];
+    let sharing = reports.sharing;
+    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
+    parts.extend([
+        part("layout", "Layout of structures", layout),
+        part("reuse", "Reuse of memory", reuse),
+        part("map", "Memory over time", map),
+        part("memory", "Allocations", reports.memory),
+        part("activity", "Threads over time", reports.activity),
+        part("info", "Recording", info),
+    ]);
+    parts
 }
 
-fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
-    let line_bytes = line_bytes_of_machine(trace).into();
-    let sharing = Sharing::new(trace.program(), line_bytes, arguments.rows());
-    arguments.reading.report(&sharing, trace, Vec::new())
+/// The charts' tables come first; those that they replace are left out.
+fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> Vec<Table>) -> Report {
+    let mut tables = charts(&report.tables);
+    let kept = report
+        .tables
+        .into_iter()
+        .filter(|table| !replaced.contains(&table.name()));
+    tables.extend(kept);
+    Report { tables, ..report }
 }
 
 /// Text of the files that the ranking names, as far as they are source code that can be read.

@@ -3,7 +3,7 @@
 mod arguments;
 mod build;
 mod charts;
-mod memory_parts;
+mod passes;
 mod serve;
 mod source;
 mod write;
