@@ -1,6 +1,5 @@
 //! `trackway map`.
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::simulated;
-use crate::output::OutputArguments;
+use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
 
 /// The table that is shown as a picture.
@@ -66,6 +65,9 @@ pub struct MapArguments {
     /// Write the picture to this file, as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
+    /// Write the picture to this file, as PNG; a table says what its pixels are
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -78,10 +80,8 @@ pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
     let times = chunk_times(&trace, &arguments.reading);
     let view = view(arguments, &trace, &times, &mut warnings)?;
     let map = Map::new(&trace, &times, view);
-    let report = arguments.reading.report(&map, &trace, warnings);
-    if let Some(file) = &arguments.svg {
-        write_svg(file, &report)?;
-    }
+    let mut report = arguments.reading.report(&map, &trace, warnings);
+    write_pictures(arguments, &mut report)?;
     arguments
         .output
         .print_as(&report, report.table(CELLS), |style| text(&report, style))
@@ -148,13 +148,23 @@ fn at(times: &ChunkTimes, time: Duration) -> u64 {
     times.start_ns().saturating_add(passed)
 }
 
-fn write_svg(file: &PathBuf, report: &Report) -> Result<(), Failure> {
-    let columns = DEFAULT_BINS;
-    let picture = report
-        .table(CELLS)
-        .and_then(|cells| HeatMap::from_cells(cells, FILE_ROWS, columns));
+/// Writes the pictures that are asked for, and adds what the pixels are.
+fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), Failure> {
+    let Some(file) = arguments.svg.as_ref().or(arguments.png.as_ref()) else {
+        return Ok(());
+    };
+    let cells = report.table(CELLS);
+    let picture = cells.and_then(|cells| HeatMap::from_cells(cells, FILE_ROWS, DEFAULT_BINS));
     let picture = picture.ok_or_else(|| Failure::about(file, format!("not written: {}", report.answer)))?;
-    fs::write(file, picture.svg()).map_err(|error| Failure::about(file, error))
+    if let Some(file) = &arguments.svg {
+        output::replace_file(file, picture.svg().as_bytes())?;
+    }
+    if let Some(file) = &arguments.png {
+        let png = picture.png().map_err(|error| Failure::about(file, error))?;
+        output::replace_file(file, &png)?;
+        report.tables.insert(0, picture.png_caption());
+    }
+    Ok(())
 }
 
 /// A picture takes the place of the cells.

@@ -1,8 +1,9 @@
 //! What goes to standard output and to files, and how.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -85,7 +86,7 @@ impl OutputArguments {
     pub fn write(&self, report: &Report, csv: Option<&Table>, path: &Path) -> Result<(), Failure> {
         self.write_beside(report)?;
         let text = self.rendered(report, csv, || PLAIN_STYLE.report(report));
-        fs::write(path, text).map_err(|error| Failure::about(path, error))
+        replace_file(path, text.as_bytes())
     }
 
     /// What has no place in the text: the warnings, if that is CSV, and tables as Parquet.
@@ -157,21 +158,38 @@ fn is_ascii_locale() -> bool {
     })
 }
 
-/// Writes a file; replaces one only if told to.
+/// Writes a file for the user alone; replaces one only if told to.
 pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
     match replace {
-        true => fs::write(path, content).map_err(|error| Failure::about(path, error)),
+        true => replace_file(path, content),
         false => write_new_file(path, content, "exists already; replace it with --force"),
     }
 }
 
-/// Writes a file; `remedy` is what to say if there is one.
+/// Writes a file for the user alone, in place of one that there may be.
+pub fn replace_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let written = write_with(private().create(true).truncate(true), path, content);
+    written.map_err(|error| Failure::about(path, error))
+}
+
+/// Writes a file for the user alone; `remedy` is what to say if there is one.
 pub fn write_new_file(path: &Path, content: &[u8], remedy: &str) -> Result<(), Failure> {
-    let written = File::create_new(path).and_then(|mut file| file.write_all(content));
+    let written = write_with(private().create_new(true), path, content);
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::about(path, remedy),
         _ => Failure::about(path, error),
     })
+}
+
+/// What is in a trace is nobody else's business.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
+fn write_with(options: &OpenOptions, path: &Path, content: &[u8]) -> io::Result<()> {
+    options.open(path)?.write_all(content)
 }
 
 /// Tells the user of something that went wrong but did not end the work.

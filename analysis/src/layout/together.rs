@@ -135,3 +135,55 @@ impl Together {
         self.streams.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sites 0 and 1 access members of one structure, 2 nothing that is looked at.
+    fn watch() -> Watch {
+        let watched = |structure, member: u32| Watched {
+            structure,
+            member,
+            offset: u64::from(member) * 8,
+        };
+        Watch {
+            sites: vec![watched(0, 0), watched(0, 1), watched(NONE, 0)],
+            window: 6,
+            members: vec![2],
+        }
+    }
+
+    fn lane() -> impl Strategy<Value = Lane> {
+        (0u32..3, 0u64..8, 0u64..3).prop_map(|(site, address, stride)| Lane {
+            site: SiteId(site),
+            size: 8,
+            address: address * 8,
+            stride: stride * 8,
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_as_their_accesses(
+            runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..4), 0u64..9), 1..9),
+        ) {
+            let watch = watch();
+            let (mut whole, mut each) = (watch.start(), watch.start());
+            let (mut past, mut past_of_each) = (watch.past(), watch.past());
+            for (lanes, count) in &runs {
+                watch.run(&mut whole.pairs, &mut past, lanes, *count);
+                for iteration in 0..*count {
+                    for lane in lanes {
+                        past_of_each.accesses += 1;
+                        let address = lane.address + lane.stride * iteration;
+                        watch.access(&mut each.pairs, &mut past_of_each, lane.site, address);
+                    }
+                }
+            }
+            prop_assert_eq!(past.accesses, past_of_each.accesses);
+            prop_assert_eq!(whole.pairs[0].between(0, 1), each.pairs[0].between(0, 1));
+        }
+    }
+}

@@ -9,7 +9,7 @@ use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 
 use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::{charts, ViewArguments};
+use super::{charts, map_levels, ViewArguments};
 use crate::failure::Failure;
 use crate::info;
 
@@ -46,7 +46,7 @@ fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
         charts::curves(tables).into_iter().collect()
     });
     let map = with_charts(reports.map, &["cells", "levels"], |tables| {
-        charts::map(tables).into_iter().flatten().collect()
+        map_levels::map(tables).into_iter().flatten().collect()
     });
     let part = |name: &str, title: &str, report| Part {
         name: name.into(),

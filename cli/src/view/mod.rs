@@ -3,6 +3,7 @@
 mod arguments;
 mod build;
 mod charts;
+mod map_levels;
 mod passes;
 mod serve;
 mod source;

@@ -18,7 +18,7 @@ use trackway_analysis::{run, Apart, Findings, Progress, RunSummary};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
-use super::{charts, ViewArguments};
+use super::{map_levels, ViewArguments};
 use crate::failure::Failure;
 use crate::model::line_bytes_of_machine;
 use crate::soundness;
@@ -179,7 +179,7 @@ impl Reading<'_> {
             owner: None,
             rows: DEFAULT_ROWS,
             bins: DEFAULT_BINS,
-            finest: Finest::Cells(charts::MAX_CELLS),
+            finest: Finest::Cells(map_levels::MOST_CELLS),
             top: self.rows,
         }
     }
