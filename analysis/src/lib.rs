@@ -17,6 +17,7 @@ pub mod memory;
 pub mod misses;
 pub mod moments;
 mod names;
+pub mod offenders;
 mod order_audit;
 pub mod patterns;
 pub mod reuse;

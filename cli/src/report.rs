@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use trackway_analysis::misses::{Grouping, Misses};
+use trackway_analysis::misses::Grouping;
+use trackway_analysis::offenders::Offenders;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -75,9 +76,9 @@ impl ReportForm {
         trace: &Trace,
         merges: bool,
         warnings: &mut Vec<String>,
-    ) -> Result<Misses, Failure> {
+    ) -> Result<Offenders, Failure> {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
-        Ok(Misses::new(
+        Ok(Offenders::new(
             caches,
             self.groupings()?,
             rank_by,
@@ -119,7 +120,7 @@ impl From<By> for Grouping {
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let mut warnings = Vec::new();
-    let misses = arguments.form.analysis(&trace, true, &mut warnings)?;
-    let report = arguments.reading.report(&misses, &trace, warnings);
+    let offenders = arguments.form.analysis(&trace, true, &mut warnings)?;
+    let report = arguments.reading.report(&offenders, &trace, warnings);
     arguments.form.output.print(&report, report.tables.first())
 }

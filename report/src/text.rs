@@ -55,7 +55,7 @@ impl TextStyle {
             .columns()
             .map(|column| {
                 let cells = (0..table.row_count()).map(|row| cell(column, row));
-                TextColumn::new(column.title(), cells.collect(), column.unit())
+                TextColumn::new(column.title(), cells.collect(), column.unit()).aside(column.is_aside())
             })
             .collect();
         let left_out = self.width.map_or(Vec::new(), |width| fit(&mut columns, width));

@@ -6,14 +6,15 @@ use trackway_trace::{Batch, Program, Trace};
 
 use super::{Layout, LayoutShard, Shown};
 use crate::cache::Caches;
-use crate::misses::{Grouping, Misses};
+use crate::misses::Grouping;
+use crate::offenders::Offenders;
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
 
-/// What [`Layout`] and [`Misses`] find. The findings of the latter are those of the pass.
+/// What [`Layout`] and [`Offenders`] find. The findings of the latter are those of the pass.
 pub struct LayoutAndMisses {
     layout: Layout,
-    misses: Misses,
+    misses: Offenders,
     of_layout: Mutex<Findings>,
 }
 
@@ -27,7 +28,7 @@ impl LayoutAndMisses {
         (groupings, top): (Vec<Grouping>, usize),
     ) -> LayoutAndMisses {
         LayoutAndMisses {
-            misses: Misses::new(caches.clone(), groupings, shown.rank_by, top),
+            misses: Offenders::new(caches.clone(), groupings, shown.rank_by, top),
             layout: Layout::new(structures, caches, window, shown),
             of_layout: Mutex::default(),
         }

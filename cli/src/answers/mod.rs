@@ -83,6 +83,6 @@ fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
         output: OutputArguments::all_rows(),
     };
     let mut warnings = Vec::new();
-    let misses = form.analysis(trace, true, &mut warnings)?;
-    Ok(settings.reading.report(&misses, trace, warnings))
+    let offenders = form.analysis(trace, true, &mut warnings)?;
+    Ok(settings.reading.report(&offenders, trace, warnings))
 }

@@ -7,12 +7,11 @@ use trackway_report::{Table, TableBuilder, Unit};
 use super::charts::{integer, text};
 
 /// A resolution with more cells is too large for the page.
-pub const MOST_CELLS: usize = 50_000;
+pub const MOST_CELLS: usize = 120_000;
 /// All resolutions together have no more.
-const MOST_CELLS_OF_ALL: u64 = 80_000;
-/// The page has up to so many resolutions, of which each has cells a quarter as wide and as high as the one before.
+const MOST_CELLS_OF_ALL: u64 = 160_000;
+/// Of which each has cells half as wide and as high as the one before.
 const RESOLUTIONS: usize = 3;
-const STEP: usize = 2;
 
 /// A row of the picture: what holds the memory, by the number of its process and its own, and the address.
 type Place = (u64, u64, u64);
@@ -94,9 +93,8 @@ fn resolutions(cells: &Table, levels: &Table, first_ns: u64) -> Vec<Resolution> 
         left = rest.unwrap_or(left);
         rest.is_some()
     };
-    let chosen = finest.into_iter().flat_map(|row| row..levels.row_count());
-    chosen
-        .step_by(STEP)
+    let from_finest = finest.into_iter().flat_map(|row| row..levels.row_count());
+    from_finest
         .filter(|row| fits(row))
         .take(RESOLUTIONS)
         .map(|row| resolution(cells, levels, row, first_ns))
@@ -214,16 +212,15 @@ mod tests {
     fn coarse_rows_begin_where_their_fine_ones_do() {
         let cells = [
             (0, 0, 0, 0, 5),
-            (0, 0, 192, 8, 1),
-            (0, 0, 256, 16, 2),
+            (0, 0, 64, 8, 1),
+            (0, 0, 128, 16, 2),
             (0, 1, 64, 24, 3),
             (1, 0, 0, 0, 6),
-            (2, 0, 0, 0, 6),
-            (2, 0, 256, 0, 2),
-            (2, 1, 0, 0, 3),
+            (1, 0, 128, 0, 2),
+            (1, 1, 0, 0, 3),
         ];
-        let [cells, times, addresses] = map(&tables(&cells, 3)).unwrap();
-        assert_eq!(column(&times, "bin_ns"), [32, 8], "the coarsest comes first");
+        let [cells, times, addresses] = map(&tables(&cells, 2)).unwrap();
+        assert_eq!(column(&times, "bin_ns"), [16, 8], "the coarsest comes first");
         assert_eq!(column(&addresses, "level"), [0, 0, 0, 1, 1, 1, 1]);
         assert_eq!(column(&addresses, "first_row"), [0, 2, 3, 0, 1, 2, 3]);
         assert_eq!(column(&cells, "level"), [0, 0, 0, 1, 1, 1, 1]);
@@ -245,11 +242,11 @@ mod tests {
     fn all_resolutions_fit_the_page() {
         let many = MOST_CELLS as u64;
         let cells: Vec<Listed> = (0..7)
-            .flat_map(|level| (0..many >> (level / 4)).map(move |index| (level, index, 0, 0, 1)))
+            .flat_map(|level| (0..many >> level).map(move |index| (level, index, 0, 0, 1)))
             .collect();
         let [cells, times, _] = map(&tables(&cells, 7)).unwrap();
-        assert_eq!(cells.row_count() as u64, many + many / 2);
-        assert_eq!(column(&times, "bin_ns"), [8 << 4, 8]);
+        assert_eq!(cells.row_count() as u64, many + many / 4 + many / 16);
+        assert_eq!(column(&times, "bin_ns"), [8 << 4, 8 << 2, 8]);
         assert!(map(&tables(&[], 0)).is_none());
     }
 }

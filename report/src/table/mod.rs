@@ -1,5 +1,6 @@
 //! Tables: Arrow record batches with titles and units.
 
+mod aside;
 mod builder;
 mod column;
 mod unit;
@@ -17,6 +18,7 @@ pub use unit::Unit;
 /// Metadata of a field.
 const TITLE: &str = "title";
 const UNIT: &str = "unit";
+const ASIDE: &str = "aside";
 
 /// How a table is best shown to people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,9 +36,13 @@ const MapChart = (() => {
       level.addresses[address.address_bin] = address;
       level.addressBins = Math.max(level.addressBins, address.address_bin + 1);
     }
-    for (const cell of cells.objects()) {
-      const level = levels.get(cell.level);
-      if (level) level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
+    // There are many: not even their columns are looked for one by one.
+    const [number, time, address, reads, writes, misses] = [...COLUMNS, 'misses'].map((name) => cells.positions.get(name));
+    for (const row of cells.rows) {
+      const level = levels.get(row[number]);
+      if (!level) continue;
+      const cell = { time_bin: row[time], address_bin: row[address], reads: row[reads], writes: row[writes], misses: row[misses] };
+      level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
     }
     const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)
