@@ -5,6 +5,7 @@
 
 pub mod activity;
 mod analysis;
+mod apart;
 pub mod blocks;
 pub mod cache;
 pub mod calls;
@@ -16,6 +17,7 @@ pub mod memory;
 pub mod misses;
 pub mod moments;
 mod names;
+pub mod offenders;
 mod order_audit;
 pub mod patterns;
 pub mod reuse;
@@ -26,6 +28,7 @@ pub mod structures;
 pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order, Part};
+pub use apart::Apart;
 pub use engine::{run, Progress, RunSummary};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub use names::{written_in, Names, UNKNOWN};

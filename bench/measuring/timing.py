@@ -14,7 +14,7 @@ signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
 def timed(command, environment=None, cwd=None):
-    """Wall and CPU seconds of a command with all its descendants."""
+    """Wall and CPU seconds of a command with all its descendants, and the most memory that one of them had."""
     started = time.monotonic()
     process = subprocess.Popen(
         [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=cwd
@@ -30,7 +30,8 @@ def timed(command, environment=None, cwd=None):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"bench: status {process.returncode}: {command}\n{error.decode()}")
-    return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime}
+    # Linux gives kilobytes.
+    return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_bytes": usage.ru_maxrss * 1024}
 
 
 def recorded(program, arguments, options, trace=None, environment=None):

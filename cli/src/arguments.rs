@@ -7,23 +7,19 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::{Grouping, Measure};
 use trackway_recorder::Address;
 
 use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
 use crate::export::ExportArguments;
-use crate::parquet::ParquetArgument;
 use crate::patterns::PatternsArguments;
+use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
+use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
-
-/// Rows of a table.
-pub const DEFAULT_ROWS: usize = 10;
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
@@ -243,140 +239,6 @@ fn parse_buffer_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text)
         .ok_or("expected a number of bytes, such as 65536 or 256K")?;
     u32::try_from(size).map_err(|_| "must be less than 4G".into())
-}
-
-/// Say what causes the cache misses of a recorded program
-///
-/// Prints the answer in a sentence, then the top fields, variables, lines and functions with their accesses, bytes and
-/// misses in each level of a simulated cache, then what the numbers rest on. docs/analyses.md defines each number.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
-                        trackway report --by line --top 30 prog.trackway\n  \
-                        trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
-                        trackway report --cache preset:zen3 prog.trackway\n  \
-                        trackway report --by field --csv prog.trackway > fields.csv")]
-pub struct ReportArguments {
-    /// The trace
-    pub trace: PathBuf,
-    #[command(flatten)]
-    pub form: ReportForm,
-    #[command(flatten)]
-    pub parquet: ParquetArgument,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-/// Say which cache lines threads take from each other
-///
-/// Merges the accesses of all threads into one order that respects their synchronisation, follows each cache line from
-/// thread to thread, and prints which fields and lines of source take lines that another thread had, and how exact the
-/// order is. docs/analyses.md, section 8, defines each number.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway sharing prog.trackway\n  \
-                        trackway sharing --line-size 128 --json prog.trackway")]
-pub struct SharingArguments {
-    /// The trace
-    pub trace: PathBuf,
-    /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
-    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
-    pub line_size: Option<u64>,
-    /// Rows per table; 0 for all
-    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print the table of fields as CSV
-    #[arg(long)]
-    pub csv: bool,
-    #[command(flatten)]
-    pub parquet: ParquetArgument,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
-}
-
-pub fn parse_line_size(text: &str) -> Result<u64, String> {
-    let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
-    Ok(size.ok_or("expected a power of two, such as 64")?)
-}
-
-/// What a report shows, and how.
-#[derive(Debug, Clone, PartialEq, Args)]
-pub struct ReportForm {
-    /// Tables to print; may be repeated [default: field, variable, line, function]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub by: Vec<By>,
-    /// Rows per table; 0 for all
-    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
-    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
-    #[arg(long, value_name = "MEASURE")]
-    pub sort: Option<Measure>,
-    /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/analyses.md, section 2
-    /// [default: those of the machine that recorded]
-    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
-    pub cache: Option<Caches>,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print one table as CSV, by default that of fields
-    #[arg(long)]
-    pub csv: bool,
-}
-
-impl ReportForm {
-    /// Whether any of it differs from the defaults.
-    pub fn is_chosen(&self) -> bool {
-        *self != ReportForm::default()
-    }
-}
-
-impl Default for ReportForm {
-    fn default() -> Self {
-        ReportForm {
-            by: Vec::new(),
-            top: DEFAULT_ROWS,
-            sort: None,
-            cache: None,
-            json: false,
-            csv: false,
-        }
-    }
-}
-
-/// What a table has a row for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    Field,
-    Variable,
-    Type,
-    Line,
-    Function,
-    File,
-    Kind,
-    Site,
-    Thread,
-}
-
-impl From<By> for Grouping {
-    fn from(by: By) -> Grouping {
-        match by {
-            By::Field => Grouping::Field,
-            By::Variable => Grouping::Variable,
-            By::Type => Grouping::Type,
-            By::Line => Grouping::Line,
-            By::Function => Grouping::Function,
-            By::File => Grouping::File,
-            By::Kind => Grouping::Kind,
-            By::Site => Grouping::Site,
-            By::Thread => Grouping::Thread,
-        }
-    }
 }
 
 /// Show what a program records, or what a trace holds

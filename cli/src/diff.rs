@@ -1,19 +1,18 @@
 //! `trackway diff`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Measure;
-use trackway_report::{compare, to_csv, Comparison, Report, Selection, Table, TableBuilder, Value};
+use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
 
 use crate::answers::{forget_edited_sources, AnalysisName, Input, Settings};
-use crate::arguments::{parse_line_size, By, DEFAULT_ROWS};
 use crate::failure::Failure;
-use crate::output;
-use crate::parquet::ParquetArgument;
+use crate::model::ModelArguments;
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
+use crate::report::By;
+use crate::sharing::parse_line_size;
 
 /// Say what changed between two traces
 ///
@@ -22,7 +21,10 @@ use crate::parquet::ParquetArgument;
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
 /// are those of the same caches. docs/analyses.md, section 9, says how rows are matched and what is exact.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
+#[command(
+    mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),
+    mut_arg("cache", |cache| cache.help("Caches to simulate for both, as in `trackway report` [default: those of the machine that recorded the first]")),
+    after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
                         trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
                         trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
@@ -45,32 +47,15 @@ pub struct DiffArguments {
     /// Numbers to compare, by the names of columns in JSON; may be repeated [default: that by which the table is ranked]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub measure: Vec<String>,
-    /// Rows per table; 0 for all
-    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
-    /// What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]
-    #[arg(long, value_name = "MEASURE")]
-    pub sort: Option<Measure>,
-    /// Caches to simulate for both, as in `trackway report` [default: those of the machine that recorded the first]
-    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
-    pub cache: Option<Caches>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub model: ModelArguments,
     /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u64>,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print the first table as CSV
-    #[arg(long)]
-    pub csv: bool,
     #[command(flatten)]
-    pub parquet: ParquetArgument,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    pub reading: ReadingArguments,
 }
 
 pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
@@ -82,35 +67,25 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     let again = again(arguments, &settings)?;
     let selection = Selection {
         measures: arguments.measure.clone(),
-        top: if arguments.top == 0 {
-            usize::MAX
-        } else {
-            arguments.top
-        },
+        top: arguments.output.rows(),
     };
     let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
     let report = difference(comparison, warnings, exactness(&before, &after));
-    arguments.parquet.write(&report)?;
-    if arguments.csv {
-        report.warnings.iter().for_each(output::warn);
-        output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
-    } else {
-        output::print_report(&report, arguments.json)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    arguments.output.print(&report, report.tables.first())
 }
 
 /// The same for both: misses in different caches say nothing of the change.
 fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Settings {
-    let chosen = arguments.cache.clone();
+    let chosen = arguments.model.cache.clone();
     Settings {
         by: arguments.by.clone(),
-        rank_by: arguments.sort,
-        caches: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
+        model: ModelArguments {
+            cache: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
+            ..arguments.model.clone()
+        },
         line_bytes: arguments.line_size,
-        threads: arguments.threads,
-        quiet: arguments.quiet,
+        reading: arguments.reading.clone(),
     }
 }
 
@@ -153,13 +128,9 @@ fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Tabl
     }
 }
 
-fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
-    report.tables.iter().find(|table| table.name() == name)
-}
-
 fn different_caches(before: &Report, after: &Report) -> Option<String> {
-    let geometry = |report| {
-        let table = table(report, "caches")?;
+    let geometry = |report: &Report| {
+        let table = report.table("caches")?;
         let columns = ["level", "size_bytes", "ways", "line_bytes", "model"];
         let cells = columns
             .iter()
@@ -175,7 +146,7 @@ fn different_caches(before: &Report, after: &Report) -> Option<String> {
 
 /// What of the numbers is the program's own, and what may differ from run to run.
 fn exactness(before: &Report, after: &Report) -> Table {
-    let streams = |report| match table(report, "trace")?.column("streams")?.value(0) {
+    let streams = |report: &Report| match report.table("trace")?.column("streams")?.value(0) {
         Value::Integer(streams) => Some(streams),
         _ => None,
     };

@@ -1,6 +1,5 @@
 //! `trackway export`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -13,7 +12,9 @@ use trackway_trace::Trace;
 
 use crate::answers::{answer, time_line, AnalysisName, Settings};
 use crate::failure::Failure;
+use crate::model::ModelArguments;
 use crate::output;
+use crate::reading::ReadingArguments;
 
 /// Write what other tools read: call graphs, flame graphs, time lines
 ///
@@ -47,12 +48,8 @@ pub struct ExportArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -68,9 +65,11 @@ pub enum Format {
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let settings = Settings {
-        caches: arguments.cache.clone(),
-        threads: arguments.threads,
-        quiet: arguments.quiet,
+        model: ModelArguments {
+            cache: arguments.cache.clone(),
+            sort: None,
+        },
+        reading: arguments.reading.clone(),
         ..Settings::default()
     };
     let text = match arguments.to {
@@ -137,12 +136,12 @@ fn header(trace: &Trace) -> CallgrindHeader {
 }
 
 fn table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
-    let found = report.tables.iter().find(|table| table.name() == name);
+    let found = report.table(name);
     found.ok_or_else(|| Failure::new(format!("the analysis has no table {name}")))
 }
 
 fn measures(report: &Report) -> Vec<&str> {
-    let stacks = report.tables.iter().find(|table| table.name() == "stacks");
+    let stacks = report.table("stacks");
     let columns = stacks.into_iter().flat_map(Table::columns);
     columns
         .map(|column| column.name())

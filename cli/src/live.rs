@@ -12,7 +12,7 @@ use trackway_trace::{ChunkHeader, GrowingTrace};
 
 use crate::arguments::{LiveAnalysis, LiveArguments};
 use crate::failure::Failure;
-use crate::{output, report};
+use crate::soundness;
 
 /// Bytes of chunks that may wait for the analysis; then the program waits.
 const QUEUE_BYTES: usize = 32 << 20;
@@ -25,15 +25,14 @@ pub fn record(
     quiet: bool,
 ) -> Result<Result<RecordSummary, RecordError>, Failure> {
     let LiveAnalysis::Misses = analysis;
-    let groupings = report::groupings(&arguments.form)?;
+    let form = &arguments.form;
+    form.groupings()?;
     let (chunks, queue) = sync_channel(QUEUE_BYTES / options.buffer_size as usize + 1);
     let progress = LiveProgress::new(quiet);
     let (recorded, analysed) = std::thread::scope(|scope| {
         let analysis = scope.spawn(|| {
             let mut warnings = Vec::new();
-            let start = |trace: &GrowingTrace| {
-                report::analysis(&arguments.form, groupings, trace.trace(), false, &mut warnings)
-            };
+            let start = |trace: &GrowingTrace| form.analysis(trace.trace(), false, &mut warnings);
             let advance = |accesses, _| progress.advance(accesses);
             let mut queue = queue.into_iter();
             let run = run_live(options.program.as_ref(), &mut queue, start, &advance)?;
@@ -54,16 +53,11 @@ pub fn record(
 }
 
 fn deliver(arguments: &LiveArguments, run: LiveRun, warnings: Vec<String>) -> Result<(), Failure> {
-    let found = report::report(run.trace.trace(), run.findings, &run.summary, warnings);
-    if arguments.form.csv {
-        found.warnings.iter().for_each(output::warn);
-    }
+    let found = soundness::report(run.trace.trace(), run.findings, &run.summary, warnings);
+    let (output, csv) = (&arguments.form.output, found.tables.first());
     match &arguments.report {
-        None => output::print(&report::text(&arguments.form, &found, &output::terminal_style())),
-        Some(path) => {
-            let text = report::text(&arguments.form, &found, &output::PLAIN_STYLE);
-            std::fs::write(path, text).map_err(|error| Failure::about(path, error))
-        }
+        None => output.print(&found, csv).map(drop),
+        Some(path) => output.write(&found, csv, path),
     }
 }
 

@@ -1,7 +1,5 @@
 //! `trackway map`.
 
-use std::fs;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -10,15 +8,16 @@ use clap::Args;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::map::{Finest, Map, MapMeasure, View, DEFAULT_BINS, DEFAULT_ROWS};
 use trackway_analysis::moments::ChunkTimes;
-use trackway_report::{to_csv, HeatMap, Report, Table, TextStyle};
+use trackway_report::{HeatMap, Report, TextStyle};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::output;
-use crate::processors;
-use crate::progress::ReadingProgress;
-use crate::report::{machine_caches, report};
+use crate::model::simulated;
+use crate::output::{self, OutputArguments};
+use crate::reading::ReadingArguments;
 
+/// The table that is shown as a picture.
+const CELLS: &str = "cells";
 /// Rows of a picture in characters, and of one in a file.
 const TEXT_ROWS: usize = 40;
 const FILE_ROWS: usize = 200;
@@ -32,7 +31,10 @@ const DRAWN_CELLS: usize = 200_000;
 /// addresses within, without the gaps; columns are times; shades are accesses, bytes or cache misses. JSON and CSV have
 /// all of it, reads and writes of each thread apart, in a pyramid of resolutions. docs/analyses.md defines each number.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway map prog.trackway\n  \
+#[command(
+    mut_arg("top", |top| top.help("Rows of the table of memory; 0 for all")),
+    mut_arg("csv", |csv| csv.help("Print the cells as CSV")),
+    after_help = "Examples:\n  trackway map prog.trackway\n  \
                         trackway map --measure misses --svg misses.svg prog.trackway\n  \
                         trackway map --from 1.5ms --to 2ms --allocation nodes prog.trackway\n  \
                         trackway map --address 0x5555000-0x5556fff --level 0 --csv prog.trackway > cells.csv")]
@@ -63,50 +65,33 @@ pub struct MapArguments {
     /// Write the picture to this file, as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Rows of the table of memory; 0 for all
-    #[arg(long, default_value_t = crate::arguments::DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print the cells as CSV
-    #[arg(long)]
-    pub csv: bool,
-    /// Threads to work with where the order of accesses doesn't matter [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    /// Write the picture to this file, as PNG; a table says what its pixels are
+    #[arg(long, value_name = "FILE")]
+    pub png: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let mut warnings = Vec::new();
-    let times = chunk_times(&trace, arguments.threads, arguments.quiet);
+    let times = chunk_times(&trace, &arguments.reading);
     let view = view(arguments, &trace, &times, &mut warnings)?;
     let map = Map::new(&trace, &times, view);
-    let progress = ReadingProgress::new(&trace, arguments.quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let (findings, summary) = trackway_analysis::run(&map, &trace, NonZeroUsize::MIN, &advance);
-    progress.finish();
-    let report = report(&trace, findings, &summary, warnings);
-    if let Some(file) = &arguments.svg {
-        write_svg(file, &report)?;
-    }
-    print(arguments, report)?;
-    Ok(ExitCode::SUCCESS)
+    let mut report = arguments.reading.report(&map, &trace, warnings);
+    write_pictures(arguments, &mut report)?;
+    arguments
+        .output
+        .print_as(&report, report.table(CELLS), |style| text(&report, style))
 }
 
 /// Reads the trace to learn how many accesses each chunk has.
-pub fn chunk_times(trace: &Trace, threads: Option<NonZeroUsize>, quiet: bool) -> ChunkTimes {
-    let progress = ReadingProgress::new(trace, quiet);
-    let threads = threads.unwrap_or_else(processors::available);
-    let times = ChunkTimes::count(trace, threads, &|accesses, bytes| {
-        progress.advance(accesses, bytes)
-    });
-    progress.finish();
-    times
+pub fn chunk_times(trace: &Trace, reading: &ReadingArguments) -> ChunkTimes {
+    reading.with_progress(trace, 1, |threads, progress| {
+        ChunkTimes::count(trace, threads, progress)
+    })
 }
 
 fn view(
@@ -115,14 +100,9 @@ fn view(
     times: &ChunkTimes,
     warnings: &mut Vec<String>,
 ) -> Result<View, Failure> {
-    let caches = match (arguments.measure.is_misses(), &arguments.cache) {
-        (false, _) => Caches::none(),
-        (true, Some(caches)) => caches.clone(),
-        (true, None) => machine_caches(trace, warnings),
-    };
-    let caches = match trace.streams().len() > 1 {
-        true => caches,
-        false => caches.all_private(),
+    let caches = match arguments.measure.is_misses() {
+        true => simulated(arguments.cache.clone(), trace, true, warnings),
+        false => Caches::none(),
     };
     let Some(measure) = arguments.measure.in_caches(&caches) else {
         return Err(Failure::new(format!(
@@ -150,11 +130,7 @@ fn view(
         rows: DEFAULT_ROWS,
         bins: DEFAULT_BINS,
         finest: finest(arguments),
-        top: if arguments.top == 0 {
-            usize::MAX
-        } else {
-            arguments.top
-        },
+        top: arguments.output.rows(),
     })
 }
 
@@ -162,7 +138,7 @@ fn view(
 fn finest(arguments: &MapArguments) -> Finest {
     match arguments.level {
         Some(level) => Finest::Level(level),
-        None if arguments.json || arguments.csv => Finest::Cells(LISTED_CELLS),
+        None if arguments.output.is_for_programs() => Finest::Cells(LISTED_CELLS),
         None => Finest::Cells(DRAWN_CELLS),
     }
 }
@@ -172,41 +148,32 @@ fn at(times: &ChunkTimes, time: Duration) -> u64 {
     times.start_ns().saturating_add(passed)
 }
 
-fn cells(report: &Report) -> Option<&Table> {
-    report.tables.iter().find(|table| table.name() == "cells")
-}
-
-fn write_svg(file: &PathBuf, report: &Report) -> Result<(), Failure> {
-    let columns = DEFAULT_BINS;
-    let picture = cells(report).and_then(|cells| HeatMap::from_cells(cells, FILE_ROWS, columns));
+/// Writes the pictures that are asked for, and adds what the pixels are.
+fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), Failure> {
+    let Some(file) = arguments.svg.as_ref().or(arguments.png.as_ref()) else {
+        return Ok(());
+    };
+    let cells = report.table(CELLS);
+    let picture = cells.and_then(|cells| HeatMap::from_cells(cells, FILE_ROWS, DEFAULT_BINS));
     let picture = picture.ok_or_else(|| Failure::about(file, format!("not written: {}", report.answer)))?;
-    fs::write(file, picture.svg()).map_err(|error| Failure::about(file, error))
-}
-
-fn print(arguments: &MapArguments, report: Report) -> Result<(), Failure> {
-    if arguments.csv {
-        report.warnings.iter().for_each(output::warn);
-        return output::print(&cells(&report).map(to_csv).unwrap_or_default());
+    if let Some(file) = &arguments.svg {
+        output::replace_file(file, picture.svg().as_bytes())?;
     }
-    if arguments.json {
-        return output::print_report(&report, true);
+    if let Some(file) = &arguments.png {
+        let png = picture.png().map_err(|error| Failure::about(file, error))?;
+        output::replace_file(file, &png)?;
+        report.tables.insert(0, picture.png_caption());
     }
-    output::print(&text(report, &output::terminal_style()))
+    Ok(())
 }
 
 /// A picture takes the place of the cells.
-fn text(report: Report, style: &TextStyle) -> String {
-    let picture = cells(&report)
+fn text(report: &Report, style: &TextStyle) -> String {
+    let picture = report
+        .table(CELLS)
         .and_then(|cells| HeatMap::from_cells(cells, TEXT_ROWS, style.heat_map_columns()))
         .map(|picture| style.heat_map(&picture));
-    let head = Report {
-        tables: Vec::new(),
-        ..report.clone()
-    };
-    let tables = report.tables.iter().filter(|table| table.name() != "cells");
-    let parts = [style.report(&head)].into_iter().chain(picture);
-    let parts: Vec<String> = parts.chain(tables.map(|table| style.table(table))).collect();
-    parts.join("\n")
+    style.report_with(report, picture, &[CELLS])
 }
 
 fn parse_time(text: &str) -> Result<Duration, String> {

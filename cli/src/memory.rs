@@ -1,19 +1,17 @@
 //! `trackway memory`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
-use trackway_report::{to_csv, Plot, Report, TextStyle};
+use trackway_report::{Chart, Report, Table, TextStyle};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::map::chunk_times;
-use crate::output;
-use crate::progress::ReadingProgress;
-use crate::report::report;
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
 
 /// The table that is shown as a plot.
 const OVER_TIME: &str = "memory_over_time";
@@ -24,7 +22,9 @@ const OVER_TIME: &str = "memory_over_time";
 /// and by type; short-lived blocks, and those that were never released or never accessed; accesses per allocated byte.
 /// docs/analyses.md defines each number.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway memory prog.trackway\n  \
+#[command(
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway memory prog.trackway\n  \
                         trackway memory --top 30 --short-life 100 prog.trackway\n  \
                         trackway memory --table memory_over_time --csv prog.trackway > memory.csv")]
 pub struct MemoryArguments {
@@ -33,74 +33,42 @@ pub struct MemoryArguments {
     /// A block that is released before so many accesses of all threads is short-lived
     #[arg(long, value_name = "ACCESSES", default_value_t = DEFAULT_SHORT_LIFE)]
     pub short_life: u64,
-    /// Rows per table; 0 for all
-    #[arg(long, default_value_t = crate::arguments::DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print one table as CSV
-    #[arg(long)]
-    pub csv: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "allocations", requires = "csv")]
     pub table: String,
-    /// Threads to work with where the order of accesses doesn't matter [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
-    let times = chunk_times(&trace, arguments.threads, arguments.quiet);
-    let top = if arguments.top == 0 {
-        usize::MAX
-    } else {
-        arguments.top
+    let times = chunk_times(&trace, &arguments.reading);
+    let memory = Memory::new(&trace, &times, arguments.short_life, arguments.output.rows());
+    let report = arguments.reading.report(&memory, &trace, Vec::new());
+    let csv = match arguments.output.csv {
+        true => Some(named(&report, &arguments.table)?),
+        false => None,
     };
-    let memory = Memory::new(&trace, &times, arguments.short_life, top);
-    let progress = ReadingProgress::new(&trace, arguments.quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let (findings, summary) = trackway_analysis::run(&memory, &trace, NonZeroUsize::MIN, &advance);
-    progress.finish();
-    print(arguments, &report(&trace, findings, &summary, Vec::new()))?;
-    Ok(ExitCode::SUCCESS)
+    arguments
+        .output
+        .print_as(&report, csv, |style| text(&report, style))
 }
 
-fn print(arguments: &MemoryArguments, report: &Report) -> Result<(), Failure> {
-    if arguments.csv {
-        let named = report.tables.iter().find(|table| table.name() == arguments.table);
+fn named<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
+    report.table(name).ok_or_else(|| {
         let names: Vec<&str> = report.tables.iter().map(|table| table.name()).collect();
-        let table = named.ok_or_else(|| {
-            Failure::new(format!(
-                "--table: there is no table {:?}; there are {}",
-                arguments.table,
-                names.join(", ")
-            ))
-        })?;
-        report.warnings.iter().for_each(output::warn);
-        return output::print(&to_csv(table));
-    }
-    if arguments.json {
-        return output::print_report(report, true);
-    }
-    output::print(&text(report, &output::terminal_style()))
+        Failure::new(format!(
+            "--table: there is no table {name:?}; there are {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// A plot takes the place of the table of times.
 fn text(report: &Report, style: &TextStyle) -> String {
-    let head = Report {
-        tables: Vec::new(),
-        ..report.clone()
-    };
-    let over_time = report.tables.iter().find(|table| table.name() == OVER_TIME);
-    let plot = over_time.and_then(|table| Plot::from_table(table, "most_bytes"));
-    let plot = plot.map(|plot| style.plot(&plot));
-    let tables = report.tables.iter().filter(|table| table.name() != OVER_TIME);
-    let parts = [style.report(&head)].into_iter().chain(plot);
-    let parts: Vec<String> = parts.chain(tables.map(|table| style.table(table))).collect();
-    parts.join("\n")
+    let over_time = report.table(OVER_TIME);
+    let plot = over_time.and_then(|table| Chart::over_time(table, "most_bytes"));
+    style.report_with(report, plot.map(|plot| style.chart(&plot)), &[OVER_TIME])
 }

@@ -1,13 +1,110 @@
-//! What goes to standard output, and how.
+//! What goes to standard output and to files, and how.
 
 use std::env;
-use std::fs::{self, File};
+use std::fs::OpenOptions;
 use std::io::{self, IsTerminal, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::process::ExitCode;
 
-use trackway_report::{report_to_json, Report, TextStyle};
+use clap::Args;
+use trackway_report::{report_to_json, to_csv, Report, Table, TextStyle};
 
 use crate::failure::Failure;
+use crate::parquet::ParquetArgument;
+
+/// Rows of a table.
+const DEFAULT_ROWS: usize = 10;
+
+/// How what an analysis found is shown.
+#[derive(Debug, Clone, PartialEq, Args)]
+pub struct OutputArguments {
+    /// Rows per table; 0 for all
+    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
+    pub top: usize,
+    /// Print JSON
+    #[arg(long, conflicts_with = "csv")]
+    pub json: bool,
+    /// Print the first table as CSV
+    #[arg(long)]
+    pub csv: bool,
+    #[command(flatten)]
+    pub parquet: ParquetArgument,
+}
+
+impl Default for OutputArguments {
+    fn default() -> Self {
+        OutputArguments {
+            top: DEFAULT_ROWS,
+            json: false,
+            csv: false,
+            parquet: ParquetArgument::default(),
+        }
+    }
+}
+
+impl OutputArguments {
+    /// Text, and all of each table.
+    pub fn all_rows() -> Self {
+        OutputArguments {
+            top: 0,
+            ..OutputArguments::default()
+        }
+    }
+
+    /// Rows of a table at most.
+    pub fn rows(&self) -> usize {
+        match self.top {
+            0 => usize::MAX,
+            top => top,
+        }
+    }
+
+    /// Whether programs are to read it: then it need not fit a window.
+    pub fn is_for_programs(&self) -> bool {
+        self.json || self.csv
+    }
+
+    /// Prints the report, or that table if CSV is asked for.
+    pub fn print(&self, report: &Report, csv: Option<&Table>) -> Result<ExitCode, Failure> {
+        self.print_as(report, csv, |style| style.report(report))
+    }
+
+    /// The same with a text for people of the verb's own.
+    pub fn print_as(
+        &self,
+        report: &Report,
+        csv: Option<&Table>,
+        text: impl FnOnce(&TextStyle) -> String,
+    ) -> Result<ExitCode, Failure> {
+        self.write_beside(report)?;
+        print(&self.rendered(report, csv, || text(&terminal_style())))?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Writes the report, or that table if CSV is asked for, to a file.
+    pub fn write(&self, report: &Report, csv: Option<&Table>, path: &Path) -> Result<(), Failure> {
+        self.write_beside(report)?;
+        let text = self.rendered(report, csv, || PLAIN_STYLE.report(report));
+        replace_file(path, text.as_bytes())
+    }
+
+    /// What has no place in the text: the warnings, if that is CSV, and tables as Parquet.
+    fn write_beside(&self, report: &Report) -> Result<(), Failure> {
+        if self.csv {
+            report.warnings.iter().for_each(warn);
+        }
+        self.parquet.write(report)
+    }
+
+    fn rendered(&self, report: &Report, csv: Option<&Table>, text: impl FnOnce() -> String) -> String {
+        match (self.json, self.csv) {
+            (true, _) => json(report),
+            (_, true) => csv.map(to_csv).unwrap_or_default(),
+            _ => text(),
+        }
+    }
+}
 
 /// Writes finished text. A reader that has gone away is no error worth a message.
 pub fn print(text: &str) -> Result<(), Failure> {
@@ -20,26 +117,25 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a report as JSON or for people.
 pub fn print_report(report: &Report, as_json: bool) -> Result<(), Failure> {
-    print(&report_text(report, as_json, &terminal_style()))
+    print(&match as_json {
+        true => json(report),
+        false => terminal_style().report(report),
+    })
 }
 
-/// A report as JSON or for people.
-pub fn report_text(report: &Report, as_json: bool, style: &TextStyle) -> String {
-    if as_json {
-        format!("{:#}\n", report_to_json(report))
-    } else {
-        style.report(report)
-    }
+fn json(report: &Report) -> String {
+    format!("{:#}\n", report_to_json(report))
 }
 
 /// For files: lines are as long as they are.
-pub const PLAIN_STYLE: TextStyle = TextStyle {
+const PLAIN_STYLE: TextStyle = TextStyle {
     width: None,
     colour: false,
+    unicode: true,
 };
 
 /// Fits a terminal; elsewhere lines are as long as they are. Colour only on a terminal, and not with NO_COLOR.
-pub fn terminal_style() -> TextStyle {
+fn terminal_style() -> TextStyle {
     let is_terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size()
         .filter(|_| is_terminal)
@@ -48,24 +144,52 @@ pub fn terminal_style() -> TextStyle {
     TextStyle {
         width,
         colour: is_terminal && !unwanted,
+        unicode: !is_ascii_locale(),
     }
 }
 
-/// Writes a file; replaces one only if told to.
+/// Whether the locale is one without UTF-8; if none is set, most terminals know it.
+fn is_ascii_locale() -> bool {
+    let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
+    let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
+    locale.is_some_and(|locale| {
+        let locale = locale.to_ascii_lowercase();
+        !locale.contains("utf-8") && !locale.contains("utf8")
+    })
+}
+
+/// Writes a file for the user alone; replaces one only if told to.
 pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
     match replace {
-        true => fs::write(path, content).map_err(|error| Failure::about(path, error)),
+        true => replace_file(path, content),
         false => write_new_file(path, content, "exists already; replace it with --force"),
     }
 }
 
-/// Writes a file; `remedy` is what to say if there is one.
+/// Writes a file for the user alone, in place of one that there may be.
+pub fn replace_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let written = write_with(private().create(true).truncate(true), path, content);
+    written.map_err(|error| Failure::about(path, error))
+}
+
+/// Writes a file for the user alone; `remedy` is what to say if there is one.
 pub fn write_new_file(path: &Path, content: &[u8], remedy: &str) -> Result<(), Failure> {
-    let written = File::create_new(path).and_then(|mut file| file.write_all(content));
+    let written = write_with(private().create_new(true), path, content);
     written.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::about(path, remedy),
         _ => Failure::about(path, error),
     })
+}
+
+/// What is in a trace is nobody else's business.
+fn private() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
+fn write_with(options: &OpenOptions, path: &Path, content: &[u8]) -> io::Result<()> {
+    options.open(path)?.write_all(content)
 }
 
 /// Tells the user of something that went wrong but did not end the work.

@@ -1,5 +1,6 @@
 //! Tables as Parquet files.
 
+use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
@@ -10,7 +11,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Where tables go besides standard output.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub struct ParquetArgument {
     /// Also write each table to a Parquet file of its name in this folder
     #[arg(long, value_name = "DIR")]
@@ -24,11 +25,51 @@ impl ParquetArgument {
             return Ok(());
         };
         fs::create_dir_all(folder).map_err(|error| Failure::about(folder, error))?;
+        let mut counts: HashMap<&str, u32> = HashMap::new();
         for table in &report.tables {
-            let path = folder.join(format!("{}.parquet", table.name()));
+            let count = counts.entry(table.name()).or_default();
+            *count += 1;
+            let path = folder.join(file_name(table.name(), *count));
             let content = to_parquet(table).map_err(|error| Failure::about(&path, error))?;
             output::write_new_file(&path, &content, "exists already; name another folder")?;
         }
         Ok(())
+    }
+}
+
+/// A report may have several tables of a name.
+fn file_name(table: &str, count: u32) -> String {
+    match count {
+        1 => format!("{table}.parquet"),
+        _ => format!("{table}-{count}.parquet"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::{TableBuilder, Unit};
+
+    #[test]
+    fn tables_of_one_name_have_files_of_their_own() {
+        let table = |name: &str| {
+            TableBuilder::new(name, "Table", &[7u64])
+                .integer("number", "number", Unit::Number, |row| *row)
+                .build()
+        };
+        let report = Report {
+            answer: String::new(),
+            warnings: Vec::new(),
+            tables: ["members", "pairs", "members"].map(table).into(),
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let argument = ParquetArgument {
+            parquet: Some(folder.path().join("tables")),
+        };
+        argument.write(&report).unwrap();
+        for name in ["members.parquet", "members-2.parquet", "pairs.parquet"] {
+            assert!(folder.path().join("tables").join(name).exists(), "{name}");
+        }
+        assert!(argument.write(&report).is_err(), "nothing is replaced");
     }
 }

@@ -1,20 +1,16 @@
 //! `trackway patterns`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::patterns::Patterns;
-use trackway_report::to_csv;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::output;
-use crate::processors;
-use crate::progress::ReadingProgress;
-use crate::report::report;
-use crate::reuse::{line_bytes_of_machine, parse_line_size};
+use crate::model::{line_bytes_of_machine, parse_line_size};
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
 
 /// Say how each place in the program moves through memory, and on how much memory it works
 ///
@@ -22,7 +18,11 @@ use crate::reuse::{line_bytes_of_machine, parse_line_size};
 /// are accessed in each stretch of the program; and how evenly the accesses are spread over memory (entropy).
 /// docs/analyses.md defines each number.
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway patterns prog.trackway\n  \
+#[command(
+    mut_arg("top", |top| top.help("Rows of the table of sites; 0 for all")),
+    mut_arg("json", |json| json.help("Print JSON, with the working sets of all threads in full resolution")),
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway patterns prog.trackway\n  \
                         trackway patterns --top 30 --merged prog.trackway\n  \
                         trackway patterns --csv --table working-set prog.trackway > working-set.csv")]
 pub struct PatternsArguments {
@@ -31,27 +31,16 @@ pub struct PatternsArguments {
     /// The working set of all threads together, in one order [default: of each by itself]
     #[arg(long)]
     pub merged: bool,
-    /// Rows of the table of sites; 0 for all
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub top: usize,
+    #[command(flatten)]
+    pub output: OutputArguments,
     /// Bytes of a line: a power of two from 16 to 1G [default: that of the machine that recorded, or 64]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u32>,
-    /// Print JSON, with the working sets of all threads in full resolution
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print one table as CSV
-    #[arg(long)]
-    pub csv: bool,
     /// Which table --csv prints
     #[arg(long, value_enum, default_value_t = PatternsTable::Sites, requires = "csv")]
     pub table: PatternsTable,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,26 +71,10 @@ pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
             .line_size
             .unwrap_or_else(|| line_bytes_of_machine(&trace)),
         merged: arguments.merged && trace.streams().len() > 1,
-        top: if arguments.top == 0 {
-            usize::MAX
-        } else {
-            arguments.top
-        },
-        fine: arguments.json || arguments.csv,
+        top: arguments.output.rows(),
+        fine: arguments.output.is_for_programs(),
     };
-    let progress = ReadingProgress::new(&trace, arguments.quiet);
-    let threads = arguments.threads.unwrap_or_else(processors::available);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let (findings, summary) = trackway_analysis::run(&patterns, &trace, threads, &advance);
-    progress.finish();
-    let report = report(&trace, findings, &summary, Vec::new());
-    if arguments.csv {
-        report.warnings.iter().for_each(output::warn);
-        let wanted = |table: &&trackway_report::Table| table.name() == arguments.table.name();
-        let table = report.tables.iter().find(wanted);
-        output::print(&table.map(to_csv).unwrap_or_default())?;
-    } else {
-        output::print_report(&report, arguments.json)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let report = arguments.reading.report(&patterns, &trace, Vec::new());
+    let csv = report.table(arguments.table.name());
+    arguments.output.print(&report, csv)
 }

@@ -7,16 +7,17 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trackway_report::grouped;
 use trackway_trace::Trace;
 
-/// Shows how much of a trace's records has been read, and at which rate.
+/// Shows how much of a trace's records has been read, perhaps several times, and at which rate.
 pub struct ReadingProgress {
     bar: ProgressBar,
     accesses: AtomicU64,
 }
 
 impl ReadingProgress {
-    pub fn new(trace: &Trace, quiet: bool) -> ReadingProgress {
+    pub fn new(trace: &Trace, passes: u64, quiet: bool) -> ReadingProgress {
         let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-        let total = chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum();
+        let bytes = chunks.map(|chunk| u64::from(chunk.header.stored_length));
+        let total = bytes.sum::<u64>().saturating_mul(passes);
         // Drawing to standard error is skipped where that is no terminal.
         let target = if quiet {
             ProgressDrawTarget::hidden()

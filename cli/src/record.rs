@@ -51,7 +51,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     let live = arguments.live.live.is_some();
     if !live && arguments.live.form.is_chosen() {
         return Err(Failure::new(
-            "--by, --top, --sort, --cache, --json and --csv belong to --live; without it, use `trackway report`",
+            "--by, --top, --sort, --cache, --json, --csv and --parquet belong to --live; without it, use `trackway report`",
         ));
     }
     let output = match (arguments.discard || live, arguments.to) {

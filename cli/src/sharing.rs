@@ -1,52 +1,51 @@
 //! `trackway sharing`.
 
-use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use trackway_analysis::sharing::Sharing;
-use trackway_report::to_csv;
 use trackway_trace::Trace;
 
-use crate::arguments::SharingArguments;
 use crate::failure::Failure;
-use crate::output;
-use crate::progress::ReadingProgress;
-use crate::report::report;
+use crate::model::line_bytes_of_machine;
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
 
-/// Where the machine's lines are not known.
-const USUAL_LINE_BYTES: u64 = 64;
+/// Say which cache lines threads take from each other
+///
+/// Merges the accesses of all threads into one order that respects their synchronisation, follows each cache line from
+/// thread to thread, and prints which fields and lines of source take lines that another thread had, and how exact the
+/// order is. docs/analyses.md, section 8, defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print the table of fields as CSV")),
+    after_help = "Examples:\n  trackway sharing prog.trackway\n  \
+                  trackway sharing --line-size 128 --json prog.trackway"
+)]
+pub struct SharingArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+pub fn parse_line_size(text: &str) -> Result<u64, String> {
+    let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
+    Ok(size.ok_or("expected a power of two, such as 64")?)
+}
 
 pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let line_bytes = arguments
         .line_size
-        .unwrap_or_else(|| line_bytes_of_machine(&trace));
-    let top = if arguments.top == 0 {
-        usize::MAX
-    } else {
-        arguments.top
-    };
-    let sharing = Sharing::new(trace.program(), line_bytes, top);
-    let progress = ReadingProgress::new(&trace, arguments.quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let (findings, summary) = trackway_analysis::run(&sharing, &trace, NonZeroUsize::MIN, &advance);
-    progress.finish();
-    let report = report(&trace, findings, &summary, Vec::new());
-    arguments.parquet.write(&report)?;
-    if arguments.csv {
-        report.warnings.iter().for_each(output::warn);
-        output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
-    } else {
-        output::print_report(&report, arguments.json)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
-pub fn line_bytes_of_machine(trace: &Trace) -> u64 {
-    let caches = &trace.meta().caches;
-    let sizes = caches.iter().map(|cache| u64::from(cache.line_bytes));
-    sizes
-        .filter(|size| size.is_power_of_two())
-        .max()
-        .unwrap_or(USUAL_LINE_BYTES)
+        .unwrap_or_else(|| line_bytes_of_machine(&trace).into());
+    let sharing = Sharing::new(trace.program(), line_bytes, arguments.output.rows());
+    let report = arguments.reading.report(&sharing, &trace, Vec::new());
+    arguments.output.print(&report, report.tables.first())
 }

@@ -1,7 +1,55 @@
-//! What makes a trace incomplete, in words.
+//! What numbers from a trace rest on, and what makes them incomplete.
 
-use trackway_report::counted;
+use trackway_analysis::{Findings, RunSummary};
+use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::{GapReason, Trace};
+
+/// What was found, and what that rests on.
+pub fn report(
+    trace: &Trace,
+    findings: Findings,
+    summary: &RunSummary,
+    warnings_of_analysis: Vec<String>,
+) -> Report {
+    let mut warnings = self::warnings(trace);
+    warnings.extend(warnings_of_analysis);
+    warnings.extend(summary.damage.iter().map(ToString::to_string));
+    let mut tables = findings.tables;
+    tables.push(audit(trace, summary));
+    Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables,
+    }
+}
+
+/// How much of the trace the numbers cover.
+fn audit(trace: &Trace, summary: &RunSummary) -> Table {
+    let dropped = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
+    let damaged = trace.damage().len() + summary.damage.len();
+    TableBuilder::new("trace", "Trace", &[()])
+        .integer("streams", "streams", Unit::Count, |()| {
+            trace.streams().len() as u64
+        })
+        .integer("chunks", "chunks decoded", Unit::Count, |()| summary.chunks)
+        .integer("accesses", "accesses decoded", Unit::Count, |()| summary.accesses)
+        .integer("uncertain_accesses", "of them uncertain", Unit::Count, |()| {
+            summary.uncertain_accesses
+        })
+        .integer("events", "other events", Unit::Count, |()| summary.events)
+        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
+        .integer("dropped_buffers", "dropped buffers", Unit::Count, |()| dropped)
+        .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)
+        .text("complete", "ended well", |()| {
+            if trace.end().is_some() {
+                "yes"
+            } else {
+                "no"
+            }
+        })
+        .as_record()
+        .build()
+}
 
 /// Everything that a reader of numbers from this trace has to know: an unclean end, damage, gaps.
 pub fn warnings(trace: &Trace) -> Vec<String> {

@@ -1,6 +1,5 @@
 //! `trackway whatif`.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,14 +8,15 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Measure;
 use trackway_analysis::structures::Structures;
 use trackway_analysis::whatif::{what_if, Change, Link, NewLayout, Question};
-use trackway_report::to_csv;
+use trackway_analysis::Progress;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::layout::find;
-use crate::progress::ReadingProgress;
-use crate::report::{self, report};
-use crate::{output, processors};
+use crate::model::{simulated, ModelArguments};
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
+use crate::soundness;
 
 /// TLBs that are simulated for --huge-pages if the caches have none.
 const USUAL_TLBS: &str = "TLB1=64,4:TLB2=1536,12";
@@ -30,6 +30,7 @@ const USUAL_LINE_BYTES: u64 = 64;
 /// again. docs/analyses.md says where the new parts are placed, and how well predictions agreed with edited programs.
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("csv", |csv| csv.help("Print the table of levels as CSV")),
     after_help = "Examples:\n  trackway whatif --split arc:ident,cost,tail,head prog.trackway\n  \
                         trackway whatif --split arc:ident,cost --link index --pad stats:64 prog.trackway\n  \
                         trackway whatif --reorder node:potential,pred,depth --align node:128 prog.trackway\n  \
@@ -69,21 +70,10 @@ pub struct WhatIfArguments {
     /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
-    /// Rows per table; 0 for all
-    #[arg(long, default_value_t = 10, value_name = "N")]
-    pub top: usize,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print the table of levels as CSV
-    #[arg(long)]
-    pub csv: bool,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -99,19 +89,12 @@ pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
     let structures = Structures::of(trace.program());
     let mut warnings = Vec::new();
     let question = question(arguments, &structures, &trace, &mut warnings)?;
-    let progress = ReadingProgress::new(&trace, arguments.quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let threads = arguments.threads.unwrap_or_else(processors::available);
-    let (findings, summary) = what_if(&question, &structures, &trace, threads, &advance);
-    progress.finish();
-    let report = report(&trace, findings, &summary, warnings);
-    if arguments.csv {
-        report.warnings.iter().for_each(output::warn);
-        output::print(&report.tables.first().map(to_csv).unwrap_or_default())?;
-    } else {
-        output::print_report(&report, arguments.json)?;
-    }
-    Ok(ExitCode::SUCCESS)
+    // One to find the objects that change, one to simulate.
+    let passes = 1 + u64::from(!question.layouts.is_empty());
+    let ask = |threads, progress: Progress| what_if(&question, &structures, &trace, threads, progress);
+    let (findings, summary) = arguments.reading.with_progress(&trace, passes, ask);
+    let report = soundness::report(&trace, findings, &summary, warnings);
+    arguments.output.print(&report, report.tables.first())
 }
 
 fn question(
@@ -120,15 +103,13 @@ fn question(
     trace: &Trace,
     warnings: &mut Vec<String>,
 ) -> Result<Question, Failure> {
-    let (before, rank_by) = report::caches(
-        arguments.cache_before.clone(),
-        arguments.sort,
-        trace,
-        true,
-        warnings,
-    )?;
+    let model = ModelArguments {
+        sort: arguments.sort,
+        cache: arguments.cache_before.clone(),
+    };
+    let (before, rank_by) = model.choose(trace, true, warnings)?;
     let after = match &arguments.cache {
-        Some(caches) => report::caches(Some(caches.clone()), None, trace, true, warnings)?.0,
+        Some(caches) => simulated(Some(caches.clone()), trace, true, warnings),
         None => before.clone(),
     };
     let (before, after) = match arguments.huge_pages {
@@ -164,11 +145,7 @@ fn question(
         caches_before: before,
         caches_after: after,
         rank_by,
-        top: if arguments.top == 0 {
-            usize::MAX
-        } else {
-            arguments.top
-        },
+        top: arguments.output.rows(),
     })
 }
 

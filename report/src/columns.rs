@@ -19,6 +19,8 @@ pub struct TextColumn {
     pub cells: Vec<String>,
     pub unit: Unit,
     pub width: usize,
+    /// Whether it only says more of another column.
+    is_aside: bool,
     /// Whether the title may take several lines.
     is_folded: bool,
 }
@@ -36,8 +38,13 @@ impl TextColumn {
             width: widest.min(limit).max(title.width()),
             unit,
             cells,
+            is_aside: false,
             is_folded: false,
         }
+    }
+
+    pub fn aside(self, is_aside: bool) -> Self {
+        TextColumn { is_aside, ..self }
     }
 
     /// Texts on the left, numbers on the right. Numbers are never cut; names lose their middle, paths their begin, source
@@ -68,10 +75,11 @@ impl TextColumn {
     }
 }
 
-/// Makes the columns fit, if they can. Returns the titles of those that had to be left out: source lines first, then
-/// names but the first, then counts and their like but the first, each from the right, then lines and other numbers.
+/// Makes the columns fit, if they can. Returns the titles of those that had to be left out: first what stands aside, if other
+/// columns would have to give way for it; then source lines, then names but the first, then counts and their like but the
+/// first, each from the right, then lines and other numbers.
 pub fn fit(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
-    let mut left_out = Vec::new();
+    let mut left_out = leave_out_asides(columns, available);
     loop {
         let mut narrow = columns.clone();
         narrow_down(&mut narrow, available);
@@ -82,6 +90,27 @@ pub fn fit(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
         };
         left_out.push(columns.remove(index).title);
     }
+}
+
+/// Those for which there is room are left in, source lines with what there is of it.
+fn leave_out_asides(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
+    let mut left_out = Vec::new();
+    while let Some(index) = dispensable_aside(columns) {
+        let mut comfortable = columns.clone();
+        shrink(&mut comfortable, available, COMFORTABLE_TEXT_WIDTH);
+        if total_width(&comfortable) <= available {
+            break;
+        }
+        left_out.push(columns.remove(index).title);
+    }
+    left_out
+}
+
+/// Source lines go before shares.
+fn dispensable_aside(columns: &[TextColumn]) -> Option<usize> {
+    let is_source = |column: &TextColumn| column.is_aside && column.unit == Unit::Source;
+    let source = columns.iter().rposition(is_source);
+    source.or_else(|| columns.iter().rposition(|column| column.is_aside))
 }
 
 fn narrow_down(columns: &mut [TextColumn], available: usize) {
@@ -233,6 +262,31 @@ mod tests {
             let cell = |column: &TextColumn| column.align(&column.cells[0]);
             assert!(columns.iter().all(|column| cell(column).width() == column.width));
             assert!(columns.iter().any(|column| cell(column).trim() == "1,234"));
+        }
+    }
+
+    #[test]
+    fn what_stands_aside_has_no_room_where_others_give_way() {
+        let columns = || {
+            vec![
+                column("field", "arc.ident", Unit::Text),
+                column("source", &"s".repeat(60), Unit::Source).aside(true),
+                column("L1 misses", "12,345,678", Unit::Count),
+                column("of L1", "75.9 %", Unit::Share).aside(true),
+                column("share", "61.4 %", Unit::Share),
+            ]
+        };
+        for (width, left_out, widths) in [
+            (99, vec![], vec![9, 60, 10, 6, 6]),
+            (63, vec![], vec![9, 24, 10, 6, 6]),
+            (62, vec!["source"], vec![9, 10, 6, 6]),
+            (37, vec!["source"], vec![9, 10, 6, 6]),
+            (36, vec!["source", "of L1"], vec![9, 10, 6]),
+        ] {
+            let mut columns = columns();
+            assert_eq!(fit(&mut columns, width), left_out, "{width}");
+            let found: Vec<usize> = columns.iter().map(|column| column.width).collect();
+            assert_eq!(found, widths, "{width}");
         }
     }
 

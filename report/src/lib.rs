@@ -3,33 +3,31 @@
 //! A [`Table`] is an Arrow record batch whose fields carry a title and a [`Unit`]; every presenter shows every table.
 
 mod callgrind;
+mod chart;
 mod chrome_trace;
 mod columns;
 mod compare;
 mod csv_text;
-mod curve;
 mod folded;
 mod heat_map;
 mod json;
 mod number;
 mod parquet_file;
-mod plot;
 mod report;
 mod saved;
 mod table;
 mod text;
 
 pub use callgrind::{to_callgrind, CallgrindHeader};
+pub use chart::Chart;
 pub use chrome_trace::to_chrome_trace;
 pub use compare::{compare, Comparison, Selection};
 pub use csv_text::to_csv;
-pub use curve::{draw_curve, CurveStyle};
 pub use folded::to_folded;
 pub use heat_map::{HeatMap, HeatRow};
 pub use json::{report_to_json, to_json};
 pub use number::{counted, duration, grouped, percent, ratio, signed};
 pub use parquet_file::to_parquet;
-pub use plot::Plot;
 pub use report::Report;
 pub use saved::{saved_report, SavedReportError};
 pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};

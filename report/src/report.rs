@@ -9,3 +9,10 @@ pub struct Report {
     pub warnings: Vec<String>,
     pub tables: Vec<Table>,
 }
+
+impl Report {
+    /// The first table of that name.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name() == name)
+    }
+}

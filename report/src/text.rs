@@ -12,11 +12,18 @@ pub struct TextStyle {
     /// Terminal cells that a line may take; none for unlimited.
     pub width: Option<usize>,
     pub colour: bool,
+    /// Whether there are characters beyond ASCII for drawings.
+    pub unicode: bool,
 }
 
 impl TextStyle {
     /// The whole report: the answer, warnings, tables.
     pub fn report(&self, report: &Report) -> String {
+        self.report_with(report, None, &[])
+    }
+
+    /// The same with a drawing before the tables, of which it takes the place of some.
+    pub fn report_with(&self, report: &Report, drawing: Option<String>, replaced: &[&str]) -> String {
         let mut parts = vec![self.paint(BOLD, &printable(&report.answer)) + "\n"];
         if !report.warnings.is_empty() {
             let lines = report
@@ -25,7 +32,12 @@ impl TextStyle {
                 .map(|warning| self.paint(YELLOW, &format!("warning: {}", printable(warning))) + "\n");
             parts.push(lines.collect());
         }
-        parts.extend(report.tables.iter().map(|table| self.table(table)));
+        parts.extend(drawing);
+        let shown = report
+            .tables
+            .iter()
+            .filter(|table| !replaced.contains(&table.name()));
+        parts.extend(shown.map(|table| self.table(table)));
         parts.join("\n")
     }
 
@@ -43,7 +55,7 @@ impl TextStyle {
             .columns()
             .map(|column| {
                 let cells = (0..table.row_count()).map(|row| cell(column, row));
-                TextColumn::new(column.title(), cells.collect(), column.unit())
+                TextColumn::new(column.title(), cells.collect(), column.unit()).aside(column.is_aside())
             })
             .collect();
         let left_out = self.width.map_or(Vec::new(), |width| fit(&mut columns, width));
@@ -154,6 +166,7 @@ mod tests {
     const PLAIN: TextStyle = TextStyle {
         width: None,
         colour: false,
+        unicode: true,
     };
 
     #[test]
@@ -172,6 +185,7 @@ node, \"x\"     7         12                -
         let style = TextStyle {
             width: Some(50),
             colour: false,
+            unicode: true,
         };
         let text = style.table(&sample());
         assert!(text.contains("75.0 %  if (arc->iden…\n"), "{text}");
@@ -183,6 +197,7 @@ node, \"x\"     7         12                -
         let narrow = |width| TextStyle {
             width: Some(width),
             colour: false,
+            unicode: true,
         };
         assert_eq!(
             narrow(44).table(&sample()),
@@ -212,6 +227,7 @@ node, \"x\"     7         12                -
         let style = TextStyle {
             width: Some(20),
             colour: false,
+            unicode: true,
         };
         assert_eq!(
             style.table(&table),
@@ -243,6 +259,7 @@ node, \"x\"     7         12                -
         let coloured = TextStyle {
             width: None,
             colour: true,
+            unicode: true,
         }
         .report(&report);
         assert!(coloured.starts_with("\x1b[1mevil"), "{coloured:?}");

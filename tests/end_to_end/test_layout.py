@@ -9,6 +9,10 @@ from . import tools
 CACHES = "L1=16K,4,64:L2=128K,8,64"
 TOLERANCE = 0.05
 SPLIT_FLAGS = ("-O2", "-g", "-DSPLIT")
+# The L1 of each thread, and an L2 for all of them that holds everything, so that the threads' pace makes no difference.
+SHARED_CACHES = "L1=16K,4,64:L2=2M,8,64,shared"
+# Small programs make the same accesses when they are edited; what differs is where their few other variables lie.
+SMALL_TOLERANCE = 0.001
 
 
 def sources(workload):
@@ -142,3 +146,67 @@ class Layout(unittest.TestCase):
             done = tools.trackway("whatif", *question, trace, check=False)
             self.assertEqual(done.returncode, 2, question)
             self.assertIn(complaint, done.stderr)
+
+
+class EditedPrograms(unittest.TestCase):
+    """Small programs, recorded as they are and edited as asked: what is predicted of the one is found in the other."""
+
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def recorded(self, name, *flags):
+        variant = name + "".join(flags)
+        program = tools.compile_traced(
+            f"{self.folder}/{variant}", [tools.PROGRAMS / f"{name}.c"], "-O1", "-g", "-pthread", *flags, oracle=False
+        )
+        trace = f"{self.folder}/{variant}.trackway"
+        tools.record(trace, program)
+        return trace
+
+    def compare(self, name, edit, question, caches=CACHES, common=(), few=0):
+        """Misses of each level: original, predicted, edited. Counts may differ by `few` besides the tolerance."""
+        before, after = self.recorded(name, *common), self.recorded(name, *common, edit)
+        predicted = answer("whatif", *question, "--cache-before", caches, before)
+        misses = by(table(predicted, "levels"), "what")
+        found = []
+        for row in table(tools.report(after, "--cache", caches), "caches"):
+            level = misses[f"L{row['level']} misses"]
+            with self.subTest(edit=edit, level=row["level"]):
+                self.assertAlmostEqual(level["after"], row["misses"], delta=SMALL_TOLERANCE * row["misses"] + few)
+            found.append((level["before"], level["after"], row["misses"]))
+        done = table(predicted, "rewritten")[0]
+        self.assertEqual((done["blocks"], done["left"]), (1, 0), done)
+        self.assertGreater(done["rewritten_share"], 0.99)
+        return found
+
+    def test_padding_is_predicted(self):
+        (l1, padded, _), _ = self.compare("layouts", "-DPAD", ["--pad", "item:40"])
+        self.assertGreater(padded, 1.3 * l1)
+
+    def test_a_member_on_a_line_of_its_own_is_predicted(self):
+        (l1, padded, _), _ = self.compare("layouts", "-DLINE", ["--pad", "item.value"])
+        self.assertGreater(padded, 2 * l1)
+
+    def test_alignment_is_predicted(self):
+        _, (l2, aligned, _) = self.compare("layouts", "-DALIGN", ["--align", "item:32"])
+        self.assertGreater(aligned, 1.2 * l2)
+
+    def test_a_structure_of_arrays_is_predicted(self):
+        _, (l2, arrays, _) = self.compare("layouts", "-DARRAYS", ["--soa", "item"])
+        self.assertGreater(arrays, 2 * l2)
+
+    def test_layouts_of_what_threads_work_on_are_predicted(self):
+        threads = ["-DTHREADS=4"]
+        # Stacks and the threads' own variables.
+        few = 20
+        (l1, arrays, _), _ = self.compare("layouts", "-DARRAYS", ["--soa", "item"], SHARED_CACHES, threads, few)
+        self.assertGreater(arrays, 1.2 * l1)
+        _, (l2, padded, _) = self.compare("layouts", "-DPAD", ["--pad", "item:40"], SHARED_CACHES, threads, few)
+        self.assertGreater(padded, 2 * l2)
+
+    def test_padding_against_false_sharing_is_predicted(self):
+        (shared, padded, _), _ = self.compare("counters", "-DPAD", ["--pad", "counter:56"], SHARED_CACHES, few=20)
+        self.assertGreaterEqual(shared, 7990, "each turn takes the line from another thread")
+        self.assertLess(padded, 40)

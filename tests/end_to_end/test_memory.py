@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import os
+import stat
 import unittest
 from xml.etree import ElementTree
 
-from . import tools
+from . import pictures, tools
 
 PROGRAM = """
 #include <stdlib.h>
@@ -161,6 +163,25 @@ class OneThread(unittest.TestCase):
         root = ElementTree.parse(svg).getroot()
         self.assertGreater(len(root.findall("{http://www.w3.org/2000/svg}rect")), 10)
         self.assertIn("flags", "".join(root.itertext()))
+        self.assertEqual(stat.S_IMODE(os.stat(svg).st_mode), 0o600)
+
+    def test_a_picture_as_png(self):
+        file = f"{self.folder.name}/map.png"
+        report = json.loads(tools.trackway("map", "--json", "--level", "0", "--png", file, self.trace).stdout)
+        self.assertEqual(stat.S_IMODE(os.stat(file).st_mode), 0o600)
+        width, height, pixels = pictures.pixels(file)
+        caption = next(table for table in report["tables"] if table["name"] == "picture")
+        self.assertIn("pixels for", caption["title"])
+        last = caption["rows"][-1]
+        self.assertEqual(last["top_pixel"] + last["height_pixels"], height)
+        flags = next(row for row in caption["rows"] if "flags" in row["name"])
+        cells = next(table["rows"] for table in report["tables"] if table["name"] == "cells")
+        addresses = [cell["address"] for cell in cells if cell["name"] == flags["name"] and cell["level"] == 0]
+        self.assertEqual(int(flags["first_address"], 16), min(addresses))
+        rows = range(flags["top_pixel"], flags["top_pixel"] + flags["height_pixels"])
+        drawn = sum(pixels[y][x] != (255, 255, 255) for y in rows for x in range(width))
+        self.assertGreater(drawn, 0)
+        self.assertIn("flags", tools.trackway("map", "--png", file, self.trace).stdout)
         self.assertIn("Live memory by time", tools.trackway("memory", self.trace).stdout)
 
     def test_csv(self):

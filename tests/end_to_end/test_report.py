@@ -70,6 +70,40 @@ class Answers(unittest.TestCase):
             self.assertEqual(table(large, "caches")["rows"][0]["misses"], 4096)
 
 
+class Columns(unittest.TestCase):
+    """What stands beside the numbers, on a trace of the network simplex."""
+
+    def setUp(self):
+        folder = tools.folder()
+        self.addCleanup(folder.cleanup)
+        self.trace = f"{folder.name}/trace"
+        tools.record(self.trace, build("traced", "simplex", "-O2"), "small")
+        self.report = tools.report(self.trace, "--cache", SMALL_CACHES, "--by", "field,line,site", "--top", "0")
+
+    def test_shares_of_levels_add_up(self):
+        misses = {row["level"]: row["misses"] for row in table(self.report, "caches")["rows"]}
+        for name in ("fields", "lines", "sites"):
+            rows = table(self.report, name)["rows"]
+            for row in rows:
+                self.assertAlmostEqual(row["l1_share"], row["l1_misses"] / misses[1])
+                self.assertNotIn("l2_share", row, "the ranking is by L2")
+                self.assertAlmostEqual(row["share"], row["l2_misses"] / misses[2])
+            self.assertAlmostEqual(sum(row["l1_share"] for row in rows), 1)
+        by_accesses = tools.report(self.trace, "--cache", SMALL_CACHES, "--by", "field", "--sort", "accesses")
+        self.assertIn("l2_share", table(by_accesses, "fields")["rows"][0])
+
+    def test_fields_have_the_line_of_their_main_site(self):
+        main = {}
+        for site in table(self.report, "sites")["rows"]:
+            main.setdefault(site["field"], site)  # the largest comes first
+        rows = table(self.report, "fields")["rows"]
+        self.assertGreater(len(rows), 10)
+        for row in rows:
+            site = main[row["field"]]
+            with open(site["file"]) as file:
+                self.assertEqual(row["source"], file.read().splitlines()[site["line"] - 1].strip(), row["field"])
+
+
 class Coverage(unittest.TestCase):
     """Over all workloads at -O2: 99 % of the accesses carry a line, 95 % a variable or field."""
 

@@ -191,8 +191,19 @@ class Page(unittest.TestCase):
         part = self.parts()["map"]
         cells, places = table(part, "map_cells")["rows"], table(part, "map_addresses")["rows"]
         accesses = table(tools.report(self.trace, "--by", "kind"), "kinds")["rows"]
-        self.assertEqual(sum(reads + writes for *_, reads, writes in cells), sum(row["accesses"] for row in accesses))
-        self.assertEqual({place for _, _, place, *_ in cells}, {place for _, place, *_ in places})
+        levels = {level for level, *_ in cells}
+        self.assertEqual(levels, set(range(len(levels))))
+        finest = [first for level, _, first, *_ in places if level == max(levels)]
+        self.assertEqual(finest, list(range(len(finest))))
+        for wanted in levels:
+            counts = [reads + writes for level, *_, reads, writes in cells if level == wanted]
+            self.assertEqual(sum(counts), sum(row["accesses"] for row in accesses))
+            of_level = [(place, first) for level, place, first, *_ in places if level == wanted]
+            self.assertEqual({place for level, _, place, *_ in cells if level == wanted}, {place for place, _ in of_level})
+            # Rows of coarse levels begin where rows of the finest do, in the same order.
+            rows = [first for _, first in of_level]
+            self.assertEqual(rows, sorted(set(rows)))
+            self.assertEqual(rows[0], 0)
         self.open()
         self.assertEqual(len(self.texts("#part-map canvas")), 1)
 

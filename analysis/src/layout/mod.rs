@@ -3,9 +3,9 @@
 mod affinity;
 mod proposals;
 mod tables;
+mod together;
 mod weights;
-
-use std::collections::BTreeMap;
+mod with_misses;
 
 use trackway_trace::{Batch, Program, Trace};
 
@@ -15,20 +15,15 @@ use crate::misses::shard::MissesShard;
 use crate::misses::Measure;
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
-use affinity::{Pairs, Window};
-
-/// What is not looked at has this structure.
-const NONE: u32 = u32::MAX;
+use together::{Together, Watch};
+pub use with_misses::LayoutAndMisses;
 
 /// Simulates caches, and follows which fields of an object are accessed together.
 pub struct Layout {
     caches: Caches,
     structures: Structures,
-    /// By site.
-    watched: Vec<Watched>,
+    watch: Watch,
     window: u64,
-    /// Members of the largest structure.
-    members: usize,
     shown: Shown,
 }
 
@@ -42,48 +37,20 @@ pub struct Shown {
     pub rank_by: Measure,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Watched {
-    structure: u32,
-    member: u32,
-    /// Bytes from the object to the access.
-    offset: u64,
-}
-
-/// The part of one thread, or of all.
+/// A part of the work on one thread, or of all.
 pub struct LayoutShard {
     misses: MissesShard,
-    /// By stream: what it accessed lately, and its accesses so far.
-    streams: BTreeMap<u32, (Window, u64)>,
-    pairs: Vec<Pairs>,
+    /// Only in the first part: fields of an object may be on lines of several.
+    together: Option<Together>,
 }
 
 impl Layout {
     /// Fields are accessed together if so many accesses of the thread lie between them at most: `window`.
     pub fn new(structures: Structures, caches: Caches, window: u64, shown: Shown) -> Layout {
-        let watched = structures.sites.iter().map(|field| match field {
-            Some(field) if field.members.len() == 1 => Watched {
-                structure: field.offset.map_or(NONE, |_| field.structure as u32),
-                member: field.members[0] as u32,
-                offset: field.offset.unwrap_or(0),
-            },
-            _ => Watched {
-                structure: NONE,
-                member: 0,
-                offset: 0,
-            },
-        });
-        let watched = watched.collect();
-        let largest = structures
-            .list
-            .iter()
-            .map(|structure| structure.members.len())
-            .max();
         Layout {
             caches,
-            watched,
+            watch: Watch::new(&structures, window),
             window,
-            members: largest.unwrap_or(0),
             structures,
             shown,
         }
@@ -100,16 +67,22 @@ impl Analysis for Layout {
         }
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> LayoutShard {
-        let pairs = self
-            .structures
-            .list
-            .iter()
-            .map(|structure| Pairs::new(structure.members.len()));
+        self.start_part(Part::WHOLE)
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.caches.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> LayoutShard {
         LayoutShard {
-            misses: MissesShard::new(&self.caches, Part::WHOLE),
-            streams: BTreeMap::new(),
-            pairs: pairs.collect(),
+            misses: MissesShard::new(&self.caches, part),
+            together: part.is_first().then(|| self.watch.start()),
         }
     }
 
@@ -121,36 +94,35 @@ impl Analysis for Layout {
 
     fn take_batch(&self, shard: &mut LayoutShard, batch: &Batch) {
         shard.misses.take(batch);
-        let stream = shard.streams.entry(batch.stream);
-        let (window, before) = stream.or_insert_with(|| (Window::new(self.window, self.members), 0));
-        for (index, (site, &address)) in batch.site.iter().zip(&batch.address).enumerate() {
-            let watched = self.watched[site.index()];
-            if watched.structure != NONE {
-                let object = address.wrapping_sub(watched.offset);
-                let pairs = &mut shard.pairs[watched.structure as usize];
-                let time = *before + index as u64 + 1;
-                window.access(pairs, watched.structure, object, watched.member as usize, time);
-            }
+        if let Some(together) = &mut shard.together {
+            self.watch.take(together, batch);
         }
-        *before += batch.len() as u64;
     }
 
     fn merge(&self, into: &mut LayoutShard, from: LayoutShard) {
         into.misses.merge(&from.misses);
-        for (pairs, more) in into.pairs.iter_mut().zip(&from.pairs) {
-            pairs.add(more);
+        match (&mut into.together, from.together) {
+            (Some(into), Some(from)) => into.add(&from),
+            (into @ None, from) => *into = from,
+            (Some(_), None) => (),
         }
-        // Windows belong to streams that are done.
-        into.streams.clear();
     }
 
     fn finish(&self, shard: LayoutShard, trace: &Trace) -> Findings {
+        self.findings(&shard, trace)
+    }
+}
+
+impl Layout {
+    fn findings(&self, shard: &LayoutShard, trace: &Trace) -> Findings {
         let counters = shard.misses.counters();
         let weights = weights::weigh(trace.program(), &self.structures, &counters);
+        let nothing = self.watch.start();
+        let together = shard.together.as_ref().unwrap_or(&nothing);
         tables::Presentation {
             structures: &self.structures,
             weights: &weights,
-            pairs: &shard.pairs,
+            pairs: &together.pairs,
             caches: &self.caches,
             window: self.window,
             shown: &self.shown,

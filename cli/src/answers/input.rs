@@ -10,7 +10,7 @@ use trackway_trace::Trace;
 
 use super::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
-use crate::report;
+use crate::model::machine_caches;
 
 /// Larger files are no reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
@@ -37,7 +37,7 @@ impl Input {
     /// The caches that a report on this simulates by default, if it is a trace.
     pub fn caches(&self) -> Option<Caches> {
         match self {
-            Input::Trace(trace) => Some(report::machine_caches(trace, &mut Vec::new())),
+            Input::Trace(trace) => Some(machine_caches(trace, &mut Vec::new())),
             Input::Saved(_) => None,
         }
     }

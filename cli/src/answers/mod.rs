@@ -3,24 +3,19 @@
 mod edited;
 mod input;
 
-use std::num::NonZeroUsize;
-
 use clap::ValueEnum;
-use trackway_analysis::cache::Caches;
 use trackway_analysis::calls::Calls;
-use trackway_analysis::misses::{Grouping, Measure};
+use trackway_analysis::misses::Grouping;
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::slices::Slices;
-use trackway_analysis::{run as run_analysis, Analysis};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
-use crate::arguments::{By, ReportForm};
 use crate::failure::Failure;
-use crate::processors;
-use crate::progress::ReadingProgress;
-use crate::report;
-use crate::sharing::line_bytes_of_machine;
+use crate::model::{line_bytes_of_machine, machine_caches, simulated, ModelArguments};
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
+use crate::report::{By, ReportForm};
 
 pub use edited::forget_edited_sources;
 pub use input::Input;
@@ -41,13 +36,10 @@ pub enum AnalysisName {
 pub struct Settings {
     /// Tables, as far as the analysis has them; its usual ones if empty.
     pub by: Vec<By>,
-    pub rank_by: Option<Measure>,
-    /// Those of the machine that recorded if none.
-    pub caches: Option<Caches>,
+    pub model: ModelArguments,
     /// That of the machine that recorded if none.
     pub line_bytes: Option<u64>,
-    pub threads: Option<NonZeroUsize>,
-    pub quiet: bool,
+    pub reading: ReadingArguments,
 }
 
 /// What the analysis finds in the trace, with all rows of its tables.
@@ -56,23 +48,20 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
         AnalysisName::Report => misses(trace, settings),
         AnalysisName::Calls => {
             let mut warnings = Vec::new();
-            let caches = settings.caches.clone();
-            let caches = caches.unwrap_or_else(|| report::machine_caches(trace, &mut warnings));
-            let caches = match trace.streams().len() {
-                0 | 1 => caches.all_private(),
-                _ => caches,
-            };
-            Ok(run(&Calls::new(caches, usize::MAX), trace, settings, warnings))
+            let caches = simulated(settings.model.cache.clone(), trace, true, &mut warnings);
+            Ok(settings
+                .reading
+                .report(&Calls::new(caches, usize::MAX), trace, warnings))
         }
         AnalysisName::Sharing => {
             let line_bytes = settings
                 .line_bytes
-                .unwrap_or_else(|| line_bytes_of_machine(trace));
+                .unwrap_or_else(|| line_bytes_of_machine(trace).into());
             let mut sharing = Sharing::new(trace.program(), line_bytes, usize::MAX);
             if !settings.by.is_empty() {
                 sharing = sharing.grouped_by(settings.by.iter().copied().map(Grouping::from).collect());
             }
-            Ok(run(&sharing, trace, settings, Vec::new()))
+            Ok(settings.reading.report(&sharing, trace, Vec::new()))
         }
     }
 }
@@ -80,29 +69,20 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
 /// The calls of functions over time, at most so many.
 pub fn time_line(trace: &Trace, settings: &Settings, most: usize) -> Report {
     let mut warnings = Vec::new();
-    let caches = settings.caches.clone();
-    let caches = caches.unwrap_or_else(|| report::machine_caches(trace, &mut warnings));
-    run(&Slices::new(trace, caches, most), trace, settings, warnings)
+    let caches = settings.model.cache.clone();
+    let caches = caches.unwrap_or_else(|| machine_caches(trace, &mut warnings));
+    settings
+        .reading
+        .report(&Slices::new(trace, caches, most), trace, warnings)
 }
 
 fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
     let form = ReportForm {
         by: settings.by.clone(),
-        top: 0,
-        sort: settings.rank_by,
-        cache: settings.caches.clone(),
-        ..ReportForm::default()
+        model: settings.model.clone(),
+        output: OutputArguments::all_rows(),
     };
     let mut warnings = Vec::new();
-    let misses = report::analysis(&form, report::groupings(&form)?, trace, true, &mut warnings)?;
-    Ok(run(&misses, trace, settings, warnings))
-}
-
-fn run<A: Analysis>(analysis: &A, trace: &Trace, settings: &Settings, warnings: Vec<String>) -> Report {
-    let progress = ReadingProgress::new(trace, settings.quiet);
-    let threads = settings.threads.unwrap_or_else(processors::available);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let (findings, summary) = run_analysis(analysis, trace, threads, &advance);
-    progress.finish();
-    report::report(trace, findings, &summary, warnings)
+    let offenders = form.analysis(trace, true, &mut warnings)?;
+    Ok(settings.reading.report(&offenders, trace, warnings))
 }

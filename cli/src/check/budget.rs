@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::arguments::By;
 use crate::failure::Failure;
+use crate::report::By;
 
 /// A file of budgets.
 #[derive(Debug, Deserialize)]

@@ -5,18 +5,20 @@ mod proposal;
 mod values;
 mod verdict;
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
-use trackway_report::{counted, to_csv, Report};
+use trackway_report::{counted, Report};
 
 use crate::answers::{AnalysisName, Input, Settings};
-use crate::arguments::{parse_line_size, By, DEFAULT_ROWS};
 use crate::failure::Failure;
-use crate::output;
+use crate::model::ModelArguments;
+use crate::output::{self, OutputArguments};
+use crate::reading::ReadingArguments;
+use crate::report::By;
+use crate::sharing::parse_line_size;
 use budget::BudgetFile;
 use verdict::Verdict;
 
@@ -31,6 +33,8 @@ const BROKEN: u8 = 3;
 /// docs/analyses.md, section 10, describes the file.
 #[derive(Debug, Args)]
 #[command(
+    mut_arg("top", |top| top.help("For how many fields --write-budget writes budgets of their own; 0 for all")),
+    mut_arg("csv", |csv| csv.help("Print the budgets as CSV")),
     after_help = "Exit status: 0 if all budgets hold, 3 if one is broken, 2 on a wrong command line or an error.\n\n\
                         Examples:\n  trackway check prog.trackway --write-budget budget.toml --margin 0.05\n  \
                         trackway check prog.trackway --budget budget.toml\n  \
@@ -52,9 +56,8 @@ pub struct CheckArguments {
     /// How much more than now --write-budget allows: 0.1 is 10 %
     #[arg(long, value_name = "PART", default_value_t = 0.1, value_parser = parse_margin)]
     pub margin: f64,
-    /// For how many fields --write-budget writes budgets of their own; 0 for all
-    #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
-    pub top: usize,
+    #[command(flatten)]
+    pub output: OutputArguments,
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
@@ -64,18 +67,8 @@ pub struct CheckArguments {
     /// Bytes of a cache line for hand-overs [default: as in the budget file, or of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u64>,
-    /// Print JSON
-    #[arg(long, conflicts_with = "csv")]
-    pub json: bool,
-    /// Print the budgets as CSV
-    #[arg(long)]
-    pub csv: bool,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 fn parse_margin(text: &str) -> Result<f64, String> {
@@ -136,11 +129,12 @@ fn settings(
     };
     Ok(Settings {
         by: file.groupings(),
-        caches: arguments.cache.clone().or(of_file).or_else(|| input.caches()),
+        model: ModelArguments {
+            cache: arguments.cache.clone().or(of_file).or_else(|| input.caches()),
+            sort: None,
+        },
         line_bytes: arguments.line_size.or(file.line_size),
-        threads: arguments.threads,
-        quiet: arguments.quiet,
-        ..Settings::default()
+        reading: arguments.reading.clone(),
     })
 }
 
@@ -153,15 +147,11 @@ fn reports(input: &Input, settings: &Settings, with_sharing: bool) -> Result<Vec
     Ok(reports)
 }
 
-fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -> Result<(), Failure> {
+fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -> Result<ExitCode, Failure> {
     let budgets = verdict::table(verdicts);
     let warnings: Vec<String> = reports
         .first()
         .map_or(Vec::new(), |report| report.warnings.clone());
-    if arguments.csv {
-        warnings.iter().for_each(output::warn);
-        return output::print(&to_csv(&budgets));
-    }
     let broken = verdicts.iter().filter(|verdict| !verdict.holds()).count();
     let answer = match broken {
         0 => format!("All of {} hold", counted(verdicts.len() as u64, "budget")),
@@ -175,7 +165,7 @@ fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -
         warnings,
         tables: std::iter::once(budgets).chain(tables).collect(),
     };
-    output::print_report(&report, arguments.json)
+    arguments.output.print(&report, report.tables.first())
 }
 
 fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
@@ -183,21 +173,22 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     let caches = arguments.cache.clone().or_else(|| input.caches());
     let settings = Settings {
         by: vec![By::Field],
-        caches: caches.clone(),
+        model: ModelArguments {
+            cache: caches.clone(),
+            sort: None,
+        },
         line_bytes: arguments.line_size,
-        threads: arguments.threads,
-        quiet: arguments.quiet,
-        ..Settings::default()
+        reading: arguments.reading.clone(),
     };
     let several_threads = matches!(&input, Input::Trace(trace) if trace.streams().len() > 1);
     let reports = reports(&input, &settings, several_threads)?;
-    let top = if arguments.top == 0 {
-        usize::MAX
-    } else {
-        arguments.top
-    };
     let caches = caches.map(|caches| caches.to_string());
-    let text = proposal::proposal(&reports, caches.as_deref(), arguments.margin, top);
+    let text = proposal::proposal(
+        &reports,
+        caches.as_deref(),
+        arguments.margin,
+        arguments.output.rows(),
+    );
     output::write_file(path, text.as_bytes(), arguments.force)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use trackway_report::{Report, Table, Value};
 
 use super::budget::Subject;
-use crate::arguments::By;
+use crate::report::By;
 
 /// A number of a subject, and the whole program's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Arguments of `trackway view`.
 
 use std::net::SocketAddr;
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
-use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Measure;
+
+use crate::model::ModelArguments;
+use crate::reading::ReadingArguments;
 
 /// Rows of each table. More would not help anybody, and the page has to open at once.
 const DEFAULT_ROWS: usize = 200;
@@ -44,24 +44,16 @@ pub struct ViewArguments {
     /// Rows per table; 0 for as many as a page shows, 2000
     #[arg(long, default_value_t = DEFAULT_ROWS, value_name = "N")]
     pub top: usize,
-    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
-    #[arg(long, value_name = "MEASURE")]
-    pub sort: Option<Measure>,
-    /// Caches to simulate, as for `trackway report` [default: those of the machine that recorded]
-    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
-    pub cache: Option<Caches>,
+    #[command(flatten)]
+    pub model: ModelArguments,
     /// No text of source files
     #[arg(long)]
     pub no_source: bool,
     /// Print the page's data as JSON instead
     #[arg(long)]
     pub json: bool,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
-    /// No progress bar
-    #[arg(short, long)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
 }
 
 impl ViewArguments {

@@ -1,56 +1,32 @@
-//! The page's parts: each analysis that a page has a place for, in as few passes over the trace as their orders allow.
+//! Puts the page together: a part for each analysis, the suspects, and text of the source files.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
-use trackway_analysis::activity::{self, Activity};
-use trackway_analysis::misses::{Grouping, SourceFiles};
-use trackway_analysis::sharing::Sharing;
-use trackway_analysis::{run, Analysis, Findings, RunSummary};
-use trackway_report::Report;
+use trackway_analysis::misses::SourceFiles;
+use trackway_report::{Report, Table};
 use trackway_trace::Trace;
-use trackway_view::{source_texts, suspects, Page, SourceText};
+use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 
-use super::memory_parts::{self, part};
+use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::ViewArguments;
-use crate::arguments::ReportForm;
+use super::{charts, map_levels, ViewArguments};
 use crate::failure::Failure;
-use crate::progress::ReadingProgress;
-use crate::{info, processors, report, sharing};
-
-const GROUPINGS: [Grouping; 9] = [
-    Grouping::Field,
-    Grouping::Variable,
-    Grouping::Type,
-    Grouping::Line,
-    Grouping::Function,
-    Grouping::File,
-    Grouping::Kind,
-    Grouping::Site,
-    Grouping::Thread,
-];
+use crate::info;
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let (misses, activity, rank_by) = misses_and_activity(arguments, trace)?;
-    let sharing = (trace.streams().len() > 1).then(|| sharing_report(arguments, trace));
+    let reports = passes::reports(arguments, trace)?;
+    let rank_by = reports.rank_by.column();
     let sources = match arguments.no_source {
         true => Vec::new(),
-        false => sources(trace, &misses),
+        false => sources(trace, &reports.misses),
     };
-    let suspects = suspects(&misses, &rank_by, sharing.as_ref());
-    let mut parts = vec![part("misses", "Misses", misses)];
-    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
-    parts.extend(memory_parts::parts(arguments, trace)?);
-    parts.push(part("activity", "Threads over time", activity));
-    parts.push(part("info", "Recording", info::report_on_trace(trace)));
     Ok(Page {
         title: program_name(trace),
         generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
+        suspects: suspects(&reports.misses, &rank_by, reports.sharing.as_ref()),
+        parts: parts(reports, &rank_by, info::report_on_trace(trace)),
         rank_by,
-        suspects,
-        parts,
         sources,
     })
 }
@@ -61,60 +37,45 @@ fn program_name(trace: &Trace) -> String {
     name.unwrap_or(program).to_owned()
 }
 
-fn misses_and_activity(
-    arguments: &ViewArguments,
-    trace: &Trace,
-) -> Result<(Report, Report, String), Failure> {
-    let form = ReportForm {
-        top: arguments.rows(),
-        sort: arguments.sort,
-        cache: arguments.cache.clone(),
-        ..ReportForm::default()
+fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
+    let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
+        charts::members(tables, rank_by).into_iter().collect()
+    });
+    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
+    let reuse = with_charts(reports.reuse, &replaced, |tables| {
+        charts::curves(tables).into_iter().collect()
+    });
+    let map = with_charts(reports.map, &["cells", "levels"], |tables| {
+        map_levels::map(tables).into_iter().flatten().collect()
+    });
+    let part = |name: &str, title: &str, report| Part {
+        name: name.into(),
+        title: title.into(),
+        report,
     };
-    let mut warnings = Vec::new();
-    let misses = report::analysis(&form, GROUPINGS.to_vec(), trace, true, &mut warnings)?;
-    let rank_by = misses.rank_by().column();
-    let activity = Activity::new(trace);
-    let threads = arguments.threads.unwrap_or_else(processors::available);
-    let (mut findings, summary) = pass(&(misses, activity), trace, threads, arguments.quiet);
-    let (of_activity, of_misses) = findings
+    let mut parts = vec![part("misses", "Misses", reports.misses)];
+    let sharing = reports.sharing;
+    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
+    parts.extend([
+        part("layout", "Layout of structures", layout),
+        part("reuse", "Reuse of memory", reuse),
+        part("map", "Memory over time", map),
+        part("memory", "Allocations", reports.memory),
+        part("activity", "Threads over time", reports.activity),
+        part("info", "Recording", info),
+    ]);
+    parts
+}
+
+/// The charts' tables come first; those that they replace are left out.
+fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> Vec<Table>) -> Report {
+    let mut tables = charts(&report.tables);
+    let kept = report
         .tables
         .into_iter()
-        .partition(|table| activity::TABLES.contains(&table.name()));
-    findings.tables = of_misses;
-    let activity = Report {
-        answer: String::new(),
-        warnings: Vec::new(),
-        tables: of_activity,
-    };
-    Ok((
-        report::report(trace, findings, &summary, warnings),
-        activity,
-        rank_by,
-    ))
-}
-
-fn sharing_report(arguments: &ViewArguments, trace: &Trace) -> Report {
-    let analysis = Sharing::new(
-        trace.program(),
-        sharing::line_bytes_of_machine(trace),
-        arguments.rows(),
-    );
-    let (findings, summary) = pass(&analysis, trace, NonZeroUsize::MIN, arguments.quiet);
-    report::report(trace, findings, &summary, Vec::new())
-}
-
-pub fn pass<A: Analysis>(
-    analysis: &A,
-    trace: &Trace,
-    threads: NonZeroUsize,
-    quiet: bool,
-) -> (Findings, RunSummary) {
-    let progress = ReadingProgress::new(trace, quiet);
-    let advance = |accesses, bytes| progress.advance(accesses, bytes);
-    let done = run(analysis, trace, threads, &advance);
-    progress.finish();
-    done
+        .filter(|table| !replaced.contains(&table.name()));
+    tables.extend(kept);
+    Report { tables, ..report }
 }
 
 /// Text of the files that the ranking names, as far as they are source code that can be read.

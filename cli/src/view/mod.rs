@@ -3,7 +3,8 @@
 mod arguments;
 mod build;
 mod charts;
-mod memory_parts;
+mod map_levels;
+mod passes;
 mod serve;
 mod source;
 mod write;
@@ -33,7 +34,7 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     match listener {
         _ if arguments.json => output::print(&format!("{:#}\n", page.to_json()))?,
         Some(listener) => serve::serve(&listener, &page.to_html(), arguments.allow_remote)?,
-        None => target.write(&page.to_html(), arguments.quiet)?,
+        None => target.write(&page.to_html(), arguments.reading.quiet)?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use serde_json::{json, Value as Json};
 use trackway_report::{Layout, Table, Value};
 
 /// A table has no more in a page.
-const MAX_CELLS: usize = 200_000;
+const MAX_CELLS: usize = 800_000;
 
 /// The first rows of a table; `row_count` says how many there are in all.
 pub fn compact(table: &Table) -> Json {

@@ -1,6 +1,8 @@
 //! A picture of addresses by time, from a table of cells.
 
+mod colours;
 mod picture;
+mod png;
 mod svg;
 mod text;
 

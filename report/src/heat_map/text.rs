@@ -9,6 +9,7 @@ use crate::{duration, TextStyle};
 
 /// From few to many.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
+const ASCII_SHADES: [char; 5] = ['.', ':', '+', '%', '#'];
 const MAX_LABEL: usize = 40;
 /// `0x7fff12345678`
 const ADDRESS: usize = 14;
@@ -58,13 +59,30 @@ impl TextStyle {
 
     fn cells(&self, counts: &[[u64; 2]], largest: u64, wide: usize) -> String {
         let cell = |counts: &[u64; 2]| {
-            let text = shade(sum(*counts), largest).to_string().repeat(wide);
+            let text = self.shade(sum(*counts), largest).to_string().repeat(wide);
             match self.colour && sum(*counts) > 0 {
                 true => format!("\x1b[{}m{text}\x1b[0m", colour(*counts)),
                 false => text,
             }
         };
         counts.iter().map(cell).collect()
+    }
+
+    fn shades(&self) -> &[char; 5] {
+        match self.unicode {
+            true => &SHADES,
+            false => &ASCII_SHADES,
+        }
+    }
+
+    /// Blank only for nothing.
+    fn shade(&self, count: u64, largest: u64) -> char {
+        let shades = self.shades();
+        let strength = strength(count, largest);
+        match count {
+            0 => ' ',
+            _ => shades[((strength * shades.len() as f64).ceil() as usize).clamp(1, shades.len()) - 1],
+        }
     }
 
     fn legend(&self, map: &HeatMap) -> String {
@@ -74,21 +92,12 @@ impl TextStyle {
             ),
             false => String::new(),
         };
-        let shades: String = SHADES.iter().collect();
+        let shades: String = self.shades().iter().collect();
         format!(
             "{shades} from 1 to {}, logarithmic; a column is {}{colours}\n",
             crate::grouped(map.largest()),
             duration(map.column_ns)
         )
-    }
-}
-
-/// Blank only for nothing.
-fn shade(count: u64, largest: u64) -> char {
-    let strength = strength(count, largest);
-    match count {
-        0 => ' ',
-        _ => SHADES[((strength * SHADES.len() as f64).ceil() as usize).clamp(1, SHADES.len()) - 1],
     }
 }
 
@@ -129,6 +138,7 @@ mod tests {
     const PLAIN: TextStyle = TextStyle {
         width: Some(60),
         colour: false,
+        unicode: true,
     };
 
     #[test]
@@ -166,8 +176,19 @@ stack                        0xf000             ░░░░░░░░░░�
 
     #[test]
     fn shades_end_where_counts_do() {
-        assert_eq!([0, 1, 1000].map(|count| shade(count, 1000)), [' ', '·', '█']);
-        assert_eq!(shade(1, 1), '█');
+        assert_eq!(
+            [0, 1, 1000].map(|count| PLAIN.shade(count, 1000)),
+            [' ', '·', '█']
+        );
+        assert_eq!(PLAIN.shade(1, 1), '█');
+        let ascii = TextStyle {
+            unicode: false,
+            ..PLAIN
+        };
+        assert_eq!(
+            [0, 1, 1000].map(|count| ascii.shade(count, 1000)),
+            [' ', '.', '#']
+        );
         assert_eq!(
             [[5, 0], [0, 5], [5, 5], [50, 5], [5, 50]].map(colour),
             [BLUE, RED, MAGENTA, BLUE, RED]

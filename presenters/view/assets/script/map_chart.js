@@ -4,8 +4,9 @@
  * Tables of one part, found by their columns:
  * - cells: `level` (0 is the coarsest), `time_bin`, `address_bin`, `reads`, `writes`, and `misses` if known; empty cells are left out
  * - scale of time: `level`, `time_bins`, `first_ns`, `bin_ns`
- * - scale of addresses: `level`, `address_bin`, `first_address`, `size_bytes`, and `name` if known
- * Each level covers the same time and the same addresses, with bins of one size.
+ * - scale of addresses: `level`, `address_bin`, `first_address`, `size_bytes`, and `name` and `first_row` if known: the row of
+ *   the finest level where it begins; without, all bins of a level are equally high
+ * Each level covers the same time and the same addresses.
  */
 const MapChart = (() => {
   const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
@@ -35,13 +36,40 @@ const MapChart = (() => {
       level.addresses[address.address_bin] = address;
       level.addressBins = Math.max(level.addressBins, address.address_bin + 1);
     }
-    for (const cell of cells.objects()) {
-      const level = levels.get(cell.level);
-      if (level) level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
+    // There are many: not even their columns are looked for one by one.
+    const [number, time, address, reads, writes, misses] = [...COLUMNS, 'misses'].map((name) => cells.positions.get(name));
+    for (const row of cells.rows) {
+      const level = levels.get(row[number]);
+      if (!level) continue;
+      const cell = { time_bin: row[time], address_bin: row[address], reads: row[reads], writes: row[writes], misses: row[misses] };
+      level.cells.set(cell.time_bin * level.addressBins + cell.address_bin, cell);
     }
-    return [...levels.values()]
+    const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)
       .sort((a, b) => a.level - b.level);
+    sorted.forEach((level) => place(level, sorted.at(-1)));
+    return sorted;
+  };
+
+  /** Where bins are, in parts of the whole map: each bin of time has the same width, addresses have edges. */
+  const place = (level, finest) => {
+    level.width = level.bin_ns / (finest.time_bins * finest.bin_ns);
+    level.edges = Array.from({ length: level.addressBins }, (_, bin) => {
+      const row = level.addresses[bin]?.first_row;
+      return row === undefined ? bin / level.addressBins : row / finest.addressBins;
+    });
+    level.edges.push(1);
+  };
+
+  /** The bin of addresses at that height. */
+  const binAt = (level, y) => {
+    let [low, high] = [0, level.addressBins - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (level.edges[middle] <= y) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   };
 
   class Map2D {
@@ -61,7 +89,7 @@ const MapChart = (() => {
     level() {
       const { x0, x1, y0, y1 } = this.view;
       const fits = (level) =>
-        WIDTH / ((x1 - x0) * level.time_bins) <= LARGE_CELL && HEIGHT / ((y1 - y0) * level.addressBins) <= LARGE_CELL;
+        (WIDTH * level.width) / (x1 - x0) <= LARGE_CELL && HEIGHT / ((y1 - y0) * level.addressBins) <= LARGE_CELL;
       return this.levels.find(fits) ?? this.levels.at(-1);
     }
 
@@ -85,8 +113,8 @@ const MapChart = (() => {
     cellAt({ x, y }) {
       const level = this.level();
       return {
-        time: Chart.clamp(Math.floor(x * level.time_bins), 0, level.time_bins - 1),
-        address: Chart.clamp(Math.floor(y * level.addressBins), 0, level.addressBins - 1),
+        time: Chart.clamp(Math.floor(x / level.width), 0, level.time_bins - 1),
+        address: binAt(level, y),
       };
     }
 
@@ -124,8 +152,9 @@ const MapChart = (() => {
     zoom(factor) {
       const level = this.level();
       const { x0, x1, y0, y1 } = this.view;
-      const x = this.cursor ? (this.cursor.time + 0.5) / level.time_bins : (x0 + x1) / 2;
-      const y = this.cursor ? (this.cursor.address + 0.5) / level.addressBins : (y0 + y1) / 2;
+      const middle = (address) => (level.edges[address] + level.edges[address + 1]) / 2;
+      const x = this.cursor ? (this.cursor.time + 0.5) * level.width : (x0 + x1) / 2;
+      const y = this.cursor ? middle(this.cursor.address) : (y0 + y1) / 2;
       const [width, height] = [(x1 - x0) * factor, (y1 - y0) * factor];
       this.show({ x0: x - width / 2, x1: x + width / 2, y0: y - height / 2, y1: y + height / 2 });
     }
@@ -184,15 +213,16 @@ const MapChart = (() => {
       this.drawCursor(context, colour('--text'));
     }
 
-    /** Place and size of a cell on the canvas. */
-    box(level, time, address) {
+    /** Place and size on the canvas: of a cell or, with `end`, of all cells up to that address. */
+    box(level, time, address, end = address + 1) {
       const { x0, x1, y0, y1 } = this.view;
       const [scaleX, scaleY] = [(WIDTH - LEFT) / (x1 - x0), (HEIGHT - TOP - BOTTOM) / (y1 - y0)];
+      const [from, to] = [level.edges[address], level.edges[end]];
       return [
-        LEFT + (time / level.time_bins - x0) * scaleX,
-        TOP + (address / level.addressBins - y0) * scaleY,
-        Math.max(scaleX / level.time_bins, 1),
-        Math.max(scaleY / level.addressBins, 1),
+        LEFT + (time * level.width - x0) * scaleX,
+        TOP + (from - y0) * scaleY,
+        Math.max(level.width * scaleX, 1),
+        Math.max((to - from) * scaleY, 1),
       ];
     }
 
@@ -217,7 +247,7 @@ const MapChart = (() => {
     }
 
     drawTimes(context, colour) {
-      const level = this.levels[0];
+      const level = this.levels.at(-1);
       const length = level.time_bins * level.bin_ns;
       const { x0, x1 } = this.view;
       const [first, last] = [level.first_ns + x0 * length, level.first_ns + x1 * length];
@@ -233,14 +263,12 @@ const MapChart = (() => {
     /** Successive bins of one name, as far as they are in view. */
     stretches() {
       const level = this.level();
-      const first = Math.floor(this.view.y0 * level.addressBins);
-      const last = Math.min(Math.ceil(this.view.y1 * level.addressBins), level.addressBins);
       const made = [];
-      for (let bin = first; bin < last; bin += 1) {
+      for (let bin = binAt(level, this.view.y0); bin < level.addressBins && level.edges[bin] < this.view.y1; bin += 1) {
         const range = level.addresses[bin];
         const name = Text.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
-        if (made.at(-1)?.name === name) made.at(-1).bins += 1;
-        else made.push({ name, bin, bins: 1 });
+        if (made.at(-1)?.name === name) made.at(-1).end = bin + 1;
+        else made.push({ name, bin, end: bin + 1 });
       }
       return made;
     }
@@ -250,9 +278,9 @@ const MapChart = (() => {
       const level = this.level();
       context.textAlign = 'right';
       let free = TOP;
-      for (const { name, bin, bins } of this.stretches()) {
-        const [, y, , height] = this.box(level, 0, bin);
-        const middle = Chart.clamp(y + (height * bins) / 2, TOP + 6, HEIGHT - BOTTOM - 4);
+      for (const { name, bin, end } of this.stretches()) {
+        const [, y, , height] = this.box(level, 0, bin, end);
+        const middle = Chart.clamp(y + height / 2, TOP + 6, HEIGHT - BOTTOM - 4);
         context.fillStyle = line;
         context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
         if (middle < free + 6) continue;

@@ -1,0 +1,72 @@
+//! Analyses that share a pass and nothing else.
+
+use std::sync::{Mutex, PoisonError};
+
+use trackway_trace::{Batch, Program, Trace};
+
+use crate::{Analysis, Findings, Order, Part};
+
+/// Keeps what an analysis finds from being joined to what others find in the same pass.
+#[derive(Debug)]
+pub struct Apart<A> {
+    analysis: A,
+    findings: Mutex<Findings>,
+}
+
+impl<A> Apart<A> {
+    pub fn new(analysis: A) -> Apart<A> {
+        Apart {
+            analysis,
+            findings: Mutex::default(),
+        }
+    }
+
+    /// What it found in the pass; nothing before.
+    pub fn into_findings(self) -> Findings {
+        let findings = self.findings.into_inner();
+        findings.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<A: Analysis> Analysis for Apart<A> {
+    type Shard = A::Shard;
+
+    fn order(&self) -> Order {
+        self.analysis.order()
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.analysis.takes_runs()
+    }
+
+    fn start_shard(&self) -> Self::Shard {
+        self.analysis.start_shard()
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.analysis.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> Self::Shard {
+        self.analysis.start_part(part)
+    }
+
+    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
+        self.analysis.take_program(shard, program);
+    }
+
+    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
+        self.analysis.take_batch(shard, batch);
+    }
+
+    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
+        self.analysis.merge(into, from);
+    }
+
+    /// Nothing: what was found is kept.
+    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
+        let found = self.analysis.finish(shard, trace);
+        *self.findings.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        Findings::default()
+    }
+}

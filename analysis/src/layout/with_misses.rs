@@ -1,0 +1,84 @@
+//! Layouts and misses, of one simulation.
+
+use std::sync::{Mutex, PoisonError};
+
+use trackway_trace::{Batch, Program, Trace};
+
+use super::{Layout, LayoutShard, Shown};
+use crate::cache::Caches;
+use crate::misses::Grouping;
+use crate::offenders::Offenders;
+use crate::structures::Structures;
+use crate::{Analysis, Findings, Order, Part};
+
+/// What [`Layout`] and [`Offenders`] find. The findings of the latter are those of the pass.
+pub struct LayoutAndMisses {
+    layout: Layout,
+    misses: Offenders,
+    of_layout: Mutex<Findings>,
+}
+
+impl LayoutAndMisses {
+    /// Misses have a table for each of `groupings`, with the `top` rows by the measure of `shown`.
+    pub fn new(
+        structures: Structures,
+        caches: Caches,
+        window: u64,
+        shown: Shown,
+        (groupings, top): (Vec<Grouping>, usize),
+    ) -> LayoutAndMisses {
+        LayoutAndMisses {
+            misses: Offenders::new(caches.clone(), groupings, shown.rank_by, top),
+            layout: Layout::new(structures, caches, window, shown),
+            of_layout: Mutex::default(),
+        }
+    }
+
+    /// Of the layouts, when the pass is over.
+    pub fn into_layout_findings(self) -> Findings {
+        let findings = self.of_layout.into_inner();
+        findings.unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Analysis for LayoutAndMisses {
+    type Shard = LayoutShard;
+
+    fn order(&self) -> Order {
+        self.layout.order()
+    }
+
+    fn takes_runs(&self) -> bool {
+        self.layout.takes_runs()
+    }
+
+    fn start_shard(&self) -> LayoutShard {
+        self.layout.start_shard()
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.layout.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> LayoutShard {
+        self.layout.start_part(part)
+    }
+
+    fn take_program(&self, shard: &mut LayoutShard, program: &Program) {
+        self.layout.take_program(shard, program);
+    }
+
+    fn take_batch(&self, shard: &mut LayoutShard, batch: &Batch) {
+        self.layout.take_batch(shard, batch);
+    }
+
+    fn merge(&self, into: &mut LayoutShard, from: LayoutShard) {
+        self.layout.merge(into, from);
+    }
+
+    fn finish(&self, shard: LayoutShard, trace: &Trace) -> Findings {
+        let found = self.layout.findings(&shard, trace);
+        *self.of_layout.lock().unwrap_or_else(PoisonError::into_inner) = found;
+        self.misses.finish(shard.misses, trace)
+    }
+}

@@ -1,0 +1,98 @@
+//! The caches to simulate.
+
+use clap::Args;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::Measure;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+
+/// Where the machine's lines are not known, or can't be those of a cache.
+const USUAL_LINE_BYTES: u32 = 64;
+const LEAST_LINE_BYTES: u32 = 16;
+const MOST_LINE_BYTES: u32 = 1 << 30;
+
+/// The caches to simulate, and what to rank by.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+pub struct ModelArguments {
+    /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
+    #[arg(long, value_name = "MEASURE")]
+    pub sort: Option<Measure>,
+    /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/analyses.md, section 2
+    /// [default: those of the machine that recorded]
+    #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
+    pub cache: Option<Caches>,
+}
+
+impl ModelArguments {
+    /// Threads share caches only if their streams can be merged.
+    pub fn choose(
+        &self,
+        trace: &Trace,
+        merges: bool,
+        warnings: &mut Vec<String>,
+    ) -> Result<(Caches, Measure), Failure> {
+        let caches = simulated(self.cache.clone(), trace, merges, warnings);
+        let rank_by = self.sort.unwrap_or_else(|| Measure::default_for(&caches));
+        match rank_by.exists_in(&caches) {
+            true => Ok((caches, rank_by)),
+            false => Err(Failure::new(format!(
+                "--sort: there are no {rank_by} with the caches {caches}"
+            ))),
+        }
+    }
+}
+
+/// The chosen caches, or the machine's. The accesses of one thread need no order, and those of growing streams have none:
+/// then no level is shared.
+pub fn simulated(chosen: Option<Caches>, trace: &Trace, merges: bool, warnings: &mut Vec<String>) -> Caches {
+    let caches = chosen.unwrap_or_else(|| machine_caches(trace, warnings));
+    match merges && trace.streams().len() > 1 {
+        true => caches,
+        false => caches.all_private(),
+    }
+}
+
+pub fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {
+    Caches::of_machine(&trace.meta().caches).unwrap_or_else(|error| {
+        let caches = Caches::default();
+        warnings.push(format!(
+            "the caches of the machine that recorded can't be simulated ({error}); using {caches}; \
+             choose others with --cache"
+        ));
+        caches
+    })
+}
+
+/// The largest of a cache of the machine.
+pub fn line_bytes_of_machine(trace: &Trace) -> u32 {
+    let sizes = trace.meta().caches.iter().map(|cache| cache.line_bytes);
+    sizes
+        .filter(|&size| is_line_size(size))
+        .max()
+        .unwrap_or(USUAL_LINE_BYTES)
+}
+
+fn is_line_size(bytes: u32) -> bool {
+    bytes.is_power_of_two() && (LEAST_LINE_BYTES..=MOST_LINE_BYTES).contains(&bytes)
+}
+
+/// Of what analyses take for a line.
+pub fn parse_line_size(text: &str) -> Result<u32, String> {
+    let size = trackway_analysis::cache::parse_size(text).and_then(|size| u32::try_from(size).ok());
+    let size = size.filter(|&size| is_line_size(size));
+    Ok(size.ok_or("expected a power of two from 16 to 1G, such as 64")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_sizes_are_checked() {
+        assert_eq!((parse_line_size("64"), parse_line_size("4K")), (Ok(64), Ok(4096)));
+        for wrong in ["8", "48", "2G", ""] {
+            assert!(parse_line_size(wrong).is_err(), "{wrong}");
+        }
+    }
+}

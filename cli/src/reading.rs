@@ -1,0 +1,53 @@
+//! Passes over a trace, and the report on what they found.
+
+use std::num::NonZeroUsize;
+
+use clap::Args;
+use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary};
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::processors;
+use crate::progress::ReadingProgress;
+use crate::soundness;
+
+/// How a trace is read.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReadingArguments {
+    /// Threads to work with, as far as the order of accesses allows [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+impl ReadingArguments {
+    /// Shows how far `read` is, which goes over the trace so many times: it gets the number of threads to work with, and
+    /// whom to tell of each chunk.
+    pub fn with_progress<R>(
+        &self,
+        trace: &Trace,
+        passes: u64,
+        read: impl FnOnce(NonZeroUsize, Progress) -> R,
+    ) -> R {
+        let progress = ReadingProgress::new(trace, passes, self.quiet);
+        let threads = self.threads.unwrap_or_else(processors::available);
+        let done = read(threads, &|accesses, bytes| progress.advance(accesses, bytes));
+        progress.finish();
+        done
+    }
+
+    /// What an analysis finds in one pass.
+    pub fn pass<A: Analysis>(&self, analysis: &A, trace: &Trace) -> (Findings, RunSummary) {
+        self.with_progress(trace, 1, |threads, progress| {
+            run(analysis, trace, threads, progress)
+        })
+    }
+
+    /// The same with what it rests on.
+    pub fn report<A: Analysis>(&self, analysis: &A, trace: &Trace, warnings: Vec<String>) -> Report {
+        let (findings, summary) = self.pass(analysis, trace);
+        soundness::report(trace, findings, &summary, warnings)
+    }
+}

@@ -1,0 +1,210 @@
+//! The analyses of a page, in as few passes over the trace as their orders allow, two at a time.
+
+use std::num::NonZeroUsize;
+use std::panic;
+use std::thread;
+
+use trackway_analysis::activity::Activity;
+use trackway_analysis::cache::Caches;
+use trackway_analysis::layout::{LayoutAndMisses, Shown};
+use trackway_analysis::map::{Finest, Map, View, DEFAULT_BINS, DEFAULT_ROWS};
+use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
+use trackway_analysis::misses::{Grouping, Measure};
+use trackway_analysis::moments::ChunkTimes;
+use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
+use trackway_analysis::sharing::Sharing;
+use trackway_analysis::structures::Structures;
+use trackway_analysis::{run, Apart, Findings, Progress, RunSummary};
+use trackway_report::{Report, Table};
+use trackway_trace::Trace;
+
+use super::{map_levels, ViewArguments};
+use crate::failure::Failure;
+use crate::model::line_bytes_of_machine;
+use crate::soundness;
+
+/// Structures that are drawn.
+const STRUCTURES: usize = 12;
+/// Fields and variables with a curve of their own.
+const CURVES: usize = 6;
+/// So many lines of a thread are sampled for the curves, and all if it has no more.
+const SAMPLED_LINES: usize = 1 << 15;
+/// Accesses between those that count as together, as `trackway layout` takes them by default.
+const WINDOW: u64 = 100;
+/// Over the trace: times, simulation, memory, reuse.
+const PASSES: u64 = 4;
+
+const GROUPINGS: [Grouping; 9] = [
+    Grouping::Field,
+    Grouping::Variable,
+    Grouping::Type,
+    Grouping::Line,
+    Grouping::Function,
+    Grouping::File,
+    Grouping::Kind,
+    Grouping::Site,
+    Grouping::Thread,
+];
+
+/// What the analyses find.
+pub struct Reports {
+    pub rank_by: Measure,
+    pub misses: Report,
+    pub layout: Report,
+    pub activity: Report,
+    pub map: Report,
+    pub memory: Report,
+    pub reuse: Report,
+    /// If there are several threads.
+    pub sharing: Option<Report>,
+}
+
+/// Reads the trace for all of them.
+pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Failure> {
+    let mut warnings = Vec::new();
+    let (caches, rank_by) = arguments.model.choose(trace, true, &mut warnings)?;
+    let rows = arguments.rows();
+    let read = |threads: NonZeroUsize, progress: Progress| {
+        let times = ChunkTimes::count(trace, threads, progress);
+        let reading = |threads| Reading {
+            trace,
+            rows,
+            threads,
+            progress,
+        };
+        at_once(
+            threads,
+            |threads| reading(threads).simulation(caches, rank_by, warnings),
+            |threads| (reading(threads).memory(&times), reading(threads).reuse()),
+        )
+    };
+    let (simulation, (memory, reuse)) = arguments.reading.with_progress(trace, PASSES, read);
+    let [misses, layout, activity] = simulation;
+    let (map, memory, sharing) = memory;
+    Ok(Reports {
+        rank_by,
+        misses,
+        layout,
+        activity,
+        map,
+        memory,
+        reuse,
+        sharing,
+    })
+}
+
+/// Both with a part of the threads, or one after the other.
+fn at_once<A: Send, B: Send>(
+    threads: NonZeroUsize,
+    one: impl FnOnce(NonZeroUsize) -> A,
+    other: impl FnOnce(NonZeroUsize) -> B + Send,
+) -> (A, B) {
+    let half = NonZeroUsize::new(threads.get() / 2);
+    let Some(half) = half else {
+        return (one(threads), other(threads));
+    };
+    let rest = NonZeroUsize::new(threads.get() - half.get()).unwrap_or(half);
+    thread::scope(|scope| {
+        let other = scope.spawn(move || other(half));
+        let one = one(rest);
+        let other = other.join();
+        (one, other.unwrap_or_else(|panic| panic::resume_unwind(panic)))
+    })
+}
+
+/// How a pass reads the trace.
+struct Reading<'r> {
+    trace: &'r Trace,
+    /// Of each table.
+    rows: usize,
+    threads: NonZeroUsize,
+    progress: Progress<'r>,
+}
+
+impl Reading<'_> {
+    /// Misses, layouts and what each thread did when.
+    fn simulation(&self, caches: Caches, rank_by: Measure, warnings: Vec<String>) -> [Report; 3] {
+        let shown = Shown {
+            only: None,
+            top: STRUCTURES,
+            rank_by,
+        };
+        let structures = Structures::of(self.trace.program());
+        let groupings = (GROUPINGS.to_vec(), self.rows);
+        let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings);
+        let analyses = (simulated, Apart::new(Activity::new(self.trace)));
+        let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
+        let (simulated, activity) = analyses;
+        let mut layout = simulated.into_layout_findings();
+        layout.tables.extend(order_of(&misses).cloned());
+        let activity = activity.into_findings();
+        [
+            soundness::report(self.trace, misses, &summary, warnings.clone()),
+            soundness::report(self.trace, layout, &summary, warnings),
+            Report {
+                answer: String::new(),
+                warnings: Vec::new(),
+                tables: activity.tables,
+            },
+        ]
+    }
+
+    /// The map, the allocations and, if there are several threads, what they share.
+    fn memory(&self, times: &ChunkTimes) -> (Report, Report, Option<Report>) {
+        let map = Map::new(self.trace, times, self.whole_map(times));
+        let memory = Memory::new(self.trace, times, DEFAULT_SHORT_LIFE, self.rows);
+        let sharing = (self.trace.streams().len() > 1).then(|| {
+            let line_bytes = line_bytes_of_machine(self.trace).into();
+            Apart::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
+        });
+        let analyses = (Apart::new(map), (Apart::new(memory), sharing));
+        let (common, summary) = run(&analyses, self.trace, self.threads, self.progress);
+        let (map, (memory, sharing)) = analyses;
+        let report = |findings| self.report(findings, &common, &summary);
+        (
+            report(map.into_findings()),
+            report(memory.into_findings()),
+            sharing.map(|sharing| report(sharing.into_findings())),
+        )
+    }
+
+    fn whole_map(&self, times: &ChunkTimes) -> View {
+        let (from_ns, to_ns) = times.range_ns();
+        View {
+            measure: Measure::Accesses,
+            caches: Caches::none(),
+            from_ns,
+            to_ns,
+            addresses: (0, u64::MAX),
+            owner: None,
+            rows: DEFAULT_ROWS,
+            bins: DEFAULT_BINS,
+            finest: Finest::Cells(map_levels::MOST_CELLS),
+            top: self.rows,
+        }
+    }
+
+    fn reuse(&self) -> Report {
+        let reuse = Reuse {
+            line_bytes: line_bytes_of_machine(self.trace),
+            merged: false,
+            sampling: Some(Sampling::Lines(SAMPLED_LINES)),
+            groupings: vec![ReuseGrouping::Field],
+            top: CURVES,
+            fine: true,
+        };
+        let (findings, summary) = run(&reuse, self.trace, self.threads, self.progress);
+        soundness::report(self.trace, findings, &summary, Vec::new())
+    }
+
+    /// Of an analysis that shared its pass; `common` is what the pass itself found.
+    fn report(&self, mut findings: Findings, common: &Findings, summary: &RunSummary) -> Report {
+        findings.tables.extend(order_of(common).cloned());
+        soundness::report(self.trace, findings, summary, Vec::new())
+    }
+}
+
+/// What all numbers of a pass across threads rest on.
+fn order_of(findings: &Findings) -> impl Iterator<Item = &Table> {
+    findings.tables.iter().filter(|table| table.name() == "order")
+}
