@@ -113,8 +113,8 @@ impl<'c> Analysis for Comparison<'c> {
 
     fn take_program(&self, shard: &mut ComparisonShard<'c>, program: &Program) {
         let sites: Vec<bool> = program.sites.iter().map(|site| stores(site.kind)).collect();
-        // The last one loads pointers to split-off parts.
-        let with_pointers = sites.iter().copied().chain([false]).collect();
+        // The last ones load and store pointers to split-off parts.
+        let with_pointers = sites.iter().copied().chain([false, true]).collect();
         shard.before.take_sites(sites);
         shard.after.take_sites(with_pointers);
     }
@@ -125,8 +125,10 @@ impl<'c> Analysis for Comparison<'c> {
             return shard.after.take(batch);
         }
         let program = self.trace.program();
-        shard.rewriter.rewrite(program, batch, &mut shard.rewritten);
-        shard.after.take(&shard.rewritten);
+        let after = &mut shard.after;
+        let mut pass_on = |rewritten: &Batch| after.take(rewritten);
+        let (rewriter, rewritten) = (&mut shard.rewriter, &mut shard.rewritten);
+        rewriter.rewrite(program, batch, rewritten, &mut pass_on);
     }
 
     fn merge(&self, into: &mut ComparisonShard<'c>, from: ComparisonShard<'c>) {

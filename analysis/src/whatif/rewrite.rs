@@ -14,6 +14,8 @@ use crate::structures::{Structure, Structures};
 const POINTER_BYTES: u64 = 8;
 /// No program's array of objects has more.
 const MAX_BLOCK_BYTES: u64 = 1 << 40;
+/// Stores of pointers go into the batch until it has so many accesses.
+const MOST_REWRITTEN: usize = 1 << 16;
 
 /// A structure's old layout in terms of its new one.
 #[derive(Debug, Clone)]
@@ -47,6 +49,8 @@ pub(super) struct Rewritten {
     pub divided: u64,
     /// Pointers to the split-off part that had to be loaded.
     pub pointer_loads: u64,
+    /// Those that had to be set when their objects were allocated.
+    pub pointer_stores: u64,
     /// Accesses to fields of the structure that stayed as they are, since no block of such objects holds them.
     pub left: u64,
     /// Blocks laid out anew, and objects in them.
@@ -65,14 +69,21 @@ struct Mapped {
     starts: Vec<u64>,
 }
 
+/// The pointers to the split-off part in an array of first parts.
+struct Pointers {
+    start: u64,
+    distance: u64,
+    count: u64,
+}
+
 /// Rewrites the accesses of a trace, in their order.
 pub(super) struct Rewriter<'r> {
     purposes: &'r Purposes,
     targets: &'r [Target],
     /// By site: whether it names a field of a target.
     names_target: &'r [bool],
-    /// The site of pointers that are loaded.
-    pointer_site: SiteId,
+    /// The sites of pointers that are loaded, and that are stored.
+    pointer_sites: [SiteId; 2],
     numbering: Numbering,
     processes: HashMap<u32, Blocks<Option<Mapped>>>,
     spaces: HashMap<u32, Vec<Space>>,
@@ -163,6 +174,15 @@ fn push(batch: &mut Batch, site: SiteId, address: u64, length: u64) {
     batch.size.push(size);
 }
 
+fn begin_like(to: &mut Batch, from: &Batch) {
+    to.site.clear();
+    to.address.clear();
+    to.size.clear();
+    to.long_blocks.clear();
+    (to.process, to.stream, to.sequence) = (from.process, from.stream, from.sequence);
+    (to.first_ns, to.last_ns) = (from.first_ns, from.last_ns);
+}
+
 impl<'r> Rewriter<'r> {
     pub fn new(
         program: &Program,
@@ -174,7 +194,7 @@ impl<'r> Rewriter<'r> {
             purposes,
             targets,
             names_target,
-            pointer_site: SiteId(program.sites.len() as u32),
+            pointer_sites: [0, 1].map(|pointer| SiteId(program.sites.len() as u32 + pointer)),
             numbering: Numbering::new(program),
             processes: HashMap::new(),
             spaces: HashMap::new(),
@@ -183,37 +203,55 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// Replaces the content of `to` by the accesses of `from`, rewritten. It has no events.
-    pub fn rewrite(&mut self, program: &Program, from: &Batch, to: &mut Batch) {
-        to.site.clear();
-        to.address.clear();
-        to.size.clear();
-        to.long_blocks.clear();
-        (to.process, to.stream, to.sequence) = (from.process, from.stream, from.sequence);
-        (to.first_ns, to.last_ns) = (from.first_ns, from.last_ns);
+    /// Passes the accesses of `from` on, rewritten and without events, in the memory of `to`: at least one batch.
+    pub fn rewrite(
+        &mut self,
+        program: &Program,
+        from: &Batch,
+        to: &mut Batch,
+        pass_on: &mut impl FnMut(&Batch),
+    ) {
+        begin_like(to, from);
         let mut blocks = match self.processes.remove(&from.process) {
             Some(blocks) => blocks,
             None => self.begin_process(program, from.process),
         };
         let mut marks = from.marks.iter().peekable();
-        for index in 0..from.len() {
-            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
+        for index in 0..=from.len() {
+            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index || index == from.len())
+            {
                 let changes = self.numbering.changes(from.event(*mark));
-                changes
-                    .into_iter()
-                    .flatten()
-                    .for_each(|change| self.apply(&mut blocks, from.process, change));
+                for change in changes.into_iter().flatten() {
+                    let pointers = self.apply(&mut blocks, from.process, change);
+                    self.set_pointers(pointers, from, to, pass_on);
+                }
             }
-            self.access(&mut blocks, from, index, to);
-        }
-        for mark in marks {
-            let changes = self.numbering.changes(from.event(*mark));
-            changes
-                .into_iter()
-                .flatten()
-                .for_each(|change| self.apply(&mut blocks, from.process, change));
+            if index < from.len() {
+                self.access(&mut blocks, from, index, to);
+            }
         }
         self.processes.insert(from.process, blocks);
+        pass_on(to);
+    }
+
+    /// Of an array that was just allocated, one after the other.
+    fn set_pointers(
+        &mut self,
+        pointers: Option<Pointers>,
+        from: &Batch,
+        to: &mut Batch,
+        pass_on: &mut impl FnMut(&Batch),
+    ) {
+        let Some(pointers) = pointers else { return };
+        self.done.pointer_stores += pointers.count;
+        for number in 0..pointers.count {
+            if to.len() >= MOST_REWRITTEN {
+                pass_on(to);
+                begin_like(to, from);
+            }
+            let pointer = pointers.start.wrapping_add(number * pointers.distance);
+            push(to, self.pointer_sites[1], pointer, POINTER_BYTES);
+        }
     }
 
     fn begin_process(&mut self, program: &Program, process: u32) -> Blocks<Option<Mapped>> {
@@ -225,13 +263,20 @@ impl<'r> Rewriter<'r> {
         });
         self.spaces.insert(process, spaces.collect());
         let mut blocks = Blocks::new(program.sites.len());
+        // The pointers of static variables are set before the program begins.
         for change in static_blocks(program) {
             self.apply(&mut blocks, process, change);
         }
         blocks
     }
 
-    fn apply(&mut self, blocks: &mut Blocks<Option<Mapped>>, process: u32, change: Change) {
+    /// Returns the pointers of a new array.
+    fn apply(
+        &mut self,
+        blocks: &mut Blocks<Option<Mapped>>,
+        process: u32,
+        change: Change,
+    ) -> Option<Pointers> {
         match change {
             Change::Begins {
                 number,
@@ -239,10 +284,24 @@ impl<'r> Rewriter<'r> {
                 length,
             } => {
                 let mapped = self.map(process, number, start, length);
+                let pointers = mapped.as_ref().and_then(|mapped| self.pointers_of(mapped));
                 blocks.begin(start, length, mapped);
+                pointers
             }
-            Change::Ends { start } => blocks.end(start),
+            Change::Ends { start } => {
+                blocks.end(start);
+                None
+            }
         }
+    }
+
+    fn pointers_of(&self, mapped: &Mapped) -> Option<Pointers> {
+        let layout = &self.targets[mapped.target].layout;
+        layout.has_pointer().then(|| Pointers {
+            start: mapped.starts[0],
+            distance: layout.parts[0].size,
+            count: mapped.count,
+        })
     }
 
     fn map(&mut self, process: u32, number: u64, start: u64, length: u64) -> Option<Mapped> {
@@ -333,7 +392,7 @@ impl<'r> Rewriter<'r> {
         let object = mapped.starts[0].wrapping_add(number * part.size);
         if self.pointers.insert(stream, object) != Some(object) {
             self.done.pointer_loads += 1;
-            push(to, self.pointer_site, object, POINTER_BYTES);
+            push(to, self.pointer_sites[0], object, POINTER_BYTES);
         }
     }
 }

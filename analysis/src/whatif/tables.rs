@@ -16,7 +16,7 @@ use crate::Findings;
 pub(super) struct Presentation<'p> {
     pub comparison: &'p Comparison<'p>,
     pub before: Vec<SiteCounters>,
-    /// The last one loads pointers.
+    /// The last ones load and store pointers.
     pub after: Vec<SiteCounters>,
     pub totals: [Totals; 2],
     pub done: Rewritten,
@@ -171,15 +171,15 @@ impl Presentation<'_> {
             rows[position].before += &self.before[index];
             rows[position].after += &self.after[index];
         }
-        if let Some(pointers) = self
-            .after
-            .get(program.sites.len())
-            .filter(|site| site.accesses > 0)
-        {
+        let mut pointers = SiteCounters::default();
+        for site in &self.after[program.sites.len()..] {
+            pointers += site;
+        }
+        if pointers.accesses > 0 {
             rows.push(FieldRow {
                 name: "(pointers to split-off parts)".into(),
                 before: SiteCounters::default(),
-                after: *pointers,
+                after: pointers,
             });
         }
         let rank_by = self.comparison.question.rank_by;
@@ -315,6 +315,9 @@ impl Presentation<'_> {
                 Unit::Count,
                 |()| done.pointer_loads,
             )
+            .integer("pointer_stores", "pointers set in addition", Unit::Count, |()| {
+                done.pointer_stores
+            })
             .as_record()
             .build()
     }

@@ -97,7 +97,7 @@ proptest! {
             let address = START + offset;
             push(&mut from, SiteId(0), address, length);
             let before = rewriter.done;
-            rewriter.rewrite(&program, &from, &mut to);
+            rewriter.rewrite(&program, &from, &mut to, &mut |_| {});
             let covered: BTreeSet<u64> = (0..to.len())
                 .filter(|&index| to.site[index] == SiteId(0))
                 .flat_map(|index| to.address[index]..to.address[index] + to.length(index))
@@ -152,7 +152,48 @@ fn copies_of_many_objects_stay_few_accesses() {
     let mut rewriter = Rewriter::new(&program, &purposes, &targets, &[false]);
     let (mut from, mut to) = (Batch::default(), Batch::default());
     push(&mut from, SiteId(0), START, 16 << 20);
-    rewriter.rewrite(&program, &from, &mut to);
+    rewriter.rewrite(&program, &from, &mut to, &mut |_| {});
     assert_eq!((to.len(), to.length(0), to.length(1)), (2, 8 << 20, 8 << 20));
     assert_eq!((rewriter.done.objects, rewriter.done.divided), (1 << 20, 1));
+}
+
+#[test]
+fn pointers_of_an_allocation_are_set_at_once() {
+    const COUNT: u64 = 100_000;
+    let program = program(0);
+    let structures = test_structures(test_structure(&[8, 24]));
+    let change = LayoutChange::Split(vec!["a".into()]);
+    let layout = NewLayout::new(&structures, 0, change, Link::Pointer, 64).unwrap();
+    let targets = [Target::new(&structures, layout)];
+    // The static variable, which is empty, is block 0.
+    let purposes = Purposes::from_list(vec![
+        Purpose::Unknown,
+        Purpose::Array {
+            structure: 0,
+            phase: 0,
+        },
+    ]);
+    let mut rewriter = Rewriter::new(&program, &purposes, &targets, &[false]);
+    let mut blocks = rewriter.begin_process(&program, 0);
+    let allocation = Change::Begins {
+        number: 1,
+        start: START,
+        length: 32 * COUNT,
+    };
+    let pointers = rewriter.apply(&mut blocks, 0, allocation);
+    let mut stored: Vec<(SiteId, u64, u32)> = Vec::new();
+    let mut keep = |batch: &Batch| {
+        stored.extend(
+            (0..batch.len()).map(|index| (batch.site[index], batch.address[index], batch.size[index])),
+        );
+    };
+    let (from, mut to) = (Batch::default(), Batch::default());
+    rewriter.set_pointers(pointers, &from, &mut to, &mut keep);
+    keep(&to);
+    assert_eq!(rewriter.done.pointer_stores, COUNT);
+    let first = stored[0].1;
+    let expected = (0..COUNT).map(|number| (SiteId(2), first + number * 16, 8));
+    assert!(expected.eq(stored.iter().copied()));
+    let field = rewriter.pointers_of(blocks.at(0, START).unwrap().1.as_ref().unwrap());
+    assert_eq!(field.unwrap().start, first);
 }
