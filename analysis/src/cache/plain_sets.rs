@@ -1,8 +1,8 @@
 //! The lines of a plain level.
 
+use super::entry::{Entry, DIRTY};
 use super::replacement::Lru;
 use super::store::{announce, LineStore, SetCount, Sets};
-use super::entry::{Entry, DIRTY};
 use super::{CacheGeometry, Policy};
 
 /// A set's order of use is a word with a digit of four bits for each way.
@@ -209,7 +209,9 @@ impl Head {
         #[cfg(not(target_arch = "x86_64"))]
         {
             let prints = self.prints.iter().flat_map(|prints| prints.to_le_bytes());
-            prints.zip(0..).fold(0, |ways, (found, way)| ways | u32::from(found == print) << way)
+            prints
+                .zip(0..)
+                .fold(0, |ways, (found, way)| ways | u32::from(found == print) << way)
         }
     }
 

@@ -42,7 +42,9 @@ impl LinePart {
     #[inline(always)]
     pub fn choose(self, batch: &Batch, range: Range<usize>, chosen: &mut [u32]) -> usize {
         let mut count = 0;
-        let columns = batch.address[range.clone()].iter().zip(&batch.size[range.clone()]);
+        let columns = batch.address[range.clone()]
+            .iter()
+            .zip(&batch.size[range.clone()]);
         for (index, (&address, &size)) in range.zip(columns) {
             // Without a branch, which would be a matter of chance.
             chosen[count] = index as u32;
@@ -63,11 +65,11 @@ impl LinePart {
         address >> self.shift & self.mask == self.number
     }
 
-    /// The parts of an access that lie in the part's lines, as address and length.
+    /// The parts of an access of some bytes that lie in the part's lines, as address and length.
     pub fn own(self, address: u64, length: u64) -> impl Iterator<Item = (u64, u64)> {
         let end = last_byte(address, length);
         let lines = address >> self.shift..=end >> self.shift;
-        let own = lines.filter(move |line| length > 0 && line & self.mask == self.number);
+        let own = lines.filter(move |line| line & self.mask == self.number);
         own.map(move |line| {
             let first = address.max(line << self.shift);
             let last = end.min(line << self.shift | ((1 << self.shift) - 1));

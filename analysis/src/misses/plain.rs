@@ -35,14 +35,20 @@ impl PlainSimulation<'_> {
                 }
             }
         }
-        let outcomes = &mut self.sites.outcomes;
-        self.levels.settle(counting(outcomes));
+        self.settle();
+    }
+
+    /// Lets the counters know of all misses.
+    pub fn settle(&mut self) {
+        self.levels.settle(counting(&mut self.sites.outcomes));
     }
 
     #[inline(always)]
     fn take_all(&mut self, batch: &Batch, range: Range<usize>) {
         let first = range.start;
-        let places = batch.site[range.clone()].iter().zip(&batch.address[range.clone()]);
+        let places = batch.site[range.clone()]
+            .iter()
+            .zip(&batch.address[range.clone()]);
         for (index, ((&id, &address), &size)) in places.zip(&batch.size[range]).enumerate() {
             let length = match size {
                 u32::MAX => batch.length(first + index),
@@ -70,7 +76,7 @@ impl PlainSimulation<'_> {
 
     /// Of a run, only those iterations that change something in the caches.
     #[inline(always)]
-    fn take_run(&mut self, lanes: &[Lane]) {
+    pub fn take_run(&mut self, lanes: &[Lane]) {
         while let Some(iteration) = self.changes.next_iteration() {
             let before = self.levels.changes();
             for lane in lanes {
@@ -90,7 +96,7 @@ impl PlainSimulation<'_> {
                 let count = counting(&mut self.sites.outcomes);
                 self.levels.use_bytes(site as u32, address, length, stores, count);
             }
-        } else {
+        } else if length > 0 {
             self.take_own_of_several(site, address, length, stores);
         }
     }

@@ -82,11 +82,12 @@ impl MissesShard {
             return self.sites.count(batch);
         };
         if let Form::Plain(levels) = &mut simulator.form {
+            let (sites, part) = (&mut self.sites, self.part);
             let mut simulation = PlainSimulation {
                 levels,
                 changes,
-                sites: &mut self.sites,
-                part: self.part,
+                sites,
+                part,
             };
             return simulation.take(batch);
         }
@@ -142,12 +143,7 @@ fn bytes_of(batch: &Batch) -> u64 {
 }
 
 #[inline(always)]
-fn simulate(
-    hierarchy: &mut impl Simulation,
-    changes: &mut LineChanges,
-    sites: &mut Sites,
-    batch: &Batch,
-) {
+fn simulate(hierarchy: &mut impl Simulation, changes: &mut LineChanges, sites: &mut Sites, batch: &Batch) {
     let core = hierarchy.core_of(batch.stream);
     let process = address_space(batch, hierarchy.is_shared());
     for piece in batch.pieces() {
@@ -289,13 +285,12 @@ mod tests {
                 let (simulator, changes) = shard.simulation.as_mut().unwrap();
                 changes.begin(lanes, *count);
                 match &mut simulator.form {
-                    Form::Plain(levels) => PlainSimulation {
-                        levels,
-                        changes,
-                        sites: &mut shard.sites,
-                        part: shard.part,
+                    Form::Plain(levels) => {
+                        let (sites, part) = (&mut shard.sites, shard.part);
+                        let mut simulation = PlainSimulation { levels, changes, sites, part };
+                        simulation.take_run(lanes);
+                        simulation.settle();
                     }
-                    .take_whole_run(lanes),
                     Form::Lru(levels) => simulate_run(&mut **levels, 0, changes, &mut shard.sites, lanes),
                     Form::Any(levels) => simulate_run(&mut **levels, 0, changes, &mut shard.sites, lanes),
                 }
