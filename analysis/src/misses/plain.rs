@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use trackway_trace::{Batch, Lane, Piece};
 
-use super::part::LinePart;
+use super::part::{LinePart, STRETCH};
 use super::sites::Sites;
 use crate::cache::{LineChanges, Outcome, PlainLevels, Simulation};
 
@@ -94,7 +94,8 @@ impl PlainSimulation<'_> {
         if self.part.is_in_one_line(address, length) {
             if self.part.has(address) {
                 let count = counting(&mut self.sites.outcomes);
-                self.levels.use_bytes(site as u32, address, length, stores, count);
+                let place = self.part.place(address);
+                self.levels.use_bytes(site as u32, place, length, stores, count);
             }
         } else if length > 0 {
             self.take_own_of_several(site, address, length, stores);
@@ -105,13 +106,11 @@ impl PlainSimulation<'_> {
     fn take_own_of_several(&mut self, site: usize, address: u64, length: u64, stores: bool) {
         for (address, length) in self.part.own(address, length) {
             let count = counting(&mut self.sites.outcomes);
-            self.levels.use_bytes(site as u32, address, length, stores, count);
+            let place = self.part.place(address);
+            self.levels.use_bytes(site as u32, place, length, stores, count);
         }
     }
 }
-
-/// So many accesses are looked through for those of the part.
-const STRETCH: usize = 256;
 
 #[inline(always)]
 fn counting(outcomes: &mut [Outcome]) -> impl FnMut(u32, usize) + '_ {

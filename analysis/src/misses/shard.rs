@@ -30,7 +30,7 @@ pub struct MissesShard {
 impl MissesShard {
     pub(crate) fn new(caches: &Caches, part: Part) -> MissesShard {
         MissesShard {
-            simulation: Simulator::new(caches).zip(caches.line_changes()),
+            simulation: Simulator::new(&caches.part_of(part.count)).zip(caches.line_changes()),
             part: LinePart::new(caches, part),
             sites: Sites::default(),
             threads: BTreeMap::new(),
