@@ -53,11 +53,11 @@ pub fn run<A: Analysis>(
         return run_across_threads(analysis, trace, progress);
     }
     let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
-    let (divided, whole) = work(analysis, trace, threads);
-    for (chunks, parts) in divided {
-        Worker::new(analysis, trace, progress).run_in_parts(chunks, parts, threads, &total);
+    let work = Work::new(analysis, trace, threads);
+    for chunks in work.divided {
+        Worker::new(analysis, trace, progress).run_in_parts(chunks, work.parts, threads, &total);
     }
-    share_out(&whole, threads, |jobs| {
+    share_out(&work.whole, threads, |jobs| {
         let mut worker = Worker::new(analysis, trace, progress);
         jobs.for_each(|chunks| worker.run_job(chunks));
         worker.deliver(&total);
@@ -109,27 +109,35 @@ fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
     chunk.map_or(0, |chunk| chunk.header.stored_length.into())
 }
 
-/// What one shard takes from start to end, or what shards take part by part, in so many parts. The largest come first, so
-/// that the threads end at about the same time.
-fn work<'t>(
-    analysis: &impl Analysis,
-    trace: &'t Trace,
-    threads: NonZeroUsize,
-) -> (Vec<(&'t [ChunkRef], u32)>, Vec<&'t [ChunkRef]>) {
-    let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
-    let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
-        Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
-        Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
-    };
-    pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
-    let parts = parts(analysis, threads);
-    let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
-    // It would keep one thread busy when the others have nothing left.
-    let is_long = |chunks: &&[ChunkRef]| raw_bytes(chunks).saturating_mul(threads.get() as u64) > total;
-    let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
-    let whole = pieces.split_off(divided);
-    let divided = pieces.into_iter().map(|chunks| (chunks, parts));
-    (divided.collect(), whole)
+/// Chunks, or streams, the largest first, so that the threads end at about the same time.
+struct Work<'t> {
+    /// What shards take part by part.
+    divided: Vec<&'t [ChunkRef]>,
+    parts: u32,
+    /// What one shard takes from start to end.
+    whole: Vec<&'t [ChunkRef]>,
+}
+
+impl<'t> Work<'t> {
+    fn new(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Work<'t> {
+        let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
+            Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
+            Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
+        };
+        pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
+        let parts = parts(analysis, threads);
+        let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
+        // It would keep one thread busy when the others have nothing left.
+        let is_long = |chunks: &&[ChunkRef]| raw_bytes(chunks).saturating_mul(threads.get() as u64) > total;
+        let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
+        let whole = pieces.split_off(divided);
+        Work {
+            divided: pieces,
+            parts,
+            whole,
+        }
+    }
 }
 
 /// Into how many parts the work on a stream is divided.

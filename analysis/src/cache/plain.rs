@@ -7,7 +7,9 @@
 use super::plain_sets::{PlainSets, Taken};
 use super::{Caches, Outcome, Simulation, Totals};
 
-/// No line has this number.
+/// More sets than first levels have.
+const MOST_RESIDUE_BITS: u32 = 8;
+/// In place of a line that is remembered.
 const NO_LINE: u64 = u64::MAX;
 /// So many requests of the first level are handed on together: what stands in the host's first-level cache.
 const MOST_REQUESTS: usize = 512;
@@ -20,8 +22,9 @@ pub(crate) struct PlainLevels {
     first: Level,
     /// The further ones.
     outer: Vec<Level>,
-    /// The line that a load, or a store, may touch again without changing anything.
-    latest: [u64; 2],
+    /// For each residue of first-level lines the latest one, and in the lowest bit whether it is known to be dirty: using it
+    /// again changes nothing. A residue has the lines of whole sets.
+    latest: Vec<u64>,
     /// What the first level has asked for and was not given yet.
     requests: Vec<Request>,
     /// What other levels ask for. Empty.
@@ -36,6 +39,11 @@ struct Level {
     line_bytes: u64,
     /// Logarithm of a line in lines of the first level.
     shift: u32,
+}
+
+/// As many as lines of a set have in common, a power of two.
+fn residues(sets: u64) -> usize {
+    1 << sets.trailing_zeros().min(MOST_RESIDUE_BITS)
 }
 
 /// What a level asks of the next one.
@@ -83,7 +91,7 @@ impl PlainLevels {
         PlainLevels {
             first: first.unwrap_or_else(|| unreachable!("no levels")),
             outer: levels.collect(),
-            latest: [NO_LINE; 2],
+            latest: vec![NO_LINE; residues(caches.levels()[0].geometry.sets())],
             requests: Vec::new(),
             further_requests: Vec::new(),
             totals: Totals::default(),
@@ -105,9 +113,7 @@ impl PlainLevels {
         let shift = self.first.line_bytes.trailing_zeros();
         let (first, last) = (address >> shift, end >> shift);
         if first == last && length > 0 {
-            if first != self.latest[usize::from(is_write)] {
-                self.use_line(owner, first, is_write, count);
-            }
+            self.use_line(owner, first, is_write, count);
         } else if length > 0 {
             self.use_lines(owner, first..=last, is_write, count);
         }
@@ -128,8 +134,14 @@ impl PlainLevels {
 
     #[inline(always)]
     fn use_line(&mut self, owner: u32, line: u64, is_write: bool, count: impl FnMut(u32, usize)) {
-        let written = is_write || self.latest[1] == line;
-        self.latest = [line, if written { line } else { NO_LINE }];
+        let residue = line as usize & (self.latest.len() - 1);
+        let latest = &mut self.latest[residue];
+        // 0 or, if it may be clean, 1.
+        let difference = *latest ^ (line << 1 | 1);
+        if difference <= u64::from(!is_write) {
+            return;
+        }
+        *latest = line << 1 | u64::from(is_write);
         let taken = self.first.lines.take(line, is_write);
         if taken == Taken::Hit {
             return;
