@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, TraceError};
 
 use crate::order_audit::order_table;
+use crate::team::Team;
 use crate::{share_out, Analysis, Findings, Order, Part};
 
 /// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
@@ -51,11 +52,14 @@ pub fn run<A: Analysis>(
     if analysis.order() == Order::AcrossThreads {
         return run_across_threads(analysis, trace, progress);
     }
-    let jobs = jobs(analysis, trace, threads);
     let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
-    share_out(&jobs, threads, |jobs| {
+    let work = Work::new(analysis, trace, threads);
+    for chunks in work.divided {
+        Worker::new(analysis, trace, progress).run_in_parts(chunks, work.parts, threads, &total);
+    }
+    share_out(&work.whole, threads, |jobs| {
         let mut worker = Worker::new(analysis, trace, progress);
-        jobs.for_each(|job| worker.run_job(job));
+        jobs.for_each(|chunks| worker.run_job(chunks));
         worker.deliver(&total);
     });
     let (shard, mut summary) = total
@@ -105,39 +109,43 @@ fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
     chunk.map_or(0, |chunk| chunk.header.stored_length.into())
 }
 
-/// What one shard takes from start to end: a chunk, or a part of the work on all chunks of a stream.
-struct Job<'t> {
-    chunks: &'t [ChunkRef],
-    part: Part,
+/// Chunks, or streams, the largest first, so that the threads end at about the same time.
+struct Work<'t> {
+    /// What shards take part by part.
+    divided: Vec<&'t [ChunkRef]>,
+    parts: u32,
+    /// What one shard takes from start to end.
+    whole: Vec<&'t [ChunkRef]>,
 }
 
-/// The largest come first, so that the threads end at about the same time.
-fn jobs<'t>(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Vec<Job<'t>> {
-    let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
-    let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
-        Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
-        Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
-    };
-    pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
-    let count = parts(analysis, &pieces, threads);
-    let of_piece = |chunks| {
-        (0..count).map(move |number| Job {
-            chunks,
-            part: Part { number, count },
-        })
-    };
-    pieces.into_iter().flat_map(of_piece).collect()
+impl<'t> Work<'t> {
+    fn new(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Work<'t> {
+        let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
+            Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
+            Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
+        };
+        pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
+        let parts = parts(analysis, threads);
+        let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
+        // It would keep one thread busy when the others have nothing left.
+        let is_long = |chunks: &&[ChunkRef]| raw_bytes(chunks).saturating_mul(threads.get() as u64) > total;
+        let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
+        let whole = pieces.split_off(divided);
+        Work {
+            divided: pieces,
+            parts,
+            whole,
+        }
+    }
 }
 
-/// One, unless the largest piece of work would keep one thread busy when the others have nothing left.
-fn parts(analysis: &impl Analysis, pieces: &[&[ChunkRef]], threads: NonZeroUsize) -> u32 {
-    let threads = threads.get() as u64;
-    let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
-    let largest = pieces.first().map_or(0, |chunks| raw_bytes(chunks));
-    if analysis.order() != Order::PerStream || largest.saturating_mul(threads) <= total {
+/// Into how many parts the work on a stream is divided.
+fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
+    if analysis.order() != Order::PerStream {
         return 1;
     }
-    let wanted = u32::try_from(threads).unwrap_or(u32::MAX);
+    let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
 }
 
@@ -171,15 +179,18 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         }
     }
 
-    fn run_job(&mut self, job: &Job) {
+    fn run_job(&mut self, chunks: &[ChunkRef]) {
         let reusable = self.analysis.order() == Order::Any;
         let earlier = self.shard.take();
         let (mut shard, finished) = match earlier {
             Some(shard) if reusable => (shard, None),
-            earlier => (start_part(self.analysis, self.trace, job.part), earlier),
+            earlier => (start_shard(self.analysis, self.trace), earlier),
         };
-        for chunk in job.chunks {
-            self.run_chunk(chunk, job.part, &mut shard);
+        let analysis = self.analysis;
+        for chunk in chunks {
+            self.run_chunk(chunk, |batches, summary| {
+                feed(analysis, batches, &mut shard, summary)
+            });
         }
         if let Some(finished) = finished {
             self.analysis.merge(&mut shard, finished);
@@ -187,26 +198,49 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         self.shard = Some(shard);
     }
 
-    fn run_chunk(&mut self, chunk: &ChunkRef, part: Part, shard: &mut A::Shard) {
+    /// Decodes for all threads, and shares the work on what was decoded with them.
+    fn run_in_parts(
+        mut self,
+        chunks: &[ChunkRef],
+        parts: u32,
+        threads: NonZeroUsize,
+        total: &Mutex<(A::Shard, RunSummary)>,
+    ) {
+        let (analysis, trace) = (self.analysis, self.trace);
+        let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
+        let mut spare = Batch::default();
+        let shards = team.run(threads, |team| {
+            for chunk in chunks {
+                self.run_chunk(chunk, |batches, summary| {
+                    while let Some(batch) = batches.exchange_batch(&mut spare)? {
+                        summary.add_batch(&batch);
+                        spare = team.push(batch);
+                    }
+                    Ok(())
+                });
+            }
+        });
+        let merge = |mut into, from| {
+            analysis.merge(&mut into, from);
+            into
+        };
+        self.shard = shards.into_iter().reduce(merge);
+        self.deliver(total);
+    }
+
+    fn run_chunk(
+        &mut self,
+        chunk: &ChunkRef,
+        run: impl FnOnce(&mut Batches, &mut RunSummary) -> Result<(), TraceError>,
+    ) {
         let mut summary = RunSummary::default();
-        if let Err(error) = self.decode_chunk(chunk, shard, &mut summary) {
+        let batches = self.decoder.decode(chunk);
+        if let Err(error) = batches.and_then(|mut batches| run(&mut batches, &mut summary)) {
             summary.damage.push(error);
         }
         summary.chunks = 1;
-        if part.is_first() {
-            (self.progress)(summary.accesses, chunk.header.stored_length.into());
-            self.summary.add(summary);
-        }
-    }
-
-    fn decode_chunk(
-        &mut self,
-        chunk: &ChunkRef,
-        shard: &mut A::Shard,
-        summary: &mut RunSummary,
-    ) -> Result<(), TraceError> {
-        let mut batches = self.decoder.decode(chunk)?;
-        feed(self.analysis, &mut batches, shard, summary)
+        (self.progress)(summary.accesses, chunk.header.stored_length.into());
+        self.summary.add(summary);
     }
 
     fn deliver(self, total: &Mutex<(A::Shard, RunSummary)>) {

@@ -25,6 +25,7 @@ mod share_out;
 pub mod sharing;
 pub mod slices;
 pub mod structures;
+mod team;
 pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order, Part};

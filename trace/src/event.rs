@@ -286,6 +286,15 @@ impl Batch {
         }
     }
 
+    /// Makes this a batch of the same chunk.
+    pub(crate) fn come_from(&mut self, other: &Batch) {
+        self.process = other.process;
+        self.stream = other.stream;
+        self.sequence = other.sequence;
+        self.first_ns = other.first_ns;
+        self.last_ns = other.last_ns;
+    }
+
     pub(crate) fn clear(&mut self) {
         self.site.clear();
         self.address.clear();

@@ -8,7 +8,7 @@ use super::hierarchy::{Hierarchy, Reference};
 use super::store::LineStore;
 use super::Outcome;
 
-impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+impl<S: LineStore> Hierarchy<S> {
     /// Before a read looks beyond the private levels: other cores keep the line, but no longer alone, and write back
     /// what they have changed.
     pub(super) fn share(&mut self, reference: &mut Reference, line: u64) {

@@ -262,6 +262,15 @@ impl Caches {
         1 << bits.min(MOST_PART_BITS)
     }
 
+    /// The sets of one of so many parts, for addresses without the bits that tell the parts apart.
+    pub(crate) fn part_of(&self, count: u32) -> Caches {
+        let mut caches = self.clone();
+        for level in &mut caches.levels {
+            level.geometry.size_bytes /= u64::from(count);
+        }
+        caches
+    }
+
     /// Logarithm of the longest line's bytes.
     pub fn part_shift(&self) -> u32 {
         let lines = self

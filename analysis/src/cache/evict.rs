@@ -4,7 +4,7 @@ use super::entry::{Entry, DIRTY, OWNED, PREFETCHED};
 use super::hierarchy::Hierarchy;
 use super::store::LineStore;
 
-impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+impl<S: LineStore> Hierarchy<S> {
     /// After a line has left a level: the levels before lose it if this one includes them; then it goes on to an
     /// exclusive level or, if it is dirty, to whatever has a copy.
     pub(super) fn evict(&mut self, core: usize, level: usize, mut evicted: Entry) {
@@ -109,14 +109,8 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     pub(super) fn write_back(&mut self, core: usize, from: usize, line: u64, bytes: u64) {
         for level in from..self.rules.levels {
             let cache = self.cache(core, level);
-            let Some(entry) = cache.lines.peek(line >> cache.shift) else {
-                continue;
-            };
-            if PLAIN {
-                entry.set(DIRTY);
-                return;
-            }
-            if self.keep_written(core, level, line) {
+            let is_there = cache.lines.peek(line >> cache.shift).is_some();
+            if is_there && self.keep_written(core, level, line) {
                 return;
             }
         }

@@ -5,7 +5,7 @@ use super::hierarchy::{Hierarchy, Reference};
 use super::store::LineStore;
 use super::Outcome;
 
-impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+impl<S: LineStore> Hierarchy<S> {
     /// Looks a line up in a level for an access, sets flags of it if it is there, and says whether it is.
     #[inline(always)]
     pub(super) fn look_up(
@@ -21,16 +21,16 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         let is_hit = found.is_some();
         let mut first_use = false;
         if let Some(entry) = found {
-            if !PLAIN && reference.is_demand {
+            if reference.is_demand {
                 first_use = entry.has(PREFETCHED);
                 entry.clear(PREFETCHED);
             }
             entry.set(flags);
         }
-        if PLAIN || reference.is_demand {
+        if reference.is_demand {
             self.count_look_up(reference, level, line, is_hit, outcome);
         }
-        if !PLAIN && (first_use || !is_hit) {
+        if first_use || !is_hit {
             self.trigger(reference, level, first_use);
         }
         is_hit
@@ -45,23 +45,20 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         is_hit: bool,
         outcome: &mut Outcome,
     ) {
-        // In plain levels, lookups and changes follow from misses.
-        if !PLAIN && level > 0 {
+        if level > 0 {
             self.totals.levels[level].lookups += 1;
             self.changes += 1;
         }
         if !is_hit {
             self.totals.levels[level].misses += 1;
             outcome.misses[level] += 1;
-            self.changes += u64::from(!PLAIN);
+            self.changes += 1;
         }
-        if !PLAIN {
-            let cache = self.cache(reference.core, level);
-            let number = line >> cache.shift;
-            let class = cache.classes.as_mut().map(|classes| classes.see(number, is_hit));
-            if let Some(Some(class)) = class {
-                outcome.classes[level][class as usize] += 1;
-            }
+        let cache = self.cache(reference.core, level);
+        let number = line >> cache.shift;
+        let class = cache.classes.as_mut().map(|classes| classes.see(number, is_hit));
+        if let Some(Some(class)) = class {
+            outcome.classes[level][class as usize] += 1;
         }
     }
 
@@ -94,7 +91,7 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         }
         let mut found = from;
         while found < levels {
-            if !PLAIN && found == self.rules.private {
+            if found == self.rules.private {
                 self.share(reference, line);
             }
             if self.look_up(reference, found, line, 0, outcome) {
@@ -104,7 +101,7 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         }
         let mut flags = self.take_from(reference, found, line);
         for level in (from..found).rev() {
-            if PLAIN || !self.rules.is_exclusive(level) {
+            if !self.rules.is_exclusive(level) {
                 self.fill(reference.core, level, line, flags);
                 flags &= !DIRTY;
             }
@@ -117,9 +114,6 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     fn take_from(&mut self, reference: &Reference, found: usize, line: u64) -> u64 {
         if found == self.rules.levels {
             return self.take_from_outside(reference);
-        }
-        if PLAIN {
-            return 0;
         }
         let is_exclusive = self.rules.is_exclusive(found);
         let is_private = found < self.rules.private;
@@ -144,14 +138,14 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
 
     #[inline(always)]
     fn take_from_outside(&mut self, reference: &Reference) -> u64 {
-        if !PLAIN && reference.held_by_others {
+        if reference.held_by_others {
             self.totals.traffic.transfers += 1;
         } else {
             let last = self.rules.level(self.rules.levels - 1);
             self.totals.traffic.bytes_read += last.line_bytes;
         }
         let is_owned = reference.is_write || !reference.held_by_others;
-        match !PLAIN && self.rules.coherent && is_owned {
+        match self.rules.coherent && is_owned {
             true => OWNED,
             false => 0,
         }
@@ -160,15 +154,11 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     /// Puts a line into a level that doesn't have it.
     #[inline(always)]
     pub(super) fn fill(&mut self, core: usize, level: usize, line: u64, flags: u64) {
-        let is_private = PLAIN || level < self.rules.private;
+        let is_private = level < self.rules.private;
         let flags = if is_private { flags } else { flags & !OWNED };
         let cache = self.cache(core, level);
         let evicted = cache.lines.insert(Entry::new(line >> cache.shift, flags));
-        if PLAIN {
-            if evicted.has(DIRTY) {
-                self.count_write_back(core, level, evicted.line());
-            }
-        } else if !evicted.is_empty() {
+        if !evicted.is_empty() {
             self.evict(core, level, evicted);
         }
     }

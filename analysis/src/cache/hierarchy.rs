@@ -5,24 +5,20 @@ use super::entry::{DIRTY, OWNED, PREFETCHED};
 use super::prefetch::Strides;
 use super::store::LineStore;
 use super::tlb::Tlb;
-use super::{Caches, Inclusion, Outcome, Prefetch, Totals, WritePolicy, MAX_LEVELS};
+use super::{Caches, Inclusion, Outcome, Prefetch, Simulation, Totals, WritePolicy, MAX_LEVELS};
 
 /// No line has this number.
 const NO_LINE: u64 = u64::MAX;
 
 /// The caches of some cores, empty at first. `docs/analyses.md` defines what happens in them.
-///
-/// With `PLAIN`, there is one core, and all levels are LRU, write-back, write-allocate and non-inclusive: what else there
-/// might be then costs nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct Hierarchy<S, const PLAIN: bool> {
+pub(crate) struct Hierarchy<S> {
     pub(super) rules: Rules,
     pub(super) cores: Vec<Core<S>>,
     /// The levels behind the private ones.
     pub(super) shared: Vec<Cache<S>>,
-    /// With `PLAIN`, without lookups.
     pub(super) totals: Totals,
-    /// See the function of that name; not with `PLAIN`.
+    /// See [`Simulation::changes`].
     pub(super) changes: u64,
     caches: Caches,
 }
@@ -113,7 +109,7 @@ pub(super) struct Reference {
     pub triggers: u32,
 }
 
-impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+impl<S: LineStore> Hierarchy<S> {
     /// For caches with at least one level.
     pub fn new(caches: &Caches) -> Self {
         let private = caches.private_levels();
@@ -128,94 +124,6 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         }
     }
 
-    /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
-    #[inline(always)]
-    pub fn changes(&self) -> u64 {
-        match PLAIN {
-            true => self.totals.levels[0].misses,
-            false => self.changes,
-        }
-    }
-
-    /// What all accesses came to until now.
-    pub fn totals(&self) -> Totals {
-        let mut totals = self.totals;
-        if PLAIN {
-            for level in 1..self.rules.levels {
-                totals.levels[level].lookups = totals.levels[level - 1].misses;
-            }
-        }
-        totals
-    }
-
-    /// Whether a level is shared between cores.
-    pub fn is_shared(&self) -> bool {
-        !self.shared.is_empty()
-    }
-
-    /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
-    pub fn core_of(&mut self, thread: u32) -> usize {
-        if PLAIN || self.shared.is_empty() {
-            return 0;
-        }
-        let core = (thread % self.caches.cores()) as usize;
-        while self.cores.len() <= core {
-            self.cores.push(Core::new(&self.caches));
-        }
-        self.rules.coherent = self.cores.len() > 1;
-        core
-    }
-
-    /// Runs an access of `length` bytes of a core through the caches. An access of length 0 touches nothing; one beyond
-    /// the end of the address space ends there.
-    #[inline(always)]
-    pub fn access(
-        &mut self,
-        core: usize,
-        site: usize,
-        address: u64,
-        length: u64,
-        is_write: bool,
-        outcome: &mut Outcome,
-    ) {
-        let end = address.saturating_add(length.wrapping_sub(1));
-        let (first, last) = (address >> self.rules.first_shift, end >> self.rules.first_shift);
-        let latest = self.cores[core].latest[usize::from(is_write)];
-        if first == last && first == latest && length > 0 {
-            return;
-        }
-        if length == 0 {
-            return;
-        }
-        if !PLAIN && self.rules.has_tlbs {
-            self.translate(core, address, end, outcome);
-        }
-        let mut prefetched = false;
-        for line in first..=last {
-            let mut reference = Reference {
-                core,
-                site,
-                is_write,
-                is_demand: true,
-                held_by_others: false,
-                triggers: 0,
-            };
-            match is_write {
-                true => {
-                    let bytes = self.bytes_in(line, address, end);
-                    self.write(&mut reference, line, bytes, outcome);
-                }
-                false => self.read(&mut reference, line, outcome),
-            }
-            if !PLAIN && reference.triggers != 0 {
-                self.run_prefetchers(&reference, line, outcome);
-                // What comes into the first level counts as used later than the line itself.
-                prefetched = reference.triggers & 1 != 0;
-            }
-        }
-        self.remember(core, if prefetched { NO_LINE } else { last }, is_write);
-    }
-
     #[inline(always)]
     fn read(&mut self, reference: &mut Reference, line: u64, outcome: &mut Outcome) {
         if !self.look_up(reference, 0, line, 0, outcome) {
@@ -227,13 +135,6 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     /// A store of `bytes` within a line: from level to level, until one keeps it.
     #[inline(always)]
     fn write(&mut self, reference: &mut Reference, line: u64, bytes: u64, outcome: &mut Outcome) {
-        if PLAIN {
-            if !self.look_up(reference, 0, line, DIRTY, outcome) {
-                let flags = self.fetch(reference, 1, line, outcome);
-                self.fill(reference.core, 0, line, flags | DIRTY);
-            }
-            return;
-        }
         self.acquire(reference, line, outcome);
         for level in 0..self.rules.levels {
             if self.write_to(reference, level, line, outcome) {
@@ -268,8 +169,8 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
     /// An access that repeats the last one's line mostly changes nothing.
     #[inline(always)]
     fn remember(&mut self, core: usize, line: u64, is_write: bool) {
-        if PLAIN || self.rules.lines_stay {
-            let written = PLAIN || self.rules.keeps_stores;
+        if self.rules.lines_stay {
+            let written = self.rules.keeps_stores;
             let latest = &mut self.cores[core].latest;
             let written = written && (is_write || latest[1] == line);
             *latest = [line, if written { line } else { NO_LINE }];
@@ -318,9 +219,84 @@ impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
         let core = &mut self.cores[core];
         match level {
             0 => &mut core.first,
-            level if PLAIN || level < self.rules.private => &mut core.outer[level - 1],
+            level if level < self.rules.private => &mut core.outer[level - 1],
             level => &mut self.shared[level - self.rules.private],
         }
+    }
+}
+
+impl<S: LineStore> Simulation for Hierarchy<S> {
+    #[inline(always)]
+    fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    fn totals(&self) -> Totals {
+        self.totals
+    }
+
+    fn is_shared(&self) -> bool {
+        !self.shared.is_empty()
+    }
+
+    fn core_of(&mut self, thread: u32) -> usize {
+        if self.shared.is_empty() {
+            return 0;
+        }
+        let core = (thread % self.caches.cores()) as usize;
+        while self.cores.len() <= core {
+            self.cores.push(Core::new(&self.caches));
+        }
+        self.rules.coherent = self.cores.len() > 1;
+        core
+    }
+
+    #[inline(always)]
+    fn access(
+        &mut self,
+        core: usize,
+        site: usize,
+        address: u64,
+        length: u64,
+        is_write: bool,
+        outcome: &mut Outcome,
+    ) {
+        let end = address.saturating_add(length.wrapping_sub(1));
+        let (first, last) = (address >> self.rules.first_shift, end >> self.rules.first_shift);
+        let latest = self.cores[core].latest[usize::from(is_write)];
+        if first == last && first == latest && length > 0 {
+            return;
+        }
+        if length == 0 {
+            return;
+        }
+        if self.rules.has_tlbs {
+            self.translate(core, address, end, outcome);
+        }
+        let mut prefetched = false;
+        for line in first..=last {
+            let mut reference = Reference {
+                core,
+                site,
+                is_write,
+                is_demand: true,
+                held_by_others: false,
+                triggers: 0,
+            };
+            match is_write {
+                true => {
+                    let bytes = self.bytes_in(line, address, end);
+                    self.write(&mut reference, line, bytes, outcome);
+                }
+                false => self.read(&mut reference, line, outcome),
+            }
+            if reference.triggers != 0 {
+                self.run_prefetchers(&reference, line, outcome);
+                // What comes into the first level counts as used later than the line itself.
+                prefetched = reference.triggers & 1 != 0;
+            }
+        }
+        self.remember(core, if prefetched { NO_LINE } else { last }, is_write);
     }
 }
 

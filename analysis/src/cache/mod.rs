@@ -12,6 +12,8 @@ mod geometry;
 mod hierarchy;
 mod line_changes;
 mod line_hash;
+mod plain;
+mod plain_sets;
 mod prefetch;
 mod replacement;
 mod short_form;
@@ -27,10 +29,9 @@ pub use description::{
     DEFAULT_PAGE_BYTES, MAX_LEVELS, MAX_TLB_LEVELS,
 };
 pub use geometry::{parse_size, CacheGeometry};
-pub(crate) use hierarchy::Hierarchy;
 pub use line_changes::LineChanges;
 pub(crate) use line_hash::LineHash;
-pub(crate) use simulator::{with_form, Form};
+pub(crate) use plain::PlainLevels;
+pub(crate) use simulator::{with_form, Form, Simulation};
 pub use simulator::{Access, Simulator};
-pub(crate) use store::LineStore;
 pub use totals::{LevelTotals, MissClass, Outcome, TlbTotals, Totals, Traffic, MISS_CLASSES};

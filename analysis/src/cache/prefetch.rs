@@ -36,7 +36,7 @@ impl Strides {
     }
 }
 
-impl<S: LineStore, const PLAIN: bool> Hierarchy<S, PLAIN> {
+impl<S: LineStore> Hierarchy<S> {
     /// After an access to a line: the prefetchers of all levels that missed it, or found it prefetched.
     #[cold]
     pub(super) fn run_prefetchers(&mut self, reference: &Reference, line: u64, outcome: &mut Outcome) {

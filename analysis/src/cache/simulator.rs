@@ -1,6 +1,7 @@
 //! The simulation for any caches.
 
 use super::hierarchy::Hierarchy;
+use super::plain::PlainLevels;
 use super::replacement::Lru;
 use super::store::{AnySets, Sets};
 use super::{Caches, Outcome, Policy, Totals};
@@ -17,6 +18,33 @@ pub struct Access {
     pub is_write: bool,
 }
 
+/// What each form of the simulation can do.
+pub(crate) trait Simulation {
+    /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
+    fn changes(&self) -> u64;
+
+    /// What all accesses came to until now.
+    fn totals(&self) -> Totals;
+
+    /// Whether a level is shared between cores.
+    fn is_shared(&self) -> bool;
+
+    /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
+    fn core_of(&mut self, thread: u32) -> usize;
+
+    /// Runs an access of `length` bytes of a core through the caches. An access of length 0 touches nothing; one beyond
+    /// the end of the address space ends there.
+    fn access(
+        &mut self,
+        core: usize,
+        site: usize,
+        address: u64,
+        length: u64,
+        is_write: bool,
+        outcome: &mut Outcome,
+    );
+}
+
 /// Caches of threads. The same simulation in three forms, so that what isn't asked for costs nothing.
 #[derive(Debug, Clone)]
 pub struct Simulator {
@@ -25,18 +53,27 @@ pub struct Simulator {
 
 #[derive(Debug, Clone)]
 pub(crate) enum Form {
-    Plain(Box<Hierarchy<Sets<Lru>, true>>),
-    Lru(Box<Hierarchy<Sets<Lru>, false>>),
-    Any(Box<Hierarchy<AnySets, false>>),
+    Plain(Box<PlainLevels>),
+    Lru(Box<Hierarchy<Sets<Lru>>>),
+    Any(Box<Hierarchy<AnySets>>),
 }
 
 /// Does the same with any form.
 macro_rules! with_form {
     ($simulator:expr, $hierarchy:ident => $action:expr) => {
         match &mut $simulator.form {
-            $crate::cache::Form::Plain($hierarchy) => $action,
-            $crate::cache::Form::Lru($hierarchy) => $action,
-            $crate::cache::Form::Any($hierarchy) => $action,
+            $crate::cache::Form::Plain(form) => {
+                let $hierarchy = &mut **form;
+                $action
+            }
+            $crate::cache::Form::Lru(form) => {
+                let $hierarchy = &mut **form;
+                $action
+            }
+            $crate::cache::Form::Any(form) => {
+                let $hierarchy = &mut **form;
+                $action
+            }
         }
     };
 }
@@ -48,7 +85,7 @@ impl Simulator {
         let mut levels = caches.levels().iter();
         let form = match () {
             () if caches.levels().is_empty() => return None,
-            () if caches.is_plain() => Form::Plain(Box::new(Hierarchy::new(caches))),
+            () if caches.is_plain() => Form::Plain(Box::new(PlainLevels::new(caches))),
             () if levels.all(|level| level.policy == Policy::Lru) => {
                 Form::Lru(Box::new(Hierarchy::new(caches)))
             }

@@ -36,15 +36,22 @@ pub(crate) struct Sets<R> {
 
 /// How a line number becomes a set number.
 #[derive(Debug, Clone, Copy)]
-enum SetCount {
+pub(super) enum SetCount {
     /// Sets are a power of two: the mask.
     Mask(u64),
     Modulus(u64),
 }
 
 impl SetCount {
+    pub fn new(sets: u64) -> SetCount {
+        match sets.is_power_of_two() {
+            true => SetCount::Mask(sets - 1),
+            false => SetCount::Modulus(sets),
+        }
+    }
+
     #[inline(always)]
-    fn set_of(self, line: u64) -> usize {
+    pub fn set_of(self, line: u64) -> usize {
         match self {
             SetCount::Mask(mask) => (line & mask) as usize,
             SetCount::Modulus(sets) => (line % sets) as usize,
@@ -67,10 +74,7 @@ impl<R: Replacement> LineStore for Sets<R> {
         Sets {
             entries: vec![Entry::EMPTY; sets as usize * ways],
             ways,
-            count: match sets.is_power_of_two() {
-                true => SetCount::Mask(sets - 1),
-                false => SetCount::Modulus(sets),
-            },
+            count: SetCount::new(sets),
             replacement: R::new(sets as usize, ways),
         }
     }
@@ -104,15 +108,23 @@ impl<R: Replacement> LineStore for Sets<R> {
     #[inline(always)]
     fn announce(&self, line: u64) {
         let first = self.count.set_of(line) * self.ways;
-        #[cfg(target_arch = "x86_64")]
         if let Some(entry) = self.entries.get(first) {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-            // SAFETY: a prefetch has no effect but on time, whatever the address.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(entry).cast()) };
+            announce(entry);
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = first;
     }
+}
+
+/// Tells the processor that this will be needed.
+#[inline(always)]
+pub(super) fn announce<T>(what: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: a prefetch has no effect but on time, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(what).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = what;
 }
 
 /// A cache of any policy.

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use trackway_trace::{Batch, Event, Program, SiteId, Trace};
 
-use crate::cache::{with_form, Caches, Hierarchy, LineStore, Outcome, Simulator};
+use crate::cache::{with_form, Caches, Outcome, Simulation, Simulator};
 use crate::misses::address_space;
 use crate::{Analysis, Findings, Order};
 use stack::Repairs;
@@ -133,8 +133,8 @@ impl CallsShard {
 }
 
 #[inline(always)]
-fn simulate<S: LineStore, const PLAIN: bool>(
-    hierarchy: &mut Hierarchy<S, PLAIN>,
+fn simulate(
+    hierarchy: &mut impl Simulation,
     (sites, counts): (&[SiteTraits], &mut [SiteCounts]),
     batch: &Batch,
     accesses: Range<usize>,

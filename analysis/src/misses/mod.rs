@@ -7,7 +7,9 @@ pub(crate) mod group;
 mod levels;
 mod measure;
 mod part;
+mod plain;
 pub(crate) mod shard;
+mod sites;
 mod source;
 mod tables;
 

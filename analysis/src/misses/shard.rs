@@ -6,8 +6,10 @@ use std::ops::Range;
 use trackway_trace::{Batch, Lane, LongBlock, Piece};
 
 use super::part::LinePart;
+use super::plain::PlainSimulation;
+use super::sites::Sites;
 use super::SiteCounters;
-use crate::cache::{with_form, Caches, Form, Hierarchy, LineChanges, LineStore, Simulator, Totals};
+use crate::cache::{with_form, Caches, Form, LineChanges, Simulation, Simulator, Totals};
 use crate::Part;
 
 /// Addresses of programs have no more.
@@ -17,27 +19,20 @@ const ADDRESS_BITS: u32 = 47;
 pub struct MissesShard {
     /// None if only accesses are counted.
     simulation: Option<(Simulator, LineChanges)>,
-    /// If others simulate other lines.
-    part: Option<LinePart>,
-    sites: Vec<CountedSite>,
+    part: LinePart,
+    sites: Sites,
     /// What each thread's accesses come to, by the number of its stream.
     threads: BTreeMap<u32, SiteCounters>,
     /// Of shards that were merged into this one.
     merged: Totals,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct CountedSite {
-    pub counters: SiteCounters,
-    pub stores: bool,
-}
-
 impl MissesShard {
     pub(crate) fn new(caches: &Caches, part: Part) -> MissesShard {
         MissesShard {
-            simulation: Simulator::new(caches).zip(caches.line_changes()),
-            part: (part != Part::WHOLE).then(|| LinePart::new(caches, part)),
-            sites: Vec::new(),
+            simulation: Simulator::new(&caches.part_of(part.count)).zip(caches.line_changes()),
+            part: LinePart::new(caches, part),
+            sites: Sites::default(),
             threads: BTreeMap::new(),
             merged: Totals::default(),
         }
@@ -45,11 +40,7 @@ impl MissesShard {
 
     /// For each site of the program, whether it stores; those that the shard knows come first.
     pub(crate) fn take_sites(&mut self, stores: impl Iterator<Item = bool>) {
-        let new = stores.skip(self.sites.len()).map(|stores| CountedSite {
-            stores,
-            ..CountedSite::default()
-        });
-        self.sites.extend(new);
+        self.sites.take(stores);
     }
 
     pub(crate) fn take(&mut self, batch: &Batch) {
@@ -57,7 +48,7 @@ impl MissesShard {
         self.simulate(batch);
         let come_to = self.simulated() - before;
         let thread = self.threads.entry(batch.stream).or_default();
-        if self.part.is_none_or(|part| part.is_first()) {
+        if self.part.is_first() {
             thread.accesses = thread.accesses.saturating_add(batch.access_count());
             thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
         }
@@ -88,24 +79,23 @@ impl MissesShard {
     #[inline(always)]
     fn take_inlined(&mut self, batch: &Batch) {
         let Some((simulator, changes)) = &mut self.simulation else {
-            return count(&mut self.sites, batch);
+            return self.sites.count(batch);
         };
-        if let (Some(part), Form::Plain(hierarchy)) = (self.part, &mut simulator.form) {
-            if part.is_first() {
-                count(&mut self.sites, batch);
-            }
-            return part.simulate(hierarchy, changes, &mut self.sites, batch);
+        if let Form::Plain(levels) = &mut simulator.form {
+            let (sites, part) = (&mut self.sites, self.part);
+            let mut simulation = PlainSimulation {
+                levels,
+                changes,
+                sites,
+                part,
+            };
+            return simulation.take(batch);
         }
         with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
     }
 
     pub(crate) fn merge(&mut self, from: &MissesShard) {
-        if self.sites.len() < from.sites.len() {
-            self.sites.resize(from.sites.len(), CountedSite::default());
-        }
-        for (site, more) in self.sites.iter_mut().zip(&from.sites) {
-            site.counters += &more.counters;
-        }
+        self.sites.merge(&from.sites);
         for (&thread, counters) in &from.threads {
             *self.threads.entry(thread).or_default() += counters;
         }
@@ -113,7 +103,7 @@ impl MissesShard {
     }
 
     pub(crate) fn counters(&self) -> Vec<SiteCounters> {
-        self.sites.iter().map(|site| site.counters).collect()
+        self.sites.counters()
     }
 
     pub(crate) fn threads(&self) -> &BTreeMap<u32, SiteCounters> {
@@ -152,36 +142,15 @@ fn bytes_of(batch: &Batch) -> u64 {
     beyond.chain(runs).fold(in_columns, u64::saturating_add)
 }
 
-/// Counts without caches.
-fn count(sites: &mut [CountedSite], batch: &Batch) {
-    for piece in batch.pieces() {
-        match piece {
-            Piece::Accesses(range) => {
-                for index in range {
-                    let counters = &mut sites[batch.site[index].index()].counters;
-                    counters.accesses += 1;
-                    counters.bytes = counters.bytes.saturating_add(batch.length(index));
-                }
-            }
-            Piece::Run(run) => count_run(sites, batch.lanes(run), run.count),
-        }
-    }
-}
-
 #[inline(always)]
-fn simulate<S: LineStore, const PLAIN: bool>(
-    hierarchy: &mut Hierarchy<S, PLAIN>,
-    changes: &mut LineChanges,
-    sites: &mut [CountedSite],
-    batch: &Batch,
-) {
+fn simulate(hierarchy: &mut impl Simulation, changes: &mut LineChanges, sites: &mut Sites, batch: &Batch) {
     let core = hierarchy.core_of(batch.stream);
     let process = address_space(batch, hierarchy.is_shared());
     for piece in batch.pieces() {
         match piece {
             Piece::Accesses(range) => simulate_accesses(hierarchy, (core, process), sites, batch, range),
             Piece::Run(run) => {
-                count_run(sites, batch.lanes(run), run.count);
+                sites.count_run(batch.lanes(run), run.count);
                 changes.begin(batch.lanes(run), run.count);
                 simulate_run(hierarchy, core, changes, sites, batch.lanes(run));
             }
@@ -190,10 +159,10 @@ fn simulate<S: LineStore, const PLAIN: bool>(
 }
 
 #[inline(always)]
-fn simulate_accesses<S: LineStore, const PLAIN: bool>(
-    hierarchy: &mut Hierarchy<S, PLAIN>,
+fn simulate_accesses(
+    hierarchy: &mut impl Simulation,
     (core, process): (usize, u64),
-    sites: &mut [CountedSite],
+    sites: &mut Sites,
     batch: &Batch,
     range: Range<usize>,
 ) {
@@ -206,56 +175,32 @@ fn simulate_accesses<S: LineStore, const PLAIN: bool>(
             u32::MAX => batch.length(first + index),
             size => size.into(),
         };
-        let site = &mut sites[id.index()];
-        let counters = &mut site.counters;
-        counters.accesses += 1;
-        counters.bytes = counters.bytes.saturating_add(length);
-        hierarchy.access(
-            core,
-            id.index(),
-            address ^ process,
-            length,
-            site.stores,
-            &mut counters.outcome,
-        );
+        let site = id.index();
+        let stores = sites.add(site, 1, length);
+        let outcome = &mut sites.outcomes[site];
+        hierarchy.access(core, site, address ^ process, length, stores, outcome);
     }
 }
 
 /// Of a run, only those iterations that change something in the caches.
 #[inline(always)]
-fn simulate_run<S: LineStore, const PLAIN: bool>(
-    hierarchy: &mut Hierarchy<S, PLAIN>,
+fn simulate_run(
+    hierarchy: &mut impl Simulation,
     core: usize,
     changes: &mut LineChanges,
-    sites: &mut [CountedSite],
+    sites: &mut Sites,
     lanes: &[Lane],
 ) {
     while let Some(iteration) = changes.next_iteration() {
         let before = hierarchy.changes();
         for lane in lanes {
             let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
-            let site = &mut sites[lane.site.index()];
-            let (stores, outcome) = (site.stores, &mut site.counters.outcome);
-            hierarchy.access(
-                core,
-                lane.site.index(),
-                address,
-                lane.size.into(),
-                stores,
-                outcome,
-            );
+            let site = lane.site.index();
+            let stores = sites.stores(site);
+            let outcome = &mut sites.outcomes[site];
+            hierarchy.access(core, site, address, lane.size.into(), stores, outcome);
         }
         changes.simulated(lanes, hierarchy.changes() != before);
-    }
-}
-
-#[inline(always)]
-fn count_run(sites: &mut [CountedSite], lanes: &[Lane], count: u64) {
-    for lane in lanes {
-        let counters = &mut sites[lane.site.index()].counters;
-        counters.accesses = counters.accesses.saturating_add(count);
-        let bytes = count.saturating_mul(lane.size.into());
-        counters.bytes = counters.bytes.saturating_add(bytes);
     }
 }
 
@@ -339,9 +284,17 @@ mod tests {
                 simulate_each(&mut whole, lanes, *count, &mut expected);
                 let (simulator, changes) = shard.simulation.as_mut().unwrap();
                 changes.begin(lanes, *count);
-                with_form!(simulator, hierarchy => simulate_run(hierarchy, 0, changes, &mut shard.sites, lanes));
-                let found: Vec<Outcome> = shard.sites.iter().map(|site| site.counters.outcome).collect();
-                prop_assert_eq!(&found[..], &expected[..]);
+                match &mut simulator.form {
+                    Form::Plain(levels) => {
+                        let (sites, part) = (&mut shard.sites, shard.part);
+                        let mut simulation = PlainSimulation { levels, changes, sites, part };
+                        simulation.take_run(lanes);
+                        simulation.settle();
+                    }
+                    Form::Lru(levels) => simulate_run(&mut **levels, 0, changes, &mut shard.sites, lanes),
+                    Form::Any(levels) => simulate_run(&mut **levels, 0, changes, &mut shard.sites, lanes),
+                }
+                prop_assert_eq!(&shard.sites.outcomes[..], &expected[..]);
                 prop_assert_eq!(shard.totals(), whole.totals());
             }
         }

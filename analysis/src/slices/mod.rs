@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use trackway_trace::{Batch, Event, Program, Trace};
 
-use crate::cache::{with_form, Caches, Outcome, Simulator, MAX_LEVELS};
+use crate::cache::{with_form, Caches, Outcome, Simulation, Simulator, MAX_LEVELS};
 use crate::calls::{Stack, Tree};
 use crate::{Analysis, Findings, Order};
 use bins::Bins;

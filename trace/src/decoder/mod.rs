@@ -195,6 +195,17 @@ impl Batches<'_, '_> {
         }
     }
 
+    /// The same as [`Batches::next_batch`], to be kept: `spare` is filled next time in its place.
+    pub fn exchange_batch(&mut self, spare: &mut Batch) -> Result<Option<Batch>, TraceError> {
+        if self.next_batch()?.is_none() {
+            return Ok(None);
+        }
+        let batch = &mut self.decoder.batch;
+        spare.come_from(batch);
+        std::mem::swap(batch, spare);
+        Ok(Some(std::mem::take(spare)))
+    }
+
     #[cold]
     fn error(&self, failure: Failure) -> TraceError {
         TraceError::BadRecord {
