@@ -1,5 +1,5 @@
 // Data flow over units: what the decoder knows at each point, and what follows from it.
-#include "Plan.h"
+#include "Expect.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
@@ -300,7 +300,7 @@ class Availability {
             forUnits(Order[I], [&](Unit &U) {
                 if (U.Operations.empty())
                     return;
-                unsigned Bytes = 4 + U.payloadBytes(P.Registers);
+                unsigned Bytes = 4 + U.payloadBytes(P.Registers) + (hasExpectations(P, U) ? 4 : 0);
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
                 U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;

@@ -3,6 +3,7 @@
 #include "Expect.h"
 #include "LlvmVersion.h"
 
+#include "llvm/ADT/bit.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -45,13 +46,14 @@ class Emitter {
     std::vector<Segment> run() {
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
+        RecordStart = Entry.CreateAlloca(Ptr, nullptr, "trackway.record");
         std::vector<Instruction *> Later = publishOnEdges();
         for (unsigned U = 0; U < P.Units.size(); ++U)
             if (!P.Units[U].Operations.empty())
                 emitUnit(U);
         for (Instruction *I : Later)
             publishBefore(I);
-        std::vector<AllocaInst *> Variables{Cursor};
+        std::vector<AllocaInst *> Variables{Cursor, RecordStart};
         for (auto &[R, Variable] : Memory)
             Variables.push_back(Variable);
         DominatorTree DT(F);
@@ -64,45 +66,79 @@ class Emitter {
 
     // ---- Segments ----
 
-    // A unit that does nothing but repair has no record of its own.
-    static bool hasRecord(const Unit &U) {
-        return !U.Repairs || any_of(U.Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
+    struct Recording {
+        std::optional<unsigned> Continues; // unit whose record it takes the place of
+        bool IsLocal = false;              // its id is one byte
+        unsigned Segment = 0;
+        unsigned Correction = 0; // segment; 0: the unit expects nothing
+        unsigned Resume = 0;     // segment; 0: the unit doesn't check
+        unsigned End = 0;        // of the record, in bytes from its start
+    };
+
+    static constexpr unsigned idBytes(bool IsLocal) { return IsLocal ? 1 : 4; }
+
+    void numberSegments(const LoopInfo &LI) {
+        Recordings.resize(P.Units.size());
+        std::vector<uint8_t> CorrectionIds(P.Units.size()), Ids(P.Units.size());
+        giveLocalIds(LI, Ids, CorrectionIds);
+        for (unsigned U = 0; U < P.Units.size(); ++U) {
+            const Unit &Own = P.Units[U];
+            if (Own.hasRecord())
+                addSegments(U, Ids[U], CorrectionIds[U]);
+            if (!Own.Operations.empty() && Own.Checks && Own.FunctionKnown)
+                Recordings[U].Resume = addSegment(0, resumeOperations(Own));
+        }
     }
 
-    // Units of the deepest loops get the ids of one byte.
-    void numberSegments(const LoopInfo &LI) {
+    // Units of the deepest loops get the ids of one byte. A record that continues another has an id of the same width.
+    void giveLocalIds(const LoopInfo &LI, std::vector<uint8_t> &Ids, std::vector<uint8_t> &CorrectionIds) {
         std::vector<unsigned> ByDepth;
-        SegmentOf.resize(P.Units.size());
-        ResumeOf.resize(P.Units.size());
-        NarrowOf.resize(P.Units.size());
-        for (unsigned U = 0; U < P.Units.size(); ++U) {
-            if (P.Units[U].Operations.empty())
-                continue;
-            ByDepth.push_back(U);
-            if (!hasRecord(P.Units[U]))
-                continue;
-            SegmentOf[U] = Segments.size();
-            Segments.push_back({0, wideOperations(P, P.Units[U])});
-        }
+        for (unsigned U = 0; U < P.Units.size(); ++U)
+            if (P.Units[U].hasRecord())
+                ByDepth.push_back(U);
         llvm::stable_sort(ByDepth, [&](unsigned A, unsigned B) {
             return LI.getLoopDepth(P.Units[A].Block) > LI.getLoopDepth(P.Units[B].Block);
         });
         unsigned NextLocal = 1;
+        auto NextId = [&] { return NextLocal <= MaxLocalIds ? NextLocal++ : 0; };
         for (unsigned U : ByDepth) {
-            bool Record = P.Units[U].FunctionKnown && hasRecord(P.Units[U]);
-            if (Record && NextLocal <= MaxLocalIds)
-                Segments[SegmentOf[U]].LocalId = NextLocal++;
-            bool NarrowIsLocal = Record && NextLocal <= MaxLocalIds;
-            if (hasRecord(P.Units[U]) && hasExpectations(P, P.Units[U]) && (NarrowIsLocal || !Record)) {
-                NarrowOf[U] = Segments.size();
-                uint8_t LocalId = NarrowIsLocal ? NextLocal++ : 0;
-                Segments.push_back({LocalId, narrowOperations(P, P.Units[U])});
-            }
-            if (P.Units[U].Checks && P.Units[U].FunctionKnown) {
-                ResumeOf[U] = Segments.size();
-                Segments.push_back({0, resumeOperations(P.Units[U])});
-            }
+            const Unit &Own = P.Units[U];
+            bool BehindGlobal = Own.Continues && !Recordings[*Own.Continues].IsLocal;
+            Ids[U] = Own.FunctionKnown && !BehindGlobal ? NextId() : 0;
+            Recordings[U].IsLocal = Ids[U] != 0;
+            if (Own.Continues && Recordings[*Own.Continues].IsLocal == Recordings[U].IsLocal)
+                Recordings[U].Continues = Own.Continues;
+            // It comes before the record, where the function is no better known.
+            if (Recordings[U].IsLocal && hasExpectations(P, Own))
+                CorrectionIds[U] = NextId();
         }
+    }
+
+    unsigned addSegment(uint8_t LocalId, std::vector<Operation> Operations) {
+        Segments.push_back({LocalId, std::move(Operations)});
+        return Segments.size() - 1;
+    }
+
+    void addSegments(unsigned U, uint8_t Id, uint8_t CorrectionId) {
+        Recording &R = Recordings[U];
+        std::vector<Operation> Operations = recordOperations(P, P.Units[U]);
+        R.End = R.Continues ? Recordings[*R.Continues].End : idBytes(R.IsLocal);
+        R.End += rootBytes(Operations);
+        if (R.Continues) {
+            const std::vector<Operation> &Prefix = Segments[Recordings[*R.Continues].Segment].Operations;
+            Operations.insert(Operations.begin(), Prefix.begin(), Prefix.end());
+        }
+        R.Segment = addSegment(Id, std::move(Operations));
+        if (hasExpectations(P, P.Units[U]))
+            R.Correction = addSegment(CorrectionId, correctionOperations(P, P.Units[U]));
+    }
+
+    unsigned rootBytes(ArrayRef<Operation> Operations) const {
+        unsigned Bytes = 0;
+        for (const Operation &O : Operations)
+            if (O.K == Operation::Kind::LogRoot)
+                Bytes += P.Registers[O.Target].width();
+        return Bytes;
     }
 
     static std::vector<Operation> resumeOperations(const Unit &U) {
@@ -179,30 +215,52 @@ class Emitter {
         B.SetInsertPoint(Head);
         if (U.Repairs)
             emitResume(Index, Head);
-        if (!hasRecord(U))
+        if (!U.hasRecord())
             return;
-        Value *Start = B.CreateLoad(Ptr, Cursor);
-        if (NarrowOf[Index])
-            emitNarrowOrWide(Index, Start, B);
-        else
-            emitWide(Index, Start, B);
+        if (!Recordings[Index].Continues)
+            B.CreateStore(B.CreateLoad(Ptr, Cursor), RecordStart);
+        emitRecord(Index, B.CreateLoad(Ptr, RecordStart), B);
         for (const Operation &O : U.Operations)
             if (O.K == Operation::Kind::Forget)
                 forget(O.Target, O.Anchor);
     }
 
-    // Stores the segment's record, its id at the head and each root at its anchor, or all of it at one place. Returns
-    // its end.
-    Value *storeRecord(unsigned Segment, Value *Start, IRBuilder<> &Head, Instruction *Place) {
-        storeId(Segment, Start, Head);
-        unsigned Offset = Segments[Segment].LocalId ? 1 : 4;
-        for (const Operation &O : Segments[Segment].Operations)
+    // The id goes to the record's start at the unit's head, each root at its anchor behind what stands there already.
+    void emitRecord(unsigned Index, Value *Start, IRBuilder<> &Head) {
+        const Unit &U = P.Units[Index];
+        const Recording &R = Recordings[Index];
+        unsigned Offset = idBytes(R.IsLocal);
+        if (R.Continues) {
+            const Recording &Prefix = Recordings[*R.Continues];
+            Offset = Prefix.End;
+            replaceId(Prefix.Segment, R.Segment, Start, Head);
+        } else {
+            storeId(R.Segment, Start, Head);
+        }
+        storeRoots(recordOperations(P, U), Start, Offset, nullptr);
+        Head.CreateStore(at(Head, Start, R.End), Cursor);
+        if (R.Correction)
+            emitCorrection(Index, Start);
+    }
+
+    // Each root at its anchor, or all of them at one place.
+    void storeRoots(ArrayRef<Operation> Operations, Value *Start, unsigned Offset, Instruction *Place) {
+        for (const Operation &O : Operations)
             if (O.K == Operation::Kind::LogRoot) {
                 IRBuilder<> At(Place ? Place : O.Anchor);
                 storeRoot(At, O.Target, Start, Offset);
                 Offset += P.Registers[O.Target].width();
             }
-        return at(Head, Start, Offset);
+    }
+
+    // Stores a record as a whole, the id first, and returns its end.
+    Value *storeRecord(unsigned Segment, Value *Start, Instruction *Place) {
+        IRBuilder<> B(Place);
+        storeId(Segment, Start, B);
+        keepOrder(B);
+        unsigned Id = idBytes(Segments[Segment].LocalId != 0);
+        storeRoots(Segments[Segment].Operations, Start, Id, Place);
+        return at(B, Start, Id + rootBytes(Segments[Segment].Operations));
     }
 
     void storeId(unsigned Segment, Value *Start, IRBuilder<> &B) {
@@ -212,13 +270,32 @@ class Emitter {
             storeGlobalId(B, Start, Segment);
     }
 
+    // Global ids differ by what is known now.
+    void replaceId(unsigned Old, unsigned New, Value *Start, IRBuilder<> &B) {
+        if (Segments[New].LocalId)
+            return storeId(New, Start, B);
+        Value *Id = B.CreateAlignedLoad(B.getInt32Ty(), Start, Align(1));
+        B.CreateAlignedStore(B.CreateAdd(Id, B.getInt32((New - Old) << 8)), Start, Align(1));
+    }
+
     // ---- Expectations ----
 
-    void emitWide(unsigned Index, Value *Start, IRBuilder<> &Head) {
+    // if (an expectation failed) { move the record; store what makes them hold where it stood }
+    void emitCorrection(unsigned Index, Value *Start) {
         const Unit &U = P.Units[Index];
-        Head.CreateStore(storeRecord(SegmentOf[Index], Start, Head, nullptr), Cursor);
-        if (hasExpectations(P, U))
-            rememberAll(U, lastRoot(U));
+        const Recording &R = Recordings[Index];
+        Instruction *Last = lastRoot(U);
+        IRBuilder<> B(Last);
+        Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, unlikely(F.getContext()));
+        const Segment &Correction = Segments[R.Correction];
+        unsigned Distance = idBytes(Correction.LocalId != 0) + rootBytes(Correction.Operations);
+        IRBuilder<> C(Cold);
+        Value *Moved = at(C, Start, Distance);
+        moveRecord(C, Start, Moved, R.End);
+        storeRecord(R.Correction, Start, Cold);
+        C.CreateStore(Moved, RecordStart);
+        C.CreateStore(at(C, Moved, R.End), Cursor);
+        rememberAll(U, Last, Cold);
     }
 
     static Instruction *lastRoot(const Unit &U) {
@@ -228,17 +305,27 @@ class Emitter {
         return nullptr;
     }
 
-    // The narrow record, which the wide one overwrites if an expectation fails.
-    void emitNarrowOrWide(unsigned Index, Value *Start, IRBuilder<> &Head) {
-        const Unit &U = P.Units[Index];
-        Head.CreateStore(storeRecord(NarrowOf[Index], Start, Head, nullptr), Cursor);
-        Instruction *Last = lastRoot(U);
-        IRBuilder<> B(Last);
-        MDNode *Unlikely = unlikely(F.getContext());
-        Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, Unlikely);
-        IRBuilder<> C(Cold);
-        C.CreateStore(storeRecord(SegmentOf[Index], Start, C, Cold), Cursor);
-        rememberAll(U, Last);
+    // To a place behind, from the end, so that nothing is overwritten before it is moved. A program that is killed
+    // meanwhile leaves a buffer that ends before the record: in its place is the id that ends a stream. The buffer
+    // is 0 behind a record that is shorter than this id.
+    static void moveRecord(IRBuilder<> &B, Value *From, Value *To, unsigned Length) {
+        constexpr unsigned Id = 4;
+        Value *First = B.CreateAlignedLoad(B.getInt32Ty(), From, Align(1));
+        B.CreateAlignedStore(B.getInt32(0), From, Align(1));
+        keepOrder(B);
+        for (unsigned End = Length; End > Id;) {
+            unsigned Bytes = bit_floor(std::min(End - Id, 8U));
+            End -= Bytes;
+            Value *Part = B.CreateAlignedLoad(B.getIntNTy(8 * Bytes), at(B, From, End), Align(1));
+            B.CreateAlignedStore(Part, at(B, To, End), Align(1));
+        }
+        B.CreateAlignedStore(First, To, Align(1));
+        keepOrder(B);
+    }
+
+    // For who looks at the buffer when this thread is stopped: no instruction, but the compiler moves no store across.
+    static void keepOrder(IRBuilder<> &B) {
+        B.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     }
 
     // Whether some root isn't what was expected.
@@ -261,10 +348,11 @@ class Emitter {
                                 : B.CreateAdd(Last, ConstantInt::getSigned(T, E.Step));
     }
 
-    void rememberAll(const Unit &U, Instruction *Before) {
+    // What threads remember changes only where an expectation failed.
+    void rememberAll(const Unit &U, Instruction *Behind, Instruction *Failed) {
         for (const Operation &O : U.Operations)
             if (const Expectation *E = expectationOf(P, U, O)) {
-                IRBuilder<> B(Before);
+                IRBuilder<> B(isOfStream(*E) ? Failed : Behind);
                 Value *Now = comparable(*E, P.Registers[O.Target], B);
                 B.CreateStore(Now, memory(*E, Now->getType(), B), isOfStream(*E));
             }
@@ -332,7 +420,7 @@ class Emitter {
     void emitResume(unsigned Index, Instruction *Before) {
         IRBuilder<> B(Before);
         Value *Start = B.CreateLoad(Ptr, Cursor);
-        B.CreateStore(storeRecord(ResumeOf[Index], Start, B, Before), Cursor);
+        B.CreateStore(storeRecord(Recordings[Index].Resume, Start, Before), Cursor);
         rememberResumed(P.Units[Index], Before);
     }
 
@@ -384,10 +472,10 @@ class Emitter {
     uint32_t FirstSegment;
     Type *Ptr;
     AllocaInst *Cursor = nullptr;
+    AllocaInst *RecordStart = nullptr; // of the record that others may continue
     std::vector<Segment> Segments;
-    std::vector<unsigned> SegmentOf, ResumeOf; // by unit
-    std::vector<unsigned> NarrowOf;            // 0: the unit expects nothing
-    MapVector<Register, AllocaInst *> Memory;  // what the decoder knows, by the register that holds it
+    std::vector<Recording> Recordings;        // by unit
+    MapVector<Register, AllocaInst *> Memory; // what the decoder knows, by the register that holds it
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "QuietLoops.h"
 
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/DJB.h"
 
@@ -119,6 +120,8 @@ class Expecter {
         for (const Candidate &C : Candidates)
             if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
                 expect(C.R, C.E);
+        for (const Unit &U : P.Units)
+            dropUsedBefore(U);
     }
 
   private:
@@ -153,6 +156,20 @@ class Expecter {
             forgetBefore(*E.In, E.Remembered);
         }
         P.Expectations[R] = E;
+    }
+
+    // A correction comes before the unit's record: nothing in front of the root may use what it sets.
+    void dropUsedBefore(const Unit &U) {
+        SmallSet<Register, 16> Touched;
+        for (const Operation &O : U.Operations) {
+            if (const Expectation *E = expectationOf(P, U, O)) {
+                if (Touched.contains(E->Remembered))
+                    P.Expectations[O.Target].reset();
+                else
+                    Touched.insert(E->Remembered);
+            }
+            forRegistersTouched(O, [&](Register R) { Touched.insert(R); });
+        }
     }
 
     Register newRegister(const Root &R) {
@@ -214,7 +231,13 @@ static Operation joinHalves(const Operation &Like, const Expectation &E) {
     return O;
 }
 
-std::vector<Operation> narrowOperations(const Plan &P, const Unit &U) {
+static Operation step(const Operation &Like, Register Target, int64_t Delta) {
+    Operation O = operation(Operation::Kind::Step, Like, Target);
+    O.Delta = Delta;
+    return O;
+}
+
+std::vector<Operation> recordOperations(const Plan &P, const Unit &U) {
     std::vector<Operation> Result;
     for (const Operation &O : U.Operations) {
         const Expectation *E = expectationOf(P, U, O);
@@ -224,27 +247,28 @@ std::vector<Operation> narrowOperations(const Plan &P, const Unit &U) {
             Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
             Result.push_back(joinHalves(O, *E));
         } else if (E->Step != 0) {
-            Result.push_back(operation(Operation::Kind::Step, O, O.Target));
-            Result.back().Delta = E->Step;
+            Result.push_back(step(O, O.Target, E->Step));
         }
     }
     return Result;
 }
 
-std::vector<Operation> wideOperations(const Plan &P, const Unit &U) {
+std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
     std::vector<Operation> Result;
     for (const Operation &O : U.Operations) {
         const Expectation *E = expectationOf(P, U, O);
-        if (!E || E->K == Expectation::Kind::SameValue) {
-            Result.push_back(O);
+        if (!E)
             continue;
+        if (E->K == Expectation::Kind::SameHighHalf) {
+            Result.push_back(operation(Operation::Kind::LogRoot, O, E->High));
+            Operation Remember = operation(Operation::Kind::Set, O, E->Remembered);
+            Remember.A.Terms = {{E->High, int64_t(1) << 32}};
+            Result.push_back(Remember);
+        } else {
+            Result.push_back(O);
+            if (E->Step != 0)
+                Result.push_back(step(O, O.Target, -E->Step));
         }
-        Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
-        Result.push_back(operation(Operation::Kind::LogRoot, O, E->High));
-        Operation Remember = operation(Operation::Kind::Set, O, E->Remembered);
-        Remember.A.Terms = {{E->High, int64_t(1) << 32}};
-        Result.push_back(Remember);
-        Result.push_back(joinHalves(O, *E));
     }
     return Result;
 }

@@ -1,7 +1,7 @@
 // Roots that mostly are what the decoder holds already.
 //
-// The program remembers what the decoder knows of such a root and compares: as long as all expectations of a unit hold,
-// it stores the unit's narrow record, else its wide one, which holds everything. What a quiet loop makes likely is
+// The program remembers what the decoder knows of such a root and compares: where an expectation of a unit fails, it
+// stores a correction before the record, after which the expectation holds. What a quiet loop makes likely is
 // remembered in variables as long as the loop runs, high halves of pointers in thread-local memory throughout.
 #pragma once
 
@@ -26,8 +26,8 @@ bool holdsIn(const Expectation &E, const llvm::BasicBlock *BB);
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O);
 bool hasExpectations(const Plan &P, const Unit &U);
 
-// The operations of the unit's records if all expectations hold, and if not.
-std::vector<Operation> narrowOperations(const Plan &P, const Unit &U);
-std::vector<Operation> wideOperations(const Plan &P, const Unit &U);
+// The operations of the unit's record, for which all expectations hold, and those that make them hold.
+std::vector<Operation> recordOperations(const Plan &P, const Unit &U);
+std::vector<Operation> correctionOperations(const Plan &P, const Unit &U);
 
 } // namespace trackway

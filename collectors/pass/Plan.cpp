@@ -3,6 +3,7 @@
 #include "CallMarks.h"
 #include "Expect.h"
 #include "FoldLoops.h"
+#include "Paths.h"
 #include "QuietLoops.h"
 #include "RecordedRoots.h"
 #include "Units.h"
@@ -45,6 +46,7 @@ class Planner {
         splitLongUnits(P);
         addExpectations(P, In.F, In.LI, QuietLoops, Decompose);
         solveAvailability(P, In);
+        findPaths(P);
         P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
         return std::move(P);
     }

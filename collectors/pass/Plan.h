@@ -1,8 +1,8 @@
 // The plan of a function: what is recorded where. Nothing is inserted yet.
 //
 // A unit is a piece of a basic block without calls. A unit that has something to say becomes a segment of the record
-// stream. Everything a unit may rely on (that the decoder knows the function, that a root is in its register) is
-// "available": recorded on every path since the last call.
+// stream, alone or with those before it. Everything a unit may rely on (that the decoder knows the function, that a
+// root is in its register) is "available": recorded on every path since the last call.
 #pragma once
 
 #include "Accesses.h"
@@ -72,6 +72,8 @@ struct Operation {
 
 // Visits the registers that the operation reads, but for the one that a step adds to.
 void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);
+// Also those that it sets.
+void forRegistersTouched(const Operation &O, llvm::function_ref<void(Register)> Visit);
 
 struct Unit {
     Unit(llvm::BasicBlock *Block, llvm::Instruction *End, bool EndsInCall)
@@ -88,6 +90,8 @@ struct Unit {
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
     bool FunctionKnown = false; // the former at least
     bool Checks = false;        // tests for the end of the buffer
+    // The unit whose record this one's takes the place of, repeating it (Paths.h).
+    std::optional<unsigned> Continues;
     // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
     // to the registers.
     std::vector<Register> Resume;
@@ -95,6 +99,8 @@ struct Unit {
     std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
+    // One that does nothing but repair has none.
+    bool hasRecord() const;
 };
 
 // A call that allocates or frees, with the values that it is recorded with.

@@ -43,6 +43,8 @@ class Printer {
             OS << ", checks";
         if (U.Repairs)
             OS << ", repairs";
+        if (U.Continues)
+            OS << ", continues " << name(P.Units[*U.Continues].Block);
         if (!U.Resume.empty()) {
             OS << ", resume";
             for (Register R : U.Resume)

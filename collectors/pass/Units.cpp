@@ -55,12 +55,25 @@ void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
     }
 }
 
+void forRegistersTouched(const Operation &O, function_ref<void(Register)> Visit) {
+    using Kind = Operation::Kind;
+    forRegistersRead(O, Visit);
+    if (O.K == Kind::LogRoot || O.K == Kind::Set || O.K == Kind::Step || O.K == Kind::Forget)
+        Visit(O.Target);
+    for (const Operation &Inner : O.Body)
+        forRegistersTouched(Inner, Visit);
+}
+
 unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
     unsigned Bytes = 0;
     for (const Operation &O : Operations)
         if (O.K == Operation::Kind::LogRoot)
             Bytes += Registers[O.Target].width();
     return Bytes;
+}
+
+bool Unit::hasRecord() const {
+    return any_of(Operations, [&](const Operation &O) { return !Repairs || O.K != Operation::Kind::Context; });
 }
 
 UnitIndex cutUnits(Function &F, std::vector<Unit> &Units) {

@@ -412,3 +412,25 @@ class Limits(unittest.TestCase):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "cloned.c")
             self.assertNotEqual(verified.returncode, 0)
+
+    def stop_and_call(self, folder, call):
+        """What `verify` says when a debugger calls a function in the midst of a loop; the program's sums show the call."""
+        source = SOURCES / "injected.c"
+        line = 1 + source.read_text().splitlines().index("        visits[at >> 22] += 1; // stop here")
+        traced = tools.compile_traced(f"{folder}/traced", [source], "-O1", "-g")
+        commands = (f"break {source.name}:{line}", "ignore 1 1000", "run", f"call {call}", "delete", "continue")
+        debugger = ["gdb", "-q", "-batch", "-nx", *(word for command in commands for word in ("-ex", command)), traced]
+        recorded = tools.record(f"{folder}/trace", *debugger, options=RECORD_OPTIONS)
+        self.assertIn("5000 6\n", recorded.stdout)
+        return tools.trackway("verify", f"{folder}/trace", check=False)
+
+    def test_debugger_calls_by_name(self):
+        with tools.folder() as folder:
+            verified = self.stop_and_call(folder, "poke(3)")
+            self.assertIn("invariants: hold", verified.stdout)
+
+    def test_debugger_calls_by_address(self):
+        with tools.folder() as folder:
+            verified = self.stop_and_call(folder, "entry(3)")
+            self.assertNotEqual(verified.returncode, 0)
+            self.assertIn("violation", verified.stdout)

@@ -7,6 +7,9 @@
 //! record stands (a masked access counts its lanes, a loop its body once), `loops` the loops in it, `line` that of the
 //! first access; without one, `enter` and `exit` are marks of the function. A segment that stands for nothing sets
 //! registers: `resume`, where a full buffer was changed in the midst of a function, or `roots` before a loop.
+//!
+//! `through joins` are the local ids that path numbers would save if they ran on through joins, where the program comes
+//! to a block in more ways than one: those of records of a later block of the function than the record before.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -35,7 +38,7 @@ fn main() -> Result<()> {
         walk.chunk(chunk, &payload)?;
     }
     let rows = rows(&walk);
-    print_totals(&trace, &rows, count_accesses(&trace)?);
+    print_totals(&trace, &walk, &rows, count_accesses(&trace)?);
     print_rows(&rows, lines);
     Ok(())
 }
@@ -77,6 +80,7 @@ struct Walk<'m> {
     uses: Vec<Vec<Uses>>,
     chunks: u64,
     bytes: u64,
+    through_joins: u64,
 }
 
 impl<'m> Walk<'m> {
@@ -96,6 +100,7 @@ impl<'m> Walk<'m> {
             uses: uses.collect(),
             chunks: 0,
             bytes: 0,
+            through_joins: 0,
         }
     }
 
@@ -103,6 +108,7 @@ impl<'m> Walk<'m> {
         self.chunks += 1;
         let mut locals: HashMap<u8, usize> = HashMap::new();
         let mut current = (usize::MAX, u32::MAX);
+        let mut last = usize::MAX;
         let mut position = 0;
         while position < payload.len() {
             let error = |what| format!("chunk at {}: {what} at byte {position}", chunk.offset);
@@ -129,6 +135,9 @@ impl<'m> Walk<'m> {
                 current = (place.0, segment.function);
                 locals = self.locals_of(current);
             }
+            // Segments of a function are numbered in reverse post-order of its blocks.
+            self.through_joins += u64::from(id_bytes == LOCAL_ID && last < place.1);
+            last = place.1;
             position += id_bytes as usize + segment.record_length as usize;
         }
         self.bytes += position.min(payload.len()) as u64;
@@ -272,7 +281,7 @@ fn count_accesses(trace: &Trace) -> Result<u64> {
     Ok(accesses)
 }
 
-fn print_totals(trace: &Trace, rows: &[Row], accesses: u64) {
+fn print_totals(trace: &Trace, walk: &Walk<'_>, rows: &[Row], accesses: u64) {
     let sum = |of: &dyn Fn(&Row) -> u64| rows.iter().map(of).sum::<u64>();
     let bytes = sum(&Row::bytes);
     let line = |what: &str, part: u64, records: u64| {
@@ -300,6 +309,7 @@ fn print_totals(trace: &Trace, rows: &[Row], accesses: u64) {
         sum(&|row| row.uses.global * GLOBAL_ID),
         sum(&|row| row.uses.global),
     );
+    line("through joins", walk.through_joins * LOCAL_ID, walk.through_joins);
     for width in [1, 2, 4, 8] {
         let roots = |row: &Row| row.widths.iter().filter(|own| **own == width).count() as u64 * row.records();
         line(

@@ -48,7 +48,7 @@ define void @known(i1 %c, ptr %p) {
 ; CHECK-LABEL: function known
 ; CHECK: unit %entry: global
 ; CHECK: root r0 = %p : 8
-; CHECK: unit %then: local{{$}}
+; CHECK: unit %then: local, continues %entry
 ; CHECK-NEXT: access 1 at r0 + 4
 ; CHECK-NEXT: unit %join: local{{$}}
 ; CHECK-NEXT: access 2 at r0 + 8
