@@ -53,6 +53,7 @@ impl TextStyle {
     fn rows(&self, table: &Table) -> String {
         let mut columns: Vec<TextColumn> = table
             .columns()
+            .filter(|column| !says_nothing(*column))
             .map(|column| {
                 let cells = (0..table.row_count()).map(|row| cell(column, row));
                 TextColumn::new(column.title(), cells.collect(), column.unit()).aside(column.is_aside())
@@ -124,6 +125,11 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
 
+/// Whether it stands aside and has no cell.
+fn says_nothing(column: Column) -> bool {
+    column.is_aside() && (0..column.row_count()).all(|row| column.value(row) == Value::None)
+}
+
 fn cell(column: Column, row: usize) -> String {
     match (column.value(row), column.unit()) {
         (Value::None, unit) if unit.is_text() => String::new(),
@@ -178,6 +184,16 @@ arc.ident   123  4,567,890           75.0 %  if (arc->ident > BASIC)
 node, \"x\"     7         12                -
 ";
         assert_eq!(PLAIN.table(&sample()), expected);
+    }
+
+    #[test]
+    fn what_stands_aside_and_is_empty_is_not_shown() {
+        let table = sample().with_shares_beside("accesses", "access_share", "of all", 0);
+        assert_eq!(PLAIN.table(&table), PLAIN.table(&sample()));
+        let table = sample().with_shares_beside("accesses", "access_share", "of all", 4_567_890);
+        assert!(PLAIN
+            .table(&table)
+            .contains("4,567,890  100.0 %           75.0 %"));
     }
 
     #[test]

@@ -36,6 +36,13 @@ class Files(unittest.TestCase):
         without = json.loads(tools.trackway("view", "-q", "--json", "--no-source", self.trace).stdout)
         self.assertTrue(any(source["file"].endswith("chase.c") for source in with_source["sources"]))
         self.assertEqual(without["sources"], [])
+        texts = {False: [], True: []}
+        for data in (with_source, without):
+            for table in (table for part in data["parts"] if part["name"] == "misses" for table in part["tables"]):
+                columns = [index for index, column in enumerate(table["columns"]) if column["name"] == "source"]
+                texts[data is without] += [row[index] for row in table["rows"] for index in columns if row[index]]
+        self.assertTrue(texts[False])
+        self.assertEqual(texts[True], [])
 
     def test_the_page_of_a_single_thread_has_no_sharing(self):
         data = json.loads(tools.trackway("view", "-q", "--json", self.trace).stdout)

@@ -6,15 +6,14 @@ use trackway_trace::{Batch, Program, Trace};
 
 use super::{Layout, LayoutShard, Shown};
 use crate::cache::Caches;
-use crate::misses::Grouping;
-use crate::offenders::Offenders;
+use crate::misses::{Grouping, Misses};
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
 
-/// What [`Layout`] and [`Offenders`] find. The findings of the latter are those of the pass.
+/// What [`Layout`] and [`Misses`] find. The findings of the latter are those of the pass.
 pub struct LayoutAndMisses {
     layout: Layout,
-    misses: Offenders,
+    misses: Misses,
     of_layout: Mutex<Findings>,
 }
 
@@ -28,7 +27,7 @@ impl LayoutAndMisses {
         (groupings, top): (Vec<Grouping>, usize),
     ) -> LayoutAndMisses {
         LayoutAndMisses {
-            misses: Offenders::new(caches.clone(), groupings, shown.rank_by, top),
+            misses: Misses::new(caches.clone(), groupings, shown.rank_by, top),
             layout: Layout::new(structures, caches, window, shown),
             of_layout: Mutex::default(),
         }

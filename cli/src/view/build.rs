@@ -15,10 +15,10 @@ use crate::info;
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let reports = passes::reports(arguments, trace)?;
+    let mut reports = passes::reports(arguments, trace)?;
     let rank_by = reports.rank_by.column();
     let sources = match arguments.no_source {
-        true => Vec::new(),
+        true => forget_sources(&mut reports.misses),
         false => sources(trace, &reports.misses),
     };
     Ok(Page {
@@ -76,6 +76,14 @@ fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> V
         .filter(|table| !replaced.contains(&table.name()));
     tables.extend(kept);
     Report { tables, ..report }
+}
+
+/// Leaves no text of source files.
+fn forget_sources(report: &mut Report) -> Vec<SourceText> {
+    for table in &mut report.tables {
+        *table = table.without_texts("source", |_| true);
+    }
+    Vec::new()
 }
 
 /// Text of the files that the ranking names, as far as they are source code that can be read.

@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn large_pictures_have_small_cells() {
-        let cells: Vec<_> = (0..300).map(|n| (n, "x", n * 64, n * 8, 1, 0)).collect();
+        let cells: Vec<_> = (0..300).map(|n| (n, "x", n * 64, n * 8, n + 1, 0)).collect();
         let map = HeatMap::from_cells(&table(&cells), 200, 300).unwrap();
         let (width, height, _) = decoded(&map.png().unwrap());
         assert!((300..=WIDTH).contains(&width) && (200..HEIGHT + 200).contains(&height));

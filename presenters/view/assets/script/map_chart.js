@@ -75,7 +75,6 @@ const MapChart = (() => {
   class Map2D {
     constructor(tables) {
       this.tables = tables;
-      this.levels = readLevels(tables.cells, tables.times, tables.addresses);
       this.view = { ...WHOLE };
       this.measure = 'accesses';
       this.cursor = null;
@@ -83,6 +82,12 @@ const MapChart = (() => {
       this.canvas.setAttribute('aria-label', 'Addresses over time. Arrow keys move the cursor, plus and minus zoom, 0 shows all.');
       this.readout = Chart.readout();
       this.listen();
+    }
+
+    /** Read when the page is there: cells are many. */
+    get levels() {
+      this.read ??= readLevels(this.tables.cells, this.tables.times, this.tables.addresses);
+      return this.read;
     }
 
     /** The coarsest level whose cells are small enough in this view. */
@@ -319,8 +324,8 @@ const MapChart = (() => {
       const caption = 'The stronger the colour, the more; the scale is logarithmic. Drag to zoom into a part; with the keyboard, arrows move the cursor, + and − zoom, shift and arrows move the view.';
       const { cells, times, addresses } = this.tables;
       const content = Dom.element('div', { class: 'map' }, this.tools(), this.canvas, this.readout);
-      // Colours are known once the canvas is part of the page.
-      requestAnimationFrame(() => this.draw());
+      // Colours are known once the canvas is part of the page, and that need not wait for the map.
+      requestAnimationFrame(() => setTimeout(() => this.draw()));
       return Chart.figure(content, caption, [cells, times, addresses]);
     }
   }
@@ -330,8 +335,9 @@ const MapChart = (() => {
     const times = part.tables.find((table) => table.has(...TIMES));
     const addresses = part.tables.find((table) => table.has(...ADDRESSES));
     if (!times || !addresses) return null;
-    const map = new Map2D({ cells, times, addresses });
-    return map.levels.length > 0 ? map.element() : null;
+    const withTimes = new Set(times.objects().flatMap(({ level, time_bins: bins }) => (bins > 0 ? [level] : [])));
+    const hasLevel = addresses.objects().some(({ level }) => withTimes.has(level));
+    return hasLevel ? new Map2D({ cells, times, addresses }).element() : null;
   };
 
   return { COLUMNS, SCALES: [TIMES, ADDRESSES], create };
