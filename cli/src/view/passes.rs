@@ -1,4 +1,4 @@
-//! The analyses of a page, in as few passes over the trace as their orders allow, two at a time.
+//! The analyses of a page, in as few passes over the trace as their orders allow; of one thread, two at a time.
 
 use std::num::NonZeroUsize;
 use std::panic;
@@ -72,7 +72,10 @@ pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Fail
             threads,
             progress,
         };
-        at_once(
+        // Streams that are merged take memory: not twice at once.
+        let at_once = trace.streams().len() <= 1;
+        run_both(
+            at_once,
             threads,
             |threads| reading(threads).simulation(caches, rank_by, warnings),
             |threads| (reading(threads).memory(&times), reading(threads).reuse()),
@@ -93,13 +96,14 @@ pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Fail
     })
 }
 
-/// Both with a part of the threads, or one after the other.
-fn at_once<A: Send, B: Send>(
+/// At once, each with a part of the threads if there are several, or one after the other.
+fn run_both<A: Send, B: Send>(
+    at_once: bool,
     threads: NonZeroUsize,
     one: impl FnOnce(NonZeroUsize) -> A,
     other: impl FnOnce(NonZeroUsize) -> B + Send,
 ) -> (A, B) {
-    let half = NonZeroUsize::new(threads.get() / 2);
+    let half = NonZeroUsize::new(threads.get() / 2).filter(|_| at_once);
     let Some(half) = half else {
         return (one(threads), other(threads));
     };
