@@ -146,6 +146,8 @@ impl Line {
             .iter()
             .position(|sharer| sharer.thread == access.thread);
         let position = position.unwrap_or_else(|| {
+            // Of many lines, each with few sharers: no room for more.
+            self.others.reserve_exact(1);
             self.others.push(Sharer::new(access));
             self.others.len() - 1
         });
