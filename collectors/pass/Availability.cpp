@@ -300,7 +300,9 @@ class Availability {
             forUnits(Order[I], [&](Unit &U) {
                 if (U.Operations.empty())
                     return;
-                unsigned Bytes = 4 + U.payloadBytes(P.Registers) + (hasExpectations(P, U) ? 4 : 0);
+                unsigned Bytes = 4 + U.payloadBytes(P.Registers);
+                if (hasExpectations(P, U)) // a correction, which repeats the record with what it continues
+                    Bytes = 2 * Bytes + 2 * 4 + MaxPathPayload;
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
                 U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;

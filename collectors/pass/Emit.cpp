@@ -63,6 +63,7 @@ class Emitter {
 
   private:
     static constexpr unsigned MaxLocalIds = 255;
+    static constexpr unsigned StreamEnd = 4; // bytes of the id that ends a stream, 0 like a fresh buffer
 
     // ---- Segments ----
 
@@ -129,8 +130,26 @@ class Emitter {
             Operations.insert(Operations.begin(), Prefix.begin(), Prefix.end());
         }
         R.Segment = addSegment(Id, std::move(Operations));
-        if (hasExpectations(P, P.Units[U]))
-            R.Correction = addSegment(CorrectionId, correctionOperations(P, P.Units[U]));
+        if (hasExpectations(P, P.Units[U])) {
+            std::vector<Operation> Correction = skip(R.End + StreamEnd - idBytes(CorrectionId != 0));
+            append_range(Correction, correctionOperations(P, P.Units[U]));
+            R.Correction = addSegment(CorrectionId, std::move(Correction));
+        }
+    }
+
+    // Roots that nobody reads.
+    std::vector<Operation> skip(unsigned Bytes) const {
+        std::vector<Operation> Operations;
+        for (unsigned Width = 8; Bytes > 0; Bytes -= Width) {
+            while (Width > Bytes)
+                Width /= 2;
+            Operation O;
+            O.K = Operation::Kind::LogRoot;
+            O.Anchor = nullptr;
+            O.Target = P.Skipped[Log2_32(Width)];
+            Operations.push_back(O);
+        }
+        return Operations;
     }
 
     unsigned rootBytes(ArrayRef<Operation> Operations) const {
@@ -253,11 +272,10 @@ class Emitter {
             }
     }
 
-    // Stores a record as a whole, the id first, and returns its end.
+    // Stores a record as a whole and returns its end.
     Value *storeRecord(unsigned Segment, Value *Start, Instruction *Place) {
         IRBuilder<> B(Place);
         storeId(Segment, Start, B);
-        keepOrder(B);
         unsigned Id = idBytes(Segments[Segment].LocalId != 0);
         storeRoots(Segments[Segment].Operations, Start, Id, Place);
         return at(B, Start, Id + rootBytes(Segments[Segment].Operations));
@@ -280,21 +298,25 @@ class Emitter {
 
     // ---- Expectations ----
 
-    // if (an expectation failed) { move the record; store what makes them hold where it stood }
+    // if (an expectation failed) { store what makes them hold, and the record again, behind the record and an id that
+    // ends the stream; then let the correction begin at the record, which is skipped }
+    //
+    // So what the buffer holds changes with one store, and whoever stops this thread for good finds all of it.
     void emitCorrection(unsigned Index, Value *Start) {
         const Unit &U = P.Units[Index];
         const Recording &R = Recordings[Index];
         Instruction *Last = lastRoot(U);
         IRBuilder<> B(Last);
         Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Last, false, unlikely(F.getContext()));
-        const Segment &Correction = Segments[R.Correction];
-        unsigned Distance = idBytes(Correction.LocalId != 0) + rootBytes(Correction.Operations);
+        std::vector<Operation> Roots = correctionOperations(P, U);
         IRBuilder<> C(Cold);
-        Value *Moved = at(C, Start, Distance);
-        moveRecord(C, Start, Moved, R.End);
-        storeRecord(R.Correction, Start, Cold);
-        C.CreateStore(Moved, RecordStart);
-        C.CreateStore(at(C, Moved, R.End), Cursor);
+        storeRoots(Roots, Start, R.End + StreamEnd, Cold);
+        Value *Copy = at(C, Start, R.End + StreamEnd + rootBytes(Roots));
+        copyRecord(C, Start, Copy, R.End);
+        keepOrder(C);
+        storeId(R.Correction, Start, C);
+        C.CreateStore(Copy, RecordStart);
+        C.CreateStore(at(C, Copy, R.End), Cursor);
         rememberAll(U, Last, Cold);
     }
 
@@ -305,22 +327,13 @@ class Emitter {
         return nullptr;
     }
 
-    // To a place behind, from the end, so that nothing is overwritten before it is moved. A program that is killed
-    // meanwhile leaves a buffer that ends before the record: in its place is the id that ends a stream. The buffer
-    // is 0 behind a record that is shorter than this id.
-    static void moveRecord(IRBuilder<> &B, Value *From, Value *To, unsigned Length) {
-        constexpr unsigned Id = 4;
-        Value *First = B.CreateAlignedLoad(B.getInt32Ty(), From, Align(1));
-        B.CreateAlignedStore(B.getInt32(0), From, Align(1));
-        keepOrder(B);
-        for (unsigned End = Length; End > Id;) {
-            unsigned Bytes = bit_floor(std::min(End - Id, 8U));
-            End -= Bytes;
-            Value *Part = B.CreateAlignedLoad(B.getIntNTy(8 * Bytes), at(B, From, End), Align(1));
-            B.CreateAlignedStore(Part, at(B, To, End), Align(1));
+    static void copyRecord(IRBuilder<> &B, Value *From, Value *To, unsigned Length) {
+        for (unsigned Done = 0; Done < Length;) {
+            unsigned Bytes = bit_floor(std::min(Length - Done, 8U));
+            Value *Part = B.CreateAlignedLoad(B.getIntNTy(8 * Bytes), at(B, From, Done), Align(1));
+            B.CreateAlignedStore(Part, at(B, To, Done), Align(1));
+            Done += Bytes;
         }
-        B.CreateAlignedStore(First, To, Align(1));
-        keepOrder(B);
     }
 
     // For who looks at the buffer when this thread is stopped: no instruction, but the compiler moves no store across.

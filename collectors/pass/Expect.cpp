@@ -3,6 +3,7 @@
 #include "QuietLoops.h"
 
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Support/DJB.h"
 
@@ -203,6 +204,11 @@ class Expecter {
 void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
                      const Decomposer &Decompose) {
     Expecter(P, F, LI, Quiet, Decompose).run();
+    for (unsigned I = 0; I < P.Skipped.size(); ++I) {
+        Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
+        P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);
+    }
+    P.Expectations.resize(P.Registers.size());
 }
 
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {

@@ -13,8 +13,6 @@ namespace {
 
 // A path's segment repeats the operations of all its units: so tables grow with the square of a path's length.
 constexpr unsigned MaxPathOperations = 64;
-// What a failed expectation has to move.
-constexpr unsigned MaxPathPayload = 120;
 
 class PathFinder {
   public:

@@ -15,6 +15,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -139,6 +140,7 @@ struct Plan {
     // For a register that is stepped at the head of its loop: what undoes the step.
     std::vector<std::optional<Operation>> UndoStep;
     std::vector<std::optional<Expectation>> Expectations;                // by register
+    std::array<Register, 4> Skipped{};                                   // hold 1, 2, 4 and 8 bytes that mean nothing
     std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
     std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these
     std::vector<std::pair<llvm::Instruction *, unsigned>> PublishOnEdge; // terminator and successor
@@ -164,10 +166,12 @@ void solveAvailability(Plan &P, const PlanInput &In);
 
 // Longest payload of a unit in bytes, unless a single instruction needs more. Between two checks records of
 // CheckBudget bytes fit in the slack of a buffer (TRACKWAY_SLACK in abi.h).
-constexpr unsigned MaxUnitPayload = 2000;
+constexpr unsigned MaxUnitPayload = 1900;
 constexpr unsigned CheckBudget = 4096;
 // Longest resume: behind a call it must fit in the slack beside a unit.
 constexpr unsigned MaxResumePayload = 2000;
+// Longest payload of a record that continues another: a correction repeats it.
+constexpr unsigned MaxPathPayload = 120;
 // How deep loops may stand within each other in one record (docs/format.md, section 2.1).
 constexpr unsigned MaxRepeatDepth = 16;
 // Roots that may stay available from block to block.
