@@ -6,6 +6,8 @@
 #include "llvm/ADT/bit.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
@@ -44,6 +46,7 @@ class Emitter {
     }
 
     std::vector<Segment> run() {
+        markSecondReturns();
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
         RecordStart = Entry.CreateAlloca(Ptr, nullptr, "trackway.record");
@@ -62,6 +65,15 @@ class Emitter {
     }
 
   private:
+    // Behind the second return of a __builtin_setjmp what the function recorded with must be where it was at the first.
+    // LLVM keeps the places of spilled values apart only where a call is marked so.
+    void markSecondReturns() {
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<IntrinsicInst>(&I))
+                if (Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
+                    Call->addFnAttr(Attribute::ReturnsTwice);
+    }
+
     static constexpr unsigned MaxLocalIds = 255;
     static constexpr unsigned StreamEnd = 4; // bytes of the id that ends a stream, 0 like a fresh buffer
 
