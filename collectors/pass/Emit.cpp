@@ -2,6 +2,7 @@
 
 #include "Expect.h"
 #include "LlvmVersion.h"
+#include "Synchronisation.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/IR/Dominators.h"
@@ -33,6 +34,8 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     auto *Flush = cast<Function>(S.Flush.getCallee());
     Flush->setCallingConv(CallingConv::PreserveMost);
     Flush->setDoesNotThrow();
+    S.CameBack = M.getOrInsertFunction("__trackway_came_back", Type::getVoidTy(C));
+    cast<Function>(S.CameBack.getCallee())->setDoesNotThrow();
     return S;
 }
 
@@ -47,6 +50,7 @@ class Emitter {
 
     std::vector<Segment> run() {
         markSecondReturns();
+        noteReturnsFromAnywhere();
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
         RecordStart = Entry.CreateAlloca(Ptr, nullptr, "trackway.record");
@@ -72,6 +76,20 @@ class Emitter {
             if (auto *Call = dyn_cast<IntrinsicInst>(&I))
                 if (Call->getIntrinsicID() == Intrinsic::eh_sjlj_setjmp)
                     Call->addFnAttr(Attribute::ReturnsTwice);
+    }
+
+    // Where the unwinding of a thread that was cancelled at any instruction may lead.
+    void noteReturnsFromAnywhere() {
+        std::vector<Instruction *> Places;
+        for (Instruction &I : instructions(F)) {
+            auto *Call = dyn_cast<CallBase>(&I);
+            if (isa<LandingPadInst>(I))
+                Places.push_back(I.getNextNode());
+            else if (Call && Call->hasFnAttr(Attribute::ReturnsTwice))
+                Places.push_back(afterCall(*Call));
+        }
+        for (Instruction *I : Places)
+            IRBuilder<>(I).CreateCall(Runtime.CameBack);
     }
 
     static constexpr unsigned MaxLocalIds = 255;

@@ -11,6 +11,7 @@ struct RuntimeSymbols {
     llvm::GlobalVariable *ModuleRecord; // struct trackway_module
     llvm::GlobalVariable *Thread;       // struct trackway_thread, thread-local
     llvm::FunctionCallee Flush;
+    llvm::FunctionCallee CameBack;
 
     static RuntimeSymbols declare(llvm::Module &M);
 };

@@ -226,6 +226,24 @@ static void note_cut_records(struct stream *stream) {
         *byte = 0; // so that nobody takes them for records of the next thread that has this buffer
 }
 
+static bool stands_record(const struct trackway_thread *room) {
+    uint32_t id = 0;
+    if (room->limit + TRACKWAY_SLACK - room->cursor >= (ptrdiff_t)sizeof id)
+        __builtin_memcpy(&id, room->cursor, sizeof id);
+    return id != 0;
+}
+
+// A glance, unlike is_published: setjmp may be called often.
+VISIBLE void __trackway_came_back(void) {
+    struct stream *stream = current_of(&__trackway_own);
+    if (!stream->records.buffer || !stands_record(&__trackway_thread))
+        return;
+    uint64_t signals = block_signals();
+    keep_room(stream);
+    note_cut_records(stream);
+    restore_signals(signals);
+}
+
 void __trackway_end_streams(struct thread *thread) {
     keep_room(current_of(thread));
     struct stream *next;

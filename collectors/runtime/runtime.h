@@ -122,6 +122,8 @@ VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *c
 VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *context);
 // Hands over what the ending thread still holds. Signals are blocked.
 void __trackway_end_streams(struct thread *thread);
+// The code that comes next may not be where the thread's last record came from.
+VISIBLE void __trackway_came_back(void);
 // In a forked process: no handler's stream is in use.
 void __trackway_forget_handlers(void);
 

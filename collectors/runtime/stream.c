@@ -101,6 +101,7 @@ VISIBLE void __trackway_oracle_flush(struct stream *stream) {
 }
 
 static void end_thread(void *round) {
+    __trackway_came_back();
     if ((uintptr_t)round < LAST_ROUND) {
         watch_end((uintptr_t)round + 1);
         return;

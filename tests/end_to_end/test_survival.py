@@ -396,6 +396,14 @@ class Limits(unittest.TestCase):
             _, verified = self.record_and_verify(folder, "cancelled_anywhere.c")
             self.check_gaps(verified)
 
+    def test_asynchronous_cancellation_after_few_records(self):
+        """What the clean-up records would cover them."""
+        with tools.folder() as folder:
+            _, verified = self.record_and_verify(folder, "cancelled_anywhere.c", "early")
+            self.check_gaps(verified)
+            self.assertNotIn("not what the program did", verified.stdout)
+            self.assertIn("records are missing in 40 places", verified.stderr)
+
     def test_recording_handler_that_other_code_installs(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "foreign_handler.c")
