@@ -23,7 +23,8 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
     // struct trackway_module and struct trackway_thread of abi.h
     auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr});
-    auto *ThreadTy = StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamRegisters)});
+    auto *ThreadTy =
+        StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamHighHalves), ArrayType::get(I64, StreamValues)});
 
     RuntimeSymbols S;
     S.ModuleRecord = new GlobalVariable(M, ModuleTy, false, GlobalValue::InternalLinkage,
@@ -101,9 +102,10 @@ class Emitter {
         std::optional<unsigned> Continues; // unit whose record it takes the place of
         bool IsLocal = false;              // its id is one byte
         unsigned Segment = 0;
-        unsigned Correction = 0; // segment; 0: the unit expects nothing
-        unsigned Resume = 0;     // segment; 0: the unit doesn't check
-        unsigned End = 0;        // of the record, in bytes from its start
+        unsigned Correction = 0;    // segment; 0: the unit expects nothing
+        unsigned Resume = 0;        // segment; 0: the unit doesn't check
+        unsigned End = 0;           // of the record, in bytes from its start
+        bool CorrectsFirst = false; // what is expected can be compared before anything is stored
     };
 
     static constexpr unsigned idBytes(bool IsLocal) { return IsLocal ? 1 : 4; }
@@ -161,10 +163,22 @@ class Emitter {
         }
         R.Segment = addSegment(Id, std::move(Operations));
         if (hasExpectations(P, P.Units[U])) {
-            std::vector<Operation> Correction = skip(R.End + StreamEnd - idBytes(CorrectionId != 0));
+            R.CorrectsFirst = !R.Continues && isKnownAtHead(P.Units[U]);
+            std::vector<Operation> Correction;
+            if (!R.CorrectsFirst)
+                Correction = skip(R.End + StreamEnd - idBytes(CorrectionId != 0));
             append_range(Correction, correctionOperations(P, P.Units[U]));
             R.Correction = addSegment(CorrectionId, std::move(Correction));
         }
+    }
+
+    // Whether all that is expected is.
+    bool isKnownAtHead(const Unit &U) const {
+        const Instruction *Head = U.Operations.front().Anchor;
+        return all_of(U.Operations, [&](const Operation &O) {
+            auto *I = expectationOf(P, U, O) ? dyn_cast<Instruction>(P.Registers[O.Target].V) : nullptr;
+            return !I || I->getParent() != Head->getParent() || I->comesBefore(Head);
+        });
     }
 
     // Roots that nobody reads.
@@ -266,7 +280,11 @@ class Emitter {
             emitResume(Index, Head);
         if (!U.hasRecord())
             return;
-        if (!Recordings[Index].Continues)
+        const Recording &R = Recordings[Index];
+        if (R.CorrectsFirst)
+            emitCorrectionFirst(Index, Head);
+        B.SetInsertPoint(Head);
+        if (!R.Continues)
             B.CreateStore(B.CreateLoad(Ptr, Cursor), RecordStart);
         emitRecord(Index, B.CreateLoad(Ptr, RecordStart), B);
         for (const Operation &O : U.Operations)
@@ -288,7 +306,7 @@ class Emitter {
         }
         storeRoots(recordOperations(P, U), Start, Offset, nullptr);
         Head.CreateStore(at(Head, Start, R.End), Cursor);
-        if (R.Correction)
+        if (R.Correction && !R.CorrectsFirst)
             emitCorrection(Index, Start);
     }
 
@@ -328,6 +346,17 @@ class Emitter {
 
     // ---- Expectations ----
 
+    // if (an expectation failed) { store what makes them hold }
+    void emitCorrectionFirst(unsigned Index, Instruction *Head) {
+        const Unit &U = P.Units[Index];
+        IRBuilder<> B(Head);
+        Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Head, false, unlikely(F.getContext()));
+        IRBuilder<> C(Cold);
+        C.CreateStore(storeRecord(Recordings[Index].Correction, C.CreateLoad(Ptr, Cursor), Cold), Cursor);
+        rememberAll(U, Head, Cold);
+    }
+
+    // Where roots become known only later:
     // if (an expectation failed) { store what makes them hold, and the record again, behind the record and an id that
     // ends the stream; then let the correction begin at the record, which is skipped }
     //
@@ -384,20 +413,20 @@ class Emitter {
     }
 
     Value *likely(const Expectation &E, Type *T, IRBuilder<> &B) {
-        Value *Last = B.CreateLoad(T, memory(E, T, B), isOfStream(E));
+        Value *Last = B.CreateLoad(T, memory(E, T, B), E.OutlivesCalls);
         if (E.Step == 0)
             return Last;
         return T->isPointerTy() ? B.CreateConstGEP1_64(B.getInt8Ty(), Last, E.Step)
                                 : B.CreateAdd(Last, ConstantInt::getSigned(T, E.Step));
     }
 
-    // What threads remember changes only where an expectation failed.
+    // What a thread remembers without a step changes only where an expectation failed.
     void rememberAll(const Unit &U, Instruction *Behind, Instruction *Failed) {
         for (const Operation &O : U.Operations)
             if (const Expectation *E = expectationOf(P, U, O)) {
-                IRBuilder<> B(isOfStream(*E) ? Failed : Behind);
+                IRBuilder<> B(E->OutlivesCalls && E->Step == 0 ? Failed : Behind);
                 Value *Now = comparable(*E, P.Registers[O.Target], B);
-                B.CreateStore(Now, memory(*E, Now->getType(), B), isOfStream(*E));
+                B.CreateStore(Now, memory(*E, Now->getType(), B), E->OutlivesCalls);
             }
     }
 
@@ -420,12 +449,14 @@ class Emitter {
         return B.CreateTrunc(B.CreateLShr(B.CreatePtrToInt(R.V, B.getInt64Ty()), 32), B.getInt32Ty());
     }
 
-    static bool isOfStream(const Expectation &E) { return E.Remembered >= FirstStreamRegister; }
-
     // The program's memory for what the decoder holds in the register `Remembered`.
     Value *memory(const Expectation &E, Type *T, IRBuilder<> &At) {
-        if (isOfStream(E))
-            return At.CreateConstInBoundsGEP1_64(T, threadField(At, 2), E.Remembered - FirstStreamRegister);
+        if (E.OutlivesCalls) {
+            unsigned Place = E.Remembered - FirstStreamRegister;
+            return Place < StreamHighHalves
+                       ? At.CreateConstInBoundsGEP1_64(T, threadField(At, 2), Place)
+                       : At.CreateConstInBoundsGEP1_64(T, threadField(At, 3), Place - StreamHighHalves);
+        }
         AllocaInst *&Variable = Memory[E.Remembered];
         if (!Variable) {
             IRBuilder<> B(&F.getEntryBlock(), F.getEntryBlock().begin());

@@ -78,6 +78,20 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
     return std::nullopt;
 }
 
+// Each of its calls would forget what the one around it remembers.
+static bool callsItself(const Function &F) {
+    return any_of(F.users(), [&](const User *U) {
+        auto *Call = dyn_cast<CallBase>(U);
+        return Call && Call->getFunction() == &F;
+    });
+}
+
+static std::optional<Expectation> expectedHighHalf(const Root &R) {
+    if (!R.V->getType()->isPointerTy())
+        return std::nullopt;
+    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
+}
+
 std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
                                     const Decomposer &Decompose) {
     using Kind = Expectation::Kind;
@@ -88,13 +102,14 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
     const Loop *Outermost = outermostQuiet(L, Quiet);
     if (Outermost && R.width() >= 4) {
         if (comesFromOnePlace(R.V, *L, Decompose, 0))
-            return Expectation{Kind::SameValue, 0, Outermost};
+            return Expectation{Kind::SameValue, 0, Outermost, false};
         if (auto Step = commonStep(R, *L, Decompose))
-            return Expectation{Kind::SameValue, *Step, Outermost};
+            return Expectation{Kind::SameValue, *Step, Outermost, false};
     }
-    if (R.V->getType()->isPointerTy())
-        return Expectation{Kind::SameHighHalf, 0, nullptr};
-    return std::nullopt;
+    if (L && !Outermost && R.width() == 8 && !callsItself(*I->getFunction()))
+        if (auto Step = commonStep(R, *L, Decompose))
+            return Expectation{Kind::SameValue, *Step, L, true};
+    return expectedHighHalf(R);
 }
 
 bool holdsIn(const Expectation &E, const BasicBlock *BB) { return !E.In || E.In->contains(BB); }
@@ -105,7 +120,7 @@ class Expecter {
   public:
     Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
              const Decomposer &Decompose)
-        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose), NextStreamRegister(djbHash(F.getName())) {}
+        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
@@ -118,9 +133,13 @@ class Expecter {
                         Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
-        for (const Candidate &C : Candidates)
+        for (Candidate &C : Candidates) {
+            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues)
+                if (auto Half = expectedHighHalf(P.Registers[C.R]))
+                    C.E = *Half;
             if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
                 expect(C.R, C.E);
+        }
         for (const Unit &U : P.Units)
             dropUsedBefore(U);
     }
@@ -128,6 +147,8 @@ class Expecter {
   private:
     // Each keeps a variable alive throughout its loop: more than this cost the program more than they save.
     static constexpr unsigned MaxExpectations = 16;
+    // The functions that it calls need some, too.
+    static constexpr unsigned MaxStreamValues = 3;
 
     struct Candidate {
         Register R;
@@ -147,14 +168,15 @@ class Expecter {
 
     void expect(Register R, Expectation E) {
         Root Whole = P.Registers[R];
-        E.Remembered = R;
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
-            // Neighbours, for pointers of one function may lie far apart.
-            E.Remembered = FirstStreamRegister + NextStreamRegister++ % StreamRegisters;
+            E.Remembered = FirstStreamRegister + (NameHash + HighHalves++) % StreamHighHalves;
+        } else if (E.OutlivesCalls) {
+            E.Remembered = FirstStreamRegister + StreamHighHalves + (NameHash + Values++) % StreamValues;
         } else {
-            forgetBefore(*E.In, E.Remembered);
+            E.Remembered = R;
+            forgetBefore(*E.In, R);
         }
         P.Expectations[R] = E;
     }
@@ -196,7 +218,9 @@ class Expecter {
     const LoopInfo &LI;
     const DenseSet<const Loop *> &Quiet;
     const Decomposer &Decompose;
-    uint32_t NextStreamRegister;
+    // Neighbours, for pointers of one function may lie far apart; and mostly not those of the functions around it.
+    uint32_t NameHash;
+    unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
 };
 
 } // namespace
@@ -230,10 +254,10 @@ static Operation operation(Operation::Kind K, const Operation &Like, Register Ta
     return O;
 }
 
-// register = high half + low half
-static Operation joinHalves(const Operation &Like, const Expectation &E) {
-    Operation O = operation(Operation::Kind::Set, Like, Like.Target);
-    O.A.Terms = {{E.Remembered, 1}, {E.Low, 1}};
+// register = Σ terms
+static Operation set(const Operation &Like, Register Target, ArrayRef<std::pair<Register, int64_t>> Terms) {
+    Operation O = operation(Operation::Kind::Set, Like, Target);
+    O.A.Terms.assign(Terms.begin(), Terms.end());
     return O;
 }
 
@@ -251,9 +275,12 @@ std::vector<Operation> recordOperations(const Plan &P, const Unit &U) {
             Result.push_back(O);
         } else if (E->K == Expectation::Kind::SameHighHalf) {
             Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
-            Result.push_back(joinHalves(O, *E));
-        } else if (E->Step != 0) {
-            Result.push_back(step(O, O.Target, E->Step));
+            Result.push_back(set(O, O.Target, {{E->Remembered, 1}, {E->Low, 1}}));
+        } else {
+            if (E->Step != 0)
+                Result.push_back(step(O, E->Remembered, E->Step));
+            if (E->OutlivesCalls)
+                Result.push_back(set(O, O.Target, {{E->Remembered, 1}}));
         }
     }
     return Result;
@@ -267,13 +294,13 @@ std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
             continue;
         if (E->K == Expectation::Kind::SameHighHalf) {
             Result.push_back(operation(Operation::Kind::LogRoot, O, E->High));
-            Operation Remember = operation(Operation::Kind::Set, O, E->Remembered);
-            Remember.A.Terms = {{E->High, int64_t(1) << 32}};
-            Result.push_back(Remember);
+            Result.push_back(set(O, E->Remembered, {{E->High, int64_t(1) << 32}}));
         } else {
             Result.push_back(O);
+            if (E->OutlivesCalls)
+                Result.push_back(set(O, E->Remembered, {{O.Target, 1}}));
             if (E->Step != 0)
-                Result.push_back(step(O, O.Target, -E->Step));
+                Result.push_back(step(O, E->Remembered, -E->Step));
         }
     }
     return Result;

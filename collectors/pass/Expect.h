@@ -2,7 +2,8 @@
 //
 // The program remembers what the decoder knows of such a root and compares: where an expectation of a unit fails, it
 // stores a correction before the record, after which the expectation holds. What a quiet loop makes likely is
-// remembered in variables as long as the loop runs, high halves of pointers in thread-local memory throughout.
+// remembered in variables as long as the loop runs. What outlives calls, high halves of pointers and what other loops
+// advance by one constant, is remembered in thread-local memory.
 #pragma once
 
 #include "Plan.h"

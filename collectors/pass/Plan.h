@@ -23,10 +23,12 @@ namespace trackway {
 
 using Register = unsigned;
 
-// Registers from here on are the stream's: they outlive calls. The program has what they hold in `high_halves` of
-// struct trackway_thread (abi.h).
+// Registers from here on are the stream's: they outlive calls. The program has what they hold in struct trackway_thread
+// (abi.h): first those that hold high halves of pointers, then those that hold values.
 constexpr Register FirstStreamRegister = 1U << 20;
-constexpr unsigned StreamRegisters = 32;
+constexpr unsigned StreamHighHalves = 24;
+constexpr unsigned StreamValues = 8;
+constexpr unsigned StreamRegisters = StreamHighHalves + StreamValues;
 // A function's own ones and the stream's (docs/format.md, section 2.1).
 constexpr unsigned MaxRegisters = 65535;
 
@@ -122,8 +124,9 @@ struct Expectation {
 
     Kind K;
     int64_t Step = 0;           // SameValue: what is expected is the last value + this
-    const llvm::Loop *In;       // SameValue: the quiet loop in which it is expected
-    Register Remembered = 0;    // holds what is expected: the last value, or, of the stream, the high half × 2^32
+    const llvm::Loop *In;       // SameValue: the loop in which it is expected
+    bool OutlivesCalls;         // a register of the stream remembers it
+    Register Remembered = 0;    // holds what is expected: the last value, or the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
 };
 

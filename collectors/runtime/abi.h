@@ -25,12 +25,14 @@ struct trackway_module {
 };
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. `high_halves` is what the decoder of the present buffer holds in
-// the stream's registers, divided by 2^32. All are 0 in a new thread, and the halves in a fresh buffer.
+// `cursor >= limit` calls `__trackway_flush` first. The rest is what the decoder of the present buffer holds in the
+// stream's registers: in the first 24, divided by 2^32, `high_halves`, then `values`. All are 0 in a new thread, and the
+// registers in a fresh buffer.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
-    uint32_t high_halves[32];
+    uint32_t high_halves[24];
+    uint64_t values[8];
 };
 
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
