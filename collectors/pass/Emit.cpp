@@ -297,13 +297,9 @@ class Emitter {
         const Unit &U = P.Units[Index];
         const Recording &R = Recordings[Index];
         unsigned Offset = idBytes(R.IsLocal);
-        if (R.Continues) {
-            const Recording &Prefix = Recordings[*R.Continues];
-            Offset = Prefix.End;
-            replaceId(Prefix.Segment, R.Segment, Start, Head);
-        } else {
-            storeId(R.Segment, Start, Head);
-        }
+        if (R.Continues)
+            Offset = Recordings[*R.Continues].End;
+        storeId(R.Segment, Start, Head);
         storeRoots(recordOperations(P, U), Start, Offset, nullptr);
         Head.CreateStore(at(Head, Start, R.End), Cursor);
         if (R.Correction && !R.CorrectsFirst)
@@ -334,14 +330,6 @@ class Emitter {
             B.CreateAlignedStore(B.getInt8(LocalId), Start, Align(1));
         else
             storeGlobalId(B, Start, Segment);
-    }
-
-    // Global ids differ by what is known now.
-    void replaceId(unsigned Old, unsigned New, Value *Start, IRBuilder<> &B) {
-        if (Segments[New].LocalId)
-            return storeId(New, Start, B);
-        Value *Id = B.CreateAlignedLoad(B.getInt32Ty(), Start, Align(1));
-        B.CreateAlignedStore(B.CreateAdd(Id, B.getInt32((New - Old) << 8)), Start, Align(1));
     }
 
     // ---- Expectations ----

@@ -269,7 +269,7 @@ class ModuleRecorder {
         IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
         // Fails to link with a runtime of another version.
         auto *Version =
-            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_2");
+            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_3");
         FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
         B.CreateCall(Register, {Runtime.ModuleRecord, Version});
         B.CreateRetVoid();

@@ -241,6 +241,10 @@ VISIBLE void __trackway_came_back(void) {
     uint64_t signals = block_signals();
     keep_room(stream);
     note_cut_records(stream);
+    // What the thread remembers of the stream's registers may have been in those records: a fresh buffer begins with
+    // none.
+    __trackway_hand_over(&stream->records, stream->rest.cursor, 0);
+    switch_to(&__trackway_own, stream, (struct trackway_thread){.cursor = NULL});
     restore_signals(signals);
 }
 

@@ -68,6 +68,42 @@ done:
   ret void
 }
 
+; A loop that calls loses the function's registers: what it advances by one constant is remembered across its calls.
+define void @calls(ptr %first, ptr %last) {
+; CHECK-LABEL: function calls
+; CHECK: root {{r[0-9]+}} = %at : 8, repeats plus 4 across calls{{$}}
+entry:
+  br label %loop
+loop:
+  %at = phi ptr [ %first, %entry ], [ %next, %loop ]
+  store i32 1, ptr %at
+  call void @used()
+  %next = getelementptr i8, ptr %at, i64 4
+  %more = icmp ne ptr %next, %last
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
+declare void @used()
+
+; But not if the function calls itself, which would remember something else.
+define void @calls_itself(ptr %first, ptr %last) {
+; CHECK-LABEL: function calls_itself
+; CHECK: root {{r[0-9]+}} = %at : 8, high half repeats{{$}}
+entry:
+  br label %loop
+loop:
+  %at = phi ptr [ %first, %entry ], [ %next, %loop ]
+  store i32 1, ptr %at
+  call void @calls_itself(ptr %first, ptr %at)
+  %next = getelementptr i8, ptr %at, i64 4
+  %more = icmp ne ptr %next, %last
+  br i1 %more, label %loop, label %done
+done:
+  ret void
+}
+
 ; Outside of a loop nothing is expected.
 define void @once(ptr %g) {
 ; CHECK-LABEL: function once
