@@ -325,9 +325,10 @@ class Emitter {
         return at(B, Start, Id + rootBytes(Segments[Segment].Operations));
     }
 
+    // Volatile, since an optimiser would drop an id that all ways replace: it counts where none of them is reached.
     void storeId(unsigned Segment, Value *Start, IRBuilder<> &B) {
         if (uint8_t LocalId = Segments[Segment].LocalId)
-            B.CreateAlignedStore(B.getInt8(LocalId), Start, Align(1));
+            B.CreateAlignedStore(B.getInt8(LocalId), Start, Align(1), /*isVolatile=*/true);
         else
             storeGlobalId(B, Start, Segment);
     }
@@ -489,7 +490,7 @@ class Emitter {
     void storeGlobalId(IRBuilder<> &B, Value *Start, unsigned Segment) {
         Value *Base = B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
         Value *Id = B.CreateAdd(Base, B.getInt32((FirstSegment + Segment) << 8));
-        B.CreateAlignedStore(Id, Start, Align(1));
+        B.CreateAlignedStore(Id, Start, Align(1), /*isVolatile=*/true);
     }
 
     static Value *at(IRBuilder<> &B, Value *Start, unsigned Offset) {

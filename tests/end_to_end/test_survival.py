@@ -247,6 +247,16 @@ class Crashes(unittest.TestCase):
     def test_null_pointer(self):
         self.check("null", 128 + signal.SIGSEGV)
 
+    def test_before_branch_with_link_time_optimisation(self):
+        """No optimiser drops what one of the branches would replace. Without the oracle, whose calls would keep it."""
+        with tools.folder() as folder:
+            options = ("-O2", "-g", "-flto=full", "-fuse-ld=lld", "-pthread")
+            traced = tools.compile_traced(f"{folder}/traced", [SOURCES / "crashes.cpp"], *options, oracle=False)
+            recorded = tools.record(f"{folder}/trace", traced, "branch", check=False)
+            self.assertEqual(recorded.returncode, 128 + signal.SIGSEGV)
+            dumped = tools.trackway("dump", f"{folder}/trace").stdout.splitlines()
+            self.assertEqual(sum("fault_before_branch" in line and "store" in line for line in dumped), 2)
+
     def test_stack_overflow(self):
         self.check("overflow", 128 + signal.SIGSEGV)
 

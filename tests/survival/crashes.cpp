@@ -39,12 +39,27 @@ static void handle_fault() {
     sigaction(SIGSEGV, &action, nullptr);
 }
 
-int main(int, char **arguments) {
+// What is recorded of its first block stands as long as neither branch is reached.
+__attribute__((noinline)) static void fault_before_branch(int *own, int *null, bool first) {
+    own[0] = 1;
+    *null = 2;
+    if (first)
+        own[1] = 3;
+    else
+        reinterpret_cast<char *>(own)[4] = 4;
+}
+
+int main(int argc, char **arguments) {
     const char *how = arguments[1];
     volatile unsigned long zero = 0;
     compute();
     if (std::strstr(how, "handled"))
         handle_fault();
+    if (std::strcmp(how, "branch") == 0) {
+        int own[3];
+        fault_before_branch(own, reinterpret_cast<int *>(zero), argc > 2);
+        std::printf("%d\n", own[1]);
+    }
     if (std::strstr(how, "null"))
         *reinterpret_cast<volatile int *>(zero) = 1;
     if (std::strstr(how, "overflow"))

@@ -25,7 +25,7 @@ done:
 ; CHECK: [[START:%.*]] = phi ptr [ [[FRESH]], {{.*}} ], [ [[CURSOR]], {{.*}} ]
 ; CHECK-NEXT: [[BASE:%.*]] = load i32, ptr @trackway.module
 ; CHECK-NEXT: [[ID:%.*]] = add i32 [[BASE]], 0
-; CHECK-NEXT: store i32 [[ID]], ptr [[START]], align 1
+; CHECK-NEXT: store volatile i32 [[ID]], ptr [[START]], align 1
 ; CHECK-NEXT: [[SLOT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 4
 ; CHECK-NEXT: store i32 %n, ptr [[SLOT]], align 1
 ; CHECK: store i32 1, ptr %at
@@ -33,7 +33,7 @@ done:
 ; CHECK-LABEL: more:
 ; CHECK-NEXT: [[BASE:%.*]] = load i32, ptr @trackway.module
 ; CHECK-NEXT: [[BOTH:%.*]] = add i32 [[BASE]], 256
-; CHECK-NEXT: store i32 [[BOTH]], ptr [[START]], align 1
+; CHECK-NEXT: store volatile i32 [[BOTH]], ptr [[START]], align 1
 ; CHECK: %i = load i32, ptr %at
 ; CHECK: [[SECOND:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 8
 ; CHECK-NEXT: store i32 %i, ptr [[SECOND]], align 1
@@ -56,7 +56,7 @@ define void @g(ptr %p) {
 ; CHECK-NEXT: br i1 [[DIFFERS]], label %[[CORRECT:[0-9]+]], label %[[RECORD:[0-9]+]]
 ; What corrects it is a record of its own, before.
 ; CHECK: [[CORRECT]]:
-; CHECK: store i32 {{%.*}}, ptr [[START:%.*]], align 1
+; CHECK: store volatile i32 {{%.*}}, ptr [[START:%.*]], align 1
 ; CHECK: [[ROOT:%.*]] = getelementptr inbounds i8, ptr [[START]], i32 4
 ; CHECK-NEXT: store i32 {{%.*}}, ptr [[ROOT]], align 1
 ; CHECK: store volatile i32 {{.*}}, ptr
@@ -85,7 +85,7 @@ define void @late(ptr %g) {
 ; CHECK: fence syncscope("singlethread") seq_cst
 ; CHECK-NEXT: [[BASE:%.*]] = load i32, ptr @trackway.module
 ; CHECK-NEXT: [[ID:%.*]] = add i32 [[BASE]]
-; CHECK-NEXT: store i32 [[ID]], ptr [[START]], align 1
+; CHECK-NEXT: store volatile i32 [[ID]], ptr [[START]], align 1
 ; CHECK: store volatile i32 {{.*}}, ptr
 
 ; In a loop ids have one byte, which the next unit's replaces. An expectation that fails there repeats the whole record.
@@ -113,10 +113,10 @@ done:
 
 ; CHECK-LABEL: define internal void @h.traced(
 ; CHECK: loop:
-; CHECK: store i8 [[FIRST:[0-9]+]], ptr [[START:%.*]], align 1
+; CHECK: store volatile i8 [[FIRST:[0-9]+]], ptr [[START:%.*]], align 1
 ; CHECK: store i16 %a, ptr
 ; CHECK: more:
-; CHECK: store i8 {{[0-9]+}}, ptr [[START]], align 1
+; CHECK: store volatile i8 {{[0-9]+}}, ptr [[START]], align 1
 ; CHECK: [[DIFFERS:%.*]] = icmp ne ptr %r, %{{.*}}
 ; CHECK-NEXT: br i1 [[DIFFERS]], label %[[CORRECT:[0-9]+]], label
 ; CHECK: [[CORRECT]]:
@@ -124,7 +124,7 @@ done:
 ; CHECK-NEXT: store ptr %r, ptr [[ROOT]], align 1
 ; CHECK-NEXT: getelementptr inbounds i8, ptr [[START]], i32 15
 ; CHECK: fence syncscope("singlethread") seq_cst
-; CHECK-NEXT: store i8 {{[0-9]+}}, ptr [[START]], align 1
+; CHECK-NEXT: store volatile i8 {{[0-9]+}}, ptr [[START]], align 1
 ; CHECK: declare void @__trackway_register(ptr, ptr)
 
 @table = external global [100 x i8]
