@@ -9,17 +9,20 @@ use crate::cache::LineHash;
 /// Bits for the parts of a line: bytes of lines of up to 64 bytes, equal parts of longer ones.
 pub(super) const PARTS: u64 = 64;
 
-/// What a thread did with a line.
+/// No sharer, no thread.
+const NONE: u32 = u32::MAX;
+
+/// What a thread did with a line. Traces have these by the million: so what follows from other fields isn't kept.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sharer {
     pub thread: u32,
-    /// Has had the line since another one wrote it last.
-    holds: bool,
+    /// Position of the line's next one in [`Lines::more`], or [`NONE`].
+    next: u32,
     /// The thread's latest access took place no later.
     until_ns: u64,
     /// Number of the latest access, among those of all lines.
     at: u64,
-    /// Parts that it accessed, and that it wrote, since it has the line.
+    /// Parts that it accessed, and that it wrote, since it has the line: since another thread wrote it last.
     accessed: u64,
     written: u64,
     /// Of the latest access, and of the latest write.
@@ -33,12 +36,11 @@ pub(super) struct Sharer {
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub process: u32,
+    /// Thread that wrote last, or [`NONE`].
+    writer: u32,
     pub number: u64,
-    /// Which of the sharers wrote last.
-    writer: Option<u32>,
     /// Most lines have one.
     first: Sharer,
-    others: Vec<Sharer>,
 }
 
 /// An access to a line, as far as sharing goes.
@@ -70,7 +72,7 @@ impl Sharer {
     fn new(access: &Access) -> Sharer {
         Sharer {
             thread: access.thread,
-            holds: false,
+            next: NONE,
             until_ns: 0,
             at: 0,
             accessed: 0,
@@ -84,7 +86,6 @@ impl Sharer {
 
     #[inline]
     fn add(&mut self, access: &Access, at: u64) {
-        self.holds = true;
         self.at = at;
         self.until_ns = self.until_ns.max(access.until_ns);
         self.accessed |= access.parts;
@@ -98,8 +99,11 @@ impl Sharer {
         }
     }
 
+    fn holds(&self) -> bool {
+        self.accessed != 0
+    }
+
     fn lose(&mut self) {
-        self.holds = false;
         self.accessed = 0;
         self.written = 0;
     }
@@ -122,72 +126,80 @@ impl Line {
     fn new(process: u32, number: u64, access: &Access) -> Line {
         Line {
             process,
+            writer: NONE,
             number,
-            writer: None,
             first: Sharer::new(access),
-            others: Vec::new(),
         }
     }
 
-    pub fn sharers(&self) -> impl Iterator<Item = &Sharer> {
-        std::iter::once(&self.first).chain(&self.others)
+    fn sharers<'a>(&'a self, more: &'a [Sharer]) -> impl Iterator<Item = &'a Sharer> {
+        std::iter::successors(Some(&self.first), |sharer| more.get(sharer.next as usize))
     }
 
-    fn sharers_mut(&mut self) -> impl Iterator<Item = &mut Sharer> {
-        std::iter::once(&mut self.first).chain(&mut self.others)
+    fn for_sharers(&mut self, more: &mut [Sharer], mut visit: impl FnMut(&mut Sharer)) {
+        visit(&mut self.first);
+        let mut next = self.first.next;
+        while let Some(sharer) = more.get_mut(next as usize) {
+            visit(sharer);
+            next = sharer.next;
+        }
     }
 
-    fn sharer(&mut self, access: &Access) -> &mut Sharer {
+    fn sharer<'a>(&'a mut self, more: &'a mut Vec<Sharer>, access: &Access) -> &'a mut Sharer {
         if self.first.thread == access.thread {
             return &mut self.first;
         }
-        let position = self
-            .others
-            .iter()
-            .position(|sharer| sharer.thread == access.thread);
-        let position = position.unwrap_or_else(|| {
-            // Of many lines, each with few sharers: no room for more.
-            self.others.reserve_exact(1);
-            self.others.push(Sharer::new(access));
-            self.others.len() - 1
-        });
-        &mut self.others[position]
+        let mut at = self.first.next;
+        while at != NONE && more[at as usize].thread != access.thread {
+            at = more[at as usize].next;
+        }
+        if at == NONE {
+            at = more.len() as u32;
+            let next = std::mem::replace(&mut self.first.next, at);
+            more.push(Sharer {
+                next,
+                ..Sharer::new(access)
+            });
+        }
+        &mut more[at as usize]
     }
 
     /// Makes the thread hold the line; says whether another one had to hand it over.
     #[inline]
-    fn access(&mut self, access: &Access, at: u64) -> Option<HandOver> {
-        let is_alone = self.others.is_empty() && self.first.thread == access.thread;
+    fn access(&mut self, more: &mut Vec<Sharer>, access: &Access, at: u64) -> Option<HandOver> {
+        let is_alone = self.first.next == NONE && self.first.thread == access.thread;
         let hand_over = match (is_alone, access.writes) {
             (true, _) => None,
-            (false, true) => self.taken_from_all(access),
-            (false, false) => self.taken_from_writer(access),
+            (false, true) => self.taken_from_all(more, access),
+            (false, false) => self.taken_from_writer(more, access),
         };
-        self.sharer(access).add(access, at);
+        self.sharer(more, access).add(access, at);
         if access.writes {
-            self.writer = Some(access.thread);
+            self.writer = access.thread;
         }
         hand_over
     }
 
     /// Another thread's write is read for the first time.
-    fn taken_from_writer(&mut self, access: &Access) -> Option<HandOver> {
-        let writer = self.writer.filter(|writer| *writer != access.thread)?;
-        let mut sharers = self.sharers();
-        if sharers.any(|sharer| sharer.thread == access.thread && sharer.holds) {
+    fn taken_from_writer(&self, more: &[Sharer], access: &Access) -> Option<HandOver> {
+        if self.writer == NONE || self.writer == access.thread {
             return None;
         }
-        let writer = self.sharers().find(|sharer| sharer.thread == writer)?;
+        let mut sharers = self.sharers(more);
+        if sharers.any(|sharer| sharer.thread == access.thread && sharer.holds()) {
+            return None;
+        }
+        let writer = self.sharers(more).find(|sharer| sharer.thread == self.writer)?;
         Some(writer.hands_over(access))
     }
 
     /// Other threads have read or written the line since this one wrote it. It comes from the one that did so last.
-    fn taken_from_all(&mut self, access: &Access) -> Option<HandOver> {
+    fn taken_from_all(&mut self, more: &mut [Sharer], access: &Access) -> Option<HandOver> {
         let mut latest: Option<(u64, HandOver)> = None;
         let (mut certain, mut is_false) = (true, true);
-        for sharer in self.sharers_mut() {
-            if sharer.thread == access.thread || !sharer.holds {
-                continue;
+        self.for_sharers(more, |sharer| {
+            if sharer.thread == access.thread || !sharer.holds() {
+                return;
             }
             let hand_over = sharer.hands_over(access);
             certain &= hand_over.certain;
@@ -196,7 +208,7 @@ impl Line {
                 latest = Some((sharer.at, hand_over));
             }
             sharer.lose();
-        }
+        });
         latest.map(|(_, latest)| HandOver {
             certain,
             is_false,
@@ -209,6 +221,8 @@ impl Line {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     lines: Vec<Line>,
+    /// All sharers but the first one of each line.
+    more: Vec<Sharer>,
     /// By process and number.
     positions: HashMap<(u32, u64), u32, LineHash>,
     /// Of the latest access.
@@ -227,7 +241,7 @@ impl Lines {
         }
         self.count += 1;
         let line = &mut self.lines[self.latest as usize];
-        (self.latest, line.access(access, self.count))
+        (self.latest, line.access(&mut self.more, access, self.count))
     }
 
     fn find(&mut self, process: u32, number: u64, access: &Access) -> u32 {
@@ -239,6 +253,10 @@ impl Lines {
 
     pub fn all(&self) -> &[Line] {
         &self.lines
+    }
+
+    pub fn sharers<'a>(&'a self, line: &'a Line) -> impl Iterator<Item = &'a Sharer> {
+        line.sharers(&self.more)
     }
 }
 

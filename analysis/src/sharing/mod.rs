@@ -1,17 +1,18 @@
 //! Cache lines that threads take from each other.
 
 mod lines;
+mod passages;
 mod tables;
 mod totals;
 
-use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use trackway_trace::{Batch, Program, SiteId, Trace};
+use trackway_trace::{Batch, Program, Trace};
 
 use crate::misses::Grouping;
 use crate::{Analysis, Findings, Order};
 use lines::{Access, HandOver, Lines, PARTS};
+use passages::{Passage, Passages};
 
 /// Counts how often cache lines go from thread to thread, by the places that take them and had them.
 #[derive(Debug, Clone)]
@@ -58,21 +59,11 @@ impl AddAssign<&HandOvers> for HandOvers {
     }
 }
 
-/// A line that goes from a place to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct Passage {
-    line: u32,
-    from: SiteId,
-    to: SiteId,
-    from_thread: u32,
-    to_thread: u32,
-}
-
 /// Who holds which line, and what was handed over so far.
 #[derive(Default)]
 pub struct SharingShard {
     lines: Lines,
-    passages: HashMap<Passage, HandOvers>,
+    passages: Passages,
 }
 
 impl Sharing {
@@ -108,14 +99,12 @@ impl Sharing {
             let (line, hand_over) = shard.lines.access(batch.process, number, &access);
             if let Some(hand_over) = hand_over {
                 let passage = Passage {
-                    line,
                     from: hand_over.from_site,
                     to: site,
                     from_thread: hand_over.from_thread,
                     to_thread: batch.stream,
                 };
-                let counts = shard.passages.entry(passage).or_default();
-                counts.count(access.writes, &hand_over);
+                shard.passages.count(line, passage, access.writes, &hand_over);
             }
         }
     }

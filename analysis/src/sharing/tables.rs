@@ -1,6 +1,5 @@
 //! What was shared: by field, by line of source, by the two places between which lines go, by cache line and by thread.
 
-use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
 use super::lines::{Line, Sharer};
-use super::totals::{group_by, total, Group};
+use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
 use super::{HandOvers, SharingShard};
 use crate::misses::{group, Grouping};
 use crate::names::{written_in, Names};
@@ -40,16 +39,16 @@ pub(super) fn findings(
         directory: Path::new(&trace.meta().working_directory),
         line_bytes,
         top,
-        total: total(shard),
+        total: shard.passages.total(),
     };
-    let cache_lines = group_by(shard, |passage| passage.line);
+    let (cache_lines, all_lines) = most_shared_lines(&shard.passages, top);
     let mut tables: Vec<Table> = groupings.iter().filter_map(|&by| presenter.table(by)).collect();
     tables.extend([
         presenter.pairs(),
-        presenter.cache_lines(&cache_lines),
+        presenter.cache_lines(&cache_lines, all_lines),
         presenter.shared_lines(&cache_lines),
         presenter.thread_pairs(),
-        presenter.sharing(),
+        presenter.sharing(all_lines),
     ]);
     Findings {
         answer: Some(presenter.answer()),
@@ -89,7 +88,7 @@ impl<'t> Tables<'t> {
 
     /// By what the site is that takes the line.
     fn taken_by<K: Eq + Hash + Clone>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
-        group_by(self.shard, |passage| key(self.program.site(passage.to)))
+        group_by(&self.shard.passages, |passage| key(self.program.site(passage.to)))
     }
 
     fn fields(&self) -> Table {
@@ -155,7 +154,7 @@ impl<'t> Tables<'t> {
 
     fn pairs(&self) -> Table {
         let place = |site| group::line_key(self.program, self.program.site(site));
-        let pairs = group_by(self.shard, |passage| {
+        let pairs = group_by(&self.shard.passages, |passage| {
             let field = group::field_key(self.program, self.program.site(passage.to));
             (field, place(passage.from), place(passage.to))
         });
@@ -178,50 +177,57 @@ impl<'t> Tables<'t> {
         format!("{}:{line}", self.path(file))
     }
 
-    fn cache_lines(&self, lines: &[Group<u32>]) -> Table {
+    fn cache_lines(&self, lines: &[Group<u32>], all: usize) -> Table {
         let line = |group: &Group<u32>| &self.shard.lines.all()[group.key as usize];
-        self.build("cache_lines", "Cache lines by hand-overs", lines, |builder| {
-            builder
-                .integer("process", "process", Unit::Number, |group| {
-                    line(group).process.into()
-                })
-                .text("line_address", "cache line", |group| self.address(line(group)))
-                .text("field", "field", |group| self.field(group.main_site))
-                .integer("sharers", "sharers", Unit::Count, |group| {
-                    line(group).sharers().count() as u64
-                })
-                .integer("most_accesses", "most accesses", Unit::Count, |group| {
-                    most_accesses(line(group))[0]
-                })
-                .integer("second_most", "second most", Unit::Count, |group| {
-                    most_accesses(line(group))[1]
-                })
-                .text("uniform", "uniform", |group| {
-                    let [most, second] = most_accesses(line(group));
-                    if most < second.saturating_mul(2) {
-                        "yes"
-                    } else {
-                        "no"
-                    }
-                })
-        })
+        self.build_part(
+            "cache_lines",
+            "Cache lines by hand-overs",
+            lines,
+            all,
+            |builder| {
+                builder
+                    .integer("process", "process", Unit::Number, |group| {
+                        line(group).process.into()
+                    })
+                    .text("line_address", "cache line", |group| self.address(line(group)))
+                    .text("field", "field", |group| self.field(group.main_site))
+                    .integer("sharers", "sharers", Unit::Count, |group| {
+                        self.shard.lines.sharers(line(group)).count() as u64
+                    })
+                    .integer("most_accesses", "most accesses", Unit::Count, |group| {
+                        self.most_accesses(line(group))[0]
+                    })
+                    .integer("second_most", "second most", Unit::Count, |group| {
+                        self.most_accesses(line(group))[1]
+                    })
+                    .text("uniform", "uniform", |group| {
+                        let [most, second] = self.most_accesses(line(group));
+                        if most < second.saturating_mul(2) {
+                            "yes"
+                        } else {
+                            "no"
+                        }
+                    })
+            },
+        )
     }
 
     /// Of the lines that are shown, what each thread did with them and took.
     fn shared_lines(&self, lines: &[Group<u32>]) -> Table {
-        let taken = group_by(self.shard, |passage| (passage.line, passage.to_thread));
-        let taken: HashMap<(u32, u32), HandOvers> =
-            taken.into_iter().map(|group| (group.key, group.counts)).collect();
+        let taken = taken_of_lines(&self.shard.passages, lines.iter().map(|group| group.key));
         let all = self.shard.lines.all();
+        let sharers = |line: u32| self.shard.lines.sharers(&all[line as usize]);
         let of_line = |group: &'_ Group<u32>| {
             let (line, site) = (group.key, group.main_site);
             let row = |sharer: &Sharer| {
                 let counts = taken.get(&(line, sharer.thread)).copied().unwrap_or_default();
                 (line, site, *sharer, counts)
             };
-            all[line as usize].sharers().map(row).collect::<Vec<_>>()
+            let mut rows: Vec<_> = sharers(line).map(row).collect();
+            rows.sort_by_key(|row| row.2.thread);
+            rows
         };
-        let rows: Vec<_> = self.cut(lines).iter().flat_map(of_line).collect();
+        let rows: Vec<_> = lines.iter().flat_map(of_line).collect();
         let line = |number: u32| &all[number as usize];
         TableBuilder::new(
             "shared_lines",
@@ -243,7 +249,9 @@ impl<'t> Tables<'t> {
     }
 
     fn thread_pairs(&self) -> Table {
-        let pairs = group_by(self.shard, |passage| (passage.from_thread, passage.to_thread));
+        let pairs = group_by(&self.shard.passages, |passage| {
+            (passage.from_thread, passage.to_thread)
+        });
         self.build(
             "thread_pairs",
             "From thread to thread, by hand-overs",
@@ -265,8 +273,7 @@ impl<'t> Tables<'t> {
         )
     }
 
-    fn sharing(&self) -> Table {
-        let taken: HashSet<u32> = self.shard.passages.keys().map(|passage| passage.line).collect();
+    fn sharing(&self, handed_over: usize) -> Table {
         let total = self.total;
         TableBuilder::new("sharing", "Sharing", &[()])
             .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {
@@ -276,7 +283,7 @@ impl<'t> Tables<'t> {
                 self.shard.lines.all().len() as u64
             })
             .integer("handed_over", "of them handed over", Unit::Count, |()| {
-                taken.len() as u64
+                handed_over as u64
             })
             .integer("read_hand_overs", "hand-overs to read", Unit::Count, |()| {
                 total.reads
@@ -302,13 +309,25 @@ impl<'t> Tables<'t> {
         groups: &[Group<K>],
         name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
     ) -> Table {
-        let shown = self.cut(groups);
-        let cut = if shown.len() < groups.len() {
-            format!(", {} of {}", shown.len(), groups.len())
+        let shown = &groups[..groups.len().min(self.top)];
+        self.build_part(name, title, shown, groups.len(), name_columns)
+    }
+
+    /// Of so many groups those that are shown.
+    fn build_part<K>(
+        &self,
+        name: &str,
+        title: &str,
+        shown: &[Group<K>],
+        all: usize,
+        name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
+    ) -> Table {
+        let cut = if shown.len() < all {
+            format!(", {} of {all}", shown.len())
         } else {
             String::new()
         };
-        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown).total_rows(groups.len()))
+        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown).total_rows(all))
             .integer("read_hand_overs", "to read", Unit::Count, |group| {
                 group.counts.reads
             })
@@ -322,17 +341,11 @@ impl<'t> Tables<'t> {
             .share("certain", "certain", |group| {
                 (group.counts.certain, group.counts.all())
             })
-            .integer("cache_lines", "cache lines", Unit::Count, |group| {
-                group.lines.len() as u64
-            })
+            .integer("cache_lines", "cache lines", Unit::Count, |group| group.lines)
             .integer("threads", "threads", Unit::Count, |group| {
                 group.threads.len() as u64
             })
             .build()
-    }
-
-    fn cut<'g, K>(&self, groups: &'g [Group<K>]) -> &'g [Group<K>] {
-        &groups[..groups.len().min(self.top)]
     }
 
     fn address(&self, line: &Line) -> String {
@@ -345,15 +358,16 @@ impl<'t> Tables<'t> {
         let inside = Path::new(text).strip_prefix(self.directory).ok();
         inside.and_then(Path::to_str).unwrap_or(text).to_owned()
     }
-}
 
-/// By the threads that have most.
-fn most_accesses(line: &Line) -> [u64; 2] {
-    line.sharers().fold([0, 0], |[most, second], sharer| {
-        let count = sharer.reads + sharer.writes;
-        match count > most {
-            true => [count, most],
-            false => [most, second.max(count)],
-        }
-    })
+    /// By the threads that have most.
+    fn most_accesses(&self, line: &Line) -> [u64; 2] {
+        let sharers = self.shard.lines.sharers(line);
+        sharers.fold([0, 0], |[most, second], sharer| {
+            let count = sharer.reads + sharer.writes;
+            match count > most {
+                true => [count, most],
+                false => [most, second.max(count)],
+            }
+        })
+    }
 }
