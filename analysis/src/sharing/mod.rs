@@ -99,12 +99,13 @@ impl Sharing {
             let (line, hand_over) = shard.lines.access(batch.process, number, &access);
             if let Some(hand_over) = hand_over {
                 let passage = Passage {
+                    line,
                     from: hand_over.from_site,
                     to: site,
                     from_thread: hand_over.from_thread,
                     to_thread: batch.stream,
                 };
-                shard.passages.count(line, passage, access.writes, &hand_over);
+                shard.passages.count(passage, access.writes, &hand_over);
             }
         }
     }
@@ -145,7 +146,7 @@ impl Analysis for Sharing {
     }
 
     fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
-        tables::findings(&shard, trace, self.line_bytes, &self.groupings, self.top)
+        tables::findings(shard, trace, self.line_bytes, &self.groupings, self.top)
     }
 }
 

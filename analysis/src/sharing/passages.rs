@@ -1,97 +1,54 @@
 //! Which lines went from which place to which other one.
 
+use indexmap::IndexMap;
 use trackway_trace::SiteId;
 
 use super::lines::HandOver;
 use super::HandOvers;
+use crate::cache::LineHash;
 
-/// No passage.
-const NONE: u32 = u32::MAX;
-
-/// From a thread at a site to another.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A line that goes from a thread at a site to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Passage {
+    pub line: u32,
     pub from: SiteId,
     pub to: SiteId,
     pub from_thread: u32,
     pub to_thread: u32,
 }
 
-#[derive(Debug)]
-struct Counted {
-    passage: Passage,
-    /// Position of the line's next one, or [`NONE`].
-    next: u32,
-    counts: HandOvers,
-}
-
-/// What was handed over, by cache line and passage. A line has few passages, and mostly its latest one comes again.
+/// What was handed over. There may be as many as lines are handed over in different ways, which is by the million.
 #[derive(Debug, Default)]
-pub(super) struct Passages {
-    /// By line: the position of its latest one, or [`NONE`].
-    latest: Vec<u32>,
-    counted: Vec<Counted>,
-}
+pub(super) struct Passages(IndexMap<Passage, HandOvers, LineHash>);
+
+/// Those of a line stand beside each other, and lines in their order.
+pub(super) struct SortedPassages(IndexMap<Passage, HandOvers, LineHash>);
 
 impl Passages {
-    pub fn count(&mut self, line: u32, passage: Passage, writes: bool, hand_over: &HandOver) {
-        let at = self.find(line, passage);
-        self.counted[at as usize].counts.count(writes, hand_over);
+    pub fn count(&mut self, passage: Passage, writes: bool, hand_over: &HandOver) {
+        self.0.entry(passage).or_default().count(writes, hand_over);
     }
 
-    /// Puts it in front of the line's others.
-    fn find(&mut self, line: u32, passage: Passage) -> u32 {
-        if self.latest.len() <= line as usize {
-            self.latest.resize(line as usize + 1, NONE);
-        }
-        let latest = self.latest[line as usize];
-        let (mut before, mut at) = (NONE, latest);
-        while at != NONE && self.counted[at as usize].passage != passage {
-            (before, at) = (at, self.counted[at as usize].next);
-        }
-        if at == latest && at != NONE {
-            return at;
-        }
-        if at == NONE {
-            at = self.counted.len() as u32;
-            let counts = HandOvers::default();
-            self.counted.push(Counted {
-                passage,
-                next: latest,
-                counts,
-            });
-        } else {
-            self.counted[before as usize].next = self.counted[at as usize].next;
-            self.counted[at as usize].next = latest;
-        }
-        self.latest[line as usize] = at;
-        at
+    pub fn sorted(mut self) -> SortedPassages {
+        self.0.sort_unstable_keys();
+        SortedPassages(self.0)
     }
+}
 
-    /// Lines that were handed over.
-    pub fn lines(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..)
-            .zip(&self.latest)
-            .filter(|(_, latest)| **latest != NONE)
-            .map(|(line, _)| line)
+impl SortedPassages {
+    pub fn all(&self) -> impl Iterator<Item = (&Passage, &HandOvers)> {
+        self.0.iter()
     }
 
     pub fn of_line(&self, line: u32) -> impl Iterator<Item = (&Passage, &HandOvers)> {
-        let at = |position: u32| self.counted.get(position as usize);
-        let latest = self.latest.get(line as usize).and_then(|position| at(*position));
-        std::iter::successors(latest, move |counted| at(counted.next))
-            .map(|counted| (&counted.passage, &counted.counts))
-    }
-
-    pub fn of_line_in_total(&self, line: u32) -> HandOvers {
-        let mut total = HandOvers::default();
-        self.of_line(line).for_each(|(_, counts)| total += counts);
-        total
+        let start = self.0.partition_point(|passage, _| passage.line < line);
+        let from = self.0.get_range(start..).into_iter().flatten();
+        from.take_while(move |(passage, _)| passage.line == line)
     }
 
     pub fn total(&self) -> HandOvers {
         let mut total = HandOvers::default();
-        self.counted.iter().for_each(|counted| total += &counted.counts);
+        self.0.values().for_each(|counts| total += counts);
         total
     }
 }
@@ -110,18 +67,21 @@ mod tests {
             let mut naive: HashMap<(u32, u32, u32), u64> = HashMap::new();
             for (line, from_thread, to_thread, writes) in steps {
                 let (from, to) = (SiteId(from_thread), SiteId(to_thread));
-                let passage = Passage { from, to, from_thread, to_thread };
+                let passage = Passage { line, from, to, from_thread, to_thread };
                 let hand_over = HandOver { from_thread, from_site: from, certain: true, is_false: false };
-                passages.count(line, passage, writes, &hand_over);
+                passages.count(passage, writes, &hand_over);
                 *naive.entry((line, from_thread, to_thread)).or_default() += 1;
             }
+            let passages = passages.sorted();
             let mut found = HashMap::new();
-            for line in passages.lines() {
+            for line in 0..5 {
                 for (passage, counts) in passages.of_line(line) {
                     let key = (line, passage.from_thread, passage.to_thread);
+                    proptest::prop_assert_eq!(passage.line, line);
                     proptest::prop_assert!(found.insert(key, counts.all()).is_none());
                 }
             }
+            proptest::prop_assert_eq!(passages.all().count(), found.len());
             proptest::prop_assert_eq!(passages.total().all(), naive.values().sum::<u64>());
             proptest::prop_assert_eq!(found, naive);
         }

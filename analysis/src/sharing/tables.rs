@@ -6,7 +6,8 @@ use std::path::Path;
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
-use super::lines::{Line, Sharer};
+use super::lines::{Line, Lines, Sharer};
+use super::passages::SortedPassages;
 use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
 use super::{HandOvers, SharingShard};
 use crate::misses::{group, Grouping};
@@ -14,7 +15,8 @@ use crate::names::{written_in, Names};
 use crate::Findings;
 
 struct Tables<'t> {
-    shard: &'t SharingShard,
+    cache_lines: &'t Lines,
+    passages: &'t SortedPassages,
     program: &'t Program,
     names: Names<'t>,
     /// Of the recorded program.
@@ -25,23 +27,25 @@ struct Tables<'t> {
 }
 
 pub(super) fn findings(
-    shard: &SharingShard,
+    shard: SharingShard,
     trace: &Trace,
     line_bytes: u64,
     groupings: &[Grouping],
     top: usize,
 ) -> Findings {
     let program = trace.program();
+    let passages = shard.passages.sorted();
     let presenter = Tables {
-        shard,
+        cache_lines: &shard.lines,
+        passages: &passages,
         program,
         names: Names::new(program),
         directory: Path::new(&trace.meta().working_directory),
         line_bytes,
         top,
-        total: shard.passages.total(),
+        total: passages.total(),
     };
-    let (cache_lines, all_lines) = most_shared_lines(&shard.passages, top);
+    let (cache_lines, all_lines) = most_shared_lines(&passages, top);
     let mut tables: Vec<Table> = groupings.iter().filter_map(|&by| presenter.table(by)).collect();
     tables.extend([
         presenter.pairs(),
@@ -88,7 +92,7 @@ impl<'t> Tables<'t> {
 
     /// By what the site is that takes the line.
     fn taken_by<K: Eq + Hash + Clone>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
-        group_by(&self.shard.passages, |passage| key(self.program.site(passage.to)))
+        group_by(self.passages, |passage| key(self.program.site(passage.to)))
     }
 
     fn fields(&self) -> Table {
@@ -154,7 +158,7 @@ impl<'t> Tables<'t> {
 
     fn pairs(&self) -> Table {
         let place = |site| group::line_key(self.program, self.program.site(site));
-        let pairs = group_by(&self.shard.passages, |passage| {
+        let pairs = group_by(self.passages, |passage| {
             let field = group::field_key(self.program, self.program.site(passage.to));
             (field, place(passage.from), place(passage.to))
         });
@@ -178,7 +182,7 @@ impl<'t> Tables<'t> {
     }
 
     fn cache_lines(&self, lines: &[Group<u32>], all: usize) -> Table {
-        let line = |group: &Group<u32>| &self.shard.lines.all()[group.key as usize];
+        let line = |group: &Group<u32>| &self.cache_lines.all()[group.key as usize];
         self.build_part(
             "cache_lines",
             "Cache lines by hand-overs",
@@ -192,7 +196,7 @@ impl<'t> Tables<'t> {
                     .text("line_address", "cache line", |group| self.address(line(group)))
                     .text("field", "field", |group| self.field(group.main_site))
                     .integer("sharers", "sharers", Unit::Count, |group| {
-                        self.shard.lines.sharers(line(group)).count() as u64
+                        self.cache_lines.sharers(line(group)).count() as u64
                     })
                     .integer("most_accesses", "most accesses", Unit::Count, |group| {
                         self.most_accesses(line(group))[0]
@@ -214,9 +218,9 @@ impl<'t> Tables<'t> {
 
     /// Of the lines that are shown, what each thread did with them and took.
     fn shared_lines(&self, lines: &[Group<u32>]) -> Table {
-        let taken = taken_of_lines(&self.shard.passages, lines.iter().map(|group| group.key));
-        let all = self.shard.lines.all();
-        let sharers = |line: u32| self.shard.lines.sharers(&all[line as usize]);
+        let taken = taken_of_lines(self.passages, lines.iter().map(|group| group.key));
+        let all = self.cache_lines.all();
+        let sharers = |line: u32| self.cache_lines.sharers(&all[line as usize]);
         let of_line = |group: &'_ Group<u32>| {
             let (line, site) = (group.key, group.main_site);
             let row = |sharer: &Sharer| {
@@ -249,9 +253,7 @@ impl<'t> Tables<'t> {
     }
 
     fn thread_pairs(&self) -> Table {
-        let pairs = group_by(&self.shard.passages, |passage| {
-            (passage.from_thread, passage.to_thread)
-        });
+        let pairs = group_by(self.passages, |passage| (passage.from_thread, passage.to_thread));
         self.build(
             "thread_pairs",
             "From thread to thread, by hand-overs",
@@ -280,7 +282,7 @@ impl<'t> Tables<'t> {
                 self.line_bytes
             })
             .integer("cache_lines", "cache lines accessed", Unit::Count, |()| {
-                self.shard.lines.all().len() as u64
+                self.cache_lines.all().len() as u64
             })
             .integer("handed_over", "of them handed over", Unit::Count, |()| {
                 handed_over as u64
@@ -361,7 +363,7 @@ impl<'t> Tables<'t> {
 
     /// By the threads that have most.
     fn most_accesses(&self, line: &Line) -> [u64; 2] {
-        let sharers = self.shard.lines.sharers(line);
+        let sharers = self.cache_lines.sharers(line);
         sharers.fold([0, 0], |[most, second], sharer| {
             let count = sharer.reads + sharer.writes;
             match count > most {

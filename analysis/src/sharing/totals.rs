@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use trackway_trace::SiteId;
 
-use super::passages::{Passage, Passages};
+use super::passages::{Passage, SortedPassages};
 use super::HandOvers;
 
 /// Passages that belong together.
@@ -15,7 +15,7 @@ pub(super) struct Group<K> {
     pub counts: HandOvers,
     /// The site that takes most.
     pub main_site: SiteId,
-    /// How many lines are among them, the first and the last of which are these.
+    /// How many lines are among them.
     pub lines: u64,
     first_line: u32,
     last_line: u32,
@@ -25,7 +25,7 @@ pub(super) struct Group<K> {
 }
 
 impl<K> Group<K> {
-    fn new(key: K, line: u32, site: SiteId) -> Group<K> {
+    fn new(key: K, &Passage { line, to: site, .. }: &Passage) -> Group<K> {
         Group {
             key,
             counts: HandOvers::default(),
@@ -38,11 +38,10 @@ impl<K> Group<K> {
         }
     }
 
-    /// Lines come in order.
-    fn add(&mut self, line: u32, passage: &Passage, counts: &HandOvers) {
+    fn add(&mut self, passage: &Passage, counts: &HandOvers) {
         self.counts += counts;
-        self.lines += u64::from(line != self.last_line);
-        self.last_line = line;
+        self.lines += u64::from(passage.line != self.last_line);
+        self.last_line = passage.line;
         self.threads.insert(passage.to_thread);
         *self.by_site.entry(passage.to).or_default() += counts.all();
     }
@@ -54,55 +53,58 @@ impl<K> Group<K> {
     }
 }
 
-/// The largest first; equal ones by their first site, so that the order is always the same.
+/// The groups of all passages.
 pub(super) fn group_by<K: Eq + Hash + Clone>(
-    passages: &Passages,
+    passages: &SortedPassages,
     key: impl Fn(&Passage) -> K,
 ) -> Vec<Group<K>> {
-    group_lines_by(passages, passages.lines(), |_, passage| key(passage))
+    group(passages.all(), key)
 }
 
 /// The `top` lines that went from thread to thread most often, and how many did at all.
-pub(super) fn most_shared_lines(passages: &Passages, top: usize) -> (Vec<Group<u32>>, usize) {
-    let mut lines: Vec<(Reverse<u64>, u32)> = passages
-        .lines()
-        .map(|line| (Reverse(passages.of_line_in_total(line).all()), line))
-        .collect();
+pub(super) fn most_shared_lines(passages: &SortedPassages, top: usize) -> (Vec<Group<u32>>, usize) {
+    let mut lines: Vec<(u32, u64)> = Vec::new();
+    for (passage, counts) in passages.all() {
+        match lines.last_mut() {
+            Some((line, all)) if *line == passage.line => *all += counts.all(),
+            _ => lines.push((passage.line, counts.all())),
+        }
+    }
     let all = lines.len();
     if top < all {
-        lines.select_nth_unstable(top);
+        lines.select_nth_unstable_by_key(top, |(line, all)| (Reverse(*all), *line));
         lines.truncate(top);
     }
-    let lines = lines.into_iter().map(|(_, line)| line);
-    (group_lines_by(passages, lines, |line, _| line), all)
+    let shown = lines.iter().flat_map(|(line, _)| passages.of_line(*line));
+    (group(shown, |passage| passage.line), all)
 }
 
 /// What each thread took of these lines.
 pub(super) fn taken_of_lines(
-    passages: &Passages,
+    passages: &SortedPassages,
     lines: impl Iterator<Item = u32>,
 ) -> HashMap<(u32, u32), HandOvers> {
-    let groups = group_lines_by(passages, lines, |line, passage| (line, passage.to_thread));
+    let shown = lines.flat_map(|line| passages.of_line(line));
+    let groups = group(shown, |passage| (passage.line, passage.to_thread));
     groups
         .into_iter()
         .map(|group| (group.key, group.counts))
         .collect()
 }
 
-fn group_lines_by<K: Eq + Hash + Clone>(
-    passages: &Passages,
-    lines: impl Iterator<Item = u32>,
-    key: impl Fn(u32, &Passage) -> K,
+/// The largest first; equal ones by their first site, so that the order is always the same. Passages of a line come
+/// together.
+fn group<'p, K: Eq + Hash + Clone>(
+    passages: impl Iterator<Item = (&'p Passage, &'p HandOvers)>,
+    key: impl Fn(&Passage) -> K,
 ) -> Vec<Group<K>> {
     let mut groups: HashMap<K, Group<K>> = HashMap::new();
-    for line in lines {
-        for (passage, counts) in passages.of_line(line) {
-            let key = key(line, passage);
-            let group = groups
-                .entry(key.clone())
-                .or_insert_with(|| Group::new(key, line, passage.to));
-            group.add(line, passage, counts);
-        }
+    for (passage, counts) in passages {
+        let key = key(passage);
+        let group = groups
+            .entry(key.clone())
+            .or_insert_with(|| Group::new(key, passage));
+        group.add(passage, counts);
     }
     let mut groups: Vec<Group<K>> = groups.into_values().collect();
     groups.iter_mut().for_each(Group::set_main_site);
