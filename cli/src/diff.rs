@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_analysis::misses::Grouping;
 use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
 
 use crate::answers::{forget_edited_sources, AnalysisName, Input, Settings};
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
-use crate::report::By;
+use crate::report::grouping_parser;
 use crate::sharing::parse_line_size;
 
 /// Say what changed between two traces
@@ -42,8 +43,8 @@ pub struct DiffArguments {
     #[arg(long, value_enum, default_value_t = AnalysisName::Report)]
     pub analysis: AnalysisName,
     /// Tables to compare; may be repeated [default: those that the analysis shows]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub by: Vec<By>,
+    #[arg(long, value_parser = grouping_parser(), value_delimiter = ',')]
+    pub by: Vec<Grouping>,
     /// Numbers to compare, by the names of columns in JSON; may be repeated [default: that by which the table is ranked]
     #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
     pub measure: Vec<String>,

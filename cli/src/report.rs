@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::Args;
 use trackway_analysis::misses::Grouping;
 use trackway_analysis::offenders::Offenders;
 use trackway_trace::Trace;
@@ -44,8 +45,8 @@ pub struct ReportArguments {
 #[command(mut_arg("csv", |csv| csv.help("Print one table as CSV, by default that of fields")))]
 pub struct ReportForm {
     /// Tables to print; may be repeated [default: field, variable, line, function]
-    #[arg(long, value_enum, value_delimiter = ',')]
-    pub by: Vec<By>,
+    #[arg(long, value_parser = grouping_parser(), value_delimiter = ',')]
+    pub by: Vec<Grouping>,
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
@@ -59,14 +60,13 @@ impl ReportForm {
     }
 
     pub fn groupings(&self) -> Result<Vec<Grouping>, Failure> {
-        let chosen: Vec<Grouping> = self.by.iter().copied().map(Grouping::from).collect();
-        match (self.output.csv, chosen.len()) {
+        match (self.output.csv, self.by.len()) {
             (true, 2..) => Err(Failure::new(
                 "--csv prints one table; name one with --by, or use --json",
             )),
             (true, 0) => Ok(vec![Grouping::Field]),
             (false, 0) => Ok(DEFAULT_GROUPINGS.to_vec()),
-            _ => Ok(chosen),
+            _ => Ok(self.by.clone()),
         }
     }
 
@@ -87,34 +87,12 @@ impl ReportForm {
     }
 }
 
-/// What a table has a row for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum By {
-    Field,
-    Variable,
-    Type,
-    Line,
-    Function,
-    File,
-    Kind,
-    Site,
-    Thread,
-}
-
-impl From<By> for Grouping {
-    fn from(by: By) -> Grouping {
-        match by {
-            By::Field => Grouping::Field,
-            By::Variable => Grouping::Variable,
-            By::Type => Grouping::Type,
-            By::Line => Grouping::Line,
-            By::Function => Grouping::Function,
-            By::File => Grouping::File,
-            By::Kind => Grouping::Kind,
-            By::Site => Grouping::Site,
-            By::Thread => Grouping::Thread,
-        }
-    }
+/// Reads what a table has a row for.
+pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
+        let named = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
+        named.ok_or("no such table")
+    })
 }
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {

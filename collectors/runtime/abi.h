@@ -26,8 +26,8 @@ struct trackway_module {
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
 // `cursor >= limit` calls `__trackway_flush` first. The rest is what the decoder of the present buffer holds in the
-// stream's registers: in the first 24, divided by 2^32, `high_halves`, then `values`. All are 0 in a new thread, and the
-// registers in a fresh buffer.
+// stream's registers: in the first 24, divided by 2^32, `high_halves`, then `values`. All are 0 in a new thread, and
+// the registers in a fresh buffer.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;

@@ -24,6 +24,35 @@ pub enum Grouping {
     Thread,
 }
 
+impl Grouping {
+    pub const ALL: [Grouping; 9] = [
+        Grouping::Field,
+        Grouping::Variable,
+        Grouping::Type,
+        Grouping::Line,
+        Grouping::Function,
+        Grouping::File,
+        Grouping::Kind,
+        Grouping::Site,
+        Grouping::Thread,
+    ];
+
+    /// As users write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grouping::Field => "field",
+            Grouping::Variable => "variable",
+            Grouping::Type => "type",
+            Grouping::Line => "line",
+            Grouping::Function => "function",
+            Grouping::File => "file",
+            Grouping::Kind => "kind",
+            Grouping::Site => "site",
+            Grouping::Thread => "thread",
+        }
+    }
+}
+
 /// Sites that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Group<K> {

@@ -66,6 +66,8 @@ pub(super) struct HandOver {
     pub certain: bool,
     /// Whether the other threads did not touch the same parts: wrote what is read, accessed what is written.
     pub is_false: bool,
+    /// Threads that lose the line by a write.
+    pub invalidated: u32,
 }
 
 impl Sharer {
@@ -118,6 +120,7 @@ impl Sharer {
             from_site,
             certain: self.until_ns <= access.from_ns,
             is_false: parts & access.parts == 0,
+            invalidated: u32::from(access.writes),
         }
     }
 }
@@ -196,7 +199,7 @@ impl Line {
     /// Other threads have read or written the line since this one wrote it. It comes from the one that did so last.
     fn taken_from_all(&mut self, more: &mut [Sharer], access: &Access) -> Option<HandOver> {
         let mut latest: Option<(u64, HandOver)> = None;
-        let (mut certain, mut is_false) = (true, true);
+        let (mut certain, mut is_false, mut invalidated) = (true, true, 0);
         self.for_sharers(more, |sharer| {
             if sharer.thread == access.thread || !sharer.holds() {
                 return;
@@ -204,6 +207,7 @@ impl Line {
             let hand_over = sharer.hands_over(access);
             certain &= hand_over.certain;
             is_false &= hand_over.is_false;
+            invalidated += hand_over.invalidated;
             if latest.is_none_or(|(at, _)| sharer.at > at) {
                 latest = Some((sharer.at, hand_over));
             }
@@ -212,6 +216,7 @@ impl Line {
         latest.map(|(_, latest)| HandOver {
             certain,
             is_false,
+            invalidated,
             ..latest
         })
     }
@@ -352,6 +357,20 @@ mod tests {
         assert_eq!(take(3, READ, 0b1000, 4), Some((true, 1)));
         // Thread 3 read what is written now, and was the last to access the line.
         assert_eq!(take(4, WRITE, 0b1000, 5), Some((false, 3)));
+    }
+
+    #[test]
+    fn a_write_invalidates_the_line_of_all_that_have_it() {
+        let mut lines = Lines::default();
+        let mut take = |thread, writes| {
+            let (_, hand_over) = lines.access(0, 1, &access(thread, writes, 1, 0, 1));
+            hand_over.map(|hand_over| hand_over.invalidated)
+        };
+        assert_eq!(take(1, WRITE), None);
+        assert_eq!(take(2, READ), Some(0));
+        assert_eq!(take(3, READ), Some(0));
+        assert_eq!(take(2, WRITE), Some(2), "threads 1 and 3");
+        assert_eq!(take(3, WRITE), Some(1), "thread 2 alone");
     }
 
     /// What `access` takes, by the definition, given all earlier accesses of the line: certain, false.

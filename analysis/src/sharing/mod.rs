@@ -31,6 +31,8 @@ pub struct HandOvers {
     pub reads: u64,
     /// Lines that other threads accessed, and that were written.
     pub writes: u64,
+    /// Copies that other threads lost by the writes.
+    pub invalidations: u64,
     /// Those of both whose order is certain.
     pub certain: u64,
     /// Those of both in which the threads did not touch the same bytes.
@@ -45,6 +47,7 @@ impl HandOvers {
     fn count(&mut self, writes: bool, hand_over: &HandOver) {
         self.writes += u64::from(writes);
         self.reads += u64::from(!writes);
+        self.invalidations += u64::from(hand_over.invalidated);
         self.certain += u64::from(hand_over.certain);
         self.false_sharing += u64::from(hand_over.is_false);
     }
@@ -54,6 +57,7 @@ impl AddAssign<&HandOvers> for HandOvers {
     fn add_assign(&mut self, other: &HandOvers) {
         self.reads += other.reads;
         self.writes += other.writes;
+        self.invalidations += other.invalidations;
         self.certain += other.certain;
         self.false_sharing += other.false_sharing;
     }

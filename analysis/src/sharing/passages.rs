@@ -68,7 +68,7 @@ mod tests {
             for (line, from_thread, to_thread, writes) in steps {
                 let (from, to) = (SiteId(from_thread), SiteId(to_thread));
                 let passage = Passage { line, from, to, from_thread, to_thread };
-                let hand_over = HandOver { from_thread, from_site: from, certain: true, is_false: false };
+                let hand_over = HandOver { from_thread, from_site: from, certain: true, is_false: false, invalidated: 0 };
                 passages.count(passage, writes, &hand_over);
                 *naive.entry((line, from_thread, to_thread)).or_default() += 1;
             }

@@ -293,6 +293,9 @@ impl<'t> Tables<'t> {
             .integer("write_hand_overs", "hand-overs to write", Unit::Count, |()| {
                 total.writes
             })
+            .integer("invalidations", "copies invalidated", Unit::Count, |()| {
+                total.invalidations
+            })
             .share("false_sharing", "of them false sharing", |()| {
                 (total.false_sharing, total.all())
             })
@@ -335,6 +338,9 @@ impl<'t> Tables<'t> {
             })
             .integer("write_hand_overs", "to write", Unit::Count, |group| {
                 group.counts.writes
+            })
+            .integer("invalidations", "invalidated", Unit::Count, |group| {
+                group.counts.invalidations
             })
             .share("share", "share", |group| (group.counts.all(), self.total.all()))
             .share("false_sharing", "false", |group| {

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, machine_caches, simulated, ModelArguments};
 use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
-use crate::report::{By, ReportForm};
+use crate::report::ReportForm;
 
 pub use edited::forget_edited_sources;
 pub use input::Input;
@@ -35,7 +35,7 @@ pub enum AnalysisName {
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Tables, as far as the analysis has them; its usual ones if empty.
-    pub by: Vec<By>,
+    pub by: Vec<Grouping>,
     pub model: ModelArguments,
     /// That of the machine that recorded if none.
     pub line_bytes: Option<u64>,
@@ -59,7 +59,7 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
                 .unwrap_or_else(|| line_bytes_of_machine(trace).into());
             let mut sharing = Sharing::new(trace.program(), line_bytes, usize::MAX);
             if !settings.by.is_empty() {
-                sharing = sharing.grouped_by(settings.by.iter().copied().map(Grouping::from).collect());
+                sharing = sharing.grouped_by(settings.by.clone());
             }
             Ok(settings.reading.report(&sharing, trace, Vec::new()))
         }

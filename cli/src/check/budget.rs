@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use trackway_analysis::misses::Grouping;
 
 use crate::failure::Failure;
-use crate::report::By;
 
 /// A file of budgets.
 #[derive(Debug, Deserialize)]
@@ -48,7 +48,7 @@ pub struct Budget {
 pub enum Subject {
     Program,
     Rows {
-        by: By,
+        by: Grouping,
         name: String,
         /// Of a variable.
         function: Option<String>,
@@ -82,8 +82,8 @@ impl BudgetFile {
     }
 
     /// The tables that the budgets need.
-    pub fn groupings(&self) -> Vec<By> {
-        let mut groupings = vec![By::Field];
+    pub fn groupings(&self) -> Vec<Grouping> {
+        let mut groupings = vec![Grouping::Field];
         for budget in &self.budgets {
             match budget.subject() {
                 Ok(Subject::Rows { by, .. }) if !groupings.contains(&by) => groupings.push(by),
@@ -127,13 +127,13 @@ impl Budget {
             &self.file,
         ) {
             (None, None, None, None, None) => Ok(Subject::Program),
-            (Some(field), None, None, None, None) => Ok(rows(By::Field, field, None)),
+            (Some(field), None, None, None, None) => Ok(rows(Grouping::Field, field, None)),
             (None, Some(variable), None, function, None) => {
-                Ok(rows(By::Variable, variable, function.as_ref()))
+                Ok(rows(Grouping::Variable, variable, function.as_ref()))
             }
-            (None, None, Some(type_name), None, None) => Ok(rows(By::Type, type_name, None)),
-            (None, None, None, Some(function), None) => Ok(rows(By::Function, function, None)),
-            (None, None, None, None, Some(file)) => Ok(rows(By::File, file, None)),
+            (None, None, Some(type_name), None, None) => Ok(rows(Grouping::Type, type_name, None)),
+            (None, None, None, Some(function), None) => Ok(rows(Grouping::Function, function, None)),
+            (None, None, None, None, Some(file)) => Ok(rows(Grouping::File, file, None)),
             _ => Err(
                 "name one of field, variable, type, function and file, or none for the whole program".into(),
             ),
@@ -147,9 +147,9 @@ impl fmt::Display for Subject {
             Subject::Program => formatter.write_str("the whole program"),
             Subject::Rows { by, name, function } => {
                 let kind = match by {
-                    By::Type => "type ",
-                    By::Function => "function ",
-                    By::File => "file ",
+                    Grouping::Type => "type ",
+                    Grouping::Function => "function ",
+                    Grouping::File => "file ",
                     _ => "",
                 };
                 write!(formatter, "{kind}{name}")?;
@@ -178,7 +178,7 @@ mod tests {
             .map(|budget| budget.subject().unwrap().to_string())
             .collect();
         assert_eq!(subjects, ["arc.ident", "the whole program", "i in main"]);
-        assert_eq!(file.groupings(), [By::Field, By::Variable]);
+        assert_eq!(file.groupings(), [Grouping::Field, Grouping::Variable]);
         assert!(file.needs_baseline());
     }
 

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
+use trackway_analysis::misses::Grouping;
 use trackway_report::{counted, Report};
 
 use crate::answers::{AnalysisName, Input, Settings};
@@ -17,7 +18,6 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
-use crate::report::By;
 use crate::sharing::parse_line_size;
 use budget::BudgetFile;
 use verdict::Verdict;
@@ -172,7 +172,7 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     let input = Input::open(&arguments.trace)?;
     let caches = arguments.cache.clone().or_else(|| input.caches());
     let settings = Settings {
-        by: vec![By::Field],
+        by: vec![Grouping::Field],
         model: ModelArguments {
             cache: caches.clone(),
             sort: None,

@@ -1,9 +1,9 @@
 //! What budgets are held against: numbers of reports.
 
+use trackway_analysis::misses::Grouping;
 use trackway_report::{Report, Table, Value};
 
 use super::budget::Subject;
-use crate::report::By;
 
 /// A number of a subject, and the whole program's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,17 +99,17 @@ fn is(table: &Table, column: &str, row: usize, name: &str) -> bool {
     table.column(column).map(|column| column.value(row)) == Some(Value::Text(name))
 }
 
-fn table_and_column(by: By) -> (&'static str, &'static str) {
+fn table_and_column(by: Grouping) -> (&'static str, &'static str) {
     match by {
-        By::Variable => ("variables", "variable"),
-        By::Type => ("types", "type"),
-        By::Function => ("functions", "function"),
-        By::File => ("files", "file"),
+        Grouping::Variable => ("variables", "variable"),
+        Grouping::Type => ("types", "type"),
+        Grouping::Function => ("functions", "function"),
+        Grouping::File => ("files", "file"),
         _ => ("fields", "field"),
     }
 }
 
-fn by_name(by: By) -> &'static str {
+fn by_name(by: Grouping) -> &'static str {
     table_and_column(by).1
 }
 
@@ -140,7 +140,7 @@ mod tests {
 
     fn field(name: &str) -> Subject {
         Subject::Rows {
-            by: By::Field,
+            by: Grouping::Field,
             name: name.into(),
             function: None,
         }

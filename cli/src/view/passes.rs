@@ -34,18 +34,6 @@ const WINDOW: u64 = 100;
 /// Over the trace: times, simulation, memory, reuse.
 const PASSES: u64 = 4;
 
-const GROUPINGS: [Grouping; 9] = [
-    Grouping::Field,
-    Grouping::Variable,
-    Grouping::Type,
-    Grouping::Line,
-    Grouping::Function,
-    Grouping::File,
-    Grouping::Kind,
-    Grouping::Site,
-    Grouping::Thread,
-];
-
 /// What the analyses find.
 pub struct Reports {
     pub rank_by: Measure,
@@ -134,7 +122,7 @@ impl Reading<'_> {
             rank_by,
         };
         let structures = Structures::of(self.trace.program());
-        let groupings = (GROUPINGS.to_vec(), self.rows);
+        let groupings = (Grouping::ALL.to_vec(), self.rows);
         let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings);
         let analyses = (simulated, Apart::new(Activity::new(self.trace)));
         let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
