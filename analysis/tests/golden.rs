@@ -95,26 +95,15 @@ fn misses_are_those_counted_by_hand() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     let trace = golden();
-    let all = [
-        Grouping::Field,
-        Grouping::Variable,
-        Grouping::Type,
-        Grouping::Line,
-        Grouping::Function,
-        Grouping::File,
-        Grouping::Kind,
-        Grouping::Site,
-        Grouping::Thread,
-    ];
     let tables = |count| {
-        let (findings, _) = run(&misses(&all), &trace, threads(count), &|_, _| ());
+        let (findings, _) = run(&misses(&Grouping::ALL), &trace, threads(count), &|_, _| ());
         (
             findings.answer,
             findings.tables.iter().map(to_csv).collect::<Vec<_>>(),
         )
     };
     let expected = tables(1);
-    assert_eq!(expected.1.len(), all.len() + 3);
+    assert_eq!(expected.1.len(), Grouping::ALL.len() + 3);
     assert_eq!(tables(4), expected);
 }
 
