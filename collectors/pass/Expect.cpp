@@ -106,8 +106,8 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
         if (auto Step = commonStep(R, *L, Decompose))
             return Expectation{Kind::SameValue, *Step, Outermost, false};
     }
-    if (L && !Outermost && R.width() == 8 && !callsItself(*I->getFunction()))
-        if (auto Step = commonStep(R, *L, Decompose))
+    if (L && !Outermost && R.width() == 8)
+        if (auto Step = commonStep(R, *L, Decompose); Step && !callsItself(*I->getFunction()))
             return Expectation{Kind::SameValue, *Step, L, true};
     return expectedHighHalf(R);
 }
