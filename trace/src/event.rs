@@ -372,14 +372,15 @@ impl Batch {
     }
 
     /// Appends `count` iterations behind `before` accesses.
-    pub(crate) fn push_run(&mut self, before: u32, lanes: &[Lane], count: u64) {
+    pub(crate) fn push_run(&mut self, before: u32, lanes: impl Iterator<Item = Lane>, count: u64) {
+        let first_lane = self.lanes.len();
+        self.lanes.extend(lanes);
         self.runs.push(Run {
             before,
             marks_before: self.marks.len() as u32,
-            first_lane: self.lanes.len() as u32,
-            lane_count: lanes.len() as u32,
+            first_lane: first_lane as u32,
+            lane_count: (self.lanes.len() - first_lane) as u32,
             count,
         });
-        self.lanes.extend_from_slice(lanes);
     }
 }

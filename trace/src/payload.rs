@@ -185,7 +185,8 @@ pub(crate) fn decompress(
     Ok(())
 }
 
-fn check_raw_length(header: &ChunkHeader, stored: &[u8]) -> Result<usize, String> {
+/// The length of the decompressed payload, if the stored one can stand for it.
+pub(crate) fn check_raw_length(header: &ChunkHeader, stored: &[u8]) -> Result<usize, String> {
     let length = header.raw_length;
     let possible = match header.codec {
         Codec::None => u64::from(length) == stored.len() as u64,

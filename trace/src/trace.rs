@@ -267,13 +267,22 @@ impl Trace {
         padding: usize,
         payload: &mut Vec<u8>,
     ) -> Result<(), TraceError> {
-        decompress(&chunk.header, stored, &self.columns, padding, payload).map_err(|what| {
-            TraceError::BadCompression {
-                file: self.path.clone(),
-                offset: chunk.offset,
-                what,
-            }
-        })
+        decompress(&chunk.header, stored, &self.columns, padding, payload)
+            .map_err(|what| self.bad_compression(chunk, what))
+    }
+
+    /// That the stored payload of a chunk can't be what was compressed.
+    pub(crate) fn bad_compression(&self, chunk: &ChunkRef, what: String) -> TraceError {
+        TraceError::BadCompression {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            what,
+        }
+    }
+
+    /// What joins the records that were split.
+    pub(crate) fn columns(&self) -> &ColumnReader {
+        &self.columns
     }
 
     pub(crate) fn stored_payload(&self, chunk: &ChunkRef) -> Result<&[u8], TraceError> {

@@ -311,6 +311,25 @@ pub fn stream(tables: &[(u32, &Table)], choices: &mut Choices<'_>) -> Vec<u8> {
     bytes
 }
 
+/// Records that a module might have written, again and again, so that splitting makes them shorter.
+pub fn repeated_records(first_id: u32, table: &Table, choices: &mut Choices<'_>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut function = None;
+    for _ in 0..12 {
+        let index = choices.below(table.segments.len() as u32);
+        let Some(segment) = table.segments.get(index as usize) else {
+            break;
+        };
+        match segment.local_id {
+            local_id @ 1.. if function == Some(segment.function) => bytes.push(local_id),
+            _ => bytes.extend_from_slice(&((first_id + index) << 8).to_le_bytes()),
+        }
+        function = Some(segment.function);
+        bytes.extend((0..segment.record_length).map(|_| choices.byte()));
+    }
+    bytes.repeat(6)
+}
+
 /// Writes a local id and says how long its record is.
 fn local_record(table: &Table, function: u32, choices: &mut Choices<'_>, bytes: &mut Vec<u8>) -> u32 {
     let is_local = |segment: &&Segment| segment.function == function && segment.local_id != 0;

@@ -10,8 +10,9 @@ use proptest::prelude::*;
 use testing::choices::Choices;
 use testing::file::FileBytes;
 use testing::tables;
+use trackway_trace::chunk::HEADER_LENGTH;
 use trackway_trace::table::{Encoding, Operation, Segment, Table, TableFunction};
-use trackway_trace::{ChunkFields, ChunkHeader, ChunkKind, Codec, Trace, TraceError};
+use trackway_trace::{ChunkFields, ChunkHeader, ChunkKind, Codec, Decoder, Trace, TraceError};
 
 /// A named vector with its indented lines.
 #[derive(Default)]
@@ -98,6 +99,31 @@ fn read(trace: &Trace) -> Result<Vec<u8>, TraceError> {
         .map(|()| payload)
 }
 
+/// Batches of a chunk.
+const MANY: usize = 20;
+
+/// Decodes all chunks of records, or many batches of each. Of each chunk the accesses and events up to the first error.
+fn decode(trace: &Trace) -> Vec<(usize, Option<TraceError>)> {
+    let mut decoder = Decoder::new(trace);
+    let chunk = |chunk| {
+        let mut batches = match decoder.decode(chunk) {
+            Ok(batches) => batches,
+            Err(error) => return (0, Some(error)),
+        };
+        let mut count = 0;
+        for _ in 0..MANY {
+            match batches.next_batch() {
+                Ok(Some(batch)) => count += batch.len() + batch.marks.len(),
+                Ok(None) => return (count, None),
+                Err(error) => return (count, Some(error)),
+            }
+        }
+        // A damaged loop may go on for hours.
+        (usize::MAX, None)
+    };
+    trace.streams()[0].chunks.iter().map(chunk).collect()
+}
+
 #[test]
 fn vectors_are_read() {
     let vectors = vectors();
@@ -107,12 +133,23 @@ fn vectors_are_read() {
         match vector.name.as_str() {
             "split" => {
                 let payload = vector.hex("payload");
-                assert_eq!(read(&trace_of(&stored, payload.len())).unwrap(), payload);
+                let trace = trace_of(&stored, payload.len());
+                assert_eq!(read(&trace).unwrap(), payload);
+                assert!(matches!(decode(&trace)[..], [(0, None)]));
             }
             _ => {
                 let length = vector.hex("length")[0].into();
-                let error = read(&trace_of(&stored, length)).unwrap_err();
+                let trace = trace_of(&stored, length);
+                let error = read(&trace).unwrap_err();
                 assert!(matches!(error, TraceError::BadCompression { .. }), "{error}");
+                let [(0, Some(error))] = &decode(&trace)[..] else {
+                    panic!("{}", vector.name)
+                };
+                let expected = matches!(
+                    error,
+                    TraceError::BadCompression { .. } | TraceError::BadRecord { .. }
+                );
+                assert!(expected, "{error}");
             }
         }
     }
@@ -136,6 +173,46 @@ proptest! {
             let mut payload = Vec::new();
             trace.read_payload(chunk, &mut payload).unwrap();
             prop_assert_eq!(&payload, &records);
+        }
+    }
+
+    #[test]
+    fn damaged_columns_are_decoded_without_harm(
+        table_bytes: Vec<u8>,
+        record_bytes in prop::collection::vec(any::<u8>(), 0..300),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+        length_change in -3i64..4,
+    ) {
+        let table = tables::table(&mut Choices::new(&table_bytes));
+        let records = tables::repeated_records(1, &table, &mut Choices::new(&record_bytes));
+        let mut whole = FileBytes::new(Codec::Columns);
+        let trace = whole.module(0, 1, &table).records(0, 0, &records).open();
+        let chunk = trace.streams()[0].chunks[0];
+        if chunk.header.codec == Codec::Columns {
+            let start = chunk.offset as usize + HEADER_LENGTH;
+            let mut stored = whole.bytes[start..][..chunk.header.stored_length as usize].to_vec();
+            for (at, byte) in damage {
+                let at = at.index(stored.len());
+                stored[at] = byte;
+            }
+            let length = (records.len() as i64 + length_change).max(0) as u32;
+            let mut file = FileBytes::new(Codec::None);
+            file.module(0, 1, &table);
+            let header = ChunkHeader::new(&ChunkFields::new(ChunkKind::Records), Codec::Columns, length, &stored);
+            file.bytes.extend_from_slice(&header.to_bytes());
+            file.bytes.extend_from_slice(&stored);
+            let trace = file.open();
+            let mut joined = Vec::new();
+            let is_valid = trace.read_payload(&trace.streams()[0].chunks[0], &mut joined).is_ok();
+            let decoded = decode(&trace);
+            if is_valid {
+                let mut plain = FileBytes::new(Codec::None);
+                let plain = decode(&plain.module(0, 1, &table).records(0, 0, &joined).open());
+                prop_assert_eq!(decoded[0].0, plain[0].0);
+                prop_assert_eq!(decoded[0].1.is_some(), plain[0].1.is_some());
+            } else {
+                prop_assert!(decoded[0].1.is_some() || decoded[0].0 == usize::MAX);
+            }
         }
     }
 }

@@ -45,14 +45,15 @@ impl Compiler<'_> {
         {
             return None;
         }
+        let mut forms = Forms::default();
         let first_lane = self.code.lanes.len() as u32;
         for (site, address) in &iteration.accesses {
             let site = context.table.site(*site);
             let lane = LaneCode {
                 site,
                 size: self.program.site(site).size,
-                address: self.push_form(address),
-                stride: self.push_form(&address.step(&steps)),
+                address: forms.place(address),
+                stride: forms.place(&address.step(&steps)),
             };
             self.code.lanes.push(lane);
         }
@@ -60,8 +61,8 @@ impl Compiler<'_> {
         for (register, step) in &steps {
             let result = ResultCode {
                 register: *register,
-                value: self.push_form(&Form::register(*register)),
-                step: self.push_form(step),
+                value: forms.place(&Form::register(*register)),
+                step: forms.place(step),
                 of_last_iteration: false,
             };
             self.code.results.push(result);
@@ -69,14 +70,19 @@ impl Compiler<'_> {
         for (register, form) in derived {
             let result = ResultCode {
                 register,
-                value: self.push_form(form),
-                step: self.push_form(&form.step(&steps)),
+                value: forms.place(form),
+                step: forms.place(&form.step(&steps)),
                 of_last_iteration: true,
             };
             self.code.results.push(result);
         }
+        let first_form = self.code.wide.len() as u32;
+        for scales in forms.scales {
+            self.push_wide(Form { constant: 0, scales }.value());
+        }
         Some(AffineLoop {
             count: 0,
+            forms: first_form..self.code.wide.len() as u32,
             lanes: first_lane..self.code.lanes.len() as u32,
             results: first_result..self.code.results.len() as u32,
         })
@@ -107,19 +113,25 @@ impl Compiler<'_> {
         }
         Some(iteration)
     }
+}
 
-    fn push_form(&mut self, form: &Form) -> u32 {
-        self.push_wide(Value {
+/// The forms of a loop without their constants, each once.
+#[derive(Default)]
+struct Forms {
+    scales: Vec<BTreeMap<u32, u64>>,
+}
+
+impl Forms {
+    fn place(&mut self, form: &Form) -> FormPlus {
+        let known = self.scales.iter().position(|scales| *scales == form.scales);
+        let number = known.unwrap_or_else(|| {
+            self.scales.push(form.scales.clone());
+            self.scales.len() - 1
+        });
+        FormPlus {
             constant: form.constant,
-            terms: form
-                .scales
-                .iter()
-                .map(|(register, scale)| WideTerm {
-                    scale: *scale as i64,
-                    register: *register,
-                })
-                .collect(),
-        })
+            form: number as u32,
+        }
     }
 }
 
@@ -161,6 +173,17 @@ impl Form {
         Form {
             constant: 0,
             scales: BTreeMap::from([(register, 1)]),
+        }
+    }
+
+    fn value(&self) -> Value {
+        let term = |(register, scale): (&u32, &u64)| WideTerm {
+            scale: *scale as i64,
+            register: *register,
+        };
+        Value {
+            constant: self.constant,
+            terms: self.scales.iter().map(term).collect(),
         }
     }
 

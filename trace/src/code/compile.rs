@@ -11,7 +11,7 @@ impl Code {
     pub(crate) fn compile(loaded: &Loaded, program: &Program, clock: Clock) -> Code {
         let id_count = loaded.module_of_segment.len();
         let code = Code {
-            entries: vec![[0; 4]; id_count],
+            entries: vec![[0; 2]; id_count],
             id_count: id_count as u32, // ids are below 2^24
             clock,
             segments: vec![SegmentCode {
@@ -61,6 +61,26 @@ impl Code {
         );
         code.linear.extend([Linear::ZERO; RUN_UNIT]);
         code
+    }
+}
+
+impl Code {
+    /// The value, whose terms behind the first ones go to the pool.
+    pub(super) fn wide_of(&mut self, value: Value) -> Wide {
+        const NONE: WideTerm = WideTerm {
+            scale: 0,
+            register: ZERO_REGISTER,
+        };
+        let mut terms = value.terms.into_iter();
+        let first_terms = [(); 2].map(|()| terms.next().unwrap_or(NONE));
+        let wide = Wide {
+            constant: value.constant,
+            first_terms,
+            first_further: self.terms.len() as u32,
+            further_count: terms.len() as u32,
+        };
+        self.terms.extend(terms);
+        wide
     }
 }
 
@@ -121,12 +141,14 @@ impl Compiler<'_> {
         let first_local = self.code.entries.len() as u32;
         let greatest = segments.iter().map(|segment| segment.local_id).max();
         let end_local = first_local + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
-        self.code.entries.resize(end_local as usize, [0; 4]);
+        self.code.entries.resize(end_local as usize, [0; 2]);
         for (index, segment) in segments.iter().enumerate() {
             let number = self.code.segments.len() as u32;
             let compiled = self.segment(context, segment);
             self.code.segments.push(compiled);
-            let entry = |id_length| [number, id_length + segment.record_length, first_local, end_local];
+            let class = compiled.front.class as u8;
+            let locals = Locals::new(first_local, end_local);
+            let entry = |id_length| entry(number, class, id_length + segment.record_length, locals);
             self.code.entries[first_id + index] = entry(4);
             if segment.local_id != 0 {
                 self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry(1);
@@ -537,14 +559,8 @@ impl Compiler<'_> {
     }
 
     pub(super) fn push_wide(&mut self, value: Value) -> u32 {
-        let code = &mut self.code;
-        let wide = Wide {
-            constant: value.constant,
-            first_term: code.terms.len() as u32,
-            term_count: value.terms.len() as u32,
-        };
-        code.terms.extend(value.terms);
-        code.wide.push(wide);
-        code.wide.len() as u32 - 1
+        let wide = self.code.wide_of(value);
+        self.code.wide.push(wide);
+        self.code.wide.len() as u32 - 1
     }
 }

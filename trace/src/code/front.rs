@@ -24,7 +24,7 @@ pub(crate) struct Front {
     pub(crate) class: u32,
     /// The first accesses count.
     pub(crate) access_count: u32,
-    /// 0 or 1.
+    /// 0 or 1. Behind the accesses' count, so that both are read as one word.
     pub(crate) mark_count: u32,
     /// As it stands if no access is before the record.
     pub(crate) mark: Mark,
@@ -40,9 +40,12 @@ pub(crate) struct Front {
     pub(crate) sizes: [u32; FRONT_ACCESSES],
 }
 
+/// Of what is no segment.
+pub(crate) const NO_CLASS: u8 = 0;
+
 /// Roots, as they are; settings: none, one, or all and the value in common; accesses: at most one, or all.
 pub(crate) const fn front_class(roots: usize, settings: usize, all_accesses: bool) -> u32 {
-    roots as u32 + 3 * settings as u32 + 9 * all_accesses as u32
+    1 + roots as u32 + 3 * settings as u32 + 9 * all_accesses as u32
 }
 
 /// The root is the eight bytes from a place on, masked and sign-extended.
@@ -66,7 +69,7 @@ pub(crate) struct FrontSet {
 
 impl Front {
     pub(crate) const EMPTY: Front = Front {
-        class: 0,
+        class: front_class(0, 0, false),
         access_count: 0,
         mark_count: 0,
         mark: Mark::NONE,

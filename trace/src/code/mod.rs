@@ -21,7 +21,7 @@ mod compile;
 mod front;
 mod value;
 
-pub(crate) use front::{Front, FrontSet};
+pub(crate) use front::{Front, FrontRoot, FrontSet, NO_CLASS};
 
 use std::ops::Range;
 
@@ -41,9 +41,6 @@ pub(crate) const FIRST_REGISTER: u32 = 3;
 
 /// Fronts of one segment. Long segments are rare, and take less memory as steps.
 pub(crate) const MAX_FRONTS: usize = 8;
-
-/// The segment of ids that belong to none.
-pub(crate) const NO_SEGMENT: u32 = 0;
 
 #[derive(Debug, Default)]
 pub(crate) struct Code {
@@ -78,9 +75,9 @@ pub(crate) struct Code {
     pub(crate) clock: Clock,
 }
 
-/// What the decoder does for a record: the front, more fronts, then the steps.
+/// What the decoder does for a record: the front, more fronts, then the steps. Aligned to be found by a shift.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct SegmentCode {
     pub(crate) front: Front,
     /// Bytes after the id.
@@ -94,15 +91,65 @@ pub(crate) struct SegmentCode {
     pub(crate) first_step: u32,
 }
 
-/// What an id leads to: the segment, the bytes of its record with the id, and where in `entries` its function's local ids are. An
-/// array, since the table of all ids may have large holes, and only arrays of zeros come without being written.
-pub(crate) type Entry = [u32; 4];
+/// What an id leads to; see [`entry`]. An array, since the table of all ids may have large holes, and only arrays of zeros
+/// come without being written. An id that leads to none has zeros.
+pub(crate) type Entry = [u64; 2];
 
-/// Members of an [`Entry`].
-pub(crate) const ENTRY_SEGMENT: usize = 0;
-pub(crate) const ENTRY_LENGTH: usize = 1;
-pub(crate) const ENTRY_FIRST_LOCAL: usize = 2;
-pub(crate) const ENTRY_END_LOCAL: usize = 3;
+/// An entry for a segment of that class (of its front, see [`front::front_class`]), the bytes of its record with the id, and where in
+/// [`Code::entries`] its function's local ids are: from the first up to the second.
+pub(crate) fn entry(segment: u32, class: u8, length: u32, locals: Locals) -> Entry {
+    debug_assert!(segment <= ENTRY_SEGMENT_MASK);
+    [
+        u64::from(length) << 32 | u64::from(class) << 24 | u64::from(segment),
+        locals.0,
+    ]
+}
+
+/// Numbers of segments are below: there are no more than ids.
+const ENTRY_SEGMENT_MASK: u32 = (1 << 24) - 1;
+
+#[inline(always)]
+pub(crate) fn entry_segment(entry: &Entry) -> u32 {
+    entry[0] as u32 & ENTRY_SEGMENT_MASK
+}
+
+#[inline(always)]
+pub(crate) fn entry_class(entry: &Entry) -> u8 {
+    (entry[0] >> 24) as u8
+}
+
+#[inline(always)]
+pub(crate) fn entry_length(entry: &Entry) -> usize {
+    (entry[0] >> 32) as usize
+}
+
+#[inline(always)]
+pub(crate) fn entry_locals(entry: &Entry) -> Locals {
+    Locals(entry[1])
+}
+
+/// Where a function's local ids are in [`Code::entries`]: two bounds in one word, since the decoder's loop has no
+/// register to spare.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Locals(u64);
+
+impl Locals {
+    pub(crate) const NONE: Locals = Locals(0);
+
+    pub(crate) fn new(first: u32, end: u32) -> Self {
+        Locals(u64::from(end) << 32 | u64::from(first))
+    }
+
+    #[inline(always)]
+    pub(crate) fn first(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    pub(crate) fn end(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
 
 /// A value that stands in the record.
 #[derive(Clone, Copy, Debug)]
@@ -138,12 +185,13 @@ impl Linear {
     };
 }
 
-/// A constant and any number of terms.
+/// A constant and any number of terms, of which few values have more than two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
     pub(crate) constant: u64,
-    pub(crate) first_term: u32,
-    pub(crate) term_count: u32,
+    pub(crate) first_terms: [WideTerm; 2],
+    pub(crate) first_further: u32,
+    pub(crate) further_count: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -265,15 +313,25 @@ pub(crate) enum EventCode {
     Exit(FunctionId),
 }
 
-/// A loop that needs not be run: numbers of values are indices into `wide`, and all values are those before the loop.
+/// A loop that needs not be run. All values are those before the loop.
 #[derive(Clone, Debug)]
 pub(crate) struct AffineLoop {
-    /// Number of the value that says how many iterations there are.
+    /// How many iterations there are, in `wide`.
     pub(crate) count: u32,
+    /// What differs between the loop's values by more than a constant, in `wide`: each is there once.
+    pub(crate) forms: Range<u32>,
     /// In `lanes`.
     pub(crate) lanes: Range<u32>,
     /// In `results`.
     pub(crate) results: Range<u32>,
+}
+
+/// The value of one of a loop's forms, plus a constant.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FormPlus {
+    pub(crate) constant: u64,
+    /// Counts in the loop's forms.
+    pub(crate) form: u32,
 }
 
 /// An access of each iteration: in iteration i it is at address + i × stride.
@@ -281,16 +339,16 @@ pub(crate) struct AffineLoop {
 pub(crate) struct LaneCode {
     pub(crate) site: SiteId,
     pub(crate) size: u32,
-    pub(crate) address: u32,
-    pub(crate) stride: u32,
+    pub(crate) address: FormPlus,
+    pub(crate) stride: FormPlus,
 }
 
 /// A register after a loop that ran: value + number of iterations × step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResultCode {
     pub(crate) register: u32,
-    pub(crate) value: u32,
-    pub(crate) step: u32,
+    pub(crate) value: FormPlus,
+    pub(crate) step: FormPlus,
     /// The register had that value in the course of the last iteration, so one step less counts.
     pub(crate) of_last_iteration: bool,
 }

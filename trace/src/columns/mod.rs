@@ -16,8 +16,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use join::Joint;
 pub(crate) use preference::Preference;
-pub(crate) use reader::ColumnReader;
+pub(crate) use reader::{ColumnReader, Joiner};
+pub(crate) use shapes::Root;
 pub(crate) use writer::{ColumnWriter, RecordShapes};
 
 /// Longer records stand in the rest, as they are. No program writes any: a buffer has no room for them.

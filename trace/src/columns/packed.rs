@@ -34,6 +34,21 @@ fn together<const BITS: usize>(entries: &[u8]) -> u8 {
     entries.iter().rev().fold(0, |byte, entry| byte << BITS | entry)
 }
 
+/// Replaces the content of `steps` by the packed ones, a byte each, and what fills up the last byte.
+pub(super) fn unpack_steps(packed: &[u8], steps: &mut Vec<u8>) {
+    steps.clear();
+    steps.extend(packed.iter().flat_map(|byte| {
+        let near = u32::from(*byte);
+        ((near | near << 6 | near << 12 | near << 18) & 0x0303_0303).to_le_bytes()
+    }));
+}
+
+/// The same for lengths.
+pub(super) fn unpack_lengths(packed: &[u8], lengths: &mut Vec<u8>) {
+    lengths.clear();
+    lengths.extend(packed.iter().flat_map(|byte| [byte & 15, byte >> 4]));
+}
+
 /// Compresses the columns of one kind, as long as it pays.
 #[derive(Debug, Default)]
 pub(super) struct Compressor {

@@ -4,9 +4,9 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::table::Segment;
 
-use super::join::{join, StoredColumns, MARGIN};
+use super::join::{join, Joint, OpenColumns, Step, StoredColumns, MARGIN};
 use super::packed::unpack;
-use super::shapes::Shapes;
+use super::shapes::{Shapes, FORM_SIZE};
 
 /// Joins split records of the trace's modules, on any number of threads.
 #[derive(Debug)]
@@ -18,9 +18,11 @@ pub(crate) struct ColumnReader {
 
 /// What joining one chunk needs.
 #[derive(Debug)]
-struct Joiner {
+pub(crate) struct Joiner {
     shapes: Shapes,
-    columns: StoredColumns,
+    stored: StoredColumns,
+    columns: OpenColumns,
+    /// Bytes behind the records that were split.
     rest: Vec<u8>,
 }
 
@@ -51,17 +53,23 @@ impl ColumnReader {
     ) -> Result<(), String> {
         let mut joiner = self.take_joiner();
         let result = joiner.read(stored, length, padding, raw);
-        self.lock().push(joiner);
+        self.give_back(joiner);
         result
     }
 
-    fn take_joiner(&self) -> Joiner {
+    /// A joiner, to be given back.
+    pub(crate) fn take_joiner(&self) -> Joiner {
         let unused = self.lock().pop();
         unused.unwrap_or_else(|| Joiner {
             shapes: self.shapes.clone(),
-            columns: StoredColumns::default(),
+            stored: StoredColumns::default(),
+            columns: OpenColumns::default(),
             rest: Vec::new(),
         })
+    }
+
+    pub(crate) fn give_back(&self, joiner: Joiner) {
+        self.lock().push(joiner);
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Joiner>> {
@@ -77,24 +85,65 @@ impl Joiner {
         padding: usize,
         raw: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let columns = &mut self.columns;
+        let split_length = self.open(stored, length, padding.max(MARGIN), raw)?;
+        join(&mut self.shapes, &mut self.columns, split_length, raw)?;
+        raw.truncate(length);
+        raw[split_length..].copy_from_slice(&self.rest);
+        raw.resize(length + padding, 0);
+        Ok(())
+    }
+
+    /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Of `raw` the rest is set that was not split, and
+    /// `padding` zero bytes behind it. Returns how many bytes of records are before it.
+    pub(crate) fn open(
+        &mut self,
+        stored: &[u8],
+        length: usize,
+        padding: usize,
+        raw: &mut Vec<u8>,
+    ) -> Result<usize, String> {
         let all = [
-            &mut columns.steps,
-            &mut columns.ids,
-            &mut columns.lengths,
-            &mut columns.residuals,
+            &mut self.stored.steps,
+            &mut self.stored.ids,
+            &mut self.stored.lengths,
+            &mut self.stored.residuals,
             &mut self.rest,
         ];
         unpack(stored, length, all)?;
         let Some(split_length) = length.checked_sub(self.rest.len()) else {
             return Err(format!("a rest of {} bytes in {length}", self.rest.len()));
         };
-        raw.clear();
-        raw.resize(length + padding.max(MARGIN), 0);
-        join(&mut self.shapes, columns, split_length, raw)?;
-        raw[split_length..length].copy_from_slice(&self.rest);
+        self.columns.open(&mut self.stored, &mut self.shapes);
         raw.truncate(length);
         raw.resize(length + padding, 0);
-        Ok(())
+        raw[split_length..length].copy_from_slice(&self.rest);
+        raw[length..].fill(0);
+        Ok(split_length)
+    }
+
+    /// The records that were not joined yet.
+    #[inline(always)]
+    pub(crate) fn resume(&mut self) -> Joint<'_> {
+        Joint::resume(&mut self.shapes, &mut self.columns)
+    }
+
+    /// What is wrong with the record at which a joint has stopped, which has at most `length` bytes.
+    pub(crate) fn problem(&self, length: usize) -> &'static str {
+        self.columns.problem(&self.shapes, length)
+    }
+
+    /// Whether the records so far took the columns up to their ends.
+    pub(crate) fn finish(&self) -> Step<()> {
+        self.columns.finish()
+    }
+
+    /// The global id of each form's segment.
+    pub(crate) fn ids(&self) -> &[u32] {
+        &self.shapes.ids
+    }
+
+    /// The global id of the latest record's segment.
+    pub(crate) fn latest_id(&self) -> u32 {
+        self.shapes.ids[self.columns.previous() as usize / FORM_SIZE]
     }
 }

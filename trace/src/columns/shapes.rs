@@ -18,7 +18,7 @@ pub(super) const FORM_SIZE: usize = size_of::<Form>();
 /// Id and length of a segment's records under one form of its id, local or global, and which ids followed it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-pub(super) struct Form {
+pub(crate) struct Form {
     /// Offsets of the forms that followed, the latest stated one first; 0: none.
     pub(super) successors: [u32; 2],
     /// The id as it stands in the stream.
@@ -29,7 +29,7 @@ pub(super) struct Form {
     pub(super) function: u32,
     pub(super) root_count: u16,
     /// Of the whole record.
-    pub(super) length: u16,
+    pub(crate) length: u16,
     pub(super) id_length: u8,
     /// Occurred in this chunk.
     pub(super) is_used: bool,
@@ -38,7 +38,7 @@ pub(super) struct Form {
 /// A root and its last values. Values fill the high bytes of their words, so that differences wrap as they should.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
-pub(super) struct Root {
+pub(crate) struct Root {
     pub(super) previous: u64,
     /// The last difference that came twice in turn.
     pub(super) step: u64,
@@ -63,6 +63,8 @@ pub(super) struct LocalIds {
 #[derive(Clone, Debug)]
 pub(crate) struct Shapes {
     pub(super) forms: Vec<Form>,
+    /// The global id of each form's segment.
+    pub(super) ids: Vec<u32>,
     pub(super) roots: Vec<Root>,
     /// Function 0 is none and has no local ids.
     pub(super) functions: Vec<LocalIds>,
@@ -112,6 +114,7 @@ impl Shapes {
     pub(super) fn new() -> Self {
         Shapes {
             forms: vec![Form::START],
+            ids: vec![0],
             roots: Vec::new(),
             functions: vec![LocalIds::default()],
             locals: Vec::new(),
@@ -143,8 +146,8 @@ impl Shapes {
             if self.globals.len() <= id {
                 self.globals.resize(id + 1, 0);
             }
-            self.globals[id] = self.push_form(global);
-            self.add_local(function, segment.local_id, form);
+            self.globals[id] = self.push_form(global, id as u32);
+            self.add_local(function, segment.local_id, form, id as u32);
         }
     }
 
@@ -177,7 +180,7 @@ impl Shapes {
     }
 
     /// A function's segments stand together, so that its local ids do.
-    fn add_local(&mut self, function: usize, local_id: u8, form: Form) {
+    fn add_local(&mut self, function: usize, local_id: u8, form: Form, id: u32) {
         if self.functions.len() <= function {
             self.functions.resize(function + 1, LocalIds::default());
         }
@@ -195,18 +198,20 @@ impl Shapes {
             self.locals.resize(end.max(self.locals.len()), 0);
         }
         let entry = (ids.first + u32::from(local_id)) as usize;
-        self.locals[entry] = self.push_form(Form {
+        let local = Form {
             word: local_id.into(),
             mask: 0xff,
             length: form.length + 1,
             id_length: 1,
             ..form
-        });
+        };
+        self.locals[entry] = self.push_form(local, id);
     }
 
-    fn push_form(&mut self, form: Form) -> u32 {
+    fn push_form(&mut self, form: Form, id: u32) -> u32 {
         let offset = self.forms.len() * FORM_SIZE;
         self.forms.push(form);
+        self.ids.push(id);
         offset as u32
     }
 
@@ -222,6 +227,16 @@ impl Shapes {
                 root.forget();
             }
         }
+    }
+
+    /// The form of an id that is stated after the form at `previous`, given the next 4 bytes of the stream; 0 if there is none.
+    #[inline(never)]
+    pub(super) fn state(&mut self, word: u32, previous: u32) -> u32 {
+        let offset = self.find(word, self.forms[previous as usize / FORM_SIZE].function);
+        if offset != 0 {
+            self.follow(previous, offset);
+        }
+        offset
     }
 
     /// The form of a stated id, given the next 4 bytes of the stream and the current function; 0 if there is none.

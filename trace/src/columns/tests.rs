@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use super::join::{join, StoredColumns, MARGIN};
+use super::join::{join, OpenColumns, StoredColumns, MARGIN};
 use super::packed::{pack_lengths, pack_steps, unpack};
 use super::shapes::Shapes;
 use super::split::{split, Columns};
@@ -129,6 +129,17 @@ fn writer(segments: &[Segment]) -> ColumnWriter {
     ColumnWriter::new(modules)
 }
 
+fn join_stored(
+    shapes: &mut Shapes,
+    stored: &mut StoredColumns,
+    length: usize,
+    output: &mut [u8],
+) -> Result<(), String> {
+    let mut columns = OpenColumns::default();
+    columns.open(stored, shapes);
+    join(shapes, &mut columns, length, output)
+}
+
 /// Splits and joins the records and returns the bytes that were split.
 fn split_and_join(segments: &[Segment], records: &[u8], short_records: bool) -> usize {
     let mut columns = Columns::default();
@@ -141,7 +152,7 @@ fn split_and_join(segments: &[Segment], records: &[u8], short_records: bool) -> 
     pack_steps(&columns.steps, &mut stored.steps);
     pack_lengths(&columns.lengths, &mut stored.lengths);
     let mut output = vec![0; length + MARGIN];
-    join(&mut shapes(segments), &mut stored, length, &mut output).unwrap();
+    join_stored(&mut shapes(segments), &mut stored, length, &mut output).unwrap();
     assert_eq!(output[..length], records[..length]);
     length
 }
@@ -214,7 +225,7 @@ proptest! {
         let [steps, ids, lengths, residuals] = columns;
         let mut stored = StoredColumns { steps, ids, lengths, residuals };
         let mut output = vec![0; length + MARGIN];
-        let _ = join(&mut shapes(&segments), &mut stored, length, &mut output);
+        let _ = join_stored(&mut shapes(&segments), &mut stored, length, &mut output);
         let _ = read(&segments, &output, length);
     }
 }
@@ -322,7 +333,7 @@ fn id_0_is_no_id() {
         ..StoredColumns::default()
     };
     let mut output = [0; 8 + MARGIN];
-    let error = join(&mut shapes, &mut stored, 8, &mut output).unwrap_err();
+    let error = join_stored(&mut shapes, &mut stored, 8, &mut output).unwrap_err();
     assert!(error.starts_with("a stated id belongs to no module"), "{error}");
 }
 
@@ -335,7 +346,7 @@ fn refused(steps: &[u8], ids: &[u8], lengths: &[u8], residuals: &[u8], length: u
         residuals: residuals.to_vec(),
     };
     let mut output = vec![0; length + MARGIN];
-    join(
+    join_stored(
         &mut shapes(&[segment(0, 1, &[2])]),
         &mut stored,
         length,
@@ -380,11 +391,11 @@ fn invalid_columns_are_refused_with_their_place() {
         ),
         (
             refused(&[2], &ID, &[3], &[1, 2, 3], 6),
-            "a residual is longer than its root, at byte 6",
+            "a residual is longer than its root, at byte 0",
         ),
         (
             refused(&[2], &ID, &[2], &[1], 6),
-            "the columns do not fit the records, at byte 6",
+            "the residuals end early, at byte 0",
         ),
         (
             refused(&[2], &ID, &[1], &[1, 2], 6),

@@ -60,10 +60,6 @@ impl Expansion {
         &mut self.lanes
     }
 
-    pub(super) fn lanes(&self) -> &[Lane] {
-        &self.lanes
-    }
-
     pub(super) fn begin(&mut self, count: u64) {
         self.next = 0;
         self.count = if self.lanes.is_empty() { 0 } else { count };

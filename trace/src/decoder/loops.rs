@@ -1,17 +1,13 @@
 //! Records with loops: one of them may stand for more accesses than a batch holds, so it can stop and go on.
 
-use crate::code::{ResultCode, Step};
+use crate::code::Step;
 use crate::table::MAX_ITERATIONS;
-use crate::Lane;
 
 use super::expansion::Expansion;
 use super::machine::Machine;
 
 /// A batch ends with this many iterations even if they make few accesses, so that each batch is soon there.
 const BATCH_ITERATIONS: u64 = 1 << 16;
-
-/// Loops that run less often are no runs even where runs are wanted: they would cost more than their accesses.
-const SHORTEST_RUN: u64 = 4;
 
 /// Where the run of a record with loops stands.
 #[derive(Default)]
@@ -28,7 +24,6 @@ pub(super) struct LoopedRecord {
     iterations: u64,
     /// The affine loop that is being written out.
     expansion: Expansion,
-    results: Vec<(u32, u64)>,
 }
 
 struct OpenLoop {
@@ -48,7 +43,7 @@ pub(super) enum Progress {
 }
 
 impl LoopedRecord {
-    /// Gets ready for the record with these steps.
+    /// Gets ready for the rest of a record, these steps.
     pub(super) fn begin(&mut self, position: usize, start: usize, steps: std::ops::Range<u32>) {
         self.position = position;
         self.start = start;
@@ -102,51 +97,18 @@ impl LoopedRecord {
 
     /// Makes a run of a loop, or begins to write it out; false if it is too long.
     fn run_affine(&mut self, machine: &mut Machine<'_>, number: u32) -> bool {
-        let code = machine.code;
-        let affine = &code.affine[number as usize];
+        let affine = &machine.code.affine[number as usize];
         let count = machine.wide_value(affine.count);
         if !self.count(count) {
             return false;
         }
-        if count == 0 {
-            return true;
-        }
-        let lanes = &code.lanes[affine.lanes.start as usize..affine.lanes.end as usize];
-        let run = self.expansion.lanes_mut();
-        run.clear();
-        run.extend(lanes.iter().map(|lane| Lane {
-            site: lane.site,
-            size: lane.size,
-            address: machine.wide_value(lane.address),
-            stride: machine.wide_value(lane.stride),
-        }));
-        if machine.keeps_runs() && count >= SHORTEST_RUN && !lanes.is_empty() {
-            machine.push_run(self.expansion.lanes(), count);
-        } else {
+        if machine.becomes_run(affine, count) {
+            machine.push_affine(affine, count);
+        } else if count > 0 {
+            machine.write_affine(affine, count, self.expansion.lanes_mut());
             self.expansion.begin(count);
         }
-        self.set_results(
-            machine,
-            &code.results[affine.results.start as usize..affine.results.end as usize],
-            count,
-        );
         true
-    }
-
-    /// All values are those before the loop, so none is set before all are known.
-    fn set_results(&mut self, machine: &mut Machine<'_>, results: &[ResultCode], count: u64) {
-        self.results.clear();
-        self.results.extend(results.iter().map(|result| {
-            let steps = count - u64::from(result.of_last_iteration);
-            let step = machine.wide_value(result.step).wrapping_mul(steps);
-            (
-                result.register,
-                machine.wide_value(result.value).wrapping_add(step),
-            )
-        }));
-        for (register, value) in &self.results {
-            machine.set(*register, *value);
-        }
     }
 
     fn innermost_end(&self) -> u32 {

@@ -1,14 +1,12 @@
 //! What a record does: it sets registers and appends to the batch's columns.
 
-use std::ops::Range;
-
 use crate::code::{
-    Code, EventCode, Front, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, ValueCode, Wide,
+    Code, EventCode, Front, LaneAddresses, Linear, Masked, Root, SegmentCode, Step, ValueCode, WideTerm,
     MAX_FRONTS, RUN_UNIT,
 };
 use crate::event::LongBlock;
 use crate::value::copy_bits;
-use crate::{Batch, Event, Lane, Mark, SiteId};
+use crate::{Batch, Event, Mark, SiteId};
 
 use super::expansion::Block;
 use super::{BATCH_ACCESSES, BATCH_LANES, BATCH_MARKS, COLUMN_SLACK};
@@ -30,9 +28,9 @@ pub(super) struct Columns {
 /// `code.max_record_length + 8` bytes behind each `start` with which [`Machine::run`] is called.
 pub(super) struct Machine<'a> {
     pub(super) code: &'a Code,
-    payload: &'a [u8],
-    registers: &'a mut [u64],
-    batch: &'a mut Batch,
+    payload: &'a mut [u8],
+    pub(super) registers: &'a mut [u64],
+    pub(super) batch: &'a mut Batch,
     sites: *mut SiteId,
     addresses: *mut u64,
     sizes: *mut u32,
@@ -41,12 +39,16 @@ pub(super) struct Machine<'a> {
     keeps_runs: bool,
     /// The lanes that made the accesses of the latest masked step.
     last_mask: u64,
+    /// Where the latest record with loops ends, and the runs before it.
+    pub(super) latest_loops: (usize, usize),
+    /// Memory for the values of a loop's forms.
+    pub(super) forms: Vec<u64>,
 }
 
 impl<'a> Machine<'a> {
     pub(super) fn new(
         code: &'a Code,
-        payload: &'a [u8],
+        payload: &'a mut [u8],
         registers: &'a mut [u64],
         batch: &'a mut Batch,
     ) -> Self {
@@ -71,10 +73,16 @@ impl<'a> Machine<'a> {
             accesses: 0,
             keeps_runs: false,
             last_mask: 0,
+            latest_loops: (usize::MAX, 0),
+            forms: Vec::new(),
         }
     }
 
-    pub(super) fn payload(&self) -> &'a [u8] {
+    pub(super) fn payload(&self) -> &[u8] {
+        self.payload
+    }
+
+    pub(super) fn payload_mut(&mut self) -> &mut [u8] {
         self.payload
     }
 
@@ -86,9 +94,12 @@ impl<'a> Machine<'a> {
         self.keeps_runs
     }
 
-    /// Runs in the batch.
-    pub(super) fn runs(&self) -> usize {
-        self.batch.runs.len()
+    /// Runs of the batch that stand before its last record, which ends at `end`.
+    pub(super) fn runs_before_last(&self, end: usize) -> usize {
+        match self.latest_loops {
+            (latest, runs) if latest == end => runs,
+            _ => self.batch.runs.len(),
+        }
     }
 
     /// Accesses in the batch.
@@ -164,12 +175,6 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The steps of a segment, as numbers.
-    pub(super) fn steps_of(&self, segment: u32) -> Range<u32> {
-        let segment = &self.code.segments[segment as usize];
-        segment.first_step..segment.first_step + segment.step_count
-    }
-
     pub(super) fn step_number(&self, number: u32) -> Step {
         self.code.steps[number as usize]
     }
@@ -193,7 +198,7 @@ impl<'a> Machine<'a> {
                     self.linear(first, count, first_site);
                 }
                 Step::SetLinear { register, value } => {
-                    let value = self.linear_value(code.linear.get_unchecked(value as usize));
+                    let value = linear_value(self.registers, code.linear.get_unchecked(value as usize));
                     self.set(register, value);
                 }
                 Step::Roots { first, count } => self.roots(slice(&code.roots, first, count), start),
@@ -280,7 +285,10 @@ impl<'a> Machine<'a> {
         let code = self.code;
         // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
         let value = |machine: &Self, index: usize| unsafe {
-            machine.linear_value(code.linear.get_unchecked(first as usize + index))
+            linear_value(
+                machine.registers,
+                code.linear.get_unchecked(first as usize + index),
+            )
         };
         self.accesses_of_run(value, first_site, count as usize);
     }
@@ -319,28 +327,38 @@ impl<'a> Machine<'a> {
         self.accesses += count;
     }
 
-    #[inline(always)]
-    pub(super) fn linear_value(&self, linear: &Linear) -> u64 {
-        let term = |index: usize| {
-            self.register(linear.registers[index])
-                .wrapping_mul(i64::from(linear.scales[index]) as u64)
-        };
-        linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
-    }
-
-    /// What one more iteration of a loop adds to the batch as a run.
-    pub(super) fn push_run(&mut self, lanes: &[Lane], count: u64) {
-        self.batch.push_run(self.accesses as u32, lanes, count);
-    }
-
     /// Appends `count` accesses, which are the blocks' own in turn, all blocks' again and again. Fewer than
     /// `Block::LENGTH` behind them are overwritten.
     pub(super) fn push_blocks(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { self.push_blocks_with_avx2(blocks, accesses_of_round, count) };
+        }
+        self.push_blocks_with_anything(blocks, accesses_of_round, count)
+    }
+
+    /// A block fills the registers, and needn't be read again if there is only one.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2")]
+    fn push_blocks_with_avx2(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
+        match blocks {
+            [block] => {
+                let mut own = [block.clone()];
+                self.push_blocks_with_anything(&mut own, accesses_of_round, count);
+            }
+            blocks => self.push_blocks_with_anything(blocks, accesses_of_round, count),
+        }
+    }
+
+    #[inline(always)]
+    fn push_blocks_with_anything(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
         assert!(self.accesses + count <= BATCH_ACCESSES + self.code.max_accesses);
         assert!(accesses_of_round > (blocks.len() - 1) * Block::LENGTH);
         let end = self.accesses + count;
-        while self.accesses < end {
-            let mut at = self.accesses;
+        let mut round = self.accesses;
+        while round < end {
+            let mut at = round;
             for block in blocks.iter_mut() {
                 if at >= end {
                     break;
@@ -350,7 +368,7 @@ impl<'a> Machine<'a> {
                 unsafe { block.write(self.sites.add(at), self.addresses.add(at), self.sizes.add(at)) };
                 at += Block::LENGTH;
             }
-            self.accesses += accesses_of_round;
+            round += accesses_of_round;
         }
         self.accesses = end;
     }
@@ -365,16 +383,22 @@ impl<'a> Machine<'a> {
         self.accesses += 1;
     }
 
+    #[inline]
     pub(super) fn wide_value(&self, index: u32) -> u64 {
-        let Wide {
-            constant,
-            first_term,
-            term_count,
-        } = self.code.wide[index as usize];
-        let terms = &self.code.terms[first_term as usize..][..term_count as usize];
-        terms.iter().fold(constant, |sum, term| {
-            sum.wrapping_add(self.register(term.register).wrapping_mul(term.scale as u64))
-        })
+        let wide = &self.code.wide[index as usize];
+        let product = |term: &WideTerm| self.register(term.register).wrapping_mul(term.scale as u64);
+        let [first, second] = &wide.first_terms;
+        let value = wide
+            .constant
+            .wrapping_add(product(first))
+            .wrapping_add(product(second));
+        if wide.further_count == 0 {
+            return value;
+        }
+        let further = &self.code.terms[wide.first_further as usize..][..wide.further_count as usize];
+        further
+            .iter()
+            .fold(value, |sum, term| sum.wrapping_add(product(term)))
     }
 
     fn block(&mut self, site: SiteId, address: u32, length: u32) {
@@ -493,6 +517,18 @@ impl<'a> Machine<'a> {
         self.batch.marks.push(mark);
         self.marks = self.batch.marks.as_mut_ptr();
     }
+}
+
+/// The value of a linear form of the code. `registers` must be the code's.
+#[inline(always)]
+pub(super) fn linear_value(registers: &[u64], linear: &Linear) -> u64 {
+    let term = |index: usize| {
+        debug_assert!((linear.registers[index] as usize) < registers.len());
+        // SAFETY: the code's registers are below its register count.
+        let value = unsafe { *registers.get_unchecked(linear.registers[index] as usize) };
+        value.wrapping_mul(i64::from(linear.scales[index]) as u64)
+    };
+    linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
 }
 
 /// `count` entries of a pool from `first` on.

@@ -4,18 +4,22 @@
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
 
 mod expansion;
+mod joined;
 mod loops;
 mod machine;
+mod runs;
 mod walk;
 
+use joined::JoinedRecords;
 use loops::{LoopedRecord, Progress};
 use machine::Machine;
 use walk::{Place, Stop};
 
 use crate::bytes::u32_at;
-use crate::code::{Code, ENTRY_LENGTH, ENTRY_SEGMENT, NO_SEGMENT};
+use crate::code::{entry_class, entry_length, Code, NO_CLASS};
+use crate::payload::check_raw_length;
 use crate::table::MAX_ITERATIONS;
-use crate::{Batch, ChunkRef, Trace, TraceError};
+use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
 /// A batch ends with the first record that brings it to this many accesses: 16 bytes each stay in a core's L2 cache.
 const BATCH_ACCESSES: usize = 8192;
@@ -30,8 +34,10 @@ const COLUMN_SLACK: usize = expansion::Block::LENGTH;
 pub struct Decoder<'t> {
     trace: &'t Trace,
     code: &'t Code,
-    /// A chunk's records, followed by zeros.
+    /// A chunk's records, followed by zeros; of those that were split only what had to be joined.
     payload: Vec<u8>,
+    /// For chunks whose records were split. Made for the first one.
+    joined: Option<Box<JoinedRecords>>,
     registers: Vec<u64>,
     looped: LoopedRecord,
     keeps_runs: bool,
@@ -50,6 +56,7 @@ impl<'t> Decoder<'t> {
             trace,
             code,
             payload: Vec::new(),
+            joined: None,
             registers: vec![0; code.register_count],
             looped: LoopedRecord::default(),
             keeps_runs: false,
@@ -58,11 +65,9 @@ impl<'t> Decoder<'t> {
     }
 
     /// Decodes loops whose addresses move evenly into runs, as far as that is worth it, instead of single accesses.
-    pub fn with_runs(self) -> Self {
-        Decoder {
-            keeps_runs: true,
-            ..self
-        }
+    pub fn with_runs(mut self) -> Self {
+        self.keeps_runs = true;
+        self
     }
 
     /// Reads a chunk of records and decodes it batch by batch. Chunks may be decoded in any order.
@@ -75,10 +80,19 @@ impl<'t> Decoder<'t> {
         self.batch.clear();
         // Enough for a global id, the longest record, and a root that is read as 8 bytes.
         let padding = 4 + self.code.max_record_length + 8;
-        self.trace
-            .unpack_payload(chunk, stored, padding, &mut self.payload)?;
-        self.registers.fill(0);
         let header = &chunk.header;
+        let state = match header.codec {
+            Codec::Columns => {
+                self.open_columns(chunk, stored, padding)?;
+                State::Joining
+            }
+            _ => {
+                self.trace
+                    .unpack_payload(chunk, stored, padding, &mut self.payload)?;
+                State::Running
+            }
+        };
+        self.registers.fill(0);
         self.batch.process = header.process;
         self.batch.stream = header.stream;
         self.batch.sequence = header.sequence;
@@ -90,8 +104,17 @@ impl<'t> Decoder<'t> {
             chunk: *chunk,
             length,
             place: Place::START,
-            state: State::Running,
+            state,
         })
+    }
+
+    fn open_columns(&mut self, chunk: &ChunkRef, stored: &[u8], padding: usize) -> Result<(), TraceError> {
+        let (trace, code) = (self.trace, self.code);
+        let new = || Box::new(JoinedRecords::new(trace.columns().take_joiner(), code));
+        let joined = self.joined.get_or_insert_with(new);
+        check_raw_length(&chunk.header, stored)
+            .and_then(|length| joined.open(stored, length, padding, &mut self.payload))
+            .map_err(|what| trace.bad_compression(chunk, what))
     }
 
     /// Goes on with the chunk that this decoder decoded last.
@@ -117,6 +140,14 @@ impl<'t> Decoder<'t> {
     }
 }
 
+impl Drop for Decoder<'_> {
+    fn drop(&mut self) {
+        if let Some(joined) = self.joined.take() {
+            self.trace.columns().give_back(joined.into_joiner());
+        }
+    }
+}
+
 /// The batches of one chunk.
 pub struct Batches<'d, 't> {
     decoder: &'d mut Decoder<'t>,
@@ -138,10 +169,14 @@ pub(crate) struct Suspended {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The next record begins at `position`.
+    /// The next record begins at the place's position, in the columns.
+    Joining,
+    /// The same, in the payload.
     Running,
-    /// The decoder's looped record goes on; it ends at `position`.
-    InLoop,
+    /// The decoder's looped record goes on; it ends there.
+    InLoop {
+        joining: bool,
+    },
     Ended,
     /// The record at `position` is invalid.
     Failed(Failure),
@@ -153,6 +188,7 @@ enum Failure {
     UnknownGlobalId(u32),
     Truncated,
     Endless,
+    Columns(&'static str),
 }
 
 impl Failure {
@@ -161,6 +197,7 @@ impl Failure {
             Failure::UnknownLocalId(id) => format!("local id {id} is unknown in the current function"),
             Failure::UnknownGlobalId(id) => format!("global id {id} belongs to no module of the trace"),
             Failure::Truncated => "it is longer than the rest of the chunk".into(),
+            Failure::Columns(what) => what.into(),
             Failure::Endless => format!("its loops run more than {MAX_ITERATIONS} times"),
         }
     }
@@ -181,11 +218,11 @@ impl Batches<'_, '_> {
     /// record ends the chunk with an error, after all batches before it.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         self.decoder.batch.clear();
-        if matches!(self.state, State::Running | State::InLoop) {
+        if matches!(self.state, State::Joining | State::Running | State::InLoop { .. }) {
             self.fill();
         }
         match self.state {
-            State::InLoop => Ok(Some(&self.decoder.batch)),
+            State::InLoop { .. } => Ok(Some(&self.decoder.batch)),
             _ if !self.decoder.batch.is_empty() => Ok(Some(&self.decoder.batch)),
             State::Failed(failure) => {
                 self.state = State::Ended;
@@ -223,22 +260,35 @@ impl Batches<'_, '_> {
         let decoder = &mut *self.decoder;
         let code = decoder.code;
         let looped = &mut decoder.looped;
-        let mut machine = Machine::new(code, &decoder.payload, &mut decoder.registers, &mut decoder.batch);
+        let (registers, batch) = (&mut decoder.registers, &mut decoder.batch);
+        let mut machine = Machine::new(code, &mut decoder.payload, registers, batch);
         machine.keep_runs(decoder.keeps_runs);
         let mut place = Place {
             last_start: 0,
             ..self.place
         };
-        let mut last_run = 0;
         let mut limit = length;
-        let mut in_loop = self.state == State::InLoop;
+        let (mut in_loop, joining) = match self.state {
+            State::InLoop { joining } => (true, joining),
+            state => (false, state == State::Joining),
+        };
+        if in_loop {
+            machine.latest_loops = (place.position, 0);
+        }
+        let mut columns = decoder.joined.as_mut().filter(|_| joining);
+        let joined_end = columns.as_ref().map_or(0, |columns| columns.end());
+        // No records stand in the payload before.
+        let is_end = |payload: &[u8], position| position >= joined_end && is_end(payload, length, position);
         let state = loop {
             if in_loop {
                 match looped.run(&mut machine) {
                     Progress::Done => in_loop = false,
-                    Progress::Stopped => break State::InLoop,
+                    Progress::Stopped => {
+                        let joining = columns.is_some();
+                        break State::InLoop { joining };
+                    }
                     // Of a record that was never completed, the count may be anything.
-                    Progress::Endless if tail && is_end(machine.payload(), length, place.position) => {
+                    Progress::Endless if tail && is_end(machine.payload(), place.position) => {
                         break State::Ended
                     }
                     Progress::Endless => {
@@ -247,23 +297,23 @@ impl Batches<'_, '_> {
                     }
                 }
             }
-            let (runs, before) = (machine.runs(), place.position);
-            let stop = machine.walk(&mut place, limit);
-            if place.position > before {
-                last_run = runs;
-            }
+            let stop = match &mut columns {
+                Some(columns) => machine.walk_joined(&mut place, columns),
+                None => machine.walk(&mut place, limit),
+            };
             match stop {
                 Stop::Loops {
-                    segment,
+                    steps,
                     position,
                     start,
                 } => {
-                    looped.begin(position, start, machine.steps_of(segment));
+                    looped.begin(position, start, steps);
                     in_loop = true;
                 }
-                Stop::Full if tail && is_end(machine.payload(), length, place.position) => {
-                    break State::Ended
-                }
+                Stop::Joined => columns = None,
+                Stop::Damaged(what) => break State::Failed(Failure::Columns(what)),
+                Stop::Full if columns.is_some() => break State::Joining,
+                Stop::Full if tail && is_end(machine.payload(), place.position) => break State::Ended,
                 Stop::Full => break State::Running,
                 Stop::Unclear if place.position >= length => break State::Ended,
                 Stop::Unclear => match end_of_record(code, machine.payload(), &place) {
@@ -277,10 +327,11 @@ impl Batches<'_, '_> {
         };
         let last_record_runs = match state {
             State::Ended => true,
-            State::InLoop => is_end(machine.payload(), length, place.position),
-            State::Running | State::Failed(_) => false,
+            State::InLoop { .. } => is_end(machine.payload(), place.position),
+            State::Joining | State::Running | State::Failed(_) => false,
         };
         let last_start = place.last_start;
+        let last_run = machine.runs_before_last(place.position);
         machine.finish();
         self.place = place;
         self.state = state;
@@ -303,11 +354,11 @@ fn end_of_record(code: &Code, payload: &[u8], place: &Place) -> Result<Option<us
     let (index, end) = match (local_id, id) {
         (0, 0) => return Ok(None),
         (0, id) => (id, code.id_count),
-        (local_id, _) => (place.first_local + u32::from(local_id), place.end_local),
+        (local_id, _) => (place.locals.first() + u32::from(local_id), place.locals.end()),
     };
     match code.entries.get(index as usize) {
-        Some(entry) if index < end && entry[ENTRY_SEGMENT] != NO_SEGMENT => {
-            Ok(Some(place.position + entry[ENTRY_LENGTH] as usize))
+        Some(entry) if index < end && entry_class(entry) != NO_CLASS => {
+            Ok(Some(place.position + entry_length(entry)))
         }
         _ if local_id == 0 => Err(Failure::UnknownGlobalId(id)),
         _ => Err(Failure::UnknownLocalId(local_id)),

@@ -5,10 +5,11 @@
 //! branches by class that the processor cannot foresee.
 
 use std::hint::select_unpredictable;
+use std::ops::Range;
 
 use crate::code::{
-    Front, FrontSet, SegmentCode, ENTRY_END_LOCAL, ENTRY_FIRST_LOCAL, ENTRY_LENGTH, ENTRY_SEGMENT,
-    NO_SEGMENT, TEMPORARY_REGISTER,
+    entry_class, entry_length, entry_locals, entry_segment, Front, FrontRoot, FrontSet, Locals, SegmentCode,
+    TEMPORARY_REGISTER,
 };
 use crate::SiteId;
 
@@ -20,9 +21,8 @@ use super::{BATCH_ACCESSES, BATCH_MARKS};
 pub(super) struct Place {
     /// Of the next record's id.
     pub(super) position: usize,
-    /// The current function's local ids in the code's entries.
-    pub(super) first_local: u32,
-    pub(super) end_local: u32,
+    /// The current function's.
+    pub(super) locals: Locals,
     /// Accesses of the batch that stood before the latest record.
     pub(super) last_start: usize,
 }
@@ -30,8 +30,7 @@ pub(super) struct Place {
 impl Place {
     pub(super) const START: Place = Place {
         position: 0,
-        first_local: 0,
-        end_local: 0,
+        locals: Locals::NONE,
         last_start: 0,
     };
 }
@@ -41,9 +40,13 @@ pub(super) enum Stop {
     Full,
     /// At a record that does not end before the limit, or at an id that leads nowhere.
     Unclear,
-    /// Behind a record with loops, of which the front has run; its id and its roots began at these positions.
+    /// Behind the last record that was split.
+    Joined,
+    /// At a record that the columns can't hold; this is wrong with them.
+    Damaged(&'static str),
+    /// Behind a record with loops, of which these steps have not run; its id and its roots began at these positions.
     Loops {
-        segment: u32,
+        steps: Range<u32>,
         position: usize,
         start: usize,
     },
@@ -70,112 +73,247 @@ impl Machine<'_> {
     #[inline(always)]
     fn walk_with_anything(&mut self, place: &mut Place, limit: usize) -> Stop {
         let code = self.code;
-        let payload = self.payload();
+        assert!(limit + 4 <= self.payload().len());
+        let start = self.payload().as_ptr();
         let mut columns = self.columns();
-        let mut accesses = self.accesses();
-        let mut marks = self.marks();
-        let Place {
-            mut position,
-            mut first_local,
-            mut end_local,
-            mut last_start,
-        } = *place;
-        assert!(limit + 4 <= payload.len());
+        let mut counts = Counts::new(self.accesses(), self.marks());
+        let limit = start.wrapping_add(limit);
+        let mut at = start.wrapping_add(place.position);
+        let mut locals = place.locals;
+        let mut last_start = place.last_start;
+        let position = |at: *const u8| at as usize - start as usize;
         let stop = loop {
-            if accesses >= BATCH_ACCESSES || marks >= BATCH_MARKS {
+            if counts.is_full() {
                 break Stop::Full;
             }
-            // SAFETY: `position` is at most `limit`.
-            let word = unsafe { u32::from_le(payload.as_ptr().add(position).cast::<u32>().read_unaligned()) };
+            // SAFETY: `at` is at most `limit`.
+            let word = unsafe { u32::from_le(at.cast::<u32>().read_unaligned()) };
             let is_global = word & 0xff == 0;
-            let index = select_unpredictable(is_global, word >> 8, first_local + (word & 0xff));
-            let end = select_unpredictable(is_global, code.id_count, end_local);
+            let index = select_unpredictable(is_global, word >> 8, locals.first() + (word & 0xff));
+            let end = select_unpredictable(is_global, code.id_count, locals.end());
             if index >= end {
                 break Stop::Unclear;
             }
             debug_assert!((index as usize) < code.entries.len());
             // SAFETY: `end` is at most the number of entries.
             let entry = unsafe { code.entries.get_unchecked(index as usize) };
-            let record_end = position + entry[ENTRY_LENGTH] as usize;
-            let number = entry[ENTRY_SEGMENT];
-            if number == NO_SEGMENT || record_end > limit {
+            let record_end = at.wrapping_add(entry_length(entry));
+            if record_end > limit {
                 break Stop::Unclear;
             }
+            let number = entry_segment(entry);
             debug_assert!((number as usize) < code.segments.len());
-            // SAFETY: entries lead to segments that exist.
+            // SAFETY: entries lead to segments that exist, and those of no class to the first.
             let segment: &SegmentCode = unsafe { code.segments.get_unchecked(number as usize) };
-            debug_assert!(record_end + 8 <= payload.len());
+            let (accesses, marks) = (counts.accesses(), counts.marks());
             // SAFETY: the batch is not full, and 8 bytes behind the record are readable.
-            unsafe { columns.run(&segment.front, payload.as_ptr().add(record_end), accesses, marks) };
+            let mut roots = InRecord(record_end);
+            let ran = unsafe { columns.run(entry_class(entry), &segment.front, &mut roots, accesses, marks) };
+            if !matches!(ran, Ran::Done) {
+                break Stop::Unclear;
+            }
             last_start = accesses;
-            accesses += segment.front.access_count as usize;
-            marks += segment.front.mark_count as usize;
-            let record = position;
-            position = record_end;
-            first_local = entry[ENTRY_FIRST_LOCAL];
-            end_local = entry[ENTRY_END_LOCAL];
+            counts.add(&segment.front);
+            let record = at;
+            at = record_end;
+            locals = entry_locals(entry);
             if segment.goes_on {
-                for front in self.further_fronts(segment) {
-                    // SAFETY: as above: the columns have room for all accesses of a record, the marks for a mark of
-                    // each of its fronts.
-                    unsafe { columns.run(front, payload.as_ptr().add(record_end), accesses, marks) };
-                    accesses += front.access_count as usize;
-                    marks += front.mark_count as usize;
+                let place = RecordPlace {
+                    start: position(record),
+                    end: position(at),
+                };
+                // SAFETY: the fronts so far have written what counts, and the roots are the record's.
+                if let Some(stop) = unsafe { self.go_on(number, place, &mut roots, &mut counts) } {
+                    break stop;
                 }
-                if segment.step_count == 0 {
-                    continue;
-                }
-                let start = record_end - segment.record_length as usize;
-                // SAFETY: the front has written them.
-                unsafe { self.set_lengths(accesses, marks) };
-                if segment.has_loops {
-                    break Stop::Loops {
-                        segment: number,
-                        position: record,
-                        start,
-                    };
-                }
-                self.steps(segment, start);
                 columns = self.columns();
-                (accesses, marks) = (self.accesses(), self.marks());
             }
         };
         // SAFETY: the fronts have written them.
-        unsafe { self.set_lengths(accesses, marks) };
+        unsafe { self.set_lengths(counts.accesses(), counts.marks()) };
         *place = Place {
-            position,
-            first_local,
-            end_local,
+            position: position(at),
+            locals,
             last_start,
         };
         stop
     }
 }
 
+impl Machine<'_> {
+    /// Runs what a segment has behind its first front. Says why the walk is to end, if it is.
+    ///
+    /// # Safety
+    /// Accesses and marks must be written up to `counts`, and the roots be the segment's next ones.
+    #[inline(always)]
+    pub(super) unsafe fn go_on(
+        &mut self,
+        number: u32,
+        record: RecordPlace,
+        roots: &mut impl Roots,
+        counts: &mut Counts,
+    ) -> Option<Stop> {
+        let code = self.code;
+        debug_assert!((number as usize) < code.segments.len());
+        // SAFETY: the caller's duty.
+        let segment = unsafe { code.segments.get_unchecked(number as usize) };
+        let columns = self.columns();
+        for front in self.further_fronts(segment) {
+            let (accesses, marks) = (counts.accesses(), counts.marks());
+            // SAFETY: the columns have room for all accesses of a record, the marks for a mark of each of its fronts.
+            let ran = unsafe { columns.run(front.class as u8, front, roots, accesses, marks) };
+            if !matches!(ran, Ran::Done) {
+                return Some(Stop::Unclear);
+            }
+            counts.add(front);
+        }
+        if segment.step_count == 0 {
+            return None;
+        }
+        let start = record.end - segment.record_length as usize;
+        // SAFETY: the fronts have written them.
+        unsafe { self.set_lengths(counts.accesses(), counts.marks()) };
+        if segment.has_loops {
+            let stop = self.begin_loops(segment, record, start);
+            *counts = Counts::new(self.accesses(), self.marks());
+            return stop;
+        }
+        self.steps(segment, start);
+        *counts = Counts::new(self.accesses(), self.marks());
+        None
+    }
+}
+
+impl Machine<'_> {
+    /// Runs the steps of a record with loops, or as many as can be run at once.
+    #[inline(never)]
+    fn begin_loops(&mut self, segment: &SegmentCode, record: RecordPlace, start: usize) -> Option<Stop> {
+        let steps = self.steps_with_runs(segment, record.end, start);
+        if !steps.is_empty() {
+            return Some(Stop::Loops {
+                steps,
+                position: record.start,
+                start,
+            });
+        }
+        self.is_full_of_runs().then_some(Stop::Full)
+    }
+}
+
+/// Where in the payload a record stands, with its id.
+#[derive(Clone, Copy)]
+pub(super) struct RecordPlace {
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Accesses and marks of the batch: the loop has no register for each.
+#[derive(Clone, Copy)]
+pub(super) struct Counts(u64);
+
+impl Counts {
+    /// Both are below 2^32: a batch ends long before.
+    pub(super) fn new(accesses: usize, marks: usize) -> Self {
+        Counts((marks as u64) << 32 | accesses as u64)
+    }
+
+    #[inline(always)]
+    pub(super) fn accesses(self) -> usize {
+        self.0 as u32 as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn marks(self) -> usize {
+        (self.0 >> 32) as usize
+    }
+
+    #[inline(always)]
+    pub(super) fn add(&mut self, front: &Front) {
+        self.0 += u64::from(front.mark_count) << 32 | u64::from(front.access_count);
+    }
+
+    #[inline(always)]
+    pub(super) fn is_full(self) -> bool {
+        const { assert!(BATCH_ACCESSES.is_power_of_two() && BATCH_MARKS.is_power_of_two()) };
+        const BELOW: u64 = ((BATCH_MARKS as u64 - 1) << 32) | (BATCH_ACCESSES as u64 - 1);
+        self.0 & !BELOW != 0
+    }
+}
+
+/// Where the roots of a front come from.
+pub(super) trait Roots {
+    /// The value of the front's next root, without sign.
+    ///
+    /// # Safety
+    /// There must be one, and it must be this one.
+    unsafe fn next(&mut self, root: &FrontRoot) -> u64;
+
+    /// Whether those so far can have been recorded.
+    fn are_valid(&self) -> bool;
+}
+
+/// What became of a front.
+pub(super) enum Ran {
+    Done,
+    /// There is no such class.
+    Not,
+    /// The roots are invalid.
+    Invalid,
+}
+
+/// They stand in the record, which ends there; 8 bytes behind it must be readable.
+#[derive(Clone, Copy)]
+pub(super) struct InRecord(pub(super) *const u8);
+
+impl Roots for InRecord {
+    #[inline(always)]
+    unsafe fn next(&mut self, root: &FrontRoot) -> u64 {
+        // SAFETY: the root lies in the record.
+        let bytes = unsafe { self.0.sub(root.from_end as usize).cast::<u64>().read_unaligned() };
+        u64::from_le(bytes) & root.mask
+    }
+
+    #[inline(always)]
+    fn are_valid(&self) -> bool {
+        true
+    }
+}
+
 /// Runs the code of a front's class; `front_class` numbers them.
 macro_rules! by_class {
-    ($columns:ident, $front:ident, $record_end:ident, $accesses:ident: $($class:literal $roots:literal $settings:literal $count:literal),*) => {
-        match $front.class {
-            $($class => $columns.run_class::<$roots, $settings, $count>($front, $record_end, $accesses),)*
-            _ => {}
+    ($columns:ident, $number:ident, $front:ident, $from:ident, $accesses:ident: $($class:literal $roots:literal $settings:literal $count:literal),*) => {
+        match $number {
+            $($class => {
+                if !$columns.run_class::<$roots, $settings, $count>($front, $from, $accesses) {
+                    return Ran::Invalid;
+                }
+            })*
+            _ => return Ran::Not,
         }
     };
 }
 
 impl Columns {
-    /// Runs a front, behind so many accesses and marks.
+    /// Runs a front of a class, behind so many accesses and marks. Does nothing if there is no such class.
     ///
     /// # Safety
-    /// There must be room for FRONT_ACCESSES accesses and a mark; the record must end at `record_end`, and 8 further
-    /// bytes must be readable.
+    /// There must be room for FRONT_ACCESSES accesses and a mark; the roots must be the front's.
     #[inline(always)]
-    unsafe fn run(self, front: &Front, record_end: *const u8, accesses: usize, marks: usize) {
+    pub(super) unsafe fn run(
+        self,
+        class: u8,
+        front: &Front,
+        roots: &mut impl Roots,
+        accesses: usize,
+        marks: usize,
+    ) -> Ran {
         // SAFETY: the caller's duty.
         unsafe {
-            by_class!(self, front, record_end, accesses:
-                0 0 0 1, 1 1 0 1, 2 2 0 1, 3 0 1 1, 4 1 1 1, 5 2 1 1, 6 0 2 1, 7 1 2 1, 8 2 2 1,
-                9 0 0 4, 10 1 0 4, 11 2 0 4, 12 0 1 4, 13 1 1 4, 14 2 1 4, 15 0 2 4, 16 1 2 4, 17 2 2 4);
+            by_class!(self, class, front, roots, accesses:
+                1 0 0 1, 2 1 0 1, 3 2 0 1, 4 0 1 1, 5 1 1 1, 6 2 1 1, 7 0 2 1, 8 1 2 1, 9 2 2 1,
+                10 0 0 4, 11 1 0 4, 12 2 0 4, 13 0 1 4, 14 1 1 4, 15 2 1 4, 16 0 2 4, 17 1 2 4, 18 2 2 4);
             self.marks.add(marks).write(front.mark.moved(accesses as u32));
+            Ran::Done
         }
     }
 
@@ -195,7 +333,7 @@ impl Columns {
         unsafe { *self.registers.add(register as usize) = value }
     }
 
-    /// See [`Columns::run`]; all but the mark.
+    /// See [`Columns::run`]; all but the mark. False if the roots are invalid.
     ///
     /// # Safety
     /// The same.
@@ -203,17 +341,13 @@ impl Columns {
     unsafe fn run_class<const ROOTS: usize, const SETTINGS: usize, const ACCESSES: usize>(
         self,
         front: &Front,
-        record_end: *const u8,
+        roots: &mut impl Roots,
         accesses: usize,
-    ) {
-        // SAFETY: the roots lie in the record; there is room in the columns by the caller's duty.
+    ) -> bool {
+        // SAFETY: the caller's duty.
         unsafe {
             for root in &front.roots[..ROOTS] {
-                let bytes = record_end
-                    .sub(root.from_end as usize)
-                    .cast::<u64>()
-                    .read_unaligned();
-                let value = u64::from_le(bytes) & root.mask;
+                let value = roots.next(root);
                 self.set(root.register, (value ^ root.sign).wrapping_sub(root.sign));
             }
             if SETTINGS == 2 {
@@ -243,6 +377,7 @@ impl Columns {
             for (set, value) in front.sets.iter().zip(values).take(SETTINGS) {
                 self.set(set.register, value);
             }
+            ROOTS == 0 || roots.are_valid()
         }
     }
 }

@@ -1,0 +1,218 @@
+//! From record to record through columns: what was split is decoded without being joined to bytes first.
+//!
+//! Records whose roots all go to fronts, most of them, take their roots straight from the columns. Others are written to
+//! their place in the payload, and run from there as if they had been stored so.
+
+use crate::code::{entry_class, entry_locals, entry_segment, Code, FrontRoot, SegmentCode, Step, NO_CLASS};
+use crate::columns::{Joiner, Joint, Root};
+
+use super::machine::Machine;
+use super::walk::{Counts, InRecord, Place, Ran, RecordPlace, Roots, Stop};
+
+/// What a form of the columns leads to: the head of the entry of its id, whose class is that of no segment if
+/// the record must be written.
+type Head = u32;
+
+/// The columns of the chunk that is being decoded.
+pub(super) struct JoinedRecords {
+    joiner: Joiner,
+    /// By the number of the form.
+    heads: Vec<Head>,
+    /// Bytes of the records.
+    end: usize,
+}
+
+impl JoinedRecords {
+    pub(super) fn new(joiner: Joiner, code: &Code) -> Self {
+        let heads = joiner.ids().iter().map(|id| head(code, *id)).collect();
+        JoinedRecords {
+            joiner,
+            heads,
+            end: 0,
+        }
+    }
+
+    /// Bytes of the records.
+    pub(super) fn end(&self) -> usize {
+        self.end
+    }
+
+    pub(super) fn into_joiner(self) -> Joiner {
+        self.joiner
+    }
+
+    /// Gets ready for a payload of `length` bytes; see [`Joiner::open`].
+    pub(super) fn open(
+        &mut self,
+        stored: &[u8],
+        length: usize,
+        padding: usize,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        self.end = self.joiner.open(stored, length, padding, payload)?;
+        Ok(())
+    }
+}
+
+fn head(code: &Code, id: u32) -> Head {
+    let Some(entry) = code.entries.get(id as usize).filter(|_| id < code.id_count) else {
+        return 0;
+    };
+    let segment = &code.segments[entry_segment(entry) as usize];
+    let steps = &code.steps[segment.first_step as usize..][..segment.step_count as usize];
+    let class = match steps.iter().any(|step| matches!(step, Step::Roots { .. })) {
+        true => NO_CLASS,
+        false => entry_class(entry),
+    };
+    u32::from(class) << 24 | entry_segment(entry)
+}
+
+/// Takes the roots of a record from their columns.
+struct InColumns<'a, 'j> {
+    joint: &'a mut Joint<'j>,
+    next: *mut Root,
+}
+
+impl Roots for InColumns<'_, '_> {
+    #[inline(always)]
+    unsafe fn next(&mut self, _: &FrontRoot) -> u64 {
+        // SAFETY: the caller's duty.
+        unsafe {
+            let value = self.joint.root(self.next);
+            self.next = self.next.add(1);
+            value
+        }
+    }
+
+    #[inline(always)]
+    fn are_valid(&self) -> bool {
+        !self.joint.is_invalid()
+    }
+}
+
+impl Machine<'_> {
+    /// Runs the records that were split.
+    #[inline]
+    pub(super) fn walk_joined(&mut self, place: &mut Place, records: &mut JoinedRecords) -> Stop {
+        #[cfg(target_arch = "x86_64")]
+        if std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("bmi2") {
+            // SAFETY: the processor has what the function needs.
+            return unsafe { self.walk_joined_with_avx2(place, records) };
+        }
+        self.walk_joined_with_anything(place, records)
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn walk_joined_with_avx2(&mut self, place: &mut Place, records: &mut JoinedRecords) -> Stop {
+        self.walk_joined_with_anything(place, records)
+    }
+
+    #[inline(always)]
+    fn walk_joined_with_anything(&mut self, place: &mut Place, records: &mut JoinedRecords) -> Stop {
+        let code = self.code;
+        let end = records.end;
+        let heads = records.heads.as_slice();
+        let mut joint = records.joiner.resume();
+        let mut columns = self.columns();
+        let mut counts = Counts::new(self.accesses(), self.marks());
+        let mut position = place.position;
+        let mut last_start = place.last_start;
+        let stop = loop {
+            if position >= end {
+                break Stop::Joined;
+            }
+            if counts.is_full() {
+                break Stop::Full;
+            }
+            // SAFETY: the latest record was valid, and all its roots were read.
+            let Some(form) = (unsafe { joint.next_form() }) else {
+                break Stop::Unclear;
+            };
+            // SAFETY: forms live as long as the joint; there is a head for each, and heads lead to segments that exist.
+            let (form, head, segment): (_, _, &SegmentCode) = unsafe {
+                let entry = [u64::from(*heads.get_unchecked(joint.number(form))), 0];
+                (
+                    &*form,
+                    entry,
+                    code.segments.get_unchecked(entry_segment(&entry) as usize),
+                )
+            };
+            let (accesses, marks) = (counts.accesses(), counts.marks());
+            let record = RecordPlace {
+                start: position,
+                end: position + usize::from(form.length),
+            };
+            let number = entry_segment(&head);
+            let mut roots = InColumns {
+                next: joint.roots_of(form),
+                joint: &mut joint,
+            };
+            // SAFETY: the batch is not full. The fronts take all roots of the record if it has a class.
+            match unsafe { columns.run(entry_class(&head), &segment.front, &mut roots, accesses, marks) } {
+                Ran::Done => {
+                    counts.add(&segment.front);
+                    if segment.goes_on {
+                        // SAFETY: the front has written what counts.
+                        if let Some(stop) = unsafe { self.go_on(number, record, &mut roots, &mut counts) } {
+                            if !matches!(stop, Stop::Unclear) {
+                                (position, last_start) = (record.end, accesses);
+                            }
+                            break stop;
+                        }
+                        columns = self.columns();
+                    }
+                }
+                Ran::Invalid => break Stop::Unclear,
+                Ran::Not => {
+                    let at = self.payload_mut()[position..].as_mut_ptr();
+                    // SAFETY: the payload goes on for more bytes than any record has.
+                    if !unsafe { joint.write(form, at, end - position) } {
+                        break Stop::Unclear;
+                    }
+                    // SAFETY: 8 bytes behind the record are readable, and the roots are the record's.
+                    let stop = unsafe {
+                        let mut roots = InRecord(at.cast_const().add(usize::from(form.length)));
+                        let front = &segment.front;
+                        columns.run(front.class as u8, front, &mut roots, accesses, marks);
+                        counts.add(front);
+                        self.go_on(number, record, &mut roots, &mut counts)
+                    };
+                    if let Some(stop) = stop {
+                        (position, last_start) = (record.end, accesses);
+                        break stop;
+                    }
+                    columns = self.columns();
+                }
+            }
+            (position, last_start) = (record.end, accesses);
+        };
+        joint.suspend();
+        // SAFETY: the fronts have written them.
+        unsafe { self.set_lengths(counts.accesses(), counts.marks()) };
+        let stop = match stop {
+            Stop::Joined => joined(records, position),
+            Stop::Unclear => Stop::Damaged(records.joiner.problem(end - position)),
+            other => other,
+        };
+        let latest = code.entries.get(records.joiner.latest_id() as usize);
+        *place = Place {
+            position,
+            locals: latest.map_or(place.locals, entry_locals),
+            last_start,
+        };
+        stop
+    }
+}
+
+/// Behind the last record.
+#[cold]
+fn joined(records: &JoinedRecords, position: usize) -> Stop {
+    if position > records.end {
+        return Stop::Damaged("a record is longer than what is left");
+    }
+    match records.joiner.finish() {
+        Ok(()) => Stop::Joined,
+        Err(what) => Stop::Damaged(what),
+    }
+}
