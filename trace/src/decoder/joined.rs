@@ -24,7 +24,9 @@ pub(super) struct JoinedRecords {
 
 impl JoinedRecords {
     pub(super) fn new(joiner: Joiner, code: &Code) -> Self {
-        let heads = joiner.ids().iter().map(|id| head(code, *id)).collect();
+        let mut heads: Vec<Head> = joiner.ids().iter().map(|id| head(code, *id)).collect();
+        // The start of a chunk is no record's form.
+        heads[0] = 0;
         JoinedRecords {
             joiner,
             heads,
