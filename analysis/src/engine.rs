@@ -28,16 +28,16 @@ pub struct RunSummary {
 
 impl RunSummary {
     fn add_batch(&mut self, batch: &Batch) {
-        self.accesses += batch.access_count();
+        self.accesses = self.accesses.saturating_add(batch.access_count());
         self.events += batch.marks.len() as u64;
-        self.uncertain_accesses += batch.uncertain_count();
+        self.uncertain_accesses = self.uncertain_accesses.saturating_add(batch.uncertain_count());
     }
 
     fn add(&mut self, other: RunSummary) {
-        self.accesses += other.accesses;
+        self.accesses = self.accesses.saturating_add(other.accesses);
         self.events += other.events;
         self.chunks += other.chunks;
-        self.uncertain_accesses += other.uncertain_accesses;
+        self.uncertain_accesses = self.uncertain_accesses.saturating_add(other.uncertain_accesses);
         self.damage.extend(other.damage);
     }
 }

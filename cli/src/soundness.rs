@@ -113,7 +113,9 @@ fn name(reason: GapReason) -> &'static str {
     match reason {
         GapReason::RingFull => "because the ring was full; record with --on-full=wait or more buffers",
         GapReason::WriteFailed => "because the trace could not be written",
-        GapReason::RecordingStopped => "because recording ended before the program",
+        GapReason::RecordingStopped => {
+            "because recording ended before the program, or a thread was cancelled within a record"
+        }
         GapReason::Other(_) => "for another reason",
     }
 }

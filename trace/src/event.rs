@@ -149,6 +149,23 @@ pub enum Piece<'b> {
     Run(&'b Run),
 }
 
+/// See [`Batch::happenings`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happening<'b> {
+    Accesses(Piece<'b>),
+    /// No function's entry or exit.
+    Event(Event),
+}
+
+impl Piece<'_> {
+    pub fn access_count(&self) -> u64 {
+        match self {
+            Piece::Accesses(range) => range.len() as u64,
+            Piece::Run(run) => run.access_count(),
+        }
+    }
+}
+
 impl Run {
     /// Accesses of all iterations together.
     pub fn access_count(&self) -> u64 {
@@ -156,8 +173,8 @@ impl Run {
     }
 }
 
-/// A sequence of successive accesses and events of one thread, in program order. The three columns have the same length.
-/// Only a decoder that was asked for runs yields any; they stand between the accesses of the columns.
+/// A sequence of successive accesses and events of one thread, in program order. The three columns have the same
+/// length. Only a decoder that was asked for runs yields any; they stand between the accesses of the columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Batch {
     pub site: Vec<SiteId>,
@@ -184,9 +201,9 @@ pub struct Batch {
     pub first_ns: u64,
     /// When the program handed the chunk's buffer over.
     pub last_ns: u64,
-    /// In the last batches of a chunk that was swept from a thread which never handed it over: index of the first access
-    /// of the last record. It and the later ones were about to happen, but may not have happened. If that record is a
-    /// long loop, several batches have nothing else.
+    /// In the last batches of a chunk that was swept from a thread which never handed it over: index of the first
+    /// access of the last record. It and the later ones were about to happen, but may not have happened. If that record
+    /// is a long loop, several batches have nothing else.
     pub uncertain_from: Option<u32>,
     /// The same for the runs; none if and only if `uncertain_from` is none.
     pub uncertain_runs_from: Option<u32>,
@@ -231,6 +248,38 @@ impl Batch {
         before_runs
             .chain([Piece::Accesses(behind..self.len())])
             .filter(|piece| !matches!(piece, Piece::Accesses(range) if range.is_empty()))
+    }
+
+    /// The accesses, as [`Batch::pieces`] gives them, and the events in program order, but for entries and exits of
+    /// functions.
+    pub fn happenings(&self) -> impl Iterator<Item = Happening<'_>> {
+        let is_other = |mark: &&Mark| mark.what & KIND_MASK == OTHER;
+        let mut marks = self.marks.iter().enumerate();
+        let mut next_mark = move || marks.find(|(_, mark)| is_other(mark));
+        let mut mark = next_mark();
+        let mut runs = self.runs.iter().peekable();
+        let mut next = 0;
+        std::iter::from_fn(move || {
+            let run = runs.peek().copied();
+            let next_event =
+                mark.filter(|(number, _)| run.is_none_or(|run| *number < run.marks_before as usize));
+            let before = match (next_event, run) {
+                (Some((_, mark)), _) => mark.before as usize,
+                (None, Some(run)) => run.before as usize,
+                (None, None) => self.len(),
+            };
+            if next < before {
+                let accesses = std::mem::replace(&mut next, before)..before;
+                return Some(Happening::Accesses(Piece::Accesses(accesses)));
+            }
+            match next_event {
+                Some((_, event)) => {
+                    mark = next_mark();
+                    Some(Happening::Event(self.event(*event)))
+                }
+                None => runs.next().map(|run| Happening::Accesses(Piece::Run(run))),
+            }
+        })
     }
 
     /// Which event a mark of this batch stands for.
@@ -382,5 +431,49 @@ impl Batch {
             lane_count: (self.lanes.len() - first_lane) as u32,
             count,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn happenings_are_in_program_order() {
+        let mut batch = Batch {
+            address: vec![0; 5],
+            ..Batch::default()
+        };
+        let free = |address| Event::Free {
+            site: AllocationSiteId(0),
+            address,
+        };
+        let mark = batch.push_event(2, free(1));
+        batch.marks.extend([Mark::enter(1, FunctionId(0)), mark]);
+        batch.push_run(2, std::iter::empty(), 7);
+        batch.marks.push(Mark::exit(2, FunctionId(0)));
+        batch.push_run(2, std::iter::empty(), 8);
+        for address in [2, 3] {
+            let mark = batch.push_event(2, free(address));
+            batch.marks.push(mark);
+        }
+        let mark = batch.push_event(5, free(4));
+        batch.marks.push(mark);
+        batch.push_run(5, std::iter::empty(), 9);
+        let accesses = |range| Happening::Accesses(Piece::Accesses(range));
+        let run = |number: usize| Happening::Accesses(Piece::Run(&batch.runs[number]));
+        let expected = [
+            accesses(0..2),
+            Happening::Event(free(1)),
+            run(0),
+            run(1),
+            Happening::Event(free(2)),
+            Happening::Event(free(3)),
+            accesses(2..5),
+            Happening::Event(free(4)),
+            run(2),
+        ];
+        assert_eq!(batch.happenings().collect::<Vec<_>>(), expected);
+        assert_eq!(Batch::default().happenings().count(), 0);
     }
 }

@@ -32,7 +32,7 @@ mod writer;
 pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
-pub use event::{Batch, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
+pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
 pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};

@@ -92,6 +92,7 @@ pub struct Gap {
 pub enum GapReason {
     RingFull,
     WriteFailed,
+    /// Or a thread was cancelled within a record, or records were lost without a full ring otherwise.
     RecordingStopped,
     Other(u64),
 }

@@ -108,7 +108,7 @@ fn reason(reason: GapReason) -> &'static str {
     match reason {
         GapReason::RingFull => "the ring was full",
         GapReason::WriteFailed => "the trace could not be written",
-        GapReason::RecordingStopped => "recording ended before the program",
+        GapReason::RecordingStopped => "recording ended first, or a thread was cancelled within a record",
         GapReason::Other(_) => "unknown",
     }
 }

@@ -3,6 +3,7 @@
 mod allocation_names;
 mod heap;
 mod index;
+mod lanes;
 mod places;
 mod processes;
 mod spots;
@@ -12,9 +13,10 @@ mod thread;
 
 pub(crate) use allocation_names::AllocationNames;
 pub use heap::{Block, End, Heap, Inherit, Witness};
+pub use lanes::{parts_of_lanes, LaneRest};
 pub use places::{Place, Places, Stretch};
 pub use processes::{local_sites, Processes};
-pub use spots::Spots;
+pub use spots::{Known, Spots};
 pub use statics::Statics;
 pub use thread::Thread;
 

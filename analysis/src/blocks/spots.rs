@@ -20,6 +20,16 @@ struct Spot {
     what: u32,
 }
 
+/// What is known of some addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Known {
+    /// The number that says it.
+    pub what: u32,
+    pub from: u64,
+    /// Behind the last one; 0: the end of the address space.
+    pub to: u64,
+}
+
 /// Most accesses of a site go to what its last one went to: a stretch of addresses, and a number that says what it is.
 /// True until the block ends, or until what was in no block is allocated.
 #[derive(Debug, Clone)]
@@ -43,16 +53,27 @@ impl Spots {
         }
     }
 
-    /// What is at the address, if the site accessed it last.
+    /// What is at the address and around it, if the site accessed it last.
     #[inline(always)]
-    pub fn find<D: Inherit>(&self, heap: &Heap<D>, site: SiteId, address: u64) -> Option<u32> {
+    pub fn find<D: Inherit>(&self, heap: &Heap<D>, site: SiteId, address: u64) -> Option<Known> {
         let spot = &self.spots[site.index() & (self.spots.len() - 1)];
         let is_there = address.wrapping_sub(spot.from) < spot.length;
-        (is_there && spot.site == site.0 && spot.generation == heap.generation(spot.slot))
-            .then_some(spot.what)
+        (is_there && spot.site == site.0 && spot.generation == heap.generation(spot.slot)).then_some(Known {
+            what: spot.what,
+            from: spot.from,
+            to: spot.from.wrapping_add(spot.length),
+        })
     }
 
-    pub fn remember<D: Inherit>(&mut self, heap: &Heap<D>, site: SiteId, stretch: &Stretch, what: u32) {
+    /// Says what is there, and gives it back.
+    #[inline]
+    pub fn remember<D: Inherit>(
+        &mut self,
+        heap: &Heap<D>,
+        site: SiteId,
+        stretch: &Stretch,
+        what: u32,
+    ) -> Known {
         let slot = match stretch.place {
             Place::Block(slot) => slot,
             _ => NO_SLOT,
@@ -66,5 +87,10 @@ impl Spots {
             generation: heap.generation(slot),
             what,
         };
+        Known {
+            what,
+            from: stretch.from,
+            to: stretch.to,
+        }
     }
 }

@@ -89,6 +89,16 @@ impl Grid {
         number
     }
 
+    /// The part of some addresses that lies in the granule of one of them. `to` is behind the last one, 0 at the end
+    /// of the address space.
+    #[inline]
+    pub fn same_granule(&self, address: u64, (from, to): (u64, u64)) -> (u64, u64) {
+        let first = address >> self.shift << self.shift;
+        let last = first | ((1 << self.shift) - 1);
+        let last = last.min(to.wrapping_sub(1));
+        (first.max(from), last.wrapping_add(1))
+    }
+
     fn row(&self, owner: u32, stream: u32, address: u64) -> Row {
         Row {
             owner,
@@ -129,7 +139,8 @@ impl Grid {
 
     #[inline(always)]
     pub fn add(&mut self, row: u32, bin: usize, is_write: bool, count: u64) {
-        self.cells[row as usize * self.bins + bin][usize::from(is_write)] += count;
+        let cell = &mut self.cells[row as usize * self.bins + bin][usize::from(is_write)];
+        *cell = cell.saturating_add(count);
     }
 
     /// Rows with their cells.
@@ -150,9 +161,9 @@ fn recent_index(row: Row) -> usize {
     (row.granule as usize ^ spread as usize) & (RECENT_ROWS - 1)
 }
 
-fn add(sums: &mut [[u64; 2]], more: &[[u64; 2]]) {
+pub(super) fn add(sums: &mut [[u64; 2]], more: &[[u64; 2]]) {
     for (sum, more) in sums.iter_mut().zip(more) {
-        sum[0] += more[0];
-        sum[1] += more[1];
+        sum[0] = sum[0].saturating_add(more[0]);
+        sum[1] = sum[1].saturating_add(more[1]);
     }
 }

@@ -1,10 +1,12 @@
 //! Addresses by time: who accessed, or missed, what and when.
 
+mod count;
 mod grid;
 mod measure;
 mod owners;
 mod pyramid;
 mod shard;
+mod simulation;
 mod tables;
 
 use trackway_trace::{Batch, Trace};
@@ -97,6 +99,11 @@ impl Analysis for Map<'_> {
             0 | 1 => Order::PerStream,
             _ => Order::AcrossThreads,
         }
+    }
+
+    /// Each access must be simulated in its turn.
+    fn takes_runs(&self) -> bool {
+        !matches!(self.measure, Measure::Misses(_))
     }
 
     fn start_shard(&self) -> MapShard {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grid::{Grid, Row};
+use super::grid::{add, Grid, Row};
 
 /// One resolution: granules and parts of time are 2^number times the finest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,8 +76,7 @@ fn halved(cells: &Cells) -> Cells {
     for ((row, bin), counts) in cells {
         let granule = row.granule >> 1;
         let sum = halved.entry((Row { granule, ..*row }, bin >> 1)).or_default();
-        sum[0] += counts[0];
-        sum[1] += counts[1];
+        add(std::slice::from_mut(sum), &[*counts]);
     }
     halved
 }

@@ -3,20 +3,18 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use trackway_trace::{AllocationSiteId, Batch, Event};
+use trackway_trace::{AllocationSiteId, Batch, Event, Happening, Piece, SiteId};
 
 use super::grid::Grid;
 use super::owners::{Owner, OwnerKind, Owners};
+use super::simulation::Simulation;
 use super::Map;
-use crate::blocks::{Block, End, Inherit, Place, Places, Processes, Stretch, Thread, Witness};
-use crate::cache::{Access, Outcome, Simulator};
-use crate::misses::{address_space, Measure};
+use crate::blocks::{Block, End, Inherit, Known, Place, Places, Processes, Stretch, Thread, Witness};
+use crate::misses::Measure;
 use crate::moments::{Clock, Position};
 
-/// Bytes are counted where they lie in pieces of this length.
-const PIECE_BYTES: u64 = 64;
 /// In place of the owner's number or the row's: it is not shown.
-const HIDDEN: u32 = u32::MAX;
+pub(super) const HIDDEN: u32 = u32::MAX;
 /// Simulations other than that of threads that share a cache have one core, of number 0.
 const SHARED: u32 = u32::MAX;
 
@@ -27,7 +25,7 @@ pub struct MapShard {
     processes: Processes<u32>,
     clock: Clock,
     pub(super) counts: Counts,
-    simulators: HashMap<u32, Simulator>,
+    simulations: HashMap<u32, Option<Simulation>>,
 }
 
 /// What the map rests on.
@@ -49,15 +47,15 @@ impl MapShard {
             processes: Processes::new(map.trace),
             clock: Clock::default(),
             counts: Counts::default(),
-            simulators: HashMap::new(),
+            simulations: HashMap::new(),
         }
     }
 
     pub fn take(&mut self, map: &Map, batch: &Batch) {
         let position = self.clock.advance(map.times, batch);
-        self.counts.accesses += batch.len() as u64;
+        self.counts.accesses = self.counts.accesses.saturating_add(batch.access_count());
         let (places, thread) = self.processes.of(batch);
-        let mut counting = Counting {
+        let counting = Counting {
             map,
             batch,
             position,
@@ -67,18 +65,18 @@ impl MapShard {
             owners: &mut self.owners,
             counts: &mut self.counts,
         };
-        let shared = map.view.caches.any_shared();
-        let key = if shared { SHARED } else { batch.stream };
-        let mut simulator = match map.measure {
-            Measure::Misses(_) => self
-                .simulators
-                .remove(&key)
-                .or_else(|| Simulator::new(&map.view.caches)),
+        let simulation = match map.measure {
+            Measure::Misses(level) => {
+                let shared = map.view.caches.any_shared();
+                let key = if shared { SHARED } else { batch.stream };
+                let simulation = self.simulations.entry(key);
+                simulation
+                    .or_insert_with(|| Simulation::new(&map.view.caches, level))
+                    .as_mut()
+            }
             _ => None,
         };
-        counting.take(simulator.as_mut());
-        self.simulators
-            .extend(simulator.map(|simulator| (key, simulator)));
+        counting.take(simulation);
     }
 
     pub fn is_empty(&self) -> bool {
@@ -87,173 +85,133 @@ impl MapShard {
 }
 
 /// A batch on its way into the grid.
-struct Counting<'c, 't> {
-    map: &'c Map<'t>,
-    batch: &'c Batch,
-    position: Position,
-    places: &'c mut Places<u32>,
-    thread: &'c mut Thread,
-    grid: &'c mut Grid,
-    owners: &'c mut Owners,
-    counts: &'c mut Counts,
+pub(super) struct Counting<'c, 't> {
+    pub map: &'c Map<'t>,
+    pub batch: &'c Batch,
+    /// Where the present piece begins.
+    pub position: Position,
+    pub places: &'c mut Places<u32>,
+    pub thread: &'c mut Thread,
+    pub grid: &'c mut Grid,
+    pub owners: &'c mut Owners,
+    pub counts: &'c mut Counts,
 }
 
 impl Counting<'_, '_> {
-    fn take(&mut self, mut simulator: Option<&mut Simulator>) {
-        let mut next = 0;
-        for mark in &self.batch.marks {
-            let event = self.batch.event(*mark);
-            if let Event::Enter(_) | Event::Exit(_) | Event::Order { .. } = event {
-                continue;
+    fn take(mut self, mut simulation: Option<&mut Simulation>) {
+        for happening in self.batch.happenings() {
+            match happening {
+                Happening::Accesses(piece) => {
+                    self.take_piece(&piece, simulation.as_deref_mut());
+                    self.position.pass(piece.access_count());
+                }
+                Happening::Event(event) => self.take_event(&event),
             }
-            let end = mark.before as usize;
-            self.accesses(next..end, simulator.as_deref_mut());
-            next = next.max(end);
-            let mut births = Births {
-                process: self.batch.process,
-                map: self.map,
-                owners: self.owners,
-                counts: self.counts,
-            };
-            self.places.heap.apply(&event, self.batch.stream, &mut births);
         }
-        self.accesses(next..self.batch.len(), simulator);
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        let mut births = Births {
+            process: self.batch.process,
+            map: self.map,
+            owners: self.owners,
+            counts: self.counts,
+        };
+        self.places.heap.apply(event, self.batch.stream, &mut births);
     }
 
     /// First finds the thread's stack, whether it is shown or not.
-    fn accesses(&mut self, range: Range<usize>, mut simulator: Option<&mut Simulator>) {
+    fn take_piece(&mut self, piece: &Piece, simulation: Option<&mut Simulation>) {
         let local = &self.map.local;
-        let on_stack = self
-            .thread
-            .first_on_stack(self.places, local, self.batch, range.clone());
-        if let Some(index) = on_stack {
-            self.parts(range.start..index, simulator.as_deref_mut());
-            self.thread.take_stack(self.places, self.batch, index);
-            return self.parts(index..range.end, simulator);
-        }
-        self.parts(range, simulator);
-    }
-
-    /// In parts that lie in one part of time each.
-    fn parts(&mut self, range: Range<usize>, mut simulator: Option<&mut Simulator>) {
-        let bins = self.map.bins;
-        let mut next = range.start;
-        while next < range.end {
-            let time_ns = self.position.time_of(next);
-            let bin = bins.of(time_ns);
-            let until = match bin {
-                Some(bin) if bins.end_ns(bin) <= bins.last_ns => self.position.first_at(bins.end_ns(bin)),
-                None if time_ns < bins.first_ns => self.position.first_at(bins.first_ns),
-                Some(_) => self.behind_the_last(),
-                None => usize::MAX,
-            };
-            let part = next..until.clamp(next + 1, range.end);
-            next = part.end;
-            match (self.map.measure, simulator.as_deref_mut()) {
-                (Measure::Misses(level), Some(simulator)) => self.count_misses(part, bin, level, simulator),
-                (Measure::Bytes, _) => bin
-                    .into_iter()
-                    .for_each(|bin| self.count_bytes(part.clone(), bin)),
-                _ => bin
-                    .into_iter()
-                    .for_each(|bin| self.count_accesses(part.clone(), bin)),
+        let on_stack = self.thread.first_on_stack(self.places, local, self.batch, piece);
+        let count = piece.access_count();
+        match (piece, simulation) {
+            (Piece::Accesses(range), Some(simulation)) => {
+                self.sections(count, on_stack, |counting, part, bin| {
+                    let (first, last) = (part.start as usize, part.end as usize);
+                    counting.simulate(range.start + first..range.start + last, bin, simulation);
+                });
             }
-        }
-    }
-
-    /// The first access behind the last part of time.
-    fn behind_the_last(&self) -> usize {
-        match self.map.bins.last_ns.checked_add(1) {
-            Some(time_ns) => self.position.first_at(time_ns),
-            None => usize::MAX,
-        }
-    }
-
-    fn count_accesses(&mut self, part: Range<usize>, bin: usize) {
-        for index in part {
-            let site = self.batch.site[index];
-            let row = self.row_of(index, self.batch.address[index]);
-            if row != HIDDEN {
-                self.grid.add(row, bin, self.map.writes[site.index()], 1);
-            }
-        }
-    }
-
-    fn count_bytes(&mut self, part: Range<usize>, bin: usize) {
-        for index in part {
-            let is_write = self.map.writes[self.batch.site[index].index()];
-            for (address, length) in pieces(self.batch, index, PIECE_BYTES) {
-                let row = self.row_of(index, address);
-                if row != HIDDEN {
-                    self.grid.add(row, bin, is_write, length);
+            (piece, _) => self.sections(count, on_stack, |counting, part, bin| {
+                if let Some(bin) = bin {
+                    counting.count(piece, part, bin);
                 }
-            }
+            }),
         }
     }
 
-    fn count_misses(
+    /// A piece in parts of which all is known: each is before or behind the first access to the stack, if that is now,
+    /// and in one part of time, or in none.
+    fn sections(
         &mut self,
-        part: Range<usize>,
-        bin: Option<usize>,
-        level: usize,
-        simulator: &mut Simulator,
+        count: u64,
+        on_stack: Option<(u64, u64)>,
+        mut take: impl FnMut(&mut Self, Range<u64>, Option<usize>),
     ) {
-        let caches = &self.map.view.caches;
-        let line_bytes = caches
-            .levels()
-            .first()
-            .map_or(PIECE_BYTES, |first| first.geometry.line_bytes.into());
-        let space = address_space(self.batch, caches.any_shared());
-        let core = simulator.core_of(self.batch.stream);
-        let mut outcome = Outcome::default();
-        for index in part {
-            let site = self.batch.site[index].index();
-            let is_write = self.map.writes[site];
-            for (address, length) in pieces(self.batch, index, line_bytes) {
-                let access = Access {
-                    core,
-                    site,
-                    address: address ^ space,
-                    length,
-                    is_write,
-                };
-                let before = outcome.misses[level];
-                simulator.access(&access, &mut outcome);
-                let (Some(bin), misses @ 1..) = (bin, outcome.misses[level] - before) else {
-                    continue;
-                };
-                let row = self.row_of(index, address);
-                if row != HIDDEN {
-                    self.grid.add(row, bin, is_write, misses);
-                }
-            }
+        let Some((first, address)) = on_stack else {
+            return self.parts(0..count, take);
+        };
+        self.parts(0..first, &mut take);
+        self.thread.take_stack(self.places, address, self.batch.stream);
+        self.parts(first..count, take);
+    }
+
+    fn parts(&mut self, accesses: Range<u64>, mut take: impl FnMut(&mut Self, Range<u64>, Option<usize>)) {
+        let mut next = accesses.start;
+        while next < accesses.end {
+            let (bin, until) = self.bin_of(next);
+            let has_later = until > next;
+            let part = next..if has_later {
+                until.min(accesses.end)
+            } else {
+                accesses.end
+            };
+            next = part.end;
+            take(self, part, bin);
         }
+    }
+
+    /// In which part of time an access of the piece is, if in any, and the first one behind it that isn't, if any is.
+    fn bin_of(&self, access: u64) -> (Option<usize>, u64) {
+        let (bins, position) = (&self.map.bins, &self.position);
+        let time_ns = position.time_of(access);
+        let bin = bins.of(time_ns);
+        let until = match bin {
+            Some(bin) if bins.end_ns(bin) <= bins.last_ns => position.first_at(bins.end_ns(bin)),
+            None if time_ns < bins.first_ns => position.first_at(bins.first_ns),
+            Some(_) => match bins.last_ns.checked_add(1) {
+                Some(behind) => position.first_at(behind),
+                None => u64::MAX,
+            },
+            None => u64::MAX,
+        };
+        (bin, until)
     }
 
     #[inline(always)]
-    fn row_of(&mut self, index: usize, address: u64) -> u32 {
-        let site = self.batch.site[index];
-        let owner = match self.thread.spots.find(&self.places.heap, site, address) {
-            Some(owner) => owner,
-            None => self.find_owner(index, address),
-        };
-        match owner {
+    pub(super) fn row_of(&mut self, site: SiteId, address: u64) -> u32 {
+        match self.owner_at(site, address).what {
             HIDDEN => HIDDEN,
             owner => self.grid.row_at(owner, self.batch.stream, address),
         }
     }
 
+    /// Whose an address is, and which ones around it are so, too.
+    #[inline(always)]
+    pub(super) fn owner_at(&mut self, site: SiteId, address: u64) -> Known {
+        let known = self.thread.spots.find(&self.places.heap, site, address);
+        known.unwrap_or_else(|| self.find_owner(site, address))
+    }
+
     #[inline(never)]
-    fn find_owner(&mut self, index: usize, address: u64) -> u32 {
+    fn find_owner(&mut self, site: SiteId, address: u64) -> Known {
         let mut stretch = self.places.find(address);
         let owner = self.owner_of(stretch.place);
         let is_shown = self.owners.is_shown(owner) && clip(&mut stretch, address, self.map.view.addresses);
         let owner = if is_shown { owner } else { HIDDEN };
-        let site = self.batch.site[index];
         self.thread
             .spots
-            .remember(&self.places.heap, site, &stretch, owner);
-        owner
+            .remember(&self.places.heap, site, &stretch, owner)
     }
 
     fn owner_of(&mut self, place: Place) -> u32 {
@@ -306,25 +264,6 @@ impl Witness<u32> for Births<'_, '_> {
     fn frees_nothing(&mut self, _: AllocationSiteId) {
         self.counts.unknown_releases += 1;
     }
-}
-
-/// The parts of an access that lie in different lines, as address and length. What is beyond the end of the address
-/// space is left out.
-fn pieces(batch: &Batch, index: usize, line_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-    let mut address = batch.address[index];
-    let mut rest = batch.length(index);
-    std::iter::from_fn(move || {
-        if rest == 0 {
-            return None;
-        }
-        let length = rest.min(line_bytes - address % line_bytes);
-        let piece = (address, length);
-        (address, rest) = match address.checked_add(length) {
-            Some(next) => (next, rest - length),
-            None => (address, 0),
-        };
-        Some(piece)
-    })
 }
 
 /// Cuts a stretch to the addresses that are shown or, if the one that it is about is not, to those that are not.

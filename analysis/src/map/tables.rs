@@ -24,14 +24,14 @@ struct OwnerTotal {
 
 impl OwnerTotal {
     fn all(&self) -> u64 {
-        self.reads + self.writes
+        self.reads.saturating_add(self.writes)
     }
 }
 
 pub(super) fn findings(map: &Map, shard: &MapShard) -> Findings {
     let levels = pyramid(&shard.grid);
     let owners = owners(shard);
-    let total: u64 = owners.iter().map(OwnerTotal::all).sum();
+    let total = owners.iter().map(OwnerTotal::all).fold(0, u64::saturating_add);
     let first = match map.view.finest {
         Finest::Level(level) => level,
         Finest::Cells(limit) => {
@@ -74,8 +74,8 @@ fn owners(shard: &MapShard) -> Vec<OwnerTotal> {
     for (row, cells) in shard.grid.rows() {
         let total = &mut totals[row.owner as usize];
         for (bin, [reads, writes]) in cells.iter().enumerate().filter(|(_, counts)| **counts != [0, 0]) {
-            total.reads += reads;
-            total.writes += writes;
+            total.reads = total.reads.saturating_add(*reads);
+            total.writes = total.writes.saturating_add(*writes);
             total.streams.insert(row.stream);
             total.granules.insert(row.granule);
             let (first, last) = total.bins.unwrap_or((bin, bin));
@@ -180,8 +180,8 @@ fn totals(map: &Map, shard: &MapShard, total: u64) -> Table {
         let rows = shard.grid.rows();
         let rows = rows.filter(|(row, _)| matches(shard.owners.list[row.owner as usize].kind));
         rows.flat_map(|(_, cells)| cells)
-            .map(|[reads, writes]| reads + writes)
-            .sum()
+            .flatten()
+            .fold(0, |sum: u64, count| sum.saturating_add(*count))
     };
     let caches = match map.measure {
         crate::misses::Measure::Misses(_) => map.view.caches.to_string(),

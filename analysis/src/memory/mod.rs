@@ -54,6 +54,10 @@ impl Analysis for Memory<'_> {
         }
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> MemoryShard {
         MemoryShard::new(self.trace, self.bins, self.short_life)
     }

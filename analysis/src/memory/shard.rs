@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use trackway_trace::{AllocationSiteId, Batch, Event, Trace};
+use trackway_trace::{AllocationSiteId, Batch, Happening, Piece, SiteId, Trace};
 
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
-use crate::blocks::{Block, End, Inherit, Place, Places, Processes, Thread, Witness};
+use crate::blocks::{
+    parts_of_lanes, Block, End, Inherit, Known, LaneRest, Place, Places, Processes, Thread, Witness,
+};
 use crate::moments::{ChunkTimes, Clock, TimeBins};
 
 /// Numbers of what is no block's slot.
@@ -80,7 +82,7 @@ impl MemoryShard {
     }
 
     pub fn take(&mut self, times: &ChunkTimes, local: &[bool], batch: &Batch) {
-        let position = self.clock.advance(times, batch);
+        let mut position = self.clock.advance(times, batch);
         let (places, thread) = self.processes.of(batch);
         let mut counting = Counting {
             local,
@@ -89,23 +91,22 @@ impl MemoryShard {
             thread,
             outside: &mut self.outside,
         };
-        let before = self.ledger.accesses;
-        let mut next = 0;
-        for mark in &batch.marks {
-            let event = batch.event(*mark);
-            if let Event::Enter(_) | Event::Exit(_) | Event::Order { .. } = event {
-                continue;
-            }
-            let end = mark.before as usize;
-            counting.accesses(next..end);
-            next = next.max(end);
-            self.ledger.accesses = before + end as u64;
-            self.ledger.time_ns = position.time_of(end);
-            let heap = &mut counting.places.heap;
-            heap.apply(&event, batch.stream, &mut self.ledger);
+        for happening in batch.happenings() {
+            let passed = match happening {
+                Happening::Accesses(piece) => {
+                    counting.take(&piece);
+                    piece.access_count()
+                }
+                Happening::Event(event) => {
+                    self.ledger.time_ns = position.time_of(0);
+                    let heap = &mut counting.places.heap;
+                    heap.apply(&event, batch.stream, &mut self.ledger);
+                    0
+                }
+            };
+            position.pass(passed);
+            self.ledger.accesses = self.ledger.accesses.saturating_add(passed);
         }
-        counting.accesses(next..batch.len());
-        self.ledger.accesses = before + batch.len() as u64;
     }
 
     /// Settles what is still live.
@@ -139,52 +140,78 @@ struct Counting<'c> {
 
 impl Counting<'_> {
     /// First finds the thread's stack.
-    fn accesses(&mut self, range: Range<usize>) {
+    fn take(&mut self, piece: &Piece) {
+        let count = piece.access_count();
         let on_stack = self
             .thread
-            .first_on_stack(self.places, self.local, self.batch, range.clone());
-        if let Some(index) = on_stack {
-            self.count(range.start..index);
-            self.thread.take_stack(self.places, self.batch, index);
-            return self.count(index..range.end);
-        }
-        self.count(range);
+            .first_on_stack(self.places, self.local, self.batch, piece);
+        let Some((first, address)) = on_stack else {
+            return self.count(piece, 0..count);
+        };
+        self.count(piece, 0..first);
+        self.thread.take_stack(self.places, address, self.batch.stream);
+        self.count(piece, first..count);
     }
 
-    fn count(&mut self, range: Range<usize>) {
-        for index in range {
-            let (site, address) = (self.batch.site[index], self.batch.address[index]);
-            let what = match self.thread.spots.find(&self.places.heap, site, address) {
-                Some(what) => what,
-                None => self.find(index),
-            };
-            match what {
-                STATIC => self.outside.statics += 1,
-                STACK => self.outside.stacks += 1,
-                OTHER => self.outside.other += 1,
-                slot => {
-                    let life = self.places.heap.data(slot);
-                    life.accesses += 1;
-                    life.accessed_bytes = life.accessed_bytes.saturating_add(self.batch.length(index));
+    fn count(&mut self, piece: &Piece, part: Range<u64>) {
+        match piece {
+            Piece::Accesses(range) => {
+                for index in range.start + part.start as usize..range.start + part.end as usize {
+                    let what = self
+                        .what_is_at(self.batch.site[index], self.batch.address[index])
+                        .what;
+                    self.add(what, 1, self.batch.length(index));
                 }
+            }
+            Piece::Run(run) => {
+                let rests = parts_of_lanes(self.batch.lanes(run), part);
+                rests.for_each(|rest| self.count_lane(rest));
             }
         }
     }
 
+    fn count_lane(&mut self, mut rest: LaneRest) {
+        while rest.count > 0 {
+            let known = self.what_is_at(rest.site, rest.address);
+            let count = rest.begin_within(known.from, known.to);
+            self.add(known.what, count, count.saturating_mul(rest.size));
+            rest.pass(count);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, what: u32, accesses: u64, bytes: u64) {
+        let count = match what {
+            STATIC => &mut self.outside.statics,
+            STACK => &mut self.outside.stacks,
+            OTHER => &mut self.outside.other,
+            slot => {
+                let life = self.places.heap.data(slot);
+                life.accessed_bytes = life.accessed_bytes.saturating_add(bytes);
+                &mut life.accesses
+            }
+        };
+        *count = count.saturating_add(accesses);
+    }
+
+    #[inline(always)]
+    fn what_is_at(&mut self, site: SiteId, address: u64) -> Known {
+        let known = self.thread.spots.find(&self.places.heap, site, address);
+        known.unwrap_or_else(|| self.find(site, address))
+    }
+
     #[inline(never)]
-    fn find(&mut self, index: usize) -> u32 {
-        let stretch = self.places.find(self.batch.address[index]);
+    fn find(&mut self, site: SiteId, address: u64) -> Known {
+        let stretch = self.places.find(address);
         let what = match stretch.place {
             Place::Block(slot) => slot,
             Place::Static(_) => STATIC,
             Place::Stack(_) => STACK,
             Place::Other => OTHER,
         };
-        let site = self.batch.site[index];
         self.thread
             .spots
-            .remember(&self.places.heap, site, &stretch, what);
-        what
+            .remember(&self.places.heap, site, &stretch, what)
     }
 }
 

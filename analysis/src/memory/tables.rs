@@ -182,7 +182,12 @@ impl Tables {
     }
 
     fn uses<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
-        let rank = |totals: &SiteTotals| (totals.allocated.bytes, totals.allocated.blocks + totals.accesses);
+        let rank = |totals: &SiteTotals| {
+            (
+                totals.allocated.bytes,
+                totals.allocated.blocks.saturating_add(totals.accesses),
+            )
+        };
         self.build((name, title), groups, rank, names, |builder| {
             builder
                 .integer("allocated_bytes", "bytes", Unit::Bytes, |group| {

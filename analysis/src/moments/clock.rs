@@ -6,24 +6,28 @@ use trackway_trace::Batch;
 
 use super::{ChunkTimes, Span};
 
-/// Where a batch begins in its chunk.
+/// A place in a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub chunk: Span,
-    /// Accesses of the chunk before the batch.
+    /// Accesses of the chunk before it.
     pub before: u64,
 }
 
 impl Position {
-    /// When the access with that index of the batch took place, or what stands right before it.
-    pub fn time_of(&self, index: usize) -> u64 {
-        self.chunk.time_of(self.before + index as u64)
+    /// When access number `index` from here, from 0, takes place, or what stands right before it.
+    pub fn time_of(&self, index: u64) -> u64 {
+        self.chunk.time_of(self.before.saturating_add(index))
     }
 
-    /// The first access of the batch whose time is at least so late; the chunk's end if there is none.
-    pub fn first_at(&self, time_ns: u64) -> usize {
-        let index = self.chunk.first_at(time_ns).saturating_sub(self.before);
-        usize::try_from(index).unwrap_or(usize::MAX)
+    /// The number of the first access from here whose time is at least so late; of the chunk's end if there is none.
+    pub fn first_at(&self, time_ns: u64) -> u64 {
+        self.chunk.first_at(time_ns).saturating_sub(self.before)
+    }
+
+    /// Goes on behind so many accesses.
+    pub fn pass(&mut self, accesses: u64) {
+        self.before = self.before.saturating_add(accesses);
     }
 }
 
@@ -35,14 +39,14 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Where the next batch begins. It has no runs.
+    /// Where the next batch begins.
     pub fn advance(&mut self, times: &ChunkTimes, batch: &Batch) -> Position {
         let progress = self.streams.entry(batch.stream).or_insert((batch.sequence, 0));
         if progress.0 != batch.sequence {
             *progress = (batch.sequence, 0);
         }
         let before = progress.1;
-        progress.1 += batch.len() as u64;
+        progress.1 = progress.1.saturating_add(batch.access_count());
         Position {
             chunk: times.span(batch.stream, batch.sequence),
             before,

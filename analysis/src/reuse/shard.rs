@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use trackway_trace::{Batch, Event, Lane, Piece, Program, SiteId};
+use trackway_trace::{Batch, Happening, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
 use super::owners::Owners;
@@ -221,52 +221,27 @@ impl Counting {
             return self.take_with_events(stack, batch);
         }
         for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => self.take_accesses(stack, batch, range),
-                Piece::Run(run) => self.take_run(stack, batch.lanes(run), run.count),
-            }
+            self.take_piece(stack, batch, piece);
         }
     }
 
     /// The same, with the allocations between accesses.
     fn take_with_events<D: Distances>(&mut self, stack: &mut D, batch: &Batch) {
-        let mut taken = 0;
-        for piece in batch.pieces() {
-            match piece {
-                Piece::Accesses(range) => {
-                    let mut start = range.start;
-                    while let Some(mark) = batch.marks.get(taken) {
-                        let before = (mark.before as usize).max(start);
-                        if before >= range.end {
-                            break;
-                        }
-                        taken += 1;
-                        if let Event::Enter(_) | Event::Exit(_) = batch.event(*mark) {
-                            continue;
-                        }
-                        self.take_accesses(stack, batch, start..before);
-                        self.take_events(batch, taken - 1..taken);
-                        start = before;
-                    }
-                    self.take_accesses(stack, batch, start..range.end);
-                }
-                Piece::Run(run) => {
-                    let marks_before = (run.marks_before as usize).max(taken);
-                    self.take_events(batch, taken..marks_before);
-                    taken = marks_before;
-                    self.take_run(stack, batch.lanes(run), run.count);
-                }
+        let process = u64::from(batch.process) << ADDRESS_BITS;
+        for happening in batch.happenings() {
+            match (happening, &mut self.allocations) {
+                (Happening::Accesses(piece), _) => self.take_piece(stack, batch, piece),
+                (Happening::Event(event), Some(allocations)) => allocations.owners.take(&event, process),
+                (Happening::Event(_), None) => (),
             }
         }
-        self.take_events(batch, taken..batch.marks.len());
     }
 
-    fn take_events(&mut self, batch: &Batch, marks: Range<usize>) {
-        if let Some(allocations) = &mut self.allocations {
-            for mark in &batch.marks[marks] {
-                let process = u64::from(batch.process) << ADDRESS_BITS;
-                allocations.owners.take(&batch.event(*mark), process);
-            }
+    #[inline(always)]
+    fn take_piece<D: Distances>(&mut self, stack: &mut D, batch: &Batch, piece: Piece) {
+        match piece {
+            Piece::Accesses(range) => self.take_accesses(stack, batch, range),
+            Piece::Run(run) => self.take_run(stack, batch.lanes(run), run.count),
         }
     }
 
@@ -305,8 +280,8 @@ impl Counting {
         }
     }
 
-    /// As long as each access stays in its line, the iterations after the first find the same distances: what lies between
-    /// two references to a line is then one turn of the loop, whichever it is.
+    /// As long as each access stays in its line, the iterations after the first find the same distances: what lies
+    /// between two references to a line is then one turn of the loop, whichever it is.
     #[inline(always)]
     fn take_run<D: Distances>(&mut self, stack: &mut D, lanes: &[Lane], count: u64) {
         self.changes.begin(lanes, count);

@@ -8,7 +8,7 @@ use trackway_trace::{AccessKind, AllocationOperation, ChunkFields, ChunkKind, Co
 
 use crate::testing::choices::Choices;
 use crate::testing::file::FileBytes;
-use crate::testing::loops::{access, count_root, table_of};
+use crate::testing::loops::{access, count_root, repeat, step, table_of};
 use crate::testing::tables::record_length;
 
 /// Names of the allocation sites.
@@ -26,6 +26,8 @@ const FIRST: u32 = 5;
 const SECOND: u32 = 6;
 const FREE: u32 = 7;
 const MOVE: u32 = 8;
+const LOOP: u32 = 9;
+const NEST: u32 = 10;
 
 fn table() -> Table {
     let block = |address, bytes| AllocatedBlock {
@@ -52,6 +54,13 @@ fn table() -> Table {
         old: Expression::register(0, 0),
         block: Box::new(block(1, 2)),
     };
+    let down = vec![access(0, 0, 0), access(2, 0, -70), access(1, 2, 3), step(0, -24)];
+    let along = vec![access(1, 3, 0), access(0, 3, 4), step(3, 8)];
+    let start_of_row = Operation::Set {
+        register: 3,
+        value: Expression::register(0, 0),
+    };
+    let rows = vec![start_of_row, repeat(2, along), access(2, 0, 0), step(0, 160)];
     for operations in [
         vec![count_root(0), access(1, 0, 0)],
         vec![count_root(0), access(2, 0, 0)],
@@ -60,6 +69,8 @@ fn table() -> Table {
         allocate(1),
         vec![count_root(0), free],
         vec![count_root(0), count_root(1), count_root(2), reallocate],
+        vec![count_root(0), count_root(1), count_root(2), repeat(1, down)],
+        vec![count_root(0), count_root(1), count_root(2), repeat(1, rows)],
     ] {
         table.segments.push(Segment {
             function: 0,
@@ -146,7 +157,7 @@ fn start_of_block(choices: &mut Choices<'_>) -> u64 {
 }
 
 fn add_record(choices: &mut Choices<'_>, bytes: &mut Vec<u8>) {
-    match choices.below(16) {
+    match choices.below(18) {
         0..=2 => record(LOAD, &[address(choices)], bytes),
         3..=5 => record(STORE, &[address(choices)], bytes),
         6 => record(LOCAL, &[address(choices)], bytes),
@@ -161,6 +172,14 @@ fn add_record(choices: &mut Choices<'_>, bytes: &mut Vec<u8>) {
                 bytes_of_block(choices),
             ];
             record(MOVE, &moved, bytes);
+        }
+        15 => {
+            let (start, fixed) = (address(choices), address(choices));
+            record(LOOP, &[start, u64::from(choices.below(50)), fixed], bytes);
+        }
+        16 => {
+            let [rows, columns] = [6, 30].map(|limit| u64::from(choices.below(limit)));
+            record(NEST, &[address(choices), rows, columns], bytes);
         }
         _ => {
             // The same access many times, so that time passes.

@@ -6,8 +6,12 @@ use crate::ring::Ring;
 
 /// Weight of the latest chunk in a mean.
 const LATEST: f64 = 1.0 / 8.0;
-/// What plain chunks cost is doubted by so much for each chunk that is compressed instead, so that they are tried again.
-const DOUBT: f64 = 1.0 / 32.0;
+/// What plain chunks cost is doubted by so much for each chunk that is compressed instead, so that they are tried
+/// again.
+const DOUBT: f64 = 1.0 / 64.0;
+/// What it takes to write fewer bytes says nothing of more: it is the call's own time. Plain chunks of the smallest
+/// buffers have as many.
+const MANY_BYTES: usize = 8 << 10;
 /// Times and sizes of so few chunks say nothing yet.
 const FIRST_CHUNKS: u32 = 4;
 
@@ -22,7 +26,7 @@ pub struct Pace {
     left: f64,
     /// Nanoseconds to make a chunk of a byte without compressing it.
     keeping: f64,
-    /// Nanoseconds to write a byte.
+    /// Nanoseconds to write a byte, if many are written at once; 0 before any were.
     writing: f64,
 }
 
@@ -36,6 +40,9 @@ impl Pace {
         advance(&mut self.compressing, per_byte(took.as_nanos() as f64));
         advance(&mut self.left, per_byte(stored_length as f64));
         self.keeping -= self.keeping * DOUBT;
+        if stored_length < MANY_BYTES {
+            self.writing -= self.writing * DOUBT;
+        }
     }
 
     pub fn note_kept(&mut self, length: usize, took: Duration) {
@@ -45,7 +52,7 @@ impl Pace {
     }
 
     pub fn note_written(&mut self, length: usize, took: Duration) {
-        if length > 0 {
+        if length >= MANY_BYTES {
             advance(&mut self.writing, took.as_nanos() as f64 / length as f64);
         }
     }
@@ -84,47 +91,73 @@ pub fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
 mod tests {
     use super::*;
 
-    fn pace(compressing_ns: u64, stored_length: usize, writing_ns: u64) -> Pace {
+    const LENGTH: usize = 256 << 10;
+    /// What a buffer of the least size holds for certain.
+    const LEAST_LENGTH: usize = 12 << 10;
+
+    fn nanoseconds(per_byte: f64, bytes: usize) -> Duration {
+        Duration::from_nanos((per_byte * bytes as f64) as u64)
+    }
+
+    /// After chunks of which compression leaves one byte of `smaller`. Times are nanoseconds per byte.
+    fn pace(compressing: f64, smaller: usize, writing: f64) -> Pace {
         let mut pace = Pace::default();
         for _ in 0..FIRST_CHUNKS {
-            pace.note_compressed(1000, stored_length, Duration::from_nanos(compressing_ns));
-            pace.note_written(stored_length, Duration::from_nanos(writing_ns));
+            let stored_length = LENGTH / smaller;
+            pace.note_compressed(LENGTH, stored_length, nanoseconds(compressing, LENGTH));
+            pace.note_written(stored_length, nanoseconds(writing, stored_length));
         }
         pace
     }
 
     #[test]
     fn stores_where_memory_is_faster_than_compression() {
-        // 1.5 ns to compress a byte, 0.5 ns to write one
-        assert!(pace(1500, 200, 100).gains_by_storing(1));
+        assert!(pace(1.5, 5, 0.5).gains_by_storing(1));
     }
 
     #[test]
     fn compresses_for_a_slow_disk() {
-        // 1.5 ns to compress a byte, 10 ns to write one
-        assert!(!pace(1500, 200, 2000).gains_by_storing(1));
+        assert!(!pace(1.5, 5, 10.0).gains_by_storing(1));
+    }
+
+    #[test]
+    fn small_chunks_say_nothing_of_the_disk() {
+        assert!(pace(1.5, 1000, 10.0).gains_by_storing(1));
     }
 
     #[test]
     fn counts_what_plain_chunks_cost() {
-        let mut pace = pace(1500, 200, 100);
-        pace.note_kept(1000, Duration::from_nanos(1200));
+        let mut pace = pace(1.5, 5, 0.5);
+        pace.note_kept(LENGTH, nanoseconds(1.2, LENGTH));
+        assert!(!pace.gains_by_storing(1));
+    }
+
+    #[test]
+    fn learns_from_plain_chunks_of_small_buffers() {
+        let mut pace = pace(1.5, 1000, 0.5);
+        pace.note_kept(LEAST_LENGTH, nanoseconds(0.1, LEAST_LENGTH));
+        pace.note_written(LEAST_LENGTH, nanoseconds(10.0, LEAST_LENGTH));
         assert!(!pace.gains_by_storing(1));
     }
 
     #[test]
     fn tries_plain_chunks_again() {
-        let mut pace = pace(1500, 200, 100);
-        pace.note_kept(1000, Duration::from_nanos(5000));
-        for _ in 0..100 {
-            pace.note_compressed(1000, 200, Duration::from_nanos(1500));
+        for (keeping, writing) in [(5.0, 0.5), (0.1, 5.0)] {
+            let mut pace = pace(1.5, 1000, 0.0);
+            pace.note_kept(LENGTH, nanoseconds(keeping, LENGTH));
+            pace.note_written(LENGTH, nanoseconds(writing, LENGTH));
+            assert!(!pace.gains_by_storing(1));
+            for _ in 0..100 {
+                pace.note_compressed(LENGTH, LENGTH / 1000, nanoseconds(1.5, LENGTH));
+                pace.note_written(LENGTH / 1000, nanoseconds(writing, LENGTH / 1000));
+            }
+            assert!(pace.gains_by_storing(1));
         }
-        assert!(pace.gains_by_storing(1));
     }
 
     #[test]
     fn workers_share_the_time_of_compression() {
-        assert!(!pace(1500, 200, 100).gains_by_storing(4));
+        assert!(!pace(1.5, 5, 0.5).gains_by_storing(4));
     }
 
     #[test]
@@ -134,9 +167,9 @@ mod tests {
 
     #[test]
     fn follows_what_changes() {
-        let mut pace = pace(1500, 200, 100);
+        let mut pace = pace(1.5, 5, 0.5);
         for _ in 0..100 {
-            pace.note_written(1000, Duration::from_nanos(10_000));
+            pace.note_written(LENGTH, nanoseconds(10.0, LENGTH));
         }
         assert!(!pace.gains_by_storing(1));
     }

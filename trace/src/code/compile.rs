@@ -64,26 +64,6 @@ impl Code {
     }
 }
 
-impl Code {
-    /// The value, whose terms behind the first ones go to the pool.
-    pub(super) fn wide_of(&mut self, value: Value) -> Wide {
-        const NONE: WideTerm = WideTerm {
-            scale: 0,
-            register: ZERO_REGISTER,
-        };
-        let mut terms = value.terms.into_iter();
-        let first_terms = [(); 2].map(|()| terms.next().unwrap_or(NONE));
-        let wide = Wide {
-            constant: value.constant,
-            first_terms,
-            first_further: self.terms.len() as u32,
-            further_count: terms.len() as u32,
-        };
-        self.terms.extend(terms);
-        wide
-    }
-}
-
 pub(super) struct Compiler<'a> {
     pub(super) code: Code,
     pub(super) program: &'a Program,
@@ -559,8 +539,19 @@ impl Compiler<'_> {
     }
 
     pub(super) fn push_wide(&mut self, value: Value) -> u32 {
-        let wide = self.code.wide_of(value);
-        self.code.wide.push(wide);
-        self.code.wide.len() as u32 - 1
+        const NONE: WideTerm = WideTerm {
+            scale: 0,
+            register: ZERO_REGISTER,
+        };
+        let code = &mut self.code;
+        let mut terms = value.terms.into_iter();
+        code.wide.push(Wide {
+            constant: value.constant,
+            first_terms: [(); 2].map(|()| terms.next().unwrap_or(NONE)),
+            first_further: code.terms.len() as u32,
+            further_count: terms.len() as u32,
+        });
+        code.terms.extend(terms);
+        code.wide.len() as u32 - 1
     }
 }

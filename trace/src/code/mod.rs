@@ -91,12 +91,11 @@ pub(crate) struct SegmentCode {
     pub(crate) first_step: u32,
 }
 
-/// What an id leads to; see [`entry`]. An array, since the table of all ids may have large holes, and only arrays of zeros
-/// come without being written. An id that leads to none has zeros.
+/// What an id leads to; see [`entry`]. An array, since the table of all ids may have large holes, and only arrays of
+/// zeros come without being written. An id that leads to none has zeros.
 pub(crate) type Entry = [u64; 2];
 
-/// An entry for a segment of that class (of its front, see [`front::front_class`]), the bytes of its record with the id, and where in
-/// [`Code::entries`] its function's local ids are: from the first up to the second.
+/// An entry for a segment: the class of its front, the bytes of its record with the id, and its function's local ids.
 pub(crate) fn entry(segment: u32, class: u8, length: u32, locals: Locals) -> Entry {
     debug_assert!(segment <= ENTRY_SEGMENT_MASK);
     [

@@ -17,8 +17,8 @@ pub(super) struct StoredColumns {
     pub(super) residuals: Vec<u8>,
 }
 
-/// Columns with a byte for each step and each length, and the next record's place in them. Behind each column stands what makes most
-/// checks needless: a step 3, ids 0, and residuals and their lengths enough for one record.
+/// Columns with a byte for each step and each length, and the next record's place in them. Behind each column stands
+/// what makes most checks needless: a step 3, ids 0, and residuals and their lengths enough for one record.
 #[derive(Debug, Default)]
 pub(super) struct OpenColumns {
     steps: Vec<u8>,
@@ -178,8 +178,8 @@ pub(crate) type Step<T> = std::result::Result<T, &'static str>;
 
 /// Walks over the records of open columns. Pointers instead of indices, since the loop needs every register.
 ///
-/// Invariants: `previous` is one of `forms`. The pointers lie in their columns, at most one record's steps, lengths and residuals behind the
-/// ends if [`Joint::is_invalid`], else at most at the ends.
+/// Invariants: `previous` is one of `forms`. The pointers lie in their columns, at most at the ends, or, if
+/// [`Joint::is_invalid`], at most one record behind them.
 pub(crate) struct Joint<'j> {
     shapes: &'j mut Shapes,
     columns: &'j mut OpenColumns,

@@ -93,8 +93,8 @@ impl Joiner {
         Ok(())
     }
 
-    /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Of `raw` the rest is set that was not split, and
-    /// `padding` zero bytes behind it. Returns how many bytes of records are before it.
+    /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Of `raw` the rest is set that was
+    /// not split, and `padding` zero bytes behind it. Returns how many bytes of records are before it.
     pub(crate) fn open(
         &mut self,
         stored: &[u8],

@@ -1,7 +1,8 @@
 //! What records look like, and what they looked like last.
 //!
 //! Invariants on which the unchecked accesses of `split` and `join` rest:
-//! - an offset of a form, wherever it stands, is a multiple of [`FORM_SIZE`] that leads to a form; 0 leads to the first,
+//! - an offset of a form, wherever it stands, is a multiple of [`FORM_SIZE`] that leads to a form; 0 leads to the
+//!   first,
 //!   which stands for the start of a chunk and is no record's;
 //! - the roots of a form lie in `roots`, and each one's offset + width is at most the form's length
 //!   without the id;
@@ -229,7 +230,8 @@ impl Shapes {
         }
     }
 
-    /// The form of an id that is stated after the form at `previous`, given the next 4 bytes of the stream; 0 if there is none.
+    /// The form of an id that is stated after the form at `previous`, given the next 4 bytes of the stream; 0 if there
+    /// is none. Not inlined: the loop around it needs every register.
     #[inline(never)]
     pub(super) fn state(&mut self, word: u32, previous: u32) -> u32 {
         let offset = self.find(word, self.forms[previous as usize / FORM_SIZE].function);

@@ -1,7 +1,7 @@
 //! From record to record through columns: what was split is decoded without being joined to bytes first.
 //!
-//! Records whose roots all go to fronts, most of them, take their roots straight from the columns. Others are written to
-//! their place in the payload, and run from there as if they had been stored so.
+//! Records whose roots all go to fronts, most of them, take their roots straight from the columns. Others are written
+//! to their place in the payload, and run from there as if they had been stored so.
 
 use crate::code::{entry_class, entry_locals, entry_segment, Code, FrontRoot, SegmentCode, Step, NO_CLASS};
 use crate::columns::{Joiner, Joint, Root};
@@ -119,7 +119,8 @@ impl Machine<'_> {
         let mut columns = self.columns();
         let mut counts = Counts::new(self.accesses(), self.marks());
         let mut position = place.position;
-        let mut last_start = place.last_start;
+        // Before the latest record.
+        let mut last = Counts::new(place.last_start, self.marks());
         let stop = loop {
             if position >= end {
                 break Stop::Joined;
@@ -140,6 +141,7 @@ impl Machine<'_> {
                     code.segments.get_unchecked(entry_segment(&entry) as usize),
                 )
             };
+            let before = counts;
             let (accesses, marks) = (counts.accesses(), counts.marks());
             let record = RecordPlace {
                 start: position,
@@ -155,14 +157,22 @@ impl Machine<'_> {
                 Ran::Done => {
                     counts.add(&segment.front);
                     if segment.goes_on {
-                        // SAFETY: the front has written what counts.
-                        if let Some(stop) = unsafe { self.go_on(number, record, &mut roots, &mut counts) } {
-                            if !matches!(stop, Stop::Unclear) {
-                                (position, last_start) = (record.end, accesses);
-                            }
-                            break stop;
+                        if record.end > end {
+                            counts = before;
+                            break Stop::Unclear;
                         }
-                        columns = self.columns();
+                        // SAFETY: the front has written what counts.
+                        match unsafe { self.go_on(number, record, &mut roots, &mut counts) } {
+                            None => columns = self.columns(),
+                            Some(Stop::Unclear) => {
+                                counts = before;
+                                break Stop::Unclear;
+                            }
+                            Some(stop) => {
+                                (position, last) = (record.end, before);
+                                break stop;
+                            }
+                        }
                     }
                 }
                 Ran::Invalid => break Stop::Unclear,
@@ -181,15 +191,18 @@ impl Machine<'_> {
                         self.go_on(number, record, &mut roots, &mut counts)
                     };
                     if let Some(stop) = stop {
-                        (position, last_start) = (record.end, accesses);
+                        (position, last) = (record.end, before);
                         break stop;
                     }
                     columns = self.columns();
                 }
             }
-            (position, last_start) = (record.end, accesses);
+            (position, last) = (record.end, before);
         };
         joint.suspend();
+        if position > end {
+            counts = last;
+        }
         // SAFETY: the fronts have written them.
         unsafe { self.set_lengths(counts.accesses(), counts.marks()) };
         let stop = match stop {
@@ -201,7 +214,7 @@ impl Machine<'_> {
         *place = Place {
             position,
             locals: latest.map_or(place.locals, entry_locals),
-            last_start,
+            last_start: last.accesses(),
         };
         stop
     }

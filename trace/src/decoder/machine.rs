@@ -29,7 +29,7 @@ pub(super) struct Columns {
 pub(super) struct Machine<'a> {
     pub(super) code: &'a Code,
     payload: &'a mut [u8],
-    pub(super) registers: &'a mut [u64],
+    registers: &'a mut [u64],
     pub(super) batch: &'a mut Batch,
     sites: *mut SiteId,
     addresses: *mut u64,
@@ -198,7 +198,7 @@ impl<'a> Machine<'a> {
                     self.linear(first, count, first_site);
                 }
                 Step::SetLinear { register, value } => {
-                    let value = linear_value(self.registers, code.linear.get_unchecked(value as usize));
+                    let value = self.linear_value(code.linear.get_unchecked(value as usize));
                     self.set(register, value);
                 }
                 Step::Roots { first, count } => self.roots(slice(&code.roots, first, count), start),
@@ -285,10 +285,7 @@ impl<'a> Machine<'a> {
         let code = self.code;
         // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
         let value = |machine: &Self, index: usize| unsafe {
-            linear_value(
-                machine.registers,
-                code.linear.get_unchecked(first as usize + index),
-            )
+            machine.linear_value(code.linear.get_unchecked(first as usize + index))
         };
         self.accesses_of_run(value, first_site, count as usize);
     }
@@ -381,6 +378,15 @@ impl<'a> Machine<'a> {
             *self.sizes.add(self.accesses) = size;
         }
         self.accesses += 1;
+    }
+
+    #[inline(always)]
+    fn linear_value(&self, linear: &Linear) -> u64 {
+        let term = |index: usize| {
+            self.register(linear.registers[index])
+                .wrapping_mul(i64::from(linear.scales[index]) as u64)
+        };
+        linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
     }
 
     #[inline]
@@ -517,18 +523,6 @@ impl<'a> Machine<'a> {
         self.batch.marks.push(mark);
         self.marks = self.batch.marks.as_mut_ptr();
     }
-}
-
-/// The value of a linear form of the code. `registers` must be the code's.
-#[inline(always)]
-pub(super) fn linear_value(registers: &[u64], linear: &Linear) -> u64 {
-    let term = |index: usize| {
-        debug_assert!((linear.registers[index] as usize) < registers.len());
-        // SAFETY: the code's registers are below its register count.
-        let value = unsafe { *registers.get_unchecked(linear.registers[index] as usize) };
-        value.wrapping_mul(i64::from(linear.scales[index]) as u64)
-    };
-    linear.constant.wrapping_add(term(0)).wrapping_add(term(1))
 }
 
 /// `count` entries of a pool from `first` on.

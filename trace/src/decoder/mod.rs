@@ -38,6 +38,8 @@ pub struct Decoder<'t> {
     payload: Vec<u8>,
     /// For chunks whose records were split. Made for the first one.
     joined: Option<Box<JoinedRecords>>,
+    /// Whether split records are joined to bytes before they are decoded.
+    joins_first: bool,
     registers: Vec<u64>,
     looped: LoopedRecord,
     keeps_runs: bool,
@@ -57,6 +59,7 @@ impl<'t> Decoder<'t> {
             code,
             payload: Vec::new(),
             joined: None,
+            joins_first: false,
             registers: vec![0; code.register_count],
             looped: LoopedRecord::default(),
             keeps_runs: false,
@@ -67,6 +70,13 @@ impl<'t> Decoder<'t> {
     /// Decodes loops whose addresses move evenly into runs, as far as that is worth it, instead of single accesses.
     pub fn with_runs(mut self) -> Self {
         self.keeps_runs = true;
+        self
+    }
+
+    /// Joins split records before it decodes them: slower, and what stands before damage in them is lost too, but then
+    /// a suspended decoder needn't keep what joining remembers, and there may be thousands of them.
+    pub(crate) fn joining_first(mut self) -> Self {
+        self.joins_first = true;
         self
     }
 
@@ -82,7 +92,7 @@ impl<'t> Decoder<'t> {
         let padding = 4 + self.code.max_record_length + 8;
         let header = &chunk.header;
         let state = match header.codec {
-            Codec::Columns => {
+            Codec::Columns if !self.joins_first => {
                 self.open_columns(chunk, stored, padding)?;
                 State::Joining
             }
@@ -214,8 +224,8 @@ impl Batches<'_, '_> {
         }
     }
 
-    /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An invalid
-    /// record ends the chunk with an error, after all batches before it.
+    /// The next batch in program order; none after the last. It may be empty, where a loop makes no accesses. An
+    /// invalid record ends the chunk with an error, after all batches before it.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         self.decoder.batch.clear();
         if matches!(self.state, State::Joining | State::Running | State::InLoop { .. }) {

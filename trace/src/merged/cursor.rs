@@ -8,8 +8,8 @@ use super::points::{points, Point};
 use crate::decoder::Suspended;
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
-/// What lies between two neighbouring points of a chunk: its accesses and marks stand in the stream as they are, and took
-/// place between two times.
+/// What lies between two neighbouring points of a chunk: its accesses and marks stand in the stream as they are, and
+/// took place between two times.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     from: Point,
@@ -75,7 +75,7 @@ impl<'t> Cursor<'t> {
         };
         Cursor {
             chunks,
-            decoder: Decoder::new(trace),
+            decoder: Decoder::new(trace).joining_first(),
             chunk: None,
             piece: Piece {
                 from: begin,
@@ -221,8 +221,8 @@ impl<'t> Cursor<'t> {
         found.map(|_| ())
     }
 
-    /// The marks of the batch from the next one on that stand before its access `end`; at the end of the batch or of the
-    /// piece, also those behind the last access. None of a later piece.
+    /// The marks of the batch from the next one on that stand before its access `end`; at the end of the batch or of
+    /// the piece, also those behind the last access. None of a later piece.
     fn marks_up_to(&self, end: usize) -> Range<usize> {
         let batch = self.decoder.last_batch();
         let first = (self.mark - self.batch_mark) as usize;

@@ -27,7 +27,7 @@ pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> 
         match batches.next_batch() {
             Ok(Some(batch)) => {
                 add_points(batch, &end, &mut points);
-                end.access += batch.access_count();
+                end.access = end.access.saturating_add(batch.access_count());
                 end.mark += batch.marks.len() as u64;
             }
             Ok(None) => break,
@@ -44,10 +44,10 @@ pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> 
 /// `begin`: what of the chunk stands before the batch.
 fn add_points(batch: &Batch, begin: &Point, points: &mut Vec<Point>) {
     let mut runs = batch.runs.iter().peekable();
-    let mut in_runs = 0;
+    let mut in_runs = 0u64;
     for (index, mark) in batch.marks.iter().enumerate() {
         while let Some(run) = runs.next_if(|run| run.marks_before as usize <= index) {
-            in_runs += Run::access_count(run);
+            in_runs = in_runs.saturating_add(Run::access_count(run));
         }
         if let Event::Order { time_ns, .. } = batch.event(*mark) {
             points.push(Point {

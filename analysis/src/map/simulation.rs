@@ -1,0 +1,90 @@
+//! Misses, counted where and when they are.
+
+use std::ops::Range;
+
+use trackway_trace::SiteId;
+
+use super::count::pieces;
+use super::shard::{Counting, HIDDEN};
+use crate::cache::{Access, Caches, Simulator};
+use crate::misses::address_space;
+
+/// So many accesses are simulated together, at most.
+const MOST_ACCESSES: usize = 4096;
+
+/// Caches, and of which level the misses count.
+pub(super) struct Simulation {
+    simulator: Simulator,
+    line_bytes: u64,
+    level: usize,
+    /// To be simulated together. Empty.
+    accesses: Vec<Access>,
+    /// Numbers of those that missed. Empty.
+    missed: Vec<u32>,
+}
+
+impl Simulation {
+    /// None if there is nothing to simulate.
+    pub fn new(caches: &Caches, level: usize) -> Option<Simulation> {
+        Some(Simulation {
+            simulator: Simulator::new(caches)?,
+            line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
+            level,
+            accesses: Vec::new(),
+            missed: Vec::new(),
+        })
+    }
+}
+
+impl Counting<'_, '_> {
+    /// Simulates accesses of the columns, which are in one part of time, or in none.
+    pub(super) fn simulate(
+        &mut self,
+        indices: Range<usize>,
+        bin: Option<usize>,
+        simulation: &mut Simulation,
+    ) {
+        let core = simulation.simulator.core_of(self.batch.stream);
+        let space = address_space(self.batch, self.map.view.caches.any_shared());
+        for index in indices {
+            let site = self.batch.site[index].index();
+            let (address, length) = (self.batch.address[index], self.batch.length(index));
+            // Line by line, since misses count where they are.
+            for (address, length) in pieces(address, length, simulation.line_bytes) {
+                simulation.accesses.push(Access {
+                    core,
+                    site,
+                    address: address ^ space,
+                    length,
+                    is_write: self.map.writes[site],
+                });
+                if simulation.accesses.len() == MOST_ACCESSES {
+                    self.count_misses(space, bin, simulation);
+                }
+            }
+        }
+        self.count_misses(space, bin, simulation);
+    }
+
+    fn count_misses(&mut self, space: u64, bin: Option<usize>, simulation: &mut Simulation) {
+        let Simulation {
+            simulator,
+            level,
+            accesses,
+            missed,
+            ..
+        } = simulation;
+        simulator.misses_in(*level, accesses, missed);
+        for number in missed.drain(..) {
+            let access = &accesses[number as usize];
+            let Some(bin) = bin else {
+                continue;
+            };
+            let row = self.row_of(SiteId(access.site as u32), access.address ^ space);
+            if row != HIDDEN {
+                self.grid.add(row, bin, access.is_write, 1);
+            }
+        }
+        accesses.clear();
+    }
+}
