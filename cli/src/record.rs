@@ -28,7 +28,7 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
     };
     match recorded {
         Ok(summary) => {
-            warn_of_losses(&summary, &options.program);
+            warn_of_losses(&summary, &options);
             if !quiet {
                 eprintln!("trackway: {}", describe(&summary, &options, live.live.is_some()));
             }
@@ -95,8 +95,8 @@ fn default_output(program: &OsString) -> PathBuf {
     name.into()
 }
 
-fn warn_of_losses(summary: &RecordSummary, program: &OsString) {
-    let program = program.to_string_lossy();
+fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
+    let program = options.program.to_string_lossy();
     if !summary.instrumented {
         output::warn(format!(
             "NOTHING WAS RECORDED: {program} holds no instrumentation. Build it with CC=\"trackway cc\" \
@@ -104,10 +104,17 @@ fn warn_of_losses(summary: &RecordSummary, program: &OsString) {
         ));
     }
     if summary.dropped_buffers > 0 {
-        output::warn(format!(
-            "{} full buffers were dropped: the trace has gaps. Record with --on-full wait, or with more --buffers.",
-            grouped(summary.dropped_buffers)
-        ));
+        let dropped = grouped(summary.dropped_buffers);
+        output::warn(match options.when_full {
+            WhenFull::Drop => format!(
+                "{dropped} full buffers were dropped: the trace has gaps. Record with --on-full wait, or with more \
+                 --buffers."
+            ),
+            WhenFull::Wait => format!(
+                "the trace has gaps: records were lost {dropped} times, as where threads were cancelled, or more of \
+                 them ran than there are --buffers."
+            ),
+        });
     }
     if let Some(loss) = &summary.write_failure {
         output::warn(format!(

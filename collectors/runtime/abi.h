@@ -45,7 +45,8 @@ struct trackway_thread {
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most. Hands over the buffer and returns a new cursor.
 //   void __trackway_came_back(void)
-//       In landing pads and behind what returns twice: records that were cut off there become a gap.
+//       In landing pads and behind what returns twice: records that were cut off there, and a wait for a buffer, become
+//       a gap.
 //
 //   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
 //       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their

@@ -217,10 +217,14 @@ static void release(struct stream *stream) {
     __atomic_store_n(&((struct pooled_stream *)stream)->claimed, 0, __ATOMIC_RELEASE);
 }
 
-// The thread was cancelled asynchronously, and its clean-up went on with the published records.
-static void note_cut_records(struct stream *stream) {
+static void note_cut(struct stream *stream) {
     if (stream->slot)
         stream->slot->dropped++;
+}
+
+// The thread was cancelled asynchronously, and its clean-up went on with the published records.
+static void note_cut_records(struct stream *stream) {
+    note_cut(stream);
     unsigned char *end = stream->rest.limit + TRACKWAY_SLACK;
     for (unsigned char *byte = stream->rest.cursor; byte < end; byte++)
         *byte = 0; // so that nobody takes them for records of the next thread that has this buffer
@@ -233,14 +237,24 @@ static bool stands_record(const struct trackway_thread *room) {
     return id != 0;
 }
 
+// The thread was cancelled while it waited for a buffer. Since then it has recorded into scratch memory.
+static void end_wait(struct stream *stream) {
+    stream->busy = false;
+    note_cut(stream);
+}
+
 // A glance, unlike is_published: setjmp may be called often.
 VISIBLE void __trackway_came_back(void) {
     struct stream *stream = current_of(&__trackway_own);
-    if (!stream->records.buffer || !stands_record(&__trackway_thread))
+    bool has_buffer = stream->records.buffer;
+    if (has_buffer ? !stands_record(&__trackway_thread) : !stream->busy || stream == &lost)
         return;
     uint64_t signals = block_signals();
     keep_room(stream);
-    note_cut_records(stream);
+    if (has_buffer)
+        note_cut_records(stream);
+    else
+        end_wait(stream);
     // What the thread remembers of the stream's registers may have been in those records: a fresh buffer begins with
     // none.
     __trackway_hand_over(&stream->records, stream->rest.cursor, 0);

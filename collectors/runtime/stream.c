@@ -95,6 +95,7 @@ VISIBLE void __trackway_oracle_flush(struct stream *stream) {
     __trackway_notice_fork();
     stream->signals = signals;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, 0);
+    stream->oracle_room = (struct room){NULL, NULL}; // the thread may be cancelled while it waits
     stream->oracle_room = __trackway_take(&stream->oracle, stream);
     restore_signals(signals);
     errno = saved_errno;

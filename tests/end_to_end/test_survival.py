@@ -4,7 +4,9 @@ Each program prints and returns what its plain build does, and its trace equals 
 stands in docs/collectors.md, and a test shows what is lost then.
 """
 
+import contextlib
 import os
+import select
 import signal
 import subprocess
 import time
@@ -288,6 +290,17 @@ class Crashes(unittest.TestCase):
         self.check("thread", 23, 2 * self.COMPUTED)
 
 
+@contextlib.contextmanager
+def stopped(recorder):
+    """In it all buffers are full and the recorded program waits."""
+    recorder.send_signal(signal.SIGSTOP)
+    try:
+        time.sleep(1)
+        yield
+    finally:
+        recorder.send_signal(signal.SIGCONT)
+
+
 class Killed(unittest.TestCase):
     """SIGKILL at any time, while signals come and handlers run."""
 
@@ -329,13 +342,9 @@ class Killed(unittest.TestCase):
             command = [tools.TRACKWAY, "record", "-f", "-o", f"{folder}/trace", "--", "bash", "-c", script, traced]
             recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             program = int(recorder.stdout.readline())
-            recorder.send_signal(signal.SIGSTOP)
-            try:
-                time.sleep(1)  # by now all buffers are full
+            with stopped(recorder):
                 os.kill(program, signal.SIGTERM)
                 self.wait_for_end(program)
-            finally:
-                recorder.send_signal(signal.SIGCONT)
             recorder.communicate(timeout=tools.TIME_LIMIT_S)
             self.assertEqual(recorder.returncode, 128 + signal.SIGTERM)
 
@@ -405,6 +414,23 @@ class Limits(unittest.TestCase):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "cancelled_anywhere.c")
             self.check_gaps(verified)
+
+    def test_asynchronous_cancellation_while_waiting_for_the_recorder(self):
+        with tools.folder() as folder:
+            _, traced = build(folder, "cancelled_waiting.c", "-O2", "-pthread")
+            command = [tools.TRACKWAY, "record", "-f", "-o", f"{folder}/trace", *RECORD_OPTIONS, "--", traced]
+            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            recorder = subprocess.Popen(command, text=True, **pipes)
+            self.assertEqual(recorder.stdout.readline(), "computing\n")
+            with stopped(recorder):
+                recorder.stdin.write("x")
+                recorder.stdin.flush()
+                self.assertTrue(select.select([recorder.stdout], [], [], 60)[0])
+            output, _ = recorder.communicate(timeout=tools.TIME_LIMIT_S)
+            self.assertRegex(output, r"cleaned \d+")
+            verified = tools.trackway("verify", f"{folder}/trace", check=False)
+            self.check_gaps(verified)
+            self.assertNotIn("not what the program did", verified.stdout)
 
     def test_asynchronous_cancellation_after_few_records(self):
         """What the clean-up records would cover them."""
