@@ -1,58 +1,20 @@
 //! Runs come to the same as their accesses.
 
+mod one_by_one;
 #[path = "../../trace/testing/mod.rs"]
 #[allow(dead_code)]
 mod testing;
 
 use std::num::NonZeroUsize;
 
+use one_by_one::Accesses;
 use testing::file::FileBytes;
 use testing::loops::nest_table;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::{Grouping, Measure, Misses};
-use trackway_analysis::{run, Analysis, Findings, Order, Part};
+use trackway_analysis::{run, Analysis};
 use trackway_report::to_csv;
-use trackway_trace::{Batch, Codec, Program, Trace};
-
-/// The same analysis, but without runs.
-struct Accesses(Misses);
-
-impl Analysis for Accesses {
-    type Shard = <Misses as Analysis>::Shard;
-
-    fn order(&self) -> Order {
-        self.0.order()
-    }
-
-    fn start_shard(&self) -> Self::Shard {
-        self.0.start_shard()
-    }
-
-    fn most_parts(&self) -> u32 {
-        self.0.most_parts()
-    }
-
-    fn start_part(&self, part: Part) -> Self::Shard {
-        self.0.start_part(part)
-    }
-
-    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
-        self.0.take_program(shard, program);
-    }
-
-    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
-        assert!(batch.runs.is_empty());
-        self.0.take_batch(shard, batch);
-    }
-
-    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
-        self.0.merge(into, from);
-    }
-
-    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
-        self.0.finish(shard, trace)
-    }
-}
+use trackway_trace::{Codec, Trace};
 
 fn trace_of_nests(nests: &[[u64; 3]]) -> Trace {
     let mut payload = Vec::new();

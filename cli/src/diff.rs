@@ -20,7 +20,7 @@ use crate::sharing::parse_line_size;
 /// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
 /// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
-/// are those of the same caches. docs/analyses.md, section 9, says how rows are matched and what is exact.
+/// are those of the same caches. docs/analyses.md, section 14, says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),

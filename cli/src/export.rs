@@ -20,8 +20,9 @@ use crate::reading::ReadingArguments;
 ///
 /// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
 /// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
-/// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come from recorded function entries and exits; docs/analyses.md, section 11, says how they are
-/// repaired where these are missing.
+/// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come
+/// from recorded function entries and exits; docs/analyses.md, section 16, says how they are repaired where these are
+/// missing.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway export prog.trackway --to callgrind -o callgrind.out.prog\n  \

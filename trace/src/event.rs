@@ -141,6 +141,14 @@ pub struct Lane {
     pub stride: u64,
 }
 
+impl Lane {
+    /// Where it accesses in that iteration, from 0.
+    #[inline(always)]
+    pub fn address_in(&self, iteration: u64) -> u64 {
+        self.address.wrapping_add(self.stride.wrapping_mul(iteration))
+    }
+}
+
 /// See [`Batch::pieces`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'b> {
@@ -153,7 +161,6 @@ pub enum Piece<'b> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happening<'b> {
     Accesses(Piece<'b>),
-    /// No function's entry or exit.
     Event(Event),
 }
 
@@ -250,12 +257,20 @@ impl Batch {
             .filter(|piece| !matches!(piece, Piece::Accesses(range) if range.is_empty()))
     }
 
-    /// The accesses, as [`Batch::pieces`] gives them, and the events in program order, but for entries and exits of
-    /// functions.
+    /// The accesses, as [`Batch::pieces`] gives them, and all events, in program order.
+    pub fn all_happenings(&self) -> impl Iterator<Item = Happening<'_>> {
+        self.happenings_with(|_| true)
+    }
+
+    /// The same without entries and exits of functions.
     pub fn happenings(&self) -> impl Iterator<Item = Happening<'_>> {
-        let is_other = |mark: &&Mark| mark.what & KIND_MASK == OTHER;
+        self.happenings_with(|mark| mark.what & KIND_MASK == OTHER)
+    }
+
+    #[inline]
+    fn happenings_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = Happening<'_>> {
         let mut marks = self.marks.iter().enumerate();
-        let mut next_mark = move || marks.find(|(_, mark)| is_other(mark));
+        let mut next_mark = move || marks.find(|(_, mark)| takes(mark));
         let mut mark = next_mark();
         let mut runs = self.runs.iter().peekable();
         let mut next = 0;
@@ -474,6 +489,12 @@ mod tests {
             run(2),
         ];
         assert_eq!(batch.happenings().collect::<Vec<_>>(), expected);
+        let [_, first_free, first_run, rest @ ..] = expected;
+        let enter = Happening::Event(Event::Enter(FunctionId(0)));
+        let exit = Happening::Event(Event::Exit(FunctionId(0)));
+        let mut all = vec![accesses(0..1), enter, accesses(1..2), first_free, first_run, exit];
+        all.extend(rest);
+        assert_eq!(batch.all_happenings().collect::<Vec<_>>(), all);
         assert_eq!(Batch::default().happenings().count(), 0);
     }
 }

@@ -24,7 +24,7 @@ pub fn parts_of_lanes(lanes: &[Lane], part: Range<u64>) -> impl Iterator<Item = 
         LaneRest {
             site: lane.site,
             size: lane.size.into(),
-            address: lane.address.wrapping_add(lane.stride.wrapping_mul(first)),
+            address: lane.address_in(first),
             stride: lane.stride,
             count: iterations_before(part.end, number, width).saturating_sub(first),
         }
@@ -92,7 +92,7 @@ mod tests {
         ) {
             let in_turn = |number: u64| {
                 let lane = &lanes[(number % lanes.len() as u64) as usize];
-                (lane.site.0, lane.address.wrapping_add(lane.stride.wrapping_mul(number / lanes.len() as u64)))
+                (lane.site.0, lane.address_in(number / lanes.len() as u64))
             };
             let mut expected: Vec<_> = (begin..begin + length).map(in_turn).collect();
             let mut found = Vec::new();
@@ -115,7 +115,7 @@ mod tests {
             let from = rest.address.saturating_sub(before);
             let to = rest.address.checked_add(behind).unwrap_or(0);
             let last = u128::from(to.wrapping_sub(1));
-            let address = |number: u64| u128::from(lane.address.wrapping_add(lane.stride.wrapping_mul(number)));
+            let address = |number: u64| u128::from(lane.address_in(number));
             let begins = |number: &u64| (u128::from(from)..=last).contains(&address(*number));
             let lies = |number: &u64| {
                 begins(number) && address(*number) + u128::from(lane.size.max(1)) - 1 <= last

@@ -82,7 +82,7 @@ impl LineChanges {
 
 /// How many further iterations a lane stays in the lines that it touches in this one.
 fn same_lines(lane: &Lane, iteration: u64, line_bytes: u64) -> u64 {
-    let first = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+    let first = lane.address_in(iteration);
     if lane.stride == 0 || lane.size == 0 {
         return u64::MAX;
     }

@@ -1,5 +1,6 @@
 //! The model of caches and TLBs. `docs/analyses.md` defines what it counts.
 
+mod accounts;
 mod associative;
 mod check;
 mod classes;
@@ -23,6 +24,7 @@ mod tlb;
 mod toml_form;
 mod totals;
 
+pub(crate) use accounts::{Accounts, Missed};
 pub use check::CachesError;
 pub use description::{
     CacheLevel, Caches, Inclusion, Policy, Prefetch, Prefetcher, TlbLevel, WritePolicy, DEFAULT_CORES,

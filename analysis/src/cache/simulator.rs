@@ -120,25 +120,12 @@ impl Simulator {
         });
     }
 
-    /// Runs accesses, fewer than 2^31, through the caches, and appends to `missed` the numbers of those that missed in a
-    /// level, each as often as it did, in any order. Plain levels take many at once in about half the time.
-    pub(crate) fn misses_in(&mut self, level: usize, accesses: &[Access], missed: &mut Vec<u32>) {
-        let numbered = accesses.iter().zip(0..);
-        if let Form::Plain(levels) = &mut self.form {
-            let mut count = |number, in_level| {
-                if in_level == level {
-                    missed.push(number);
-                }
-            };
-            for (access, number) in numbered {
-                levels.use_bytes(number, access.address, access.length, access.is_write, &mut count);
-            }
-            return levels.settle(count);
-        }
-        for (access, number) in numbered {
-            let mut outcome = Outcome::default();
-            self.access(access, &mut outcome);
-            missed.extend((0..outcome.misses[level]).map(|_| number));
+    /// See [`Simulation::changes`].
+    pub(crate) fn changes(&self) -> u64 {
+        match &self.form {
+            Form::Plain(hierarchy) => hierarchy.changes(),
+            Form::Lru(hierarchy) => hierarchy.changes(),
+            Form::Any(hierarchy) => hierarchy.changes(),
         }
     }
 

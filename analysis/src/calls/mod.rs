@@ -1,5 +1,6 @@
 //! What functions cost by the path on which they were called.
 
+mod simulation;
 mod stack;
 mod tables;
 mod tree;
@@ -7,11 +8,11 @@ mod tree;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Event, Program, SiteId, Trace};
+use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId, Trace};
 
-use crate::cache::{with_form, Caches, Outcome, Simulation, Simulator};
-use crate::misses::address_space;
+use crate::cache::{Caches, MAX_LEVELS};
 use crate::{Analysis, Findings, Order};
+use simulation::{Charges, Owner, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
 use tree::Cost;
@@ -32,7 +33,7 @@ impl Calls {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct SiteTraits {
+pub(crate) struct SiteTraits {
     /// The first one of the same name and file: a function of a header stands in many modules.
     function: u32,
     reads: bool,
@@ -43,13 +44,19 @@ struct SiteTraits {
 struct SiteCounts {
     accesses: u64,
     bytes: u64,
-    outcome: Outcome,
+    misses: [u64; MAX_LEVELS],
+}
+
+impl SiteCounts {
+    fn add(&mut self, accesses: u64, bytes: u64) {
+        self.accesses = self.accesses.saturating_add(accesses);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 /// The stacks of threads, and what was counted.
 pub struct CallsShard {
-    simulator: Option<Simulator>,
-    levels: usize,
+    simulation: Option<Simulation>,
     sites: Vec<SiteTraits>,
     counts: Vec<SiteCounts>,
     /// By function, the first one of the same name and file.
@@ -63,89 +70,117 @@ pub struct CallsShard {
 impl CallsShard {
     fn take(&mut self, batch: &Batch) {
         let mut stack = self.stacks.remove(&batch.stream).unwrap_or_default();
-        let mut next = 0;
-        for &mark in &batch.marks {
-            let function = match batch.event(mark) {
-                Event::Enter(function) | Event::Exit(function) => function,
-                _ => continue,
-            };
-            self.take_accesses(&mut stack, batch, next, mark.before as usize);
-            next = mark.before as usize;
-            let function = self.functions[function.index()];
-            match batch.event(mark) {
-                Event::Enter(_) => stack.enter(function, &mut self.tree),
-                _ => stack.exit(function),
+        if let Some(simulation) = &mut self.simulation {
+            simulation.begin(batch);
+        }
+        for happening in batch.all_happenings() {
+            match happening {
+                Happening::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
+                Happening::Accesses(Piece::Run(run)) => {
+                    self.take_run(&mut stack, batch.lanes(run), run.count)
+                }
+                Happening::Event(Event::Enter(function)) => {
+                    stack.enter(self.functions[function.index()], &mut self.tree);
+                }
+                Happening::Event(Event::Exit(function)) => stack.exit(self.functions[function.index()]),
+                Happening::Event(_) => (),
             }
         }
-        self.take_accesses(&mut stack, batch, next, batch.len());
+        if let Some(simulation) = &mut self.simulation {
+            simulation.settle(&mut Charges {
+                tree: &mut self.tree,
+                counts: &mut self.counts,
+            });
+        }
         self.stacks.insert(batch.stream, stack);
     }
 
     /// Accesses without a recorded entry or exit between them.
-    fn take_accesses(&mut self, stack: &mut Stack, batch: &Batch, mut begin: usize, end: usize) {
-        let of = |sites: &[SiteTraits], id: SiteId| sites[id.index()].function;
-        while begin < end {
-            let function = of(&self.sites, batch.site[begin]);
-            let mut others = batch.site[begin..end].iter();
-            let same = others.position(|&id| of(&self.sites, id) != function);
-            let until = same.map_or(end, |length| begin + length);
-            if stack.top() != Some(function) {
-                stack.settle(function, &mut self.tree);
-            }
-            let cost = self.count(batch, begin, until);
-            self.tree.add_cost(stack.node(), &cost);
-            begin = until;
+    fn take_accesses(&mut self, stack: &mut Stack, batch: &Batch, accesses: Range<usize>) {
+        let Range { mut start, end } = accesses;
+        while start < end {
+            let function = self.function_of(batch.site[start]);
+            let mut others = batch.site[start..end].iter();
+            let same = others.position(|&id| self.function_of(id) != function);
+            let until = same.map_or(end, |length| start + length);
+            self.put_on_top(stack, function);
+            self.count(stack.node(), batch, start..until);
+            start = until;
         }
     }
 
-    fn count(&mut self, batch: &Batch, begin: usize, end: usize) -> Cost {
-        let mut cost = Cost::default();
-        for index in begin..end {
-            let id = batch.site[index].index();
-            let (site, counts) = (&self.sites[id], &mut self.counts[id]);
-            let bytes = batch.length(index);
-            counts.accesses += 1;
-            counts.bytes = counts.bytes.saturating_add(bytes);
-            cost.bytes = cost.bytes.saturating_add(bytes);
-            cost.reads += u64::from(site.reads);
-            cost.writes += u64::from(site.writes);
+    fn function_of(&self, site: SiteId) -> u32 {
+        self.sites[site.index()].function
+    }
+
+    fn put_on_top(&mut self, stack: &mut Stack, function: u32) {
+        if stack.top() != Some(function) {
+            stack.settle(function, &mut self.tree);
         }
-        cost.accesses = (end - begin) as u64;
-        if let Some(simulator) = &mut self.simulator {
-            let counted = (&self.sites[..], &mut self.counts[..]);
-            with_form!(simulator, hierarchy => {
-                let before = hierarchy.totals();
-                simulate(hierarchy, counted, batch, begin..end);
-                let after = hierarchy.totals();
-                for level in 0..self.levels {
-                    cost.misses[level] = after.levels[level].misses - before.levels[level].misses;
+    }
+
+    fn count(&mut self, node: u32, batch: &Batch, accesses: Range<usize>) {
+        let mut cost = Cost::default();
+        for index in accesses.clone() {
+            let id = batch.site[index].index();
+            let bytes = batch.length(index);
+            self.counts[id].add(1, bytes);
+            cost.add(&self.sites[id], 1, bytes);
+        }
+        self.tree.add_cost(node, &cost);
+        if let Some(simulation) = &mut self.simulation {
+            for index in accesses {
+                let (site, address) = (batch.site[index], batch.address[index]);
+                let is_write = self.sites[site.index()].writes;
+                let mut charges = Charges {
+                    tree: &mut self.tree,
+                    counts: &mut self.counts,
+                };
+                simulation.take(
+                    Owner { node, site },
+                    address,
+                    batch.length(index),
+                    is_write,
+                    &mut charges,
+                );
+            }
+        }
+    }
+
+    fn take_run(&mut self, stack: &mut Stack, lanes: &[Lane], count: u64) {
+        let Some(first) = lanes.first() else {
+            return;
+        };
+        let function = self.function_of(first.site);
+        if lanes.iter().any(|lane| self.function_of(lane.site) != function) {
+            return (0..count).for_each(|iteration| {
+                for lane in lanes {
+                    let address = lane.address_in(iteration);
+                    self.take_run(stack, &[Lane { address, ..*lane }], 1);
                 }
             });
         }
-        cost
+        self.put_on_top(stack, function);
+        let mut cost = Cost::default();
+        for lane in lanes {
+            let bytes = count.saturating_mul(lane.size.into());
+            self.counts[lane.site.index()].add(count, bytes);
+            cost.add(&self.sites[lane.site.index()], count, bytes);
+        }
+        self.tree.add_cost(stack.node(), &cost);
+        if let Some(simulation) = &mut self.simulation {
+            let mut charges = Charges {
+                tree: &mut self.tree,
+                counts: &mut self.counts,
+            };
+            simulation.take_run(stack.node(), (lanes, count), &self.sites, &mut charges);
+        }
     }
 
     fn all_repairs(&self) -> Repairs {
         let mut repairs = self.repairs;
         self.stacks.values().for_each(|stack| repairs.add(&stack.repairs));
         repairs
-    }
-}
-
-#[inline(always)]
-fn simulate(
-    hierarchy: &mut impl Simulation,
-    (sites, counts): (&[SiteTraits], &mut [SiteCounts]),
-    batch: &Batch,
-    accesses: Range<usize>,
-) {
-    let core = hierarchy.core_of(batch.stream);
-    let process = address_space(batch, hierarchy.is_shared());
-    for index in accesses {
-        let id = batch.site[index].index();
-        let (address, length) = (batch.address[index] ^ process, batch.length(index));
-        let outcome = &mut counts[id].outcome;
-        hierarchy.access(core, id, address, length, sites[id].writes, outcome);
     }
 }
 
@@ -171,10 +206,13 @@ impl Analysis for Calls {
         }
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> CallsShard {
         CallsShard {
-            simulator: Simulator::new(&self.caches),
-            levels: self.caches.levels().len(),
+            simulation: Simulation::new(&self.caches),
             sites: Vec::new(),
             counts: Vec::new(),
             functions: Vec::new(),
@@ -210,9 +248,10 @@ impl Analysis for Calls {
             into.counts.resize(from.counts.len(), SiteCounts::default());
         }
         for (counts, more) in into.counts.iter_mut().zip(&from.counts) {
-            counts.accesses = counts.accesses.saturating_add(more.accesses);
-            counts.bytes = counts.bytes.saturating_add(more.bytes);
-            counts.outcome += &more.outcome;
+            counts.add(more.accesses, more.bytes);
+            for (misses, more) in counts.misses.iter_mut().zip(more.misses) {
+                *misses += more;
+            }
         }
         into.tree.merge(&from.tree);
         into.repairs.add(&from.all_repairs());

@@ -156,7 +156,7 @@ impl Presenter<'_> {
                 reads: if traits.reads { counts.accesses } else { 0 },
                 writes: if traits.writes { counts.accesses } else { 0 },
                 bytes: counts.bytes,
-                misses: counts.outcome.misses,
+                misses: counts.misses,
             };
         }
         let mut rows: Vec<LineRow> = rows.into_values().collect();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
+use super::SiteTraits;
 use crate::cache::MAX_LEVELS;
 
 /// The node of what called the first function.
@@ -20,6 +21,16 @@ pub struct Cost {
     pub writes: u64,
     pub bytes: u64,
     pub misses: [u64; MAX_LEVELS],
+}
+
+impl Cost {
+    /// Adds accesses of a site, and their bytes.
+    pub fn add(&mut self, site: &SiteTraits, accesses: u64, bytes: u64) {
+        self.accesses = self.accesses.saturating_add(accesses);
+        self.reads = self.reads.saturating_add(if site.reads { accesses } else { 0 });
+        self.writes = self.writes.saturating_add(if site.writes { accesses } else { 0 });
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
 }
 
 impl AddAssign<&Cost> for Cost {
@@ -103,6 +114,10 @@ impl Tree {
 
     pub fn add_cost(&mut self, node: u32, cost: &Cost) {
         self.nodes[node as usize].cost += cost;
+    }
+
+    pub fn add_misses(&mut self, node: u32, level: usize, lines: u64) {
+        self.nodes[node as usize].cost.misses[level] += lines;
     }
 
     /// The node where the function runs if it is called from this one.

@@ -119,7 +119,7 @@ impl Watch {
         for iteration in 0..count {
             for lane in lanes {
                 past.accesses = past.accesses.saturating_add(1);
-                let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+                let address = lane.address_in(iteration);
                 self.access(pairs, past, lane.site, address);
             }
         }

@@ -6,7 +6,7 @@ use trackway_trace::SiteId;
 
 use super::count::pieces;
 use super::shard::{Counting, HIDDEN};
-use crate::cache::{Access, Caches, Simulator};
+use crate::cache::{Access, Accounts, Caches, Missed};
 use crate::misses::address_space;
 
 /// So many accesses are simulated together, at most.
@@ -14,20 +14,20 @@ const MOST_ACCESSES: usize = 4096;
 
 /// Caches, and of which level the misses count.
 pub(super) struct Simulation {
-    simulator: Simulator,
+    accounts: Accounts,
     line_bytes: u64,
     level: usize,
     /// To be simulated together. Empty.
     accesses: Vec<Access>,
-    /// Numbers of those that missed. Empty.
-    missed: Vec<u32>,
+    /// What they missed. Empty.
+    missed: Vec<Missed>,
 }
 
 impl Simulation {
     /// None if there is nothing to simulate.
     pub fn new(caches: &Caches, level: usize) -> Option<Simulation> {
         Some(Simulation {
-            simulator: Simulator::new(caches)?,
+            accounts: Accounts::new(caches)?,
             line_bytes: caches.levels().first()?.geometry.line_bytes.into(),
             level,
             accesses: Vec::new(),
@@ -44,7 +44,7 @@ impl Counting<'_, '_> {
         bin: Option<usize>,
         simulation: &mut Simulation,
     ) {
-        let core = simulation.simulator.core_of(self.batch.stream);
+        let core = simulation.accounts.core_of(self.batch.stream);
         let space = address_space(self.batch, self.map.view.caches.any_shared());
         for index in indices {
             let site = self.batch.site[index].index();
@@ -68,21 +68,28 @@ impl Counting<'_, '_> {
 
     fn count_misses(&mut self, space: u64, bin: Option<usize>, simulation: &mut Simulation) {
         let Simulation {
-            simulator,
-            level,
+            accounts,
             accesses,
             missed,
             ..
         } = simulation;
-        simulator.misses_in(*level, accesses, missed);
-        for number in missed.drain(..) {
-            let access = &accesses[number as usize];
+        let mut tell = |miss: Missed| {
+            if miss.level == simulation.level {
+                missed.push(miss);
+            }
+        };
+        for (access, number) in accesses.iter().zip(0..) {
+            accounts.take(number, access, &mut tell);
+        }
+        accounts.settle(tell);
+        for miss in missed.drain(..) {
+            let access = &accesses[miss.owner as usize];
             let Some(bin) = bin else {
                 continue;
             };
             let row = self.row_of(SiteId(access.site as u32), access.address ^ space);
             if row != HIDDEN {
-                self.grid.add(row, bin, access.is_write, 1);
+                self.grid.add(row, bin, access.is_write, miss.lines);
             }
         }
         accesses.clear();

@@ -80,7 +80,7 @@ impl PlainSimulation<'_> {
         while let Some(iteration) = self.changes.next_iteration() {
             let before = self.levels.changes();
             for lane in lanes {
-                let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+                let address = lane.address_in(iteration);
                 self.take_own(lane.site.index(), address, lane.size.into());
             }
             self.changes.simulated(lanes, self.levels.changes() != before);

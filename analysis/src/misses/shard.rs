@@ -194,7 +194,7 @@ fn simulate_run(
     while let Some(iteration) = changes.next_iteration() {
         let before = hierarchy.changes();
         for lane in lanes {
-            let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+            let address = lane.address_in(iteration);
             let site = lane.site.index();
             let stores = sites.stores(site);
             let outcome = &mut sites.outcomes[site];
@@ -260,7 +260,7 @@ mod tests {
                 let access = Access {
                     core: 0,
                     site: lane.site.index(),
-                    address: lane.address.wrapping_add(lane.stride.wrapping_mul(iteration)),
+                    address: lane.address_in(iteration),
                     length: lane.size.into(),
                     is_write: STORES[lane.site.index()],
                 };

@@ -213,7 +213,7 @@ impl StreamStrides {
         };
         for iteration in 0..one_by_one {
             for lane in lanes {
-                let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+                let address = lane.address_in(iteration);
                 self.access(lane.site, address, lane.size.into());
             }
         }
@@ -319,7 +319,7 @@ impl Touches {
             let end = changes.next_iteration().unwrap_or(count);
             self.touch_iterations(lanes, first, end);
             for lane in lanes {
-                self.count(at(lane, first), lane.size.into(), end - first);
+                self.count(lane.address_in(first), lane.size.into(), end - first);
             }
         }
     }
@@ -330,7 +330,7 @@ impl Touches {
             let before = self.series.windows.current;
             for lane in lanes {
                 self.advance();
-                self.touch(at(lane, first), lane.size.into(), 0);
+                self.touch(lane.address_in(first), lane.size.into(), 0);
             }
             iteration += 1;
             let windows = &mut self.series.windows;
@@ -342,8 +342,4 @@ impl Touches {
             }
         }
     }
-}
-
-fn at(lane: &Lane, iteration: u64) -> u64 {
-    lane.address.wrapping_add(lane.stride.wrapping_mul(iteration))
 }

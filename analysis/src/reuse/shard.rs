@@ -298,7 +298,7 @@ impl Counting {
     #[inline(always)]
     fn take_iteration<D: Distances>(&mut self, stack: &mut D, lanes: &[Lane], iteration: u64, times: u64) {
         for lane in lanes {
-            let address = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+            let address = lane.address_in(iteration);
             self.access(stack, lane.site, address, lane.size.into(), times);
         }
     }

@@ -3,24 +3,34 @@
 mod bins;
 mod clock;
 mod kept;
+mod misses;
 mod tables;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Event, Program, Trace};
+use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, Trace};
 
-use crate::cache::{with_form, Caches, Outcome, Simulation, Simulator, MAX_LEVELS};
+use crate::cache::{Caches, MAX_LEVELS};
 use crate::calls::{Stack, Tree};
 use crate::{Analysis, Findings, Order};
 use bins::Bins;
 use clock::Clock;
 use kept::{KeptSlices, Slice};
+use misses::Misses;
 
 /// Accesses, then the misses of each level.
 const COUNTS: usize = 1 + MAX_LEVELS;
 /// Parts of the recording's time.
 const BINS: usize = 1000;
+/// So many accesses or a run are counted together, and taken as evenly spread.
+const STRETCH: u64 = 4096;
+
+#[derive(Debug, Clone, Copy)]
+struct Site {
+    function: u32,
+    writes: bool,
+}
 
 /// Follows the functions of each thread through time.
 #[derive(Debug, Clone)]
@@ -64,6 +74,8 @@ struct Thread {
     accesses: u64,
     clock: Clock,
     steps: Vec<Step>,
+    /// Accesses of the chunk that were counted.
+    counted_until: u64,
     /// Accesses of the chunk, and what they came to.
     counted: Vec<(Range<u64>, [u64; COUNTS])>,
     /// Functions on the stack, and since when.
@@ -73,9 +85,8 @@ struct Thread {
 
 /// Threads, and the slices that were kept so far.
 pub struct SlicesShard {
-    simulator: Option<Simulator>,
-    /// By site: its function, and whether it writes.
-    sites: Vec<(u32, bool)>,
+    misses: Misses,
+    sites: Vec<Site>,
     threads: BTreeMap<u32, Thread>,
     kept: KeptSlices,
 }
@@ -92,45 +103,90 @@ impl Thread {
             accesses: 0,
             clock: Clock::default(),
             steps: Vec::new(),
+            counted_until: 0,
             counted: Vec::new(),
             open: Vec::new(),
             bins: Bins::new(time_ns.clone(), BINS),
         }
     }
 
-    fn take(&mut self, batch: &Batch, sites: &[(u32, bool)], kept: &mut KeptSlices) {
+    fn take(&mut self, batch: &Batch, sites: &[Site], misses: &mut Misses, kept: &mut KeptSlices) {
         if self.sequence != Some(batch.sequence) {
             self.end_chunk(kept);
             self.sequence = Some(batch.sequence);
             self.clock.add(0, batch.first_ns);
         }
         self.last_ns = batch.last_ns;
-        let mut next = 0;
-        for &mark in &batch.marks {
-            let access = self.accesses + u64::from(mark.before);
-            self.pass_accesses(batch, sites, next..mark.before as usize);
-            next = mark.before as usize;
-            match batch.event(mark) {
-                Event::Enter(function) => {
-                    self.change(access, |stack, tree| stack.enter(function.0, tree));
+        for happening in batch.all_happenings() {
+            match happening {
+                Happening::Accesses(piece) => {
+                    self.pass_accesses(batch, sites, &piece);
+                    self.count(batch, sites, &piece, misses);
                 }
-                Event::Exit(function) => self.change(access, |stack, _| stack.exit(function.0)),
-                Event::Order { time_ns, .. } => self.clock.add(access, time_ns.min(batch.last_ns)),
-                _ => {}
+                Happening::Event(Event::Enter(function)) => {
+                    self.change(self.accesses, |stack, tree| stack.enter(function.0, tree));
+                }
+                Happening::Event(Event::Exit(function)) => {
+                    self.change(self.accesses, |stack, _| stack.exit(function.0));
+                }
+                Happening::Event(Event::Order { time_ns, .. }) => {
+                    self.clock.add(self.accesses, time_ns.min(batch.last_ns));
+                }
+                Happening::Event(_) => {}
             }
         }
-        self.pass_accesses(batch, sites, next..batch.len());
-        self.accesses += batch.len() as u64;
+        self.end_stretch(misses);
     }
 
     /// Says to the stack which functions access memory.
-    fn pass_accesses(&mut self, batch: &Batch, sites: &[(u32, bool)], range: Range<usize>) {
-        for index in range {
-            let (function, _) = sites[batch.site[index].index()];
-            if self.stack.top() != Some(function) {
-                let access = self.accesses + index as u64;
-                self.change(access, |stack, tree| stack.settle(function, tree));
+    fn pass_accesses(&mut self, batch: &Batch, sites: &[Site], piece: &Piece) {
+        match piece {
+            Piece::Accesses(range) => {
+                let numbers = self.accesses..;
+                for (site, access) in batch.site[range.clone()].iter().zip(numbers) {
+                    self.put_on_top(sites[site.index()].function, access);
+                }
             }
+            Piece::Run(run) => {
+                let lanes = batch.lanes(run);
+                let function = |lane: &Lane| sites[lane.site.index()].function;
+                // Of one function only the first access can change the stack.
+                let one_function = lanes
+                    .windows(2)
+                    .all(|pair| function(&pair[0]) == function(&pair[1]));
+                let count = if one_function { 1 } else { run.count };
+                for (lane, access) in (0..count).flat_map(|_| lanes).zip(self.accesses..) {
+                    self.put_on_top(function(lane), access);
+                }
+            }
+        }
+    }
+
+    fn put_on_top(&mut self, function: u32, access: u64) {
+        if self.stack.top() != Some(function) {
+            self.change(access, |stack, tree| stack.settle(function, tree));
+        }
+    }
+
+    /// A long run is a stretch of its own, whose misses are spread evenly.
+    fn count(&mut self, batch: &Batch, sites: &[Site], piece: &Piece, misses: &mut Misses) {
+        let accesses = piece.access_count();
+        if accesses >= STRETCH {
+            self.end_stretch(misses);
+        }
+        misses.take(batch, sites, piece);
+        self.accesses = self.accesses.saturating_add(accesses);
+        if self.accesses - self.counted_until >= STRETCH {
+            self.end_stretch(misses);
+        }
+    }
+
+    fn end_stretch(&mut self, misses: &mut Misses) {
+        let accesses = std::mem::replace(&mut self.counted_until, self.accesses)..self.accesses;
+        if !accesses.is_empty() {
+            let mut counts = [accesses.end - accesses.start; COUNTS];
+            counts[1..].copy_from_slice(&misses.settle());
+            self.counted.push((accesses, counts));
         }
     }
 
@@ -167,6 +223,7 @@ impl Thread {
         }
         self.clock.clear();
         self.accesses = 0;
+        self.counted_until = 0;
     }
 
     fn close(&mut self, depth: usize, time_ns: u64, kept: &mut KeptSlices) {
@@ -187,24 +244,6 @@ impl Thread {
 }
 
 impl SlicesShard {
-    fn simulate(&mut self, batch: &Batch) -> [u64; COUNTS] {
-        let mut outcome = Outcome::default();
-        if let Some(simulator) = &mut self.simulator {
-            let sites = &self.sites;
-            with_form!(simulator, hierarchy => {
-                let core = hierarchy.core_of(batch.stream);
-                for index in 0..batch.len() {
-                    let id = batch.site[index].index();
-                    let (address, length) = (batch.address[index], batch.length(index));
-                    hierarchy.access(core, id, address, length, sites[id].1, &mut outcome);
-                }
-            });
-        }
-        let mut counts = [batch.len() as u64; COUNTS];
-        counts[1..].copy_from_slice(&outcome.misses);
-        counts
-    }
-
     /// What is still open ends with its thread.
     fn end_threads(&mut self) {
         for thread in self.threads.values_mut() {
@@ -221,9 +260,13 @@ impl Analysis for Slices {
         Order::PerStream
     }
 
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
     fn start_shard(&self) -> SlicesShard {
         SlicesShard {
-            simulator: Simulator::new(&self.caches),
+            misses: Misses::new(&self.caches),
             sites: Vec::new(),
             threads: BTreeMap::new(),
             kept: KeptSlices::new(self.most),
@@ -231,19 +274,17 @@ impl Analysis for Slices {
     }
 
     fn take_program(&self, shard: &mut SlicesShard, program: &Program) {
-        let sites = program.sites.iter();
-        shard.sites = sites.map(|site| (site.function.0, site.kind.writes())).collect();
+        let sites = program.sites.iter().map(|site| Site {
+            function: site.function.0,
+            writes: site.kind.writes(),
+        });
+        shard.sites = sites.collect();
     }
 
     fn take_batch(&self, shard: &mut SlicesShard, batch: &Batch) {
-        let counts = shard.simulate(batch);
         let thread = shard.threads.entry(batch.stream);
         let thread = thread.or_insert_with(|| Thread::new(batch, &self.time_ns));
-        thread.take(batch, &shard.sites, &mut shard.kept);
-        let accesses = thread.accesses - batch.len() as u64..thread.accesses;
-        if !accesses.is_empty() {
-            thread.counted.push((accesses, counts));
-        }
+        thread.take(batch, &shard.sites, &mut shard.misses, &mut shard.kept);
     }
 
     fn merge(&self, into: &mut SlicesShard, mut from: SlicesShard) {

@@ -93,7 +93,7 @@ impl Expansion {
             let iteration = self.next + (index / self.lanes.len()) as u64;
             let block = &mut self.blocks[index / Block::LENGTH];
             let place = index % Block::LENGTH;
-            block.addresses[place] = lane.address.wrapping_add(lane.stride.wrapping_mul(iteration));
+            block.addresses[place] = lane.address_in(iteration);
             block.steps[place] = lane.stride.wrapping_mul(per_round as u64);
             block.sites[place] = lane.site;
             block.sizes[place] = lane.size;
