@@ -11,6 +11,7 @@ mod preference;
 mod reader;
 mod shapes;
 mod split;
+mod transitions;
 mod writer;
 
 #[cfg(test)]

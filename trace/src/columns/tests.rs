@@ -31,7 +31,8 @@ fn segment(function: u32, local_id: u8, widths: &[u8]) -> Segment {
 /// Functions of a few segments with few roots.
 fn segments() -> impl Strategy<Value = Vec<Segment>> {
     let width = prop_oneof![Just(1u8), Just(2), Just(4), Just(8)];
-    let shape = (any::<bool>(), prop::collection::vec(width, 0..5));
+    let widths = prop_oneof![Just(Vec::new()), prop::collection::vec(width, 0..5)];
+    let shape = (any::<bool>(), widths);
     let function = prop::collection::vec(shape, 1..6);
     prop::collection::vec(function, 1..4).prop_map(|functions| {
         let mut segments = Vec::new();
@@ -177,12 +178,16 @@ proptest! {
     }
 
     #[test]
-    fn both_walks_split_alike(segments in segments(), choices in choices()) {
-        let records = records(&segments, &choices);
+    fn both_walks_split_alike(segments in segments(), payloads in prop::collection::vec(choices(), 1..4)) {
+        let payloads: Vec<_> = payloads.iter().map(|choices| records(&segments, choices)).collect();
         let [one, other] = [false, true].map(|short_records| {
-            let mut columns = Columns::default();
-            let length = split(&mut shapes(&segments), &records, short_records, &mut columns);
-            (length, columns.steps, columns.ids, columns.lengths, columns.residuals)
+            let mut shapes = shapes(&segments);
+            let mut split_one = |payload: &Vec<u8>| {
+                let mut columns = Columns::default();
+                let length = split(&mut shapes, payload, short_records, &mut columns);
+                (length, columns.steps, columns.ids, columns.lengths, columns.residuals)
+            };
+            payloads.iter().map(&mut split_one).collect::<Vec<_>>()
         });
         prop_assert_eq!(one, other);
     }
