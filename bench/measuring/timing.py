@@ -6,6 +6,7 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from .programs import DECODE, MEASURE, OUT, TRACKWAY, call
 
@@ -38,9 +39,11 @@ def recorded(program, arguments, options, trace=None, environment=None):
     """A run under `trackway record`; without a trace, full buffers are discarded.
 
     `wall_s` and `cpu_s` are those of the whole command, `program_wall_s` and `program_cpu_s` those of the program in
-    it, `recorder_cpu_s` is the rest.
+    it, `recorder_cpu_s` is the rest. Giving back the memory of an earlier trace is not part of it.
     """
     own = OUT / "own_time"
+    if trace:
+        Path(trace).unlink(missing_ok=True)
     destination = ["-f", "-o", trace] if trace else ["--discard"]
     command = [TRACKWAY, "record", "-q", *options, *destination, "--", MEASURE, own, program, *arguments]
     result = timed(command, environment)

@@ -101,7 +101,7 @@ struct trackway_ring {
     uint32_t next_stream;                    // fetch_add(1) gives a thread its stream number; starts at 0
     uint32_t pending_forks;                  // forks whose child has not begun its stream yet
     _Alignas(64) uint32_t full_events;       // futex: the program adds 1 for each buffer that it hands over
-    uint32_t full_waiters;                   // the recorder waits on full_events
+    uint32_t wake_at;                        // not 0: the recorder sleeps, and wants to be woken at that full_events
     uint32_t full_count;                     // buffers that the recorder has not yet freed
     uint32_t buffers_used;                   // 1 + the greatest index of a buffer that was ever taken
     _Alignas(64) uint32_t free_events;       // futex: the recorder adds 1 when it frees buffers

@@ -65,6 +65,11 @@ static struct trackway_buffer *own_free_buffer(struct trackway_ring *ring) {
     return NULL;
 }
 
+static void wake_recorder(struct trackway_ring *ring) {
+    if (__atomic_exchange_n(&ring->wake_at, 0, __ATOMIC_RELAXED))
+        futex_wake(&ring->full_events);
+}
+
 // The recorder may take long, and the user may want to end the program meanwhile. Handlers run as anywhere else; what
 // is sent before a stream has begun is not blocked.
 static void let_signals_in(const struct stream *stream) {
@@ -100,6 +105,7 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
             return NULL;
         }
         let_signals_in(stream);
+        wake_recorder(ring);
         __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
         futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed, signals may come
         __atomic_fetch_sub(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
@@ -140,9 +146,10 @@ struct room __trackway_take(struct lane *lane, struct stream *stream) {
 static void publish(struct trackway_ring *ring, struct trackway_buffer *buffer) {
     __atomic_fetch_add(&ring->full_count, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&buffer->state, TRACKWAY_FULL, __ATOMIC_RELEASE);
-    __atomic_fetch_add(&ring->full_events, 1, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&ring->full_waiters, __ATOMIC_SEQ_CST))
-        futex_wake(&ring->full_events);
+    uint32_t events = __atomic_add_fetch(&ring->full_events, 1, __ATOMIC_SEQ_CST);
+    uint32_t wake_at = __atomic_load_n(&ring->wake_at, __ATOMIC_SEQ_CST);
+    if (wake_at && (int32_t)(events - wake_at) >= 0)
+        wake_recorder(ring);
 }
 
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags) {

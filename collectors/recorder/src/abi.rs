@@ -60,7 +60,7 @@ pub struct Ids {
 #[repr(C, align(64))]
 pub struct FullSide {
     pub full_events: AtomicU32,
-    pub full_waiters: AtomicU32,
+    pub wake_at: AtomicU32,
     pub full_count: AtomicU32,
     pub buffers_used: AtomicU32,
 }
@@ -176,7 +176,7 @@ mod tests {
             "next_stream" = ids.next_stream,
             "pending_forks" = ids.pending_forks,
             "full_events" = full.full_events,
-            "full_waiters" = full.full_waiters,
+            "wake_at" = full.wake_at,
             "full_count" = full.full_count,
             "buffers_used" = full.buffers_used,
             "free_events" = free.free_events,

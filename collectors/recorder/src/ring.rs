@@ -22,6 +22,8 @@ const BUFFERS_IN_USE: u32 = 4096;
 /// Streams of which dropped buffers and the oracle's hash are kept.
 const STREAM_SLOTS: u32 = 1 << 16;
 const PAGE: u64 = 4096;
+/// The recorder sleeps until one in so many of the buffers that may wait for it are full.
+const WAKE_PART: u32 = 4;
 
 pub struct Ring {
     descriptor: OwnedFd,
@@ -203,17 +205,19 @@ impl Ring {
         true
     }
 
-    /// Waits until a buffer is handed over or `poke` is called after `seen` was read, at most `timeout`.
+    /// Waits until `poke` is called or buffers are handed over after `seen` was read: some, so that the program needn't
+    /// wake us for each, which costs it microseconds. At most `timeout`.
     pub fn wait_for_full(&self, seen: u32, timeout: Duration) {
         let side = &self.header().full;
         let timeout = futex::Timespec {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: timeout.subsec_nanos().into(),
         };
-        side.full_waiters.store(1, SeqCst);
+        let some = (self.header().full_limit / WAKE_PART).max(1);
+        side.wake_at.store(seen.wrapping_add(some).max(1), SeqCst);
         // Whatever ends the wait, the caller looks for itself.
         let _ = futex::wait(&side.full_events, futex::Flags::empty(), seen, Some(&timeout));
-        side.full_waiters.store(0, Relaxed);
+        side.wake_at.store(0, Relaxed);
     }
 
     /// Ends the recorder's wait.
