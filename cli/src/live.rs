@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trackway_analysis::{run_live, LiveChunk, LiveRun};
 use trackway_recorder::{record_into, ChunkSink, RecordError, RecordOptions, RecordSummary, SinkError};
 use trackway_report::grouped;
-use trackway_trace::{ChunkHeader, GrowingTrace};
+use trackway_trace::{Chunk, GrowingTrace};
 
 use crate::arguments::{LiveAnalysis, LiveArguments};
 use crate::failure::Failure;
@@ -68,10 +68,10 @@ struct LiveSink {
 }
 
 impl ChunkSink for LiveSink {
-    fn append(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError> {
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
         let chunk = LiveChunk {
-            header: *header,
-            bytes: chunk.to_vec(),
+            header: chunk.header,
+            bytes: chunk.to_bytes(),
         };
         let sent = self.chunks.as_ref().map(|chunks| chunks.send(chunk));
         match sent {

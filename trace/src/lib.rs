@@ -29,7 +29,7 @@ mod trace;
 mod value;
 mod writer;
 
-pub use chunk::{ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
+pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
@@ -38,7 +38,7 @@ pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::encode_module;
-pub use payload::{ChunkEncoder, MAX_RAW_LENGTH};
+pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use crate::chunk::HEADER_LENGTH;
 use crate::columns::{ColumnReader, ColumnWriter, Preference, RecordShapes};
-use crate::{ChunkFields, ChunkHeader, ChunkKind, Codec, TraceError};
+use crate::{Chunk, ChunkFields, ChunkHeader, ChunkKind, Codec, TraceError};
 
 /// Greatest length of an uncompressed payload, bytes.
 pub const MAX_RAW_LENGTH: u32 = 1 << 30;
@@ -21,6 +20,8 @@ pub struct ChunkEncoder {
     zstd: Option<zstd::bulk::Compressor<'static>>,
     columns: Option<Box<ColumnWriter>>,
     preference: Preference,
+    /// The latest payload, if it was compressed.
+    stored: Vec<u8>,
 }
 
 impl ChunkEncoder {
@@ -47,87 +48,85 @@ impl ChunkEncoder {
             zstd,
             columns,
             preference: Preference::default(),
+            stored: Vec::new(),
         })
     }
 
-    /// Replaces the content of `chunk` by the chunk of `payload`: header and stored payload, as they stand in the
-    /// file. A payload that compression does not shrink is stored plainly.
-    pub fn encode(
-        &mut self,
+    /// The chunk of `payload`, which stands in the encoder's memory or, if compression does not shrink it, is stored
+    /// as it is.
+    pub fn encode<'p>(
+        &'p mut self,
         fields: &ChunkFields,
-        payload: &[u8],
-        chunk: &mut Vec<u8>,
-    ) -> Result<ChunkHeader, TraceError> {
+        payload: &'p [u8],
+    ) -> Result<Chunk<'p>, TraceError> {
         check_length(payload)?;
+        self.stored.clear();
         let codec = match (&mut self.columns, fields.kind) {
-            (Some(_), ChunkKind::Records) => self.store_records(payload, chunk),
+            (Some(_), ChunkKind::Records) => self.store_records(payload),
             (Some(columns), ChunkKind::Module) => {
                 columns.modules().add(payload);
-                self.store(Codec::Lz4, payload, chunk)
+                self.store(Codec::Lz4, payload)
             }
-            (Some(_), _) => self.store(Codec::Lz4, payload, chunk),
-            (None, _) => self.store(self.codec, payload, chunk),
+            (Some(_), _) => self.store(Codec::Lz4, payload),
+            (None, _) => self.store(self.codec, payload),
         };
-        Ok(put_header(fields, codec, payload, chunk))
+        let stored = match codec {
+            Codec::None => payload,
+            _ => &self.stored,
+        };
+        Ok(chunk_of(fields, codec, payload, stored))
     }
 
-    /// The same for records that there is no time to compress.
-    pub fn encode_plainly(
-        &mut self,
-        fields: &ChunkFields,
-        payload: &[u8],
-        chunk: &mut Vec<u8>,
-    ) -> Result<ChunkHeader, TraceError> {
-        check_length(payload)?;
-        let codec = self.store(Codec::None, payload, chunk);
-        Ok(put_header(fields, codec, payload, chunk))
-    }
-
-    /// Puts the records after room for the header, by columns or LZ4, and says by which.
-    fn store_records(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
+    /// Stores records, by columns or LZ4, and says by which.
+    fn store_records(&mut self, payload: &[u8]) -> Codec {
         if self.preference.is_lz4() {
-            let codec = self.store(Codec::Lz4, payload, chunk);
-            if self
-                .preference
-                .accepts(payload.len(), chunk.len() - HEADER_LENGTH)
-            {
+            let codec = self.store(Codec::Lz4, payload);
+            let stored_length = match codec {
+                Codec::None => payload.len(),
+                _ => self.stored.len(),
+            };
+            if self.preference.accepts(payload.len(), stored_length) {
                 return codec;
             }
         }
-        chunk.clear();
-        chunk.resize(HEADER_LENGTH, 0);
+        self.stored.clear();
         if let Some(columns) = &mut self.columns {
-            if columns.append(payload, chunk) {
-                let stored_length = chunk.len() - HEADER_LENGTH;
+            if columns.append(payload, &mut self.stored) {
                 self.preference
-                    .note_columns(payload.len(), stored_length, columns.short_records());
+                    .note_columns(payload.len(), self.stored.len(), columns.short_records());
                 return Codec::Columns;
             }
         }
-        self.store(Codec::Lz4, payload, chunk)
+        self.store(Codec::Lz4, payload)
     }
 
-    /// Puts the stored payload after room for the header and says how it is stored.
-    fn store(&mut self, codec: Codec, payload: &[u8], chunk: &mut Vec<u8>) -> Codec {
-        chunk.resize(HEADER_LENGTH + room_for(codec, payload.len()), 0);
-        let room = &mut chunk[HEADER_LENGTH..];
+    /// Stores the compressed payload and says how; not at all if that does not shrink it.
+    fn store(&mut self, codec: Codec, payload: &[u8]) -> Codec {
+        self.stored.resize(room_for(codec, payload.len()), 0);
         let compressed = match (codec, &mut self.zstd) {
-            (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, room).ok(),
-            (Codec::Zstd, Some(zstd)) => zstd.compress_to_buffer(payload, room).ok(),
+            (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, &mut self.stored).ok(),
+            (Codec::Zstd, Some(zstd)) => zstd.compress_to_buffer(payload, &mut self.stored).ok(),
             _ => None,
         };
         match compressed {
             Some(length) if length < payload.len() => {
-                chunk.truncate(HEADER_LENGTH + length);
+                self.stored.truncate(length);
                 codec
             }
-            _ => {
-                chunk.truncate(HEADER_LENGTH);
-                chunk.extend_from_slice(payload);
-                Codec::None
-            }
+            _ => Codec::None,
         }
     }
+}
+
+/// The chunk of records that there is no time to compress: they are stored as they are.
+pub fn plain_chunk<'p>(fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {
+    check_length(payload)?;
+    Ok(chunk_of(fields, Codec::None, payload, payload))
+}
+
+fn chunk_of<'p>(fields: &ChunkFields, codec: Codec, payload: &[u8], stored: &'p [u8]) -> Chunk<'p> {
+    let header = ChunkHeader::new(fields, codec, payload.len() as u32, stored);
+    Chunk { header, stored }
 }
 
 fn check_length(payload: &[u8]) -> Result<(), TraceError> {
@@ -136,13 +135,6 @@ fn check_length(payload: &[u8]) -> Result<(), TraceError> {
         return Err(TraceError::PayloadTooLong { length });
     }
     Ok(())
-}
-
-/// Puts the header of a stored payload before it.
-fn put_header(fields: &ChunkFields, codec: Codec, payload: &[u8], chunk: &mut [u8]) -> ChunkHeader {
-    let header = ChunkHeader::new(fields, codec, payload.len() as u32, &chunk[HEADER_LENGTH..]);
-    chunk[..HEADER_LENGTH].copy_from_slice(&header.to_bytes());
-    header
 }
 
 /// Bytes to which a payload may grow when it is compressed.
@@ -214,22 +206,12 @@ mod tests {
     use crate::ChunkKind;
 
     fn round_trip(codec: Codec, payload: &[u8]) -> Codec {
-        let mut chunk = Vec::new();
         let fields = ChunkFields::new(ChunkKind::Records);
-        let header = ChunkEncoder::new(codec)
-            .unwrap()
-            .encode(&fields, payload, &mut chunk)
-            .unwrap();
-        assert_eq!(chunk.len() as u64, header.chunk_length());
+        let mut encoder = ChunkEncoder::new(codec).unwrap();
+        let Chunk { header, stored } = encoder.encode(&fields, payload).unwrap();
+        assert_eq!(stored.len(), header.stored_length as usize);
         let mut raw = Vec::new();
-        decompress(
-            &header,
-            &chunk[HEADER_LENGTH..],
-            &ColumnReader::default(),
-            3,
-            &mut raw,
-        )
-        .unwrap();
+        decompress(&header, stored, &ColumnReader::default(), 3, &mut raw).unwrap();
         assert_eq!(raw[..payload.len()], *payload);
         assert_eq!(raw[payload.len()..], [0; 3]);
         header.codec

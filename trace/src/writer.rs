@@ -10,20 +10,24 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::index;
-use crate::{ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec, EndInfo, TraceError};
+use crate::{Chunk, ChunkEncoder, ChunkFields, ChunkKind, ChunkRef, Codec, EndInfo, TraceError};
 
 /// Writes the chunks of one trace. After an error the file ends with the last whole chunk, which is a valid trace
 /// without a footer, and nothing more is written to it.
 pub struct TraceWriter {
+    chunks: ChunkFile,
+    encoder: ChunkEncoder,
+}
+
+/// The file and what it holds.
+struct ChunkFile {
     path: PathBuf,
     file: File,
     /// Only what can be truncated and reread: not a pipe or a device.
     regular: bool,
     /// Bytes written so far; the end of the last whole chunk.
     offset: u64,
-    chunks: Vec<ChunkRef>,
-    encoder: ChunkEncoder,
-    chunk: Vec<u8>,
+    refs: Vec<ChunkRef>,
     failed: bool,
 }
 
@@ -53,52 +57,41 @@ impl TraceWriter {
             file.set_permissions(owner_only)
                 .map_err(TraceError::io(path, "restrict the file's permissions"))?;
         }
-        let mut writer = TraceWriter {
+        let mut chunks = ChunkFile {
             path: path.to_path_buf(),
             file,
             regular,
             offset: 0,
-            chunks: Vec::new(),
-            encoder: ChunkEncoder::new(codec)?,
-            chunk: Vec::new(),
+            refs: Vec::new(),
             failed: false,
         };
-        writer.append(&index::file_header(identity))?;
-        Ok(writer)
+        chunks.write(&[&index::file_header(identity)])?;
+        Ok(TraceWriter {
+            chunks,
+            encoder: ChunkEncoder::new(codec)?,
+        })
     }
 
     /// Compresses `payload` and writes it as a chunk.
     pub fn write_chunk(&mut self, fields: &ChunkFields, payload: &[u8]) -> Result<(), TraceError> {
-        let mut chunk = std::mem::take(&mut self.chunk);
-        let written = self
-            .encoder
-            .encode(fields, payload, &mut chunk)
-            .and_then(|header| self.append_encoded(&header, &chunk));
-        self.chunk = chunk;
-        written
+        let chunk = self.encoder.encode(fields, payload)?;
+        self.chunks.append(&chunk)
     }
 
-    /// Writes a chunk that [`ChunkEncoder::encode`] made, on whatever thread.
-    pub fn append_encoded(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), TraceError> {
-        debug_assert_eq!(chunk.len() as u64, header.chunk_length());
-        let offset = self.offset;
-        self.append(chunk)?;
-        self.chunks.push(ChunkRef {
-            header: *header,
-            offset,
-        });
-        Ok(())
+    /// Writes a chunk that was encoded elsewhere.
+    pub fn append(&mut self, chunk: &Chunk) -> Result<(), TraceError> {
+        self.chunks.append(chunk)
     }
 
     /// Writes the end chunk, the index and the trailer. `end.chunks` is filled in.
     pub fn finish(mut self, end: &EndInfo) -> Result<(), TraceError> {
         let end = EndInfo {
-            chunks: self.chunks.len() as u64,
+            chunks: self.chunk_count(),
             ..end.clone()
         };
         let json = serde_json::to_vec(&end).map_err(|source| TraceError::BadInfo {
-            file: self.path.clone(),
-            offset: self.offset,
+            file: self.chunks.path.clone(),
+            offset: self.chunks.offset,
             source,
         })?;
         self.write_chunk(&ChunkFields::new(ChunkKind::End), &json)?;
@@ -107,41 +100,55 @@ impl TraceWriter {
 
     /// Writes the index and the trailer of a trace whose end chunk was appended like any other.
     pub fn close(mut self) -> Result<(), TraceError> {
-        let Some(payload) = index::index_payload(&self.chunks) else {
+        let Some(payload) = index::index_payload(&self.chunks.refs) else {
             return Ok(()); // more chunks than an index can hold: readers scan
         };
-        let offset = self.offset;
+        let offset = self.bytes_written();
         self.write_chunk(&ChunkFields::new(ChunkKind::Index), &payload)?;
-        self.append(&index::trailer(offset))
+        self.chunks.write(&[&index::trailer(offset)])
     }
 
     /// Bytes of the file so far.
     pub fn bytes_written(&self) -> u64 {
-        self.offset
+        self.chunks.offset
     }
 
     /// Chunks written so far.
     pub fn chunk_count(&self) -> u64 {
-        self.chunks.len() as u64
+        self.chunks.refs.len() as u64
+    }
+}
+
+impl ChunkFile {
+    fn append(&mut self, chunk: &Chunk) -> Result<(), TraceError> {
+        debug_assert_eq!(chunk.stored.len(), chunk.header.stored_length as usize);
+        let offset = self.offset;
+        self.write(&[&chunk.header.to_bytes(), chunk.stored])?;
+        self.refs.push(ChunkRef {
+            header: chunk.header,
+            offset,
+        });
+        Ok(())
     }
 
-    fn append(&mut self, bytes: &[u8]) -> Result<(), TraceError> {
+    /// Writes all parts, or else none.
+    fn write(&mut self, parts: &[&[u8]]) -> Result<(), TraceError> {
         if self.failed {
             let source = io::Error::other("an earlier write failed");
             return Err(self.write_error(source));
         }
-        let written = if self.regular {
-            self.file.write_all_at(bytes, self.offset)
-        } else {
-            self.file.write_all(bytes)
-        };
-        match written {
-            Ok(()) => {
-                self.offset += bytes.len() as u64;
-                Ok(())
-            }
-            Err(source) => Err(self.give_up(source)),
+        let mut end = self.offset;
+        for part in parts {
+            let written = if self.regular {
+                self.file.write_all_at(part, end)
+            } else {
+                self.file.write_all(part)
+            };
+            written.map_err(|source| self.give_up(source))?;
+            end += part.len() as u64;
         }
+        self.offset = end;
+        Ok(())
     }
 
     /// Cuts a torn chunk off. Should that fail too, a reader still finds all chunks before it.

@@ -7,7 +7,6 @@ use trackway_trace::{encode_module, ChunkEncoder, ChunkFields, ChunkKind, Codec,
 pub struct FileBytes {
     pub bytes: Vec<u8>,
     encoder: ChunkEncoder,
-    chunk: Vec<u8>,
 }
 
 impl FileBytes {
@@ -15,18 +14,15 @@ impl FileBytes {
         let mut bytes = b"TRACKWAY\x01\x00\x00\x00\x20\x00\x00\x00".to_vec();
         bytes.extend_from_slice(b"made for testing");
         let encoder = ChunkEncoder::new(codec).expect("a codec that exists");
-        FileBytes {
-            bytes,
-            encoder,
-            chunk: Vec::new(),
-        }
+        FileBytes { bytes, encoder }
     }
 
     pub fn chunk(&mut self, fields: &ChunkFields, payload: &[u8]) -> &mut Self {
-        self.encoder
-            .encode(fields, payload, &mut self.chunk)
+        let chunk = self
+            .encoder
+            .encode(fields, payload)
             .expect("a payload within the limit");
-        self.bytes.extend_from_slice(&self.chunk);
+        self.bytes.extend(chunk.to_bytes());
         self
     }
 

@@ -238,6 +238,12 @@ impl<'scope> Collector<'scope> {
                 buffer.last_ns
             },
         };
+        if buffer.is_abandoned() {
+            // Its thread may live, and go on writing, if the user ends the recording.
+            let bytes = self.ring.bytes(index, length).to_vec();
+            self.queue.push(fields, Payload::Bytes(bytes));
+            return self.ring.free(index, length);
+        }
         self.queue.push(fields, Payload::Buffer { index, length });
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Scope;
 use std::time::Duration;
 
-use trackway_trace::{ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, TraceError};
+use trackway_trace::{plain_chunk, Chunk, ChunkEncoder, ChunkFields, ChunkKind, TraceError};
 
 use crate::pace::{is_behind, timed, Pace};
 use crate::ring::Ring;
@@ -65,12 +65,8 @@ impl Output {
         self.turns.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Writes an encoded chunk when its turn has come, and says how long writing took.
-    fn write_in_turn(
-        &self,
-        ticket: u64,
-        encoded: Result<Option<(ChunkHeader, &[u8])>, TraceError>,
-    ) -> (Written, Duration) {
+    /// Writes a chunk, none if chunks are discarded, when its turn has come, and says how long writing took.
+    fn write_in_turn(&self, ticket: u64, chunk: Result<Option<Chunk>, TraceError>) -> (Written, Duration) {
         let mut turns = self.lock();
         while turns.next_ticket != ticket {
             turns = self
@@ -78,7 +74,7 @@ impl Output {
                 .wait(turns)
                 .unwrap_or_else(|poisoned| poisoned.into_inner());
         }
-        let written = timed(|| turns.sink.append(encoded));
+        let written = timed(|| turns.sink.append(chunk));
         turns.next_ticket += 1;
         self.turn_changed.notify_all();
         written
@@ -140,42 +136,56 @@ struct Worker<'scope> {
 
 impl Worker<'_> {
     fn run(mut self, queue: &Mutex<Receiver<Job>>) {
-        let mut chunk = Vec::new();
         while let Some(job) = next_job(queue) {
-            let encoded = self.encode(&job, &mut chunk);
-            // Freed before it is written, so that the program needn't wait for the disk.
-            if let Payload::Buffer { index, length } = job.payload {
-                self.ring.free(index, length);
-            }
-            let encoded = encoded.map(|header| header.map(|header| (header, chunk.as_slice())));
-            let (written, took) = self.output.write_in_turn(job.ticket, encoded);
-            if written == Written::FirstFailure {
-                self.ring.stop();
-            }
-            self.pace.note_written(chunk.len(), took);
+            self.store(&job);
         }
     }
 
-    /// `None` if chunks are discarded.
-    fn encode(&mut self, job: &Job, chunk: &mut Vec<u8>) -> Result<Option<ChunkHeader>, TraceError> {
-        if self.output.discard {
-            return Ok(None);
-        }
+    fn store(&mut self, job: &Job) {
+        let (ring, output) = (self.ring, self.output);
         let payload = match &job.payload {
-            Payload::Buffer { index, length } => self.ring.bytes(*index, *length),
+            Payload::Buffer { index, length } => ring.bytes(*index, *length),
             Payload::Bytes(bytes) => bytes,
         };
-        if job.fields.kind != ChunkKind::Records {
-            return self.encoder.encode(&job.fields, payload, chunk).map(Some);
+        let free = || {
+            if let Payload::Buffer { index, length } = job.payload {
+                ring.free(index, length);
+            }
+        };
+        let chunk = match output.discard {
+            true => Ok(None),
+            false => self.encode(&job.fields, payload).map(Some),
+        };
+        let stored = chunk.as_ref().ok().and_then(|chunk| Some(chunk.as_ref()?.stored));
+        let stored_length = stored.map_or(0, <[u8]>::len);
+        // What was compressed is written after its buffer was freed, so that the program needn't wait for the disk.
+        let is_buffer = stored.is_some_and(|stored| std::ptr::eq(stored, payload));
+        if !is_buffer {
+            free();
+        }
+        let (written, took) = output.write_in_turn(job.ticket, chunk);
+        if is_buffer {
+            free();
+        }
+        if written == Written::FirstFailure {
+            ring.stop();
+        }
+        self.pace.note_written(stored_length, took);
+    }
+
+    fn encode<'p>(&'p mut self, fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {
+        if fields.kind != ChunkKind::Records {
+            return self.encoder.encode(fields, payload);
         }
         if self.output.keeps_pace && is_behind(self.ring) && self.pace.gains_by_storing(self.workers) {
-            let (header, took) = timed(|| self.encoder.encode_plainly(&job.fields, payload, chunk));
+            let (chunk, took) = timed(|| plain_chunk(fields, payload));
             self.pace.note_kept(payload.len(), took);
-            return header.map(Some);
+            return chunk;
         }
-        let (header, took) = timed(|| self.encoder.encode(&job.fields, payload, chunk));
-        self.pace.note_compressed(payload.len(), chunk.len(), took);
-        header.map(Some)
+        let (chunk, took) = timed(|| self.encoder.encode(fields, payload));
+        let stored_length = chunk.as_ref().map_or(0, |chunk| chunk.stored.len());
+        self.pace.note_compressed(payload.len(), stored_length, took);
+        chunk
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::TraceWriter;
+use super::{ChunkFile, TraceWriter};
 use crate::index::{self, FILE_HEADER_LENGTH};
 use crate::{ChunkEncoder, ChunkKind, ChunkRef, Codec, TraceError};
 
@@ -33,35 +33,36 @@ impl TraceWriter {
             let end = last.offset + last.header.chunk_length();
             return Ok((Resumption::Finished { end }, identity));
         }
-        let chunks = whole_chunks(&map);
-        let offset = chunks.last().map_or(FILE_HEADER_LENGTH as u64, |last| {
+        let refs = whole_chunks(&map);
+        let offset = refs.last().map_or(FILE_HEADER_LENGTH as u64, |last| {
             last.offset + last.header.chunk_length()
         });
         drop(map);
         file.set_len(offset)
             .map_err(TraceError::io(path, "cut off a torn chunk"))?;
-        let writer = TraceWriter {
+        let chunks = ChunkFile {
             path: path.to_path_buf(),
             file,
             regular: true,
             offset,
-            chunks,
-            encoder: ChunkEncoder::new(codec)?,
-            chunk: Vec::new(),
+            refs,
             failed: false,
         };
+        let encoder = ChunkEncoder::new(codec)?;
+        let writer = TraceWriter { chunks, encoder };
         Ok((Resumption::Unfinished(writer), identity))
     }
 
     /// Whether the last chunk is the end chunk, so that only index and trailer are missing.
     pub fn has_end(&self) -> bool {
-        let last = self.chunks.last();
+        let last = self.chunks.refs.last();
         last.is_some_and(|last| last.header.kind == ChunkKind::End)
     }
 
     /// Waits until the disk has everything that was written.
     pub fn sync(&self) -> Result<(), TraceError> {
-        self.file.sync_data().map_err(|source| self.write_error(source))
+        let synced = self.chunks.file.sync_data();
+        synced.map_err(|source| self.chunks.write_error(source))
     }
 }
 

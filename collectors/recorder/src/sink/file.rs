@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trackway_trace::{ChunkHeader, Codec, TraceError, TraceWriter};
+use trackway_trace::{Chunk, Codec, TraceError, TraceWriter};
 
 use super::{ChunkSink, SinkError};
 use crate::RecordError;
@@ -29,9 +29,9 @@ impl FileSink {
 }
 
 impl ChunkSink for FileSink {
-    fn append(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError> {
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
         match &mut self.writer {
-            Some(writer) => Ok(writer.append_encoded(header, chunk)?),
+            Some(writer) => Ok(writer.append(chunk)?),
             None => Err("the trace is complete already".into()),
         }
     }

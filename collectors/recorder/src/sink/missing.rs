@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use trackway_trace::chunk::HEADER_LENGTH;
-use trackway_trace::{ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, GapReason, TraceError};
+use trackway_trace::{Chunk, ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, GapReason, TraceError};
 
 #[derive(Default)]
 pub struct Missing {
@@ -11,7 +10,7 @@ pub struct Missing {
     gaps: HashMap<u32, u64>,
     lost: BTreeMap<u32, LostStream>,
     unencoded: u64,
-    /// Chunks without records that came after the failure.
+    /// Chunks without records that came after the failure, and their stored payloads.
     held: Vec<(ChunkHeader, Vec<u8>)>,
 }
 
@@ -33,9 +32,10 @@ impl Missing {
         self.unencoded += 1;
     }
 
-    pub fn note_lost(&mut self, header: &ChunkHeader, chunk: &[u8]) {
+    pub fn note_lost(&mut self, chunk: &Chunk) {
+        let header = chunk.header;
         if !matches!(header.kind, ChunkKind::Records | ChunkKind::OracleRecords) {
-            self.held.push((*header, chunk.to_vec()));
+            self.held.push((header, chunk.stored.to_vec()));
             return;
         }
         let stream = self.lost.entry(header.stream).or_default();
@@ -64,16 +64,15 @@ impl Missing {
                 lost.buffers.to_le_bytes(),
                 u64::from(GapReason::WriteFailed).to_le_bytes(),
             ];
-            let mut chunk = Vec::new();
-            let header = encoder.encode(&fields, &payload.concat(), &mut chunk)?;
-            chunks.push((header, chunk));
+            let payload = payload.concat();
+            let chunk = encoder.encode(&fields, &payload)?;
+            chunks.push((chunk.header, chunk.stored.to_vec()));
         }
-        for (mut header, mut chunk) in std::mem::take(&mut self.held) {
+        for (mut header, stored) in std::mem::take(&mut self.held) {
             if header.kind == ChunkKind::Gap && self.lost.contains_key(&header.stream) {
                 header.sequence += 1; // behind the gap above
-                chunk[..HEADER_LENGTH].copy_from_slice(&header.to_bytes());
             }
-            chunks.push((header, chunk));
+            chunks.push((header, stored));
         }
         Ok(chunks)
     }
@@ -82,32 +81,29 @@ impl Missing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_trace::Codec;
+    use trackway_trace::{plain_chunk, Codec};
 
-    fn chunk(kind: ChunkKind, stream: u32, sequence: u64) -> (ChunkHeader, Vec<u8>) {
+    fn chunk(kind: ChunkKind, stream: u32, sequence: u64) -> Chunk<'static> {
         let fields = ChunkFields {
             stream,
             sequence,
             ..ChunkFields::new(kind)
         };
-        let mut chunk = Vec::new();
-        let mut encoder = ChunkEncoder::new(Codec::None).unwrap();
-        let header = encoder.encode(&fields, &[0; 16], &mut chunk).unwrap();
-        (header, chunk)
+        plain_chunk(&fields, &[0; 16]).unwrap()
     }
 
     #[test]
     fn gaps_are_numbered_behind_those_in_the_trace() {
         let mut missing = Missing::default();
-        missing.note_written(&chunk(ChunkKind::Gap, 7, 0).0);
-        for (header, chunk) in [
+        missing.note_written(&chunk(ChunkKind::Gap, 7, 0).header);
+        for chunk in [
             chunk(ChunkKind::Records, 7, 4),
             chunk(ChunkKind::Records, 7, 5),
             chunk(ChunkKind::Process, 0, 1),
             chunk(ChunkKind::Gap, 7, 1),
             chunk(ChunkKind::Gap, 8, 0),
         ] {
-            missing.note_lost(&header, &chunk);
+            missing.note_lost(&chunk);
         }
         assert_eq!(missing.buffers(), 2);
         let mut encoder = ChunkEncoder::new(Codec::None).unwrap();
@@ -125,9 +121,5 @@ mod tests {
                 (ChunkKind::Gap, 8, 0),
             ]
         );
-        for (header, chunk) in chunks {
-            let bytes = chunk[..HEADER_LENGTH].try_into().unwrap();
-            assert_eq!(ChunkHeader::from_bytes(bytes), Ok(header));
-        }
     }
 }

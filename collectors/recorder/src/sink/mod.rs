@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 
 use trackway_trace::{
-    ChunkEncoder, ChunkFields, ChunkHeader, ChunkKind, Codec, EndInfo, TraceError, FILE_HEADER_LENGTH,
+    Chunk, ChunkEncoder, ChunkFields, ChunkKind, Codec, EndInfo, TraceError, FILE_HEADER_LENGTH,
 };
 
 use crate::options::{Compression, Output, RecordOptions};
@@ -25,9 +25,9 @@ pub trait ChunkSink: Send {
     /// to give up what takes long.
     fn heed(&mut self, _impatience: Arc<AtomicBool>) {}
 
-    /// Takes the next chunk as it stands in the file: header and stored payload. It may block; the program's buffers
-    /// fill up meanwhile. After an error it is given nothing more, unless it revives.
-    fn append(&mut self, header: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError>;
+    /// Takes the next chunk. It may block; the program's buffers fill up meanwhile. After an error it is given nothing
+    /// more, unless it revives.
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError>;
 
     /// After an error, asked once at the end of the recording: whether it takes chunks again, beginning with those
     /// that say what is missing.
@@ -110,32 +110,32 @@ impl Sink {
     }
 
     /// Writes a chunk, if it could be encoded and nothing failed before.
-    pub fn append(&mut self, encoded: Result<Option<(ChunkHeader, &[u8])>, TraceError>) -> Written {
+    pub fn append(&mut self, encoded: Result<Option<Chunk>, TraceError>) -> Written {
         let Some(chunks) = &mut self.chunks else {
             return Written::Yes;
         };
         let failed_before = self.failure.is_some();
-        let (header, chunk) = match encoded {
+        let chunk = match encoded {
             Ok(None) => return Written::Yes,
-            Ok(Some(encoded)) => encoded,
+            Ok(Some(chunk)) => chunk,
             Err(error) => {
                 self.missing.note_unencoded();
                 return self.fail(error.to_string());
             }
         };
         if failed_before {
-            self.missing.note_lost(&header, chunk);
+            self.missing.note_lost(&chunk);
             return Written::No;
         }
-        match chunks.append(&header, chunk) {
+        match chunks.append(&chunk) {
             Ok(()) => {
-                self.missing.note_written(&header);
+                self.missing.note_written(&chunk.header);
                 self.chunk_count += 1;
-                self.stored_bytes += header.chunk_length();
+                self.stored_bytes += chunk.header.chunk_length();
                 Written::Yes
             }
             Err(error) => {
-                self.missing.note_lost(&header, chunk);
+                self.missing.note_lost(&chunk);
                 self.fail(error.to_string())
             }
         }
@@ -164,21 +164,19 @@ impl Sink {
     }
 
     fn end_trace(&mut self, chunks: &mut dyn ChunkSink, end: &EndInfo) -> Result<(), SinkError> {
-        let mut last_chunks = self.missing.chunks(&mut self.encoder)?;
-        let end = EndInfo {
-            chunks: self.chunk_count + last_chunks.len() as u64,
-            ..end.clone()
-        };
-        let mut chunk = Vec::new();
-        let fields = ChunkFields::new(ChunkKind::End);
-        let header = self
-            .encoder
-            .encode(&fields, &serde_json::to_vec(&end)?, &mut chunk)?;
-        last_chunks.push((header, chunk));
-        for (header, chunk) in last_chunks {
-            chunks.append(&header, &chunk)?;
+        let last_chunks = self.missing.chunks(&mut self.encoder)?;
+        for (header, stored) in &last_chunks {
+            let header = *header;
+            chunks.append(&Chunk { header, stored })?;
             self.chunk_count += 1;
         }
+        let end = EndInfo {
+            chunks: self.chunk_count,
+            ..end.clone()
+        };
+        let end = serde_json::to_vec(&end)?;
+        chunks.append(&self.encoder.encode(&ChunkFields::new(ChunkKind::End), &end)?)?;
+        self.chunk_count += 1;
         self.stored_bytes = chunks.finish()?;
         Ok(())
     }

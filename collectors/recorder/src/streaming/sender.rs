@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use trackway_trace::{file_header, random_identity, ChunkHeader};
+use trackway_trace::{file_header, random_identity, Chunk};
 
 use super::protocol::Hello;
 use crate::sink::{ChunkSink, SinkError};
@@ -74,8 +74,8 @@ impl ChunkSink for Sender {
         self.link.heed(impatience);
     }
 
-    fn append(&mut self, _: &ChunkHeader, chunk: &[u8]) -> Result<(), SinkError> {
-        let length = chunk.len() as u64;
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
+        let length = chunk.header.chunk_length();
         let mut state = self.link.lock();
         while state.phase.is_sending()
             && state.window.length() > 0
@@ -86,7 +86,7 @@ impl ChunkSink for Sender {
         if let Phase::Lost(message) = &state.phase {
             return Err(message.clone().into());
         }
-        state.window.push(chunk);
+        state.window.push(&chunk.to_bytes());
         drop(state);
         self.link.changed.notify_all();
         Ok(())

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use trackway_trace::chunk::HEADER_LENGTH;
 use trackway_trace::{
-    check_file_header, ChunkHeader, ChunkKind, Codec, Resumption, TraceError, TraceWriter, FILE_HEADER_LENGTH,
+    check_file_header, Chunk, ChunkHeader, ChunkKind, Codec, Resumption, TraceError, TraceWriter,
+    FILE_HEADER_LENGTH,
 };
 
 use super::{CollectOptions, CollectOutput, CollectSummary};
@@ -261,7 +263,8 @@ fn append(
     header: &ChunkHeader,
     chunk: &[u8],
 ) -> Result<(u64, Kept), TraceError> {
-    writer.append_encoded(header, chunk)?;
+    let (header, stored) = (*header, &chunk[HEADER_LENGTH..]);
+    writer.append(&Chunk { header, stored })?;
     let position = writer.bytes_written();
     let kept = match header.kind {
         ChunkKind::End => complete(sync, writer)?,
