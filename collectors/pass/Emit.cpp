@@ -102,29 +102,35 @@ class Emitter {
         std::optional<unsigned> Continues; // unit whose record it takes the place of
         bool IsLocal = false;              // its id is one byte
         unsigned Segment = 0;
-        unsigned Correction = 0;    // segment; 0: the unit expects nothing
-        unsigned Resume = 0;        // segment; 0: the unit doesn't check
-        unsigned End = 0;           // of the record, in bytes from its start
-        bool CorrectsFirst = false; // what is expected can be compared before anything is stored
+        unsigned Correction = 0;     // segment; 0: the unit expects nothing
+        unsigned NearCorrection = 0; // segment; 0: the unit has none
+        unsigned Resume = 0;         // segment; 0: the unit doesn't check
+        unsigned End = 0;            // of the record, in bytes from its start
+        bool CorrectsFirst = false;  // what is expected can be compared before anything is stored
+    };
+
+    // 0: none.
+    struct LocalIds {
+        uint8_t Record = 0, Correction = 0, NearCorrection = 0;
     };
 
     static constexpr unsigned idBytes(bool IsLocal) { return IsLocal ? 1 : 4; }
 
     void numberSegments(const LoopInfo &LI) {
         Recordings.resize(P.Units.size());
-        std::vector<uint8_t> CorrectionIds(P.Units.size()), Ids(P.Units.size());
-        giveLocalIds(LI, Ids, CorrectionIds);
+        std::vector<LocalIds> Ids = giveLocalIds(LI);
         for (unsigned U = 0; U < P.Units.size(); ++U) {
             const Unit &Own = P.Units[U];
             if (Own.hasRecord())
-                addSegments(U, Ids[U], CorrectionIds[U]);
+                addSegments(U, Ids[U]);
             if (!Own.Operations.empty() && Own.Checks && Own.FunctionKnown)
                 Recordings[U].Resume = addSegment(0, resumeOperations(Own));
         }
     }
 
     // Units of the deepest loops get the ids of one byte. A record that continues another has an id of the same width.
-    void giveLocalIds(const LoopInfo &LI, std::vector<uint8_t> &Ids, std::vector<uint8_t> &CorrectionIds) {
+    std::vector<LocalIds> giveLocalIds(const LoopInfo &LI) {
+        std::vector<LocalIds> Ids(P.Units.size());
         std::vector<unsigned> ByDepth;
         for (unsigned U = 0; U < P.Units.size(); ++U)
             if (P.Units[U].hasRecord())
@@ -137,14 +143,17 @@ class Emitter {
         for (unsigned U : ByDepth) {
             const Unit &Own = P.Units[U];
             bool BehindGlobal = Own.Continues && !Recordings[*Own.Continues].IsLocal;
-            Ids[U] = Own.FunctionKnown && !BehindGlobal ? NextId() : 0;
-            Recordings[U].IsLocal = Ids[U] != 0;
+            Ids[U].Record = Own.FunctionKnown && !BehindGlobal ? NextId() : 0;
+            Recordings[U].IsLocal = Ids[U].Record != 0;
             if (Own.Continues && Recordings[*Own.Continues].IsLocal == Recordings[U].IsLocal)
                 Recordings[U].Continues = Own.Continues;
             // It comes before the record, where the function is no better known.
+            if (Recordings[U].IsLocal && mayCorrectNear(U))
+                Ids[U].NearCorrection = NextId();
             if (Recordings[U].IsLocal && hasExpectations(P, Own))
-                CorrectionIds[U] = NextId();
+                Ids[U].Correction = NextId();
         }
+        return Ids;
     }
 
     unsigned addSegment(uint8_t LocalId, std::vector<Operation> Operations) {
@@ -152,7 +161,7 @@ class Emitter {
         return Segments.size() - 1;
     }
 
-    void addSegments(unsigned U, uint8_t Id, uint8_t CorrectionId) {
+    void addSegments(unsigned U, LocalIds Ids) {
         Recording &R = Recordings[U];
         std::vector<Operation> Operations = recordOperations(P, P.Units[U]);
         R.End = R.Continues ? Recordings[*R.Continues].End : idBytes(R.IsLocal);
@@ -161,15 +170,23 @@ class Emitter {
             const std::vector<Operation> &Prefix = Segments[Recordings[*R.Continues].Segment].Operations;
             Operations.insert(Operations.begin(), Prefix.begin(), Prefix.end());
         }
-        R.Segment = addSegment(Id, std::move(Operations));
+        R.Segment = addSegment(Ids.Record, std::move(Operations));
         if (hasExpectations(P, P.Units[U])) {
-            R.CorrectsFirst = !R.Continues && isKnownAtHead(P.Units[U]);
+            R.CorrectsFirst = correctsFirst(U);
             std::vector<Operation> Correction;
             if (!R.CorrectsFirst)
-                Correction = skip(R.End + StreamEnd - idBytes(CorrectionId != 0));
+                Correction = skip(R.End + StreamEnd - idBytes(Ids.Correction != 0));
             append_range(Correction, correctionOperations(P, P.Units[U]));
-            R.Correction = addSegment(CorrectionId, std::move(Correction));
+            R.Correction = addSegment(Ids.Correction, std::move(Correction));
+            if (mayCorrectNear(U))
+                R.NearCorrection = addSegment(Ids.NearCorrection, nearCorrectionOperations(P, P.Units[U]));
         }
+    }
+
+    bool correctsFirst(unsigned U) const { return !Recordings[U].Continues && isKnownAtHead(P.Units[U]); }
+
+    bool mayCorrectNear(unsigned U) const {
+        return correctsFirst(U) && !nearCorrectionOperations(P, P.Units[U]).empty();
     }
 
     // Whether all that is expected is.
@@ -340,9 +357,39 @@ class Emitter {
         const Unit &U = P.Units[Index];
         IRBuilder<> B(Head);
         Instruction *Cold = SplitBlockAndInsertIfThen(differs(U, B), Head, false, unlikely(F.getContext()));
-        IRBuilder<> C(Cold);
-        C.CreateStore(storeRecord(Recordings[Index].Correction, C.CreateLoad(Ptr, Cursor), Cold), Cursor);
+        Instruction *Far = Recordings[Index].NearCorrection ? emitNearCorrection(Index, Cold) : Cold;
+        IRBuilder<> C(Far);
+        C.CreateStore(storeRecord(Recordings[Index].Correction, C.CreateLoad(Ptr, Cursor), Far), Cursor);
         rememberAll(U, Head, Cold);
+    }
+
+    // if (4 bytes hold by how much the root is off) { store that } else { what stands before the result }
+    Instruction *emitNearCorrection(unsigned Index, Instruction *Cold) {
+        unsigned Segment = Recordings[Index].NearCorrection;
+        IRBuilder<> B(Cold);
+        Value *Difference = offBy(P.Units[Index], B);
+        Value *Near = B.CreateTrunc(Difference, B.getInt32Ty());
+        Value *IsNear = B.CreateICmpEQ(B.CreateSExt(Near, B.getInt64Ty()), Difference);
+        Instruction *Then, *Else;
+        SplitBlockAndInsertIfThenElse(IsNear, Cold, &Then, &Else);
+        IRBuilder<> C(Then);
+        Value *Start = C.CreateLoad(Ptr, Cursor);
+        storeId(Segment, Start, C);
+        unsigned Id = idBytes(Segments[Segment].LocalId != 0);
+        C.CreateAlignedStore(Near, at(C, Start, Id), Align(1));
+        C.CreateStore(at(C, Start, Id + rootBytes(Segments[Segment].Operations)), Cursor);
+        return Else;
+    }
+
+    // The only root of the unit that is expected, less what is expected.
+    Value *offBy(const Unit &U, IRBuilder<> &B) {
+        auto Bits = [&](Value *V) { return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, B.getInt64Ty()) : V; };
+        for (const Operation &O : U.Operations)
+            if (const Expectation *E = expectationOf(P, U, O)) {
+                Value *Now = P.Registers[O.Target].V;
+                return B.CreateSub(Bits(Now), Bits(likely(*E, Now->getType(), B)));
+            }
+        return nullptr;
     }
 
     // Where roots become known only later:

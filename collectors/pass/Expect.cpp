@@ -174,6 +174,8 @@ class Expecter {
             E.Remembered = FirstStreamRegister + (NameHash + HighHalves++) % StreamHighHalves;
         } else if (E.OutlivesCalls) {
             E.Remembered = FirstStreamRegister + StreamHighHalves + (NameHash + Values++) % StreamValues;
+            Value *Any = PoisonValue::get(Type::getInt32Ty(Whole.V->getContext()));
+            E.Near = newRegister({Any, RootForm::Signed, 0});
         } else {
             E.Remembered = R;
             forgetBefore(*E.In, R);
@@ -302,6 +304,20 @@ std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
             if (E->Step != 0)
                 Result.push_back(step(O, E->Remembered, -E->Step));
         }
+    }
+    return Result;
+}
+
+std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E)
+            continue;
+        if (!Result.empty() || E->K != Expectation::Kind::SameValue || !E->OutlivesCalls)
+            return {};
+        Result.push_back(operation(Operation::Kind::LogRoot, O, E->Near));
+        Result.push_back(set(O, E->Remembered, {{E->Remembered, 1}, {E->Near, 1}}));
     }
     return Result;
 }

@@ -30,5 +30,7 @@ bool hasExpectations(const Plan &P, const Unit &U);
 // The operations of the unit's record, for which all expectations hold, and those that make them hold.
 std::vector<Operation> recordOperations(const Plan &P, const Unit &U);
 std::vector<Operation> correctionOperations(const Plan &P, const Unit &U);
+// What makes the only expectation hold in less room, if the root is not far off. None for other units.
+std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U);
 
 } // namespace trackway

@@ -128,6 +128,7 @@ struct Expectation {
     bool OutlivesCalls;         // a register of the stream remembers it
     Register Remembered = 0;    // holds what is expected: the last value, or the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
+    Register Near = 0;          // SameValue across calls: by how much the root is off, if 4 bytes hold that
 };
 
 struct Plan {
