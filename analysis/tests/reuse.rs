@@ -1,5 +1,6 @@
 //! Reuse distances, curves, working sets and entropy of traces against naive counts; runs against their accesses.
 
+mod one_by_one;
 #[path = "../../trace/testing/mod.rs"]
 #[allow(dead_code)]
 mod testing;
@@ -7,45 +8,14 @@ mod testing;
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
 
+use one_by_one::Accesses;
 use testing::file::FileBytes;
 use testing::loops::{access, count_root, nest_table, table_of};
 use trackway_analysis::patterns::Patterns;
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
-use trackway_analysis::{run, Analysis, Findings, Order};
+use trackway_analysis::{run, Analysis};
 use trackway_report::{to_csv, Table, Value};
-use trackway_trace::{Batch, Codec, Decoder, Program, Trace};
-
-/// The same analysis, but without runs.
-struct Accesses<A>(A);
-
-impl<A: Analysis> Analysis for Accesses<A> {
-    type Shard = A::Shard;
-
-    fn order(&self) -> Order {
-        self.0.order()
-    }
-
-    fn start_shard(&self) -> Self::Shard {
-        self.0.start_shard()
-    }
-
-    fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
-        self.0.take_program(shard, program);
-    }
-
-    fn take_batch(&self, shard: &mut Self::Shard, batch: &Batch) {
-        assert!(batch.runs.is_empty());
-        self.0.take_batch(shard, batch);
-    }
-
-    fn merge(&self, into: &mut Self::Shard, from: Self::Shard) {
-        self.0.merge(into, from);
-    }
-
-    fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings {
-        self.0.finish(shard, trace)
-    }
-}
+use trackway_trace::{Codec, Decoder, Trace};
 
 /// xorshift, so that a seed tells everything of a case.
 struct Random(u64);
