@@ -11,7 +11,6 @@ mod preference;
 mod reader;
 mod shapes;
 mod split;
-mod transitions;
 mod writer;
 
 #[cfg(test)]

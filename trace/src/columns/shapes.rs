@@ -12,7 +12,7 @@
 
 use crate::table::{Operation, Segment};
 
-use super::{step, MAX_RECORD_LENGTH};
+use super::MAX_RECORD_LENGTH;
 
 pub(super) const FORM_SIZE: usize = size_of::<Form>();
 
@@ -58,8 +58,6 @@ pub(crate) struct Root {
 pub(super) struct LocalIds {
     pub(super) first: u32,
     pub(super) count: u32,
-    /// Where its steps begin; 0: nowhere yet.
-    pub(super) transitions: u32,
 }
 
 /// The segments of a trace's modules.
@@ -75,8 +73,6 @@ pub(crate) struct Shapes {
     pub(super) locals: Vec<u32>,
     /// Offsets of forms by global id; 0: no such id.
     pub(super) globals: Vec<u32>,
-    /// Steps of functions: see `transitions.rs`.
-    pub(super) transitions: Vec<u8>,
     /// Offsets of the used forms.
     pub(super) used: Vec<u32>,
     /// Of one record.
@@ -124,7 +120,6 @@ impl Shapes {
             functions: vec![LocalIds::default()],
             locals: Vec::new(),
             globals: Vec::new(),
-            transitions: Vec::new(),
             used: Vec::new(),
             max_roots: 0,
         }
@@ -224,7 +219,6 @@ impl Shapes {
     /// Forgets all records.
     pub(super) fn forget(&mut self) {
         self.forms[0].successors = [0; 2];
-        self.forget_transitions();
         for offset in self.used.drain(..) {
             let form = &mut self.forms[offset as usize / FORM_SIZE];
             form.successors = [0; 2];
@@ -265,14 +259,7 @@ impl Shapes {
     #[inline(always)]
     pub(super) fn follow(&mut self, previous: u32, offset: u32) {
         let form = &mut self.forms[previous as usize / FORM_SIZE];
-        let [first, second] = form.successors;
-        form.successors = [offset, first];
-        if !self.transitions.is_empty() {
-            let form = *form;
-            self.set_transition(&form, second, step::STATED);
-            self.set_transition(&form, first, 1);
-            self.set_transition(&form, offset, 0);
-        }
+        form.successors = [offset, form.successors[0]];
         let form = &mut self.forms[offset as usize / FORM_SIZE];
         if !form.is_used {
             form.is_used = true;

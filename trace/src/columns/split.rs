@@ -4,7 +4,6 @@
 use super::is_x86_64_detected;
 use super::shapes::{Form, Root, Shapes};
 use super::step;
-use super::transitions::OTHER;
 
 /// What split records consist of, one entry behind the other. The vectors' memory is reused.
 #[derive(Debug, Default)]
@@ -129,7 +128,7 @@ impl Walk {
                     let first = shapes.roots.as_mut_ptr().add((*form).first_root as usize);
                     self.roots(first, first.add(count), start);
                 } else if RUNS {
-                    self.run_of_bare_ids(shapes);
+                    self.run_without_roots(shapes);
                 }
             }
         }
@@ -166,49 +165,36 @@ impl Walk {
         }
     }
 
-    /// Takes the records from here on that are a local id and nothing else, if the previous one is.
+    /// Takes the records from here on that have local ids and no roots.
     ///
     /// # Safety
     /// The invariants must hold.
     #[inline(always)]
-    unsafe fn run_of_bare_ids(&mut self, shapes: &mut Shapes) {
-        // SAFETY: by the invariants of the shapes: `id` and `next` are below the number of the function's local ids.
+    unsafe fn run_without_roots(&mut self, shapes: &mut Shapes) {
+        // SAFETY: by the invariants of the shapes.
         unsafe {
-            let Form { function, word, .. } = *self.previous;
-            if !(*self.previous).is_bare() {
-                return;
-            }
-            let begin = shapes.transitions_of(function) as usize;
-            if begin == 0 {
-                return;
-            }
-            let ids = shapes.functions[function as usize];
-            let offset_of =
-                |shapes: &Shapes, id: u32| *shapes.locals.get_unchecked((ids.first + id) as usize);
-            // Locals, which no store to the columns can change.
-            let table = shapes.transitions.as_mut_ptr().add(begin);
-            let (limit, mut at, mut steps) = (self.limit, self.at, self.steps);
-            let mut id = word;
-            while at < limit {
-                let next = u32::from(*at);
-                if next >= ids.count {
-                    break;
+            let ids = shapes.functions[(*self.previous).function as usize];
+            while self.at < self.limit {
+                let id = u32::from(*self.at);
+                if id >= ids.count {
+                    return;
                 }
-                let step = *table.add((id * ids.count + next) as usize);
-                *steps = step;
-                if step >= step::STATED {
-                    if step == OTHER {
-                        break;
-                    }
-                    (self.at, self.steps) = (at, steps);
-                    self.previous = self.forms.byte_add(offset_of(shapes, id) as usize);
-                    self.state(offset_of(shapes, next), shapes);
+                let offset = *shapes.locals.get_unchecked((ids.first + id) as usize);
+                let form = self.forms.byte_add(offset as usize);
+                if (*form).length != 1 {
+                    return;
                 }
-                (at, steps) = (at.add(1), steps.add(1));
-                id = next;
+                let [first, second] = (*self.previous).successors;
+                let (first, second) = (u64::from(first ^ offset), u64::from(second ^ offset));
+                *self.steps = u8::from(first != 0);
+                // One branch, which is rarely taken, instead of two.
+                if first * second != 0 {
+                    self.state(offset, shapes);
+                }
+                self.steps = self.steps.add(1);
+                self.previous = form;
+                self.at = self.at.add(1);
             }
-            (self.at, self.steps) = (at, steps);
-            self.previous = self.forms.byte_add(offset_of(shapes, id) as usize);
         }
     }
 
