@@ -1,5 +1,5 @@
 """How many accesses a second one core analyses: counts by site, a simulation of three cache levels with attribution, and exact
-reuse distances, decoding included.
+reuse distances, decoding included. Beside them cachegrind, where it is installed.
 
 CPU time of one thread, on traces of the workloads in /dev/shm with the recorder's default codec; medians of the rounds.
 docs/benchmarks.md explains the columns.
@@ -7,6 +7,7 @@ docs/benchmarks.md explains the columns.
 
 import argparse
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from measuring.results import Column
 
 EXAMPLES = programs.ROOT / "target" / "release" / "examples"
 CACHES = "L1=32K,8,64:L2=1M,16,64:L3=32M,16,64"
+CACHEGRIND_CACHES = ("--D1=32768,8,64", "--LL=33554432,16,64")
 SIZES = {
     "chase": [524288],
     "hash": [800_000],
@@ -33,6 +35,7 @@ COLUMNS = (
     Column("simulate", "simulate M/s", "{:.0f}"),
     Column("reuse", "reuse M/s", "{:.0f}"),
     Column("sampled", "1 % sampled M/s", "{:.0f}"),
+    Column("cachegrind", "cachegrind M/s", "{:.1f}"),
 )
 TARGETS = {"counts": 100, "simulate": 40, "reuse": 10}
 
@@ -59,14 +62,28 @@ def one_round(trace):
     return {"rates": rates}
 
 
+def cachegrind(name, arguments, environment, folder):
+    """Million accesses that cachegrind simulates a second of CPU time, once: two levels, and running the plain program."""
+    tool = ["valgrind", "--tool=cachegrind", "--cache-sim=yes", *CACHEGRIND_CACHES, "--cachegrind-out-file=/dev/null"]
+    log, program = folder / "log", folder / "plain"
+    # Valgrind 3.19 gives up on some of what clang 19 writes.
+    programs.call("strip", "--strip-debug", "-o", program, programs.workload("plain", name))
+    result = timing.timed([*tool, f"--log-file={log}", program, *arguments], environment)
+    accesses = re.search(r"D +refs: +([\d,]+)", log.read_text()).group(1)
+    return int(accesses.replace(",", "")) / 1e6 / result["cpu_s"]
+
+
 def measure(name, folder, rounds):
     trace = folder / name
+    arguments = [str(size) for size in SIZES[name]]
     program = programs.workload("traced", name)
     environment = {"OMP_NUM_THREADS": "1", "PATH": "/usr/bin:/bin"}
-    timing.recorded(program, [str(size) for size in SIZES[name]], [], trace, environment)
+    timing.recorded(program, arguments, [], trace, environment)
     row = timing.medians([one_round(trace) for _ in range(rounds)])["rates"]
     row["accesses_m"] = timing.decoded(trace)["accesses"] / 1e6
     trace.unlink()
+    if shutil.which("valgrind"):
+        row["cachegrind"] = cachegrind(name, arguments, environment, folder)
     return row
 
 
