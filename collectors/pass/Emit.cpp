@@ -22,7 +22,7 @@ RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     LLVMContext &C = M.getContext();
     Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
     // struct trackway_module and struct trackway_thread of abi.h
-    auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr});
+    auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr, I64, I64, I64, I64});
     auto *ThreadTy =
         StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamHighHalves), ArrayType::get(I64, StreamValues)});
 

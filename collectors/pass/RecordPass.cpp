@@ -257,7 +257,9 @@ class ModuleRecorder {
         Runtime.ModuleRecord->setInitializer(
             ConstantStruct::get(Ty, {ConstantInt::get(I32, 0), ConstantInt::get(I32, Table.segmentCount()),
                                      TableVariable, ConstantInt::get(I64, Bytes.size()), SymbolVariable,
-                                     ConstantInt::get(I64, Addresses.size()), ConstantPointerNull::get(Ptr)}));
+                                     ConstantInt::get(I64, Addresses.size()), ConstantPointerNull::get(Ptr),
+                                     ConstantInt::get(I64, 0), ConstantInt::get(I64, 0), ConstantInt::get(I64, 0),
+                                     ConstantInt::get(I64, 0)}));
         addConstructor();
     }
 
@@ -269,7 +271,7 @@ class ModuleRecorder {
         IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
         // Fails to link with a runtime of another version.
         auto *Version =
-            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_3");
+            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_4");
         FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
         B.CreateCall(Register, {Runtime.ModuleRecord, Version});
         B.CreateRetVoid();

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_3`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_4`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 3
+#define TRACKWAY_ABI 4
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -22,6 +22,14 @@ struct trackway_module {
     const void *const *symbols;
     uint64_t symbol_count;
     struct trackway_module *next; // the runtime's list of registered modules
+
+    // Of a module that counts, else all 0 (docs/format.md, section 6):
+    uint64_t counter_count;
+    uint64_t counter_offset; // set by the runtime: bytes from `counters` of struct trackway_counting to the first one
+    // Functions count while the thread's `counters` is greater than this: 1, or while the module isn't registered the
+    // greatest number there is.
+    uint64_t counts_above;
+    uint64_t has_regions; // 0: it has none
 };
 
 // Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
@@ -33,6 +41,18 @@ struct trackway_thread {
     unsigned char *limit;
     uint32_t high_halves[24];
     uint64_t values[8];
+};
+
+// Thread-local, named `__trackway_counting`, initial-exec. Where the thread's counters are: 0 before its first counting
+// function, TRACKWAY_COUNTS_NOT where it isn't to count.
+struct trackway_counting {
+    uint64_t counters;
+};
+#define TRACKWAY_COUNTS_NOT 1
+
+// What the program says of the regions of interest in which it is; one for each name in a translation unit.
+struct trackway_region {
+    const char *name;
 };
 
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
@@ -47,6 +67,15 @@ struct trackway_thread {
 //   void __trackway_came_back(void)
 //       In landing pads and behind what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.
+//
+//   void __trackway_begin_counting(void)
+//       preserve_most. Sees to it that `counters` of __trackway_counting isn't 0.
+//   void __trackway_enter_region(const struct trackway_region *region)
+//   void __trackway_leave_region(const struct trackway_region *region)
+//       The thread enters a region, or leaves it with all that were entered within and not left. Both change `counters`.
+//   uint32_t __trackway_region_depth(void)
+//   void __trackway_leave_regions(uint32_t depth)
+//       Where longjmp arrives: leaves all regions but the first `depth`.
 //
 //   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
 //       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their
@@ -126,6 +155,7 @@ enum trackway_buffer_kind {
     TRACKWAY_MODULE = 2, // numbers as the chunk kinds of docs/format.md
     TRACKWAY_RECORDS = 3,
     TRACKWAY_ORACLE_RECORDS = 5,
+    TRACKWAY_COUNTS = 10,
 };
 
 enum trackway_buffer_flags {
@@ -147,6 +177,26 @@ struct trackway_buffer {
     uint32_t dropped_before; // scratch buffers that this stream lost just before this one
     uint32_t parent_pid;     // of a forked process, else 0
     uint32_t image;          // random; another one after exec, the same one after fork
+};
+
+// A COUNTS buffer is a node's as long as its thread lives: this, and behind it the counters.
+struct trackway_counts { // docs/format.md, section 6
+    uint32_t node;
+    uint32_t parent;
+    uint32_t thread;
+    uint32_t image;
+    uint64_t entries;
+    uint64_t counted_entries;
+    uint64_t ticks;
+    uint64_t counted_ticks;
+    uint64_t entered_ticks;
+    uint64_t flags;
+    char name[192];
+};
+
+enum trackway_counts_flags {
+    TRACKWAY_ENTRY_IS_COUNTED = 1,
+    TRACKWAY_WHOLE_PROGRAM = 2,
 };
 
 // A MODULE buffer's bytes, concatenated in sequence, are the module payload of docs/format.md, section 1.3.

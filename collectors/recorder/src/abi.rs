@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
@@ -18,6 +18,7 @@ pub const TAKEN: u32 = 4;
 pub const KIND_MODULE: u32 = 2;
 pub const KIND_RECORDS: u32 = 3;
 pub const KIND_ORACLE_RECORDS: u32 = 5;
+pub const KIND_COUNTS: u32 = 10;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
@@ -231,6 +232,7 @@ mod tests {
             ("TRACKWAY_MODULE", KIND_MODULE.into()),
             ("TRACKWAY_RECORDS", KIND_RECORDS.into()),
             ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
+            ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
         ]);
