@@ -20,6 +20,7 @@ mod names;
 pub mod offenders;
 mod order_audit;
 pub mod patterns;
+pub mod regions;
 pub mod reuse;
 mod share_out;
 pub mod sharing;

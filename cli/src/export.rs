@@ -6,27 +6,29 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
 use trackway_report::{
-    counted, to_callgrind, to_chrome_trace, to_folded, CallgrindHeader, Report, Table, Value,
+    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, CallgrindHeader, Report, Table, Value,
 };
 use trackway_trace::Trace;
 
 use crate::answers::{answer, time_line, AnalysisName, Settings};
+use crate::counts;
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output;
-use crate::reading::ReadingArguments;
+use crate::reading::{with_accesses, ReadingArguments};
 
-/// Write what other tools read: call graphs, flame graphs, time lines
+/// Write what other tools read: call graphs, flame graphs, time lines, counts
 ///
 /// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
 /// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
 /// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come
 /// from recorded function entries and exits; docs/analyses.md, section 16, says how they are repaired where these are
-/// missing.
+/// missing. `csv`: a table of what a program counted, whole; by default how often each of its blocks ran.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway export prog.trackway --to callgrind -o callgrind.out.prog\n  \
-                        trackway export prog.trackway --to folded --measure l1_misses -o prog.folded"
+                        trackway export prog.trackway --to folded --measure l1_misses -o prog.folded\n  \
+                        trackway export counted.trackway --to csv --table blocks -o blocks.csv"
 )]
 pub struct ExportArguments {
     /// The trace
@@ -40,6 +42,9 @@ pub struct ExportArguments {
     /// The number that folded stacks carry: accesses, reads, writes, bytes, l1_misses, ...
     #[arg(long, value_name = "COLUMN", default_value = "accesses")]
     pub measure: String,
+    /// The table of counts that is written as CSV, by its name in `trackway report --json`
+    #[arg(long, value_name = "NAME", default_value = "blocks")]
+    pub table: String,
     /// How many calls of functions a time line has: the longest ones
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub slices: usize,
@@ -61,10 +66,16 @@ pub enum Format {
     Folded,
     /// Chrome's JSON trace format, for Perfetto
     Perfetto,
+    /// A table of what was counted, for pandas, R and their like
+    Csv,
 }
 
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
+    let trace = match arguments.to {
+        Format::Csv => trace,
+        _ => with_accesses(trace)?,
+    };
     let settings = Settings {
         model: ModelArguments {
             cache: arguments.cache.clone(),
@@ -74,6 +85,7 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         ..Settings::default()
     };
     let text = match arguments.to {
+        Format::Csv => Some(to_csv(&counts::whole_table(&trace, &arguments.table)?)),
         Format::Callgrind => {
             let report = calls(&trace, &settings)?;
             to_callgrind(

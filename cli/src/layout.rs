@@ -6,12 +6,11 @@ use std::process::ExitCode;
 use clap::Args;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::structures::Structures;
-use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 
 /// Show how structures are laid out, which fields are hot, and which layouts may be better
 ///
@@ -46,7 +45,7 @@ pub struct LayoutArguments {
 }
 
 pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let structures = Structures::of(trace.program());
     let only = match &arguments.structure {
         Some(name) => Some(find(&structures, name)?),

@@ -11,6 +11,7 @@ use trackway_report::grouped;
 use trackway_trace::{Chunk, GrowingTrace};
 
 use crate::arguments::{LiveAnalysis, LiveArguments};
+use crate::counts;
 use crate::failure::Failure;
 use crate::soundness;
 
@@ -53,7 +54,12 @@ pub fn record(
 }
 
 fn deliver(arguments: &LiveArguments, run: LiveRun, warnings: Vec<String>) -> Result<(), Failure> {
-    let found = soundness::report(run.trace.trace(), run.findings, &run.summary, warnings);
+    let mut found = soundness::report(run.trace.trace(), run.findings, &run.summary, warnings);
+    if counts::are_in(run.trace.trace()) {
+        let hint =
+            "the program counts, which is not analysed while it runs: record it and use `trackway report`";
+        found.warnings.push(hint.into());
+    }
     let (output, csv) = (&arguments.form.output, found.tables.first());
     match &arguments.report {
         None => output.print(&found, csv).map(drop),

@@ -14,7 +14,7 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::model::simulated;
 use crate::output::{self, OutputArguments};
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 
 /// The table that is shown as a picture.
 const CELLS: &str = "cells";
@@ -75,7 +75,7 @@ pub struct MapArguments {
 }
 
 pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let mut warnings = Vec::new();
     let times = chunk_times(&trace, &arguments.reading);
     let view = view(arguments, &trace, &times, &mut warnings)?;

@@ -5,13 +5,12 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
-use trackway_report::{Chart, Report, Table, TextStyle};
-use trackway_trace::Trace;
+use trackway_report::{Chart, Report, TextStyle};
 
 use crate::failure::Failure;
 use crate::map::chunk_times;
-use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::output::{table_named, OutputArguments};
+use crate::reading::{open_accesses, ReadingArguments};
 
 /// The table that is shown as a plot.
 const OVER_TIME: &str = "memory_over_time";
@@ -43,27 +42,17 @@ pub struct MemoryArguments {
 }
 
 pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let times = chunk_times(&trace, &arguments.reading);
     let memory = Memory::new(&trace, &times, arguments.short_life, arguments.output.rows());
     let report = arguments.reading.report(&memory, &trace, Vec::new());
     let csv = match arguments.output.csv {
-        true => Some(named(&report, &arguments.table)?),
+        true => Some(table_named(&report, &arguments.table)?),
         false => None,
     };
     arguments
         .output
         .print_as(&report, csv, |style| text(&report, style))
-}
-
-fn named<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
-    report.table(name).ok_or_else(|| {
-        let names: Vec<&str> = report.tables.iter().map(|table| table.name()).collect();
-        Failure::new(format!(
-            "--table: there is no table {name:?}; there are {}",
-            names.join(", ")
-        ))
-    })
 }
 
 /// A plot takes the place of the table of times.

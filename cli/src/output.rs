@@ -106,6 +106,17 @@ impl OutputArguments {
     }
 }
 
+/// The table that an option `--table` names.
+pub fn table_named<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
+    report.table(name).ok_or_else(|| {
+        let names: Vec<&str> = report.tables.iter().map(|table| table.name()).collect();
+        Failure::new(format!(
+            "--table: there is no table {name:?}; there are {}",
+            names.join(", ")
+        ))
+    })
+}
+
 /// Writes finished text. A reader that has gone away is no error worth a message.
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout().lock();

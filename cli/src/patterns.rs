@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::patterns::Patterns;
-use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 
 /// Say how each place in the program moves through memory, and on how much memory it works
 ///
@@ -65,7 +64,7 @@ impl PatternsTable {
 }
 
 pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let patterns = Patterns {
         line_bytes: arguments
             .line_size

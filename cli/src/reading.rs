@@ -1,15 +1,33 @@
 //! Passes over a trace, and the report on what they found.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 
 use clap::Args;
 use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::failure::Failure;
 use crate::processors;
 use crate::progress::ReadingProgress;
 use crate::soundness;
+
+/// Opens a trace for a verb that goes over its accesses.
+pub fn open_accesses(path: &Path) -> Result<Trace, Failure> {
+    with_accesses(Trace::open(path)?)
+}
+
+/// The trace, if it isn't one of counts alone.
+pub fn with_accesses(trace: Trace) -> Result<Trace, Failure> {
+    match trace.holds_only_counts() {
+        true => Err(Failure::about(
+            trace.path(),
+            "this trace holds counts, no accesses: `trackway report`",
+        )),
+        false => Ok(trace),
+    }
+}
 
 /// How a trace is read.
 #[derive(Debug, Clone, Default, Args)]

@@ -7,11 +7,13 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use trackway_analysis::misses::Grouping;
 use trackway_analysis::offenders::Offenders;
+use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::counts;
 use crate::failure::Failure;
 use crate::model::ModelArguments;
-use crate::output::OutputArguments;
+use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
@@ -24,18 +26,24 @@ const DEFAULT_GROUPINGS: [Grouping; 4] = [
 /// Say what causes the cache misses of a recorded program
 ///
 /// Prints the answer in a sentence, then the top fields, variables, lines and functions with their accesses, bytes and
-/// misses in each level of a simulated cache, then what the numbers rest on. docs/analyses.md defines each number.
+/// misses in each level of a simulated cache, then what the numbers rest on. Of a program that counts (`trackway cc
+/// --count`) it prints its regions of interest instead, how long they took, what they accessed and executed, by thread,
+/// line and variable. docs/analyses.md defines each number.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
                         trackway report --by line --top 30 prog.trackway\n  \
                         trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
                         trackway report --cache preset:zen3 prog.trackway\n  \
-                        trackway report --by field --csv prog.trackway > fields.csv")]
+                        trackway report --by field --csv prog.trackway > fields.csv\n  \
+                        trackway report --table blocks --top 0 --csv counted.trackway > blocks.csv")]
 pub struct ReportArguments {
     /// The trace
     pub trace: PathBuf,
     #[command(flatten)]
     pub form: ReportForm,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with = "by")]
+    pub table: Option<String>,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
@@ -97,8 +105,25 @@ pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
 
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
+    let form = &arguments.form;
+    let report = match trace.holds_only_counts() {
+        true => counts::report(&trace, form)?,
+        false => misses(&trace, arguments)?,
+    };
+    let csv = match &arguments.table {
+        Some(name) => Some(output::table_named(&report, name)?),
+        None => report.tables.first(),
+    };
+    form.output.print(&report, csv)
+}
+
+/// And what other processes of the same trace counted.
+fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure> {
     let mut warnings = Vec::new();
-    let offenders = arguments.form.analysis(&trace, true, &mut warnings)?;
-    let report = arguments.reading.report(&offenders, &trace, warnings);
-    arguments.form.output.print(&report, report.tables.first())
+    let offenders = arguments.form.analysis(trace, true, &mut warnings)?;
+    let mut report = arguments.reading.report(&offenders, trace, warnings);
+    if counts::are_in(trace) {
+        counts::add_to(&mut report, trace, &arguments.form)?;
+    }
+    Ok(report)
 }

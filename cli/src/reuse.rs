@@ -12,7 +12,7 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 
 const CURVE: &str = "miss_ratio_curve";
 
@@ -79,7 +79,7 @@ fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 pub fn run(arguments: &ReuseArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let reuse = analysis(arguments, &trace);
     let report = arguments.reading.report(&reuse, &trace, Vec::new());
     let csv = match arguments.by.is_empty() {

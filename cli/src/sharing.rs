@@ -5,12 +5,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::sharing::Sharing;
-use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::line_bytes_of_machine;
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 
 /// Say which cache lines threads take from each other
 ///
@@ -41,7 +40,7 @@ pub fn parse_line_size(text: &str) -> Result<u64, String> {
 }
 
 pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let line_bytes = arguments
         .line_size
         .unwrap_or_else(|| line_bytes_of_machine(&trace).into());

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::layout::find;
 use crate::model::{simulated, ModelArguments};
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{open_accesses, ReadingArguments};
 use crate::soundness;
 
 /// TLBs that are simulated for --huge-pages if the caches have none.
@@ -85,7 +85,7 @@ pub enum LinkName {
 }
 
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = open_accesses(&arguments.trace)?;
     let structures = Structures::of(trace.program());
     let mut warnings = Vec::new();
     let question = question(arguments, &structures, &trace, &mut warnings)?;

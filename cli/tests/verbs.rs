@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 const GOLDEN: &str = "golden-v1.trackway";
+const COUNTS: &str = "counts-v1.trackway";
 
 fn folder_of_traces() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors")
@@ -109,6 +110,80 @@ fn mistakes_are_explained() {
         "several-tables-as-csv",
         &format!("report --csv --by line,field {GOLDEN}"),
     );
+}
+
+#[test]
+fn counts_have_reports_of_their_own() {
+    check("counts-report", &format!("report {COUNTS}"));
+    check("counts-info", &format!("info {COUNTS}"));
+    check("counts-verify", &format!("verify {COUNTS}"));
+    check("counts-csv", &format!("report --csv --top 1 {COUNTS}"));
+    check(
+        "counts-blocks",
+        &format!("report --csv --table blocks --sort accesses {COUNTS}"),
+    );
+    check("counts-by", &format!("report --by line,thread --top 2 {COUNTS}"));
+    check("counts-json", &format!("report --json --by field {COUNTS}"));
+}
+
+#[test]
+fn verbs_that_need_accesses_say_so_of_counts() {
+    for verb in [
+        "dump",
+        "reuse",
+        "patterns",
+        "sharing",
+        "map",
+        "memory",
+        "layout",
+        "whatif",
+        "view --json",
+    ] {
+        let output = trackway(&format!("{verb} {COUNTS}"));
+        assert_eq!(output.status.code(), Some(2), "{verb}");
+        let error = text(&output.stderr);
+        assert!(
+            error.contains("holds counts, no accesses: `trackway report`"),
+            "{verb}: {error}"
+        );
+        assert!(output.stdout.is_empty(), "{verb}");
+    }
+    let output = trackway(&format!("diff {COUNTS} {GOLDEN}"));
+    assert!(text(&output.stderr).contains("holds counts"));
+    for (line, complaint) in [
+        ("report --sort L2", "say nothing of misses"),
+        ("report --by kind", "counts have tables by field, line and thread"),
+        ("report --csv --table x", "there is no table"),
+    ] {
+        let output = trackway(&format!("{line} {COUNTS}"));
+        assert_eq!(output.status.code(), Some(2), "{line}");
+        assert!(text(&output.stderr).contains(complaint), "{line}");
+    }
+}
+
+#[test]
+fn counts_are_exported_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("blocks.csv");
+    let export = |trace, form| trackway(&format!("export {trace} {form} -o {}", path.display()));
+    assert_eq!(export(COUNTS, "--to csv").status.code(), Some(0));
+    let csv = fs::read_to_string(&path).unwrap();
+    assert!(csv.starts_with("region,block,function,file,line,column,executions,"));
+    assert_eq!(csv.trim_end().lines().count(), 7);
+    let calls = export(COUNTS, "-f --to csv --table external_calls");
+    assert_eq!(calls.status.code(), Some(0));
+    assert!(fs::read_to_string(&path).unwrap().contains("solve,puts,81"));
+    for (trace, form, complaint) in [
+        (
+            COUNTS,
+            "-f --to csv --table x",
+            "there are regions, regions_by_thread",
+        ),
+        (COUNTS, "-f --to folded", "holds counts, no accesses"),
+        (GOLDEN, "-f --to csv", "holds no counts"),
+    ] {
+        assert!(text(&export(trace, form).stderr).contains(complaint), "{form}");
+    }
 }
 
 #[test]

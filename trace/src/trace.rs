@@ -245,9 +245,12 @@ impl Trace {
         &self.counting_threads
     }
 
-    /// Whether it has counts, but no records.
+    /// Whether it is of a program that counts, and has no records.
     pub fn holds_only_counts(&self) -> bool {
-        !self.counting_threads.is_empty() && self.streams.iter().all(|stream| stream.chunks.is_empty())
+        let mut modules = self.program.modules.iter();
+        let counts =
+            !self.counting_threads.is_empty() || modules.any(|module| module.counter_count.is_some());
+        counts && self.streams.iter().all(|stream| stream.chunks.is_empty())
     }
 
     /// All places where records are missing.

@@ -11,6 +11,7 @@ use trackway_trace::Trace;
 use super::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::model::machine_caches;
+use crate::reading::open_accesses;
 
 /// Larger files are no reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
@@ -23,7 +24,7 @@ pub enum Input {
 impl Input {
     pub fn open(path: &Path) -> Result<Input, Failure> {
         if !is_json(path) {
-            return Ok(Input::Trace(Box::new(Trace::open(path)?)));
+            return Ok(Input::Trace(Box::new(open_accesses(path)?)));
         }
         let about = |error: &dyn std::fmt::Display| Failure::about(path, error);
         let length = fs::metadata(path).map_err(|error| about(&error))?.len();

@@ -17,11 +17,11 @@ use wildmatch::WildMatch;
 
 use crate::arguments::DumpArguments;
 use crate::failure::Failure;
-use crate::{output, soundness};
+use crate::{output, reading, soundness};
 use line::{Happening, Line};
 
 pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = reading::open_accesses(&arguments.trace)?;
     soundness::warnings(&trace).iter().for_each(output::warn);
     let streams = chosen_streams(arguments, &trace)?;
     let mut dump = Dump {

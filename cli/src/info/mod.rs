@@ -1,5 +1,6 @@
 //! `trackway info`.
 
+mod counts;
 mod instrumentation;
 mod program;
 mod trace;

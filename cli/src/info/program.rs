@@ -7,7 +7,7 @@ use object::{Object, ObjectSection};
 use trackway_report::{counted, Report};
 use trackway_trace::Program;
 
-use super::instrumentation;
+use super::{counts, instrumentation};
 use crate::failure::Failure;
 
 /// The section into which the pass puts its tables.
@@ -31,6 +31,11 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
             tables: Vec::new(),
         });
     }
+    let mut tables = vec![
+        instrumentation::coverage(&program),
+        instrumentation::modules(&program),
+    ];
+    tables.extend(counts::modules(&program));
     Ok(Report {
         answer: format!(
             "{name}: {} with {} and {} instrumented",
@@ -39,10 +44,7 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
             counted(program.sites.len() as u64, "site")
         ),
         warnings: Vec::new(),
-        tables: vec![
-            instrumentation::coverage(&program),
-            instrumentation::modules(&program),
-        ],
+        tables,
     })
 }
 

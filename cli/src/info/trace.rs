@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::{ChunkKind, EndInfo, Stream, Trace};
 
-use super::instrumentation;
+use super::{counts, instrumentation};
 use crate::failure::Failure;
 use crate::soundness;
 
@@ -15,24 +15,34 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
 }
 
 pub fn report(trace: &Trace) -> Report {
-    let records: u64 = trace.streams().iter().map(raw_bytes).sum();
+    let mut tables = vec![recording(trace), caches(trace), streams(trace)];
+    tables.extend(counts::nodes(trace));
+    tables.push(chunks(trace));
+    tables.push(instrumentation::coverage(trace.program()));
+    tables.push(instrumentation::modules(trace.program()));
+    tables.extend(counts::modules(trace.program()));
     Report {
         answer: format!(
-            "{}: {} with {} of records, {}",
+            "{}: {}, {}",
             trace.path().display(),
-            counted(trace.streams().len() as u64, "stream"),
-            counted(records, "byte"),
+            content(trace),
             ending(trace.end())
         ),
         warnings: soundness::warnings(trace),
-        tables: vec![
-            recording(trace),
-            caches(trace),
-            streams(trace),
-            chunks(trace),
-            instrumentation::coverage(trace.program()),
-            instrumentation::modules(trace.program()),
-        ],
+        tables,
+    }
+}
+
+fn content(trace: &Trace) -> String {
+    let records: u64 = trace.streams().iter().map(raw_bytes).sum();
+    let streams = counted(trace.streams().len() as u64, "stream");
+    let records = format!("{streams} with {} of records", counted(records, "byte"));
+    let threads = trace.counting_threads().len() as u64;
+    let counts = format!("counts of {}", counted(threads, "thread"));
+    match (threads, trace.holds_only_counts()) {
+        (0, _) => records,
+        (_, true) => counts,
+        (_, false) => format!("{records} and {counts}"),
     }
 }
 

@@ -14,6 +14,7 @@ use super::Verdict;
 struct Findings {
     accesses: u64,
     chunks: u64,
+    nodes: u64,
     /// With the offset of the chunk, to sort by.
     texts: Vec<(u64, String)>,
 }
@@ -39,6 +40,7 @@ pub fn check(trace: &Trace, threads: NonZeroUsize) -> Verdict {
     let mut findings = total
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
+    findings.add(check_counts(trace));
     let damage = trace
         .damage()
         .iter()
@@ -73,23 +75,42 @@ fn check_chunk(trace: &Trace, interpreter: &mut Interpreter, chunk: &ChunkRef) -
         accesses,
         chunks: 1,
         texts,
+        ..Findings::default()
     }
+}
+
+/// Of counts, only that they can be read.
+fn check_counts(trace: &Trace) -> Findings {
+    let mut findings = Findings::default();
+    for thread in trace.counting_threads() {
+        let (nodes, damage) = trace.read_nodes(thread);
+        findings.nodes += nodes.len() as u64;
+        let texts = damage
+            .iter()
+            .map(|error| (error.offset().unwrap_or(0), error.to_string()));
+        findings.texts.extend(texts);
+    }
+    findings
 }
 
 impl Findings {
     fn add(&mut self, other: Findings) {
         self.accesses += other.accesses;
         self.chunks += other.chunks;
+        self.nodes += other.nodes;
         self.texts.extend(other.texts);
     }
 }
 
 fn verdict(findings: Findings) -> Verdict {
-    let extent = format!(
+    let mut extent = format!(
         "{} accesses in {}",
         grouped(findings.accesses),
         counted(findings.chunks, "chunk")
     );
+    if findings.nodes > 0 {
+        extent = format!("{extent}, and {} of counts", counted(findings.nodes, "node"));
+    }
     let summary = match findings.texts.len() {
         0 => format!("invariants: hold for {extent}"),
         broken => format!("invariants: {} for {extent}", counted(broken as u64, "violation")),

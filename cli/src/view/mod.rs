@@ -11,12 +11,10 @@ mod write;
 
 use std::process::ExitCode;
 
-use trackway_trace::Trace;
-
 pub use arguments::ViewArguments;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, reading};
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     // A port that is taken, or a file that exists, is better known before the work than after it.
@@ -28,7 +26,7 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     if listener.is_none() && !arguments.json {
         target.check()?;
     }
-    let trace = Trace::open(&arguments.trace)?;
+    let trace = reading::open_accesses(&arguments.trace)?;
     let page = build::page(arguments, &trace)?;
     drop(trace);
     match listener {

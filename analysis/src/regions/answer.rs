@@ -1,0 +1,33 @@
+//! The finding in a sentence.
+
+use trackway_report::percent;
+
+use super::tables::gigabytes_per_second;
+use super::Regions;
+
+/// Such as "solve takes 81.3 % of the time in regions: 3.42 GB/s read, 1.20 GB/s written (raw)."
+pub fn answer(regions: &Regions) -> String {
+    let Some(first) = regions.regions.first() else {
+        return "Nothing was counted.".into();
+    };
+    let totals = first.totals();
+    let all: u64 = regions
+        .regions
+        .iter()
+        .map(|region| region.totals().own_time_ns)
+        .sum();
+    let rate = |bytes| gigabytes_per_second(bytes, totals.own_counted_time_ns);
+    let counted = &totals.counted_accesses;
+    let Some((read, written)) = rate(counted.bytes_read).zip(rate(counted.bytes_written)) else {
+        return format!("The time of {} is not known.", first.name);
+    };
+    let share = match all {
+        0 => String::new(),
+        all => percent(totals.own_time_ns as f64 / all as f64),
+    };
+    let place = match regions.regions.len() {
+        1 => first.name.clone(),
+        _ => format!("{} takes {share} of the time in regions", first.name),
+    };
+    format!("{place}: {read:.2} GB/s read, {written:.2} GB/s written (raw)")
+}

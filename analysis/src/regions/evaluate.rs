@@ -1,0 +1,150 @@
+//! From the counters of a node to what was executed and accessed.
+
+use std::collections::HashSet;
+
+use trackway_trace::table::{Amount, Count};
+use trackway_trace::{BlockAccess, CodeBlock, Module, ModuleId, Node, Program, StringId};
+
+use super::tally::{Accesses, Audit, BlockTally, Code, Totals};
+
+/// What the counters of a trace stand for.
+pub struct Evaluator<'p> {
+    program: &'p Program,
+    /// Linkage names of the functions that count themselves.
+    counted_functions: HashSet<StringId>,
+}
+
+/// From the counted entries to all entries.
+#[derive(Debug, Clone, Copy)]
+struct Scale {
+    entries: u64,
+    counted_entries: u64,
+}
+
+impl Scale {
+    fn of(node: &Node) -> Scale {
+        let one = Scale {
+            entries: 1,
+            counted_entries: 1,
+        };
+        match node.is_whole_program || node.counted_entries == 0 || node.counted_entries >= node.entries {
+            true => one,
+            false => Scale {
+                entries: node.entries,
+                counted_entries: node.counted_entries,
+            },
+        }
+    }
+
+    fn apply(self, count: u64) -> u64 {
+        if self.entries == self.counted_entries {
+            return count;
+        }
+        let scaled = u128::from(count) * u128::from(self.entries) / u128::from(self.counted_entries);
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
+}
+
+/// Where the counts of a node go.
+pub struct Sums<'s> {
+    pub totals: &'s mut Totals,
+    pub code: &'s mut Code,
+    pub audit: &'s mut Audit,
+}
+
+impl<'p> Evaluator<'p> {
+    pub fn new(program: &'p Program) -> Self {
+        let counting = program
+            .modules
+            .iter()
+            .filter(|module| module.counter_count.is_some());
+        let functions = counting.flat_map(|module| {
+            let functions = module.functions.start as usize..module.functions.end as usize;
+            &program.functions[functions]
+        });
+        Evaluator {
+            program,
+            counted_functions: functions.map(|function| function.linkage_name).collect(),
+        }
+    }
+
+    /// Adds what a node's counters stand for.
+    pub fn add(&self, node: &Node, modules: &[ModuleId], sums: &mut Sums) {
+        let scale = Scale::of(node);
+        for module in modules.iter().map(|id| self.program.module(*id)) {
+            let counters = module.counters_of(&node.counters);
+            if counters.iter().any(|counter| *counter != 0) {
+                self.add_module(module, counters, scale, sums);
+            }
+        }
+    }
+
+    fn add_module(&self, module: &Module, counters: &[u64], scale: Scale, sums: &mut Sums) {
+        let blocks = &self.program.blocks[module.blocks.start as usize..module.blocks.end as usize];
+        for (id, block) in module.blocks.clone().zip(blocks) {
+            self.add_block(id, block, counters, scale, sums);
+        }
+    }
+
+    fn add_block(&self, id: u32, block: &CodeBlock, counters: &[u64], scale: Scale, sums: &mut Sums) {
+        let counted = value(&block.executions, counters, sums.audit);
+        let executions = scale.apply(counted);
+        let mut accesses = Accesses::default();
+        for access in &block.accesses {
+            accesses += self.add_access(access, counted, counters, scale, sums);
+        }
+        if executions == 0 && accesses == Accesses::default() {
+            return;
+        }
+        let instructions = sums.totals.instructions.iter_mut();
+        for (sum, each) in instructions.zip(block.mix.to_array()) {
+            *sum = sum.saturating_add(each.saturating_mul(executions));
+        }
+        let tally: &mut BlockTally = sums.code.blocks.entry(id).or_default();
+        tally.executions = tally.executions.saturating_add(executions);
+        tally.accesses += accesses;
+        let leaves = |name: &&StringId| !self.counted_functions.contains(name);
+        for name in block.calls.iter().filter(leaves) {
+            let calls = sums.code.calls.entry(*name).or_default();
+            *calls = calls.saturating_add(executions);
+        }
+    }
+
+    /// Returns what it comes to in all entries.
+    fn add_access(
+        &self,
+        access: &BlockAccess,
+        executions: u64,
+        counters: &[u64],
+        scale: Scale,
+        sums: &mut Sums,
+    ) -> Accesses {
+        let site = self.program.site(access.site);
+        let (count, bytes) = match &access.amount {
+            Amount::PerExecution => (executions, executions.saturating_mul(site.size.into())),
+            Amount::Counted { accesses, bytes } => (
+                value(accesses, counters, sums.audit),
+                value(bytes, counters, sums.audit),
+            ),
+        };
+        let counted = Accesses::of(site.kind, count, bytes);
+        if counted == Accesses::default() {
+            return counted;
+        }
+        let all = Accesses::of(site.kind, scale.apply(count), scale.apply(bytes));
+        sums.totals.counted_accesses += counted;
+        sums.totals.accesses += all;
+        *sums.code.sites.entry(access.site).or_default() += all;
+        all
+    }
+}
+
+/// Counters that were taken from a running thread may contradict each other.
+fn value(count: &Count, counters: &[u64], audit: &mut Audit) -> u64 {
+    let value = count.value(counters);
+    if value > i64::MAX as u64 {
+        audit.below_zero += 1;
+        return 0;
+    }
+    value
+}

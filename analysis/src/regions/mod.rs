@@ -1,0 +1,86 @@
+//! What programs that count did in their regions of interest: how often, how long, what they accessed and executed.
+//!
+//! There are no accesses to go over: [`Regions`] is made from the nodes and tables of a trace.
+
+mod answer;
+mod code_tables;
+mod evaluate;
+mod read;
+mod tables;
+mod tally;
+
+use trackway_report::Table;
+use trackway_trace::{Trace, TraceError};
+
+use crate::misses::Measure;
+use crate::Findings;
+use tally::{Audit, Region};
+
+/// Names of the tables, in their order.
+pub const TABLES: [&str; 9] = [
+    "regions",
+    "regions_by_thread",
+    "region_instructions",
+    "region_accesses_by_size",
+    "region_lines",
+    "region_variables",
+    "blocks",
+    "external_calls",
+    "counts",
+];
+
+/// What the threads of a trace counted.
+#[derive(Debug)]
+pub struct Regions {
+    /// The one with the most time of its own comes first.
+    regions: Vec<Region>,
+    audit: Audit,
+    damage: Vec<TraceError>,
+}
+
+/// How the tables are ranked and cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranked {
+    /// Accesses or bytes; counts know nothing of misses.
+    pub by: Measure,
+    /// Rows of a table.
+    pub top: usize,
+}
+
+impl Regions {
+    /// Sums up what the trace's threads counted.
+    pub fn read(trace: &Trace) -> Regions {
+        read::regions(trace)
+    }
+
+    /// What could not be read.
+    pub fn damage(&self) -> &[TraceError] {
+        &self.damage
+    }
+
+    /// All tables.
+    pub fn findings(&self, trace: &Trace, ranked: Ranked) -> Findings {
+        let tables = TABLES.iter().filter_map(|name| self.table(trace, name, ranked));
+        Findings {
+            answer: Some(answer::answer(self)),
+            tables: tables.collect(),
+        }
+    }
+
+    /// The table of that name, one of [`TABLES`].
+    pub fn table(&self, trace: &Trace, name: &str, ranked: Ranked) -> Option<Table> {
+        let code = code_tables::CodeTables::new(self, trace, ranked);
+        Some(match name {
+            "regions" => tables::regions(self, ranked),
+            "regions_by_thread" => tables::by_thread(self, ranked),
+            "region_instructions" => tables::instructions(self, ranked),
+            "region_accesses_by_size" => tables::by_size(self, trace.program(), ranked),
+            "region_lines" => code.lines(),
+            "region_variables" => code.variables(),
+            "blocks" => code.blocks(),
+            "external_calls" => code.external_calls(),
+            "counts" => tables::audit(self),
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,155 @@
+//! Sums of counts.
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+
+use trackway_trace::{AccessKind, SiteId, StringId};
+
+/// A region of interest, in all threads and wherever it was entered.
+#[derive(Debug, Clone, Default)]
+pub struct Region {
+    pub name: String,
+    /// In the order of their streams.
+    pub threads: Vec<ThreadTally>,
+    pub code: Code,
+}
+
+/// What a thread did in a region.
+#[derive(Debug, Clone, Default)]
+pub struct ThreadTally {
+    pub stream: u32,
+    pub process: u32,
+    /// The kernel's id.
+    pub thread: u32,
+    pub totals: Totals,
+}
+
+/// Numbers of a region; each is defined in `docs/analyses.md`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    pub entries: u64,
+    pub counted_entries: u64,
+    pub time_ns: u64,
+    pub own_time_ns: u64,
+    /// The part of it in which was counted.
+    pub own_counted_time_ns: u64,
+    pub accesses: Accesses,
+    /// Of the counted entries alone.
+    pub counted_accesses: Accesses,
+    /// As in [`trackway_trace::table::InstructionMix::to_array`].
+    pub instructions: [u64; 8],
+}
+
+/// Reads and writes. What does both counts as both.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Accesses {
+    pub reads: u64,
+    pub writes: u64,
+    pub bytes_read: u64,
+    pub bytes_written: u64,
+    /// Each access once.
+    pub accesses: u64,
+    pub bytes: u64,
+}
+
+/// What was executed of the program.
+#[derive(Debug, Clone, Default)]
+pub struct Code {
+    /// By the block's place in [`trackway_trace::Program::blocks`].
+    pub blocks: HashMap<u32, BlockTally>,
+    pub sites: HashMap<SiteId, Accesses>,
+    /// By the linkage name of what is called; empty: unknown.
+    pub calls: HashMap<StringId, u64>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BlockTally {
+    pub executions: u64,
+    pub accesses: Accesses,
+}
+
+/// What the numbers rest on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Audit {
+    pub threads: u64,
+    pub nodes: u64,
+    /// Nodes that were taken from threads that could not hand them over.
+    pub tails: u64,
+    /// Nodes of regions that were not left.
+    pub open: u64,
+    pub modules: u64,
+    pub blocks: u64,
+    /// Time of the threads, and the part of it outside of all regions.
+    pub time_ns: u64,
+    pub outside_ns: u64,
+    /// Sums of counters that came to less than nothing, and count as 0.
+    pub below_zero: u64,
+    /// Nodes with entries of which none was counted.
+    pub uncounted: u64,
+}
+
+impl Accesses {
+    pub fn of(kind: AccessKind, accesses: u64, bytes: u64) -> Accesses {
+        let only_if = |condition, (accesses, bytes)| if condition { (accesses, bytes) } else { (0, 0) };
+        let (reads, bytes_read) = only_if(kind.reads(), (accesses, bytes));
+        let (writes, bytes_written) = only_if(kind.writes(), (accesses, bytes));
+        Accesses {
+            reads,
+            writes,
+            bytes_read,
+            bytes_written,
+            accesses,
+            bytes,
+        }
+    }
+}
+
+impl AddAssign for Accesses {
+    fn add_assign(&mut self, more: Accesses) {
+        for (sum, more) in [
+            (&mut self.reads, more.reads),
+            (&mut self.writes, more.writes),
+            (&mut self.bytes_read, more.bytes_read),
+            (&mut self.bytes_written, more.bytes_written),
+            (&mut self.accesses, more.accesses),
+            (&mut self.bytes, more.bytes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+impl AddAssign<&Totals> for Totals {
+    fn add_assign(&mut self, more: &Totals) {
+        for (sum, more) in [
+            (&mut self.entries, more.entries),
+            (&mut self.counted_entries, more.counted_entries),
+            (&mut self.time_ns, more.time_ns),
+            (&mut self.own_time_ns, more.own_time_ns),
+            (&mut self.own_counted_time_ns, more.own_counted_time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        self.accesses += more.accesses;
+        self.counted_accesses += more.counted_accesses;
+        for (sum, more) in self.instructions.iter_mut().zip(more.instructions) {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
+impl Region {
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        self.threads.iter().for_each(|thread| totals += &thread.totals);
+        totals
+    }
+
+    /// The greatest of the threads' numbers over their mean; none if all are 0.
+    pub fn imbalance(&self, number: impl Fn(&Totals) -> u64) -> Option<f64> {
+        let numbers = || self.threads.iter().map(|thread| number(&thread.totals));
+        let sum: f64 = numbers().map(|number| number as f64).sum();
+        let most = numbers().max()? as f64;
+        (sum > 0.0).then(|| most * self.threads.len() as f64 / sum)
+    }
+}
