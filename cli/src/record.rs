@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_recorder::{
-    record, Compression, Output, RecordError, RecordOptions, RecordSummary, Route, WhenFull,
+    record, Compression, CountsSummary, Output, RecordError, RecordOptions, RecordSummary, Route, WhenFull,
 };
 use trackway_report::{counted, grouped};
 
@@ -130,7 +130,7 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
 
 /// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
 fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
-    let records = format!("{} bytes of records", grouped(summary.raw_bytes));
+    let records = content(summary);
     let dropped = match summary.dropped_buffers {
         0 => "nothing dropped".into(),
         buffers => format!("{} dropped", counted(buffers, "buffer")),
@@ -148,6 +148,22 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         Output::Collector(route) => kept(&route.address),
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
         Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
+    }
+}
+
+/// `4,096 bytes of records`, or `counts of 3 regions in 2 threads`.
+fn content(summary: &RecordSummary) -> String {
+    let CountsSummary { regions, threads, .. } = summary.counts;
+    let records = format!("{} bytes of records", grouped(summary.raw_bytes));
+    let place = match regions {
+        0 => "the whole program".into(),
+        regions => counted(regions, "region"),
+    };
+    let counts = format!("counts of {place} in {}", counted(threads, "thread"));
+    match (threads, summary.raw_bytes) {
+        (0, _) => records,
+        (_, 0) => counts,
+        _ => format!("{records} and {counts}"),
     }
 }
 
@@ -251,6 +267,36 @@ mod tests {
             )
         };
         assert_eq!(of(&ours), of(&theirs));
+    }
+
+    #[test]
+    fn a_program_that_counts_has_no_records() {
+        let mut summary = RecordSummary {
+            program_end: trackway_recorder::ProgramEnd::Exited(0),
+            instrumented: true,
+            modules: 1,
+            processes: 1,
+            streams: 2,
+            chunks: 9,
+            raw_bytes: 0,
+            counts: CountsSummary::default(),
+            stored_bytes: 1000,
+            dropped_buffers: 0,
+            write_failure: None,
+            interrupted: false,
+            recorder_cpu_seconds: 0.0,
+            wall_seconds: 0.0,
+        };
+        assert_eq!(content(&summary), "0 bytes of records");
+        summary.counts.threads = 1;
+        assert_eq!(content(&summary), "counts of the whole program in 1 thread");
+        summary.counts.regions = 3;
+        summary.raw_bytes = 4096;
+        assert_eq!(
+            describe(&summary, &parse("-o t -- p"), false),
+            "t: 9 chunks of 2 streams, 4,096 bytes of records and counts of 3 regions in 1 thread in 1,000, \
+             nothing dropped"
+        );
     }
 
     #[test]

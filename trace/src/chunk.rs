@@ -70,6 +70,8 @@ byte_enum! {
         End = 8,
         /// Where the other chunks are.
         Index = 9,
+        /// What a thread counted in one region.
+        Counts = 10,
     }
 }
 

@@ -10,6 +10,7 @@ pub mod check;
 pub mod chunk;
 mod code;
 mod columns;
+mod counts;
 mod decoder;
 mod error;
 mod event;
@@ -30,6 +31,9 @@ mod value;
 mod writer;
 
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
+pub use counts::{
+    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, COUNTED_ENTRY, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+};
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
@@ -37,7 +41,7 @@ pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, String
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
-pub use module::encode_module;
+pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,

@@ -6,8 +6,8 @@ use std::ops::Range;
 use crate::module::ModulePayload;
 use crate::table::{Operation, Segment, Table, TableError, TableLocation, TableType};
 use crate::{
-    AllocationSite, AllocationSiteId, Function, FunctionId, Location, LocationId, MemberLayout, Module,
-    ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
+    AllocationSite, AllocationSiteId, BlockAccess, CodeBlock, Function, FunctionId, Location, LocationId,
+    MemberLayout, Module, ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
 };
 
 /// No module has a segment of this id.
@@ -51,6 +51,8 @@ pub(crate) struct MergedTable {
     oracle: bool,
     calls: bool,
     order: bool,
+    blocks: Range<u32>,
+    counter_count: Option<u32>,
 }
 
 impl MergedTable {
@@ -98,8 +100,8 @@ impl Merger {
         }
     }
 
-    /// Adds a module of a trace.
-    pub(crate) fn load(&mut self, payload: ModulePayload<'_>) -> Result<(), TableError> {
+    /// Adds a module that a process of a trace loaded.
+    pub(crate) fn load(&mut self, payload: ModulePayload<'_>, process: u32) -> Result<(), TableError> {
         self.check_ids(&payload)?;
         let table = match self.known.get(payload.table) {
             Some(table) => *table,
@@ -110,7 +112,7 @@ impl Merger {
             }
         };
         self.check_known(&payload, table)?;
-        self.add_module(table, &payload);
+        self.add_module(table, &payload, process);
         Ok(())
     }
 
@@ -145,8 +147,8 @@ impl Merger {
         }
     }
 
-    fn add_module(&mut self, table: usize, payload: &ModulePayload<'_>) {
-        let module = self.push_module(table, payload.key, Some(payload));
+    fn add_module(&mut self, table: usize, payload: &ModulePayload<'_>, process: u32) {
+        let module = self.push_module(table, payload.key, process, Some(payload));
         let first = payload.first_segment as usize;
         let end = first + payload.segment_count as usize;
         let module_of_segment = &mut self.loaded.module_of_segment;
@@ -161,7 +163,13 @@ impl Merger {
         });
     }
 
-    fn push_module(&mut self, table: usize, key: u64, payload: Option<&ModulePayload<'_>>) -> ModuleId {
+    fn push_module(
+        &mut self,
+        table: usize,
+        key: u64,
+        process: u32,
+        payload: Option<&ModulePayload<'_>>,
+    ) -> ModuleId {
         let id = ModuleId(self.program.modules.len() as u32);
         let table = &self.loaded.tables[table];
         let first_symbol = self.program.symbols.len() as u32;
@@ -187,6 +195,10 @@ impl Merger {
             functions: table.functions.clone(),
             sites: table.sites.clone(),
             symbols: first_symbol..self.program.symbols.len() as u32,
+            blocks: table.blocks.clone(),
+            counter_count: table.counter_count,
+            counters: payload.and_then(|payload| payload.counters),
+            process,
         });
         id
     }
@@ -251,6 +263,26 @@ impl Merger {
             address: None,
             location: location(symbol.location),
         });
+        let counter_count = table.blocks.as_ref().map(|blocks| blocks.counter_count);
+        let first_block = program.blocks.len() as u32;
+        let blocks = table.blocks.map_or(Vec::new(), |blocks| blocks.blocks);
+        program.blocks.extend(blocks.into_iter().map(|block| {
+            CodeBlock {
+                function: function(block.function),
+                location: location(block.location),
+                executions: block.executions,
+                mix: block.mix,
+                accesses: block
+                    .accesses
+                    .into_iter()
+                    .map(|access| BlockAccess {
+                        site: SiteId(first_site + access.site),
+                        amount: access.amount,
+                    })
+                    .collect(),
+                calls: block.calls.into_iter().map(string).collect(),
+            }
+        }));
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
         let segments_of = |first: u32, count: u32| first..first + count;
         let merged = MergedTable {
@@ -272,6 +304,8 @@ impl Merger {
             oracle: table.oracle,
             calls: table.calls,
             order: table.order,
+            blocks: first_block..program.blocks.len() as u32,
+            counter_count,
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1
@@ -356,7 +390,7 @@ pub(crate) fn program_of_section(section: &[u8]) -> Result<Program, TableError> 
             error
         })?;
         let table = merger.merge(parsed.table);
-        merger.push_module(table, parsed.key, None);
+        merger.push_module(table, parsed.key, 0, None);
         position += parsed.length;
     }
     Ok(merger.program)

@@ -1,10 +1,15 @@
 //! The payload of a module chunk (`docs/format.md`, section 1.3).
 
-use crate::bytes::u64_at;
-use crate::table::{Cursor, Table, TableError};
+use crate::bytes::{u16_at, u64_at};
+use crate::table::{Cursor, Table, TableError, FLAG_COUNTS, TABLE_HEADER_LENGTH};
 
 /// Ids of segments stay below this.
 const SEGMENT_ID_LIMIT: u64 = 1 << 24;
+
+/// By the flags of its header, whatever else is wrong with it.
+fn table_counts(table: &[u8]) -> bool {
+    table.len() >= TABLE_HEADER_LENGTH && u16_at(table, 10) & FLAG_COUNTS != 0
+}
 
 /// A loaded module as the traced program registered it.
 pub(crate) struct ModulePayload<'a> {
@@ -19,6 +24,17 @@ pub(crate) struct ModulePayload<'a> {
     pub(crate) table: &'a [u8],
     /// Offset of the table in the payload.
     pub(crate) table_position: u64,
+    /// Of a module that counts.
+    pub(crate) counters: Option<ImageCounters>,
+}
+
+/// Where the counters of a module stand among those of its image.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImageCounters {
+    /// The same number stands in the counts of its processes.
+    pub image: u32,
+    /// Index of the module's counter 0.
+    pub first: u32,
 }
 
 impl<'a> ModulePayload<'a> {
@@ -34,13 +50,20 @@ impl<'a> ModulePayload<'a> {
         let key = cursor.u64("key")?;
         let address = cursor.u64("address")?;
         let symbols = cursor.u32("number of symbols")?;
-        cursor.u32("reserved bytes")?;
+        let first = cursor.u32("first counter")?;
         let addresses = cursor.take(u64::from(symbols) * 8, "symbol addresses")?;
         let length = cursor.u64("length of the table")?;
         let table_position = cursor.position() as u64;
         let table = cursor.take(length, "table")?;
+        let counters = match table_counts(table) {
+            true => Some(ImageCounters {
+                image: cursor.u32("image")?,
+                first,
+            }),
+            false => None,
+        };
         if cursor.remaining() != 0 {
-            return cursor.error(format!("{} bytes after the table", cursor.remaining()));
+            return cursor.error(format!("{} bytes after the module", cursor.remaining()));
         }
         Ok(ModulePayload {
             first_segment,
@@ -53,6 +76,7 @@ impl<'a> ModulePayload<'a> {
                 .collect(),
             table,
             table_position,
+            counters,
         })
     }
 
@@ -101,6 +125,23 @@ impl<'a> ModulePayload<'a> {
 
 /// Bytes of a module payload, as the runtime hands them over.
 pub fn encode_module(first_segment: u32, address: u64, symbol_addresses: &[u64], table: &Table) -> Vec<u8> {
+    encode_counting_module(
+        first_segment,
+        address,
+        symbol_addresses,
+        table,
+        ImageCounters::default(),
+    )
+}
+
+/// The same of a module that counts.
+pub fn encode_counting_module(
+    first_segment: u32,
+    address: u64,
+    symbol_addresses: &[u64],
+    table: &Table,
+    counters: ImageCounters,
+) -> Vec<u8> {
     let encoded = table.encode();
     let mut bytes = Vec::with_capacity(encoded.len() + 40 + symbol_addresses.len() * 8);
     bytes.extend_from_slice(&first_segment.to_le_bytes());
@@ -108,11 +149,14 @@ pub fn encode_module(first_segment: u32, address: u64, symbol_addresses: &[u64],
     bytes.extend_from_slice(&encoded[16..24]); // the key
     bytes.extend_from_slice(&address.to_le_bytes());
     bytes.extend_from_slice(&(symbol_addresses.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(&[0; 4]);
+    bytes.extend_from_slice(&counters.first.to_le_bytes());
     for address in symbol_addresses {
         bytes.extend_from_slice(&address.to_le_bytes());
     }
     bytes.extend_from_slice(&(encoded.len() as u64).to_le_bytes());
     bytes.extend_from_slice(&encoded);
+    if table.blocks.is_some() {
+        bytes.extend_from_slice(&counters.image.to_le_bytes());
+    }
     bytes
 }

@@ -3,6 +3,7 @@
 use crate::interner::Interner;
 use crate::table::TableError;
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
+use crate::{CodeBlock, ImageCounters};
 
 /// The tables of all modules under one numbering. A table that was loaded several times (fork and exec, a plug-in
 /// opened twice) counts once in everything but `modules` and `symbols`.
@@ -18,6 +19,8 @@ pub struct Program {
     pub locations: Vec<Location>,
     /// Structures whose fields the sites name; those of which one has members stand before it.
     pub types: Vec<TypeLayout>,
+    /// The code of modules that count.
+    pub blocks: Vec<CodeBlock>,
     /// The loaded modules in the order of the trace, or of the tables in a program's file.
     pub modules: Vec<Module>,
 }
@@ -50,6 +53,14 @@ pub struct Module {
     pub sites: std::ops::Range<u32>,
     /// The module's symbols in [`Program::symbols`].
     pub symbols: std::ops::Range<u32>,
+    /// The module's blocks in [`Program::blocks`].
+    pub blocks: std::ops::Range<u32>,
+    /// Number of its counters, if it counts instead of recording.
+    pub counter_count: Option<u32>,
+    /// Where they stand; none if it doesn't count, or was read from a program's file.
+    pub counters: Option<ImageCounters>,
+    /// Number of the process that loaded it; 0 if read from a program's file.
+    pub process: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

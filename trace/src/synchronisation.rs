@@ -130,6 +130,12 @@ impl Clock {
             .saturating_add(i128::from(self.base_ns))
             .clamp(0, i128::from(u64::MAX)) as u64
     }
+
+    /// So many ticks in nanoseconds, rounded down, at most 2^64 − 1.
+    pub fn duration_ns(&self, ticks: u64) -> u64 {
+        let scaled = u128::from(ticks) * u128::from(self.nanoseconds) / u128::from(self.ticks.max(1));
+        u64::try_from(scaled).unwrap_or(u64::MAX)
+    }
 }
 
 #[cfg(test)]
@@ -160,6 +166,7 @@ mod tests {
         assert_eq!(clock.ns(1025), 510);
         assert_eq!(clock.ns(999), 499);
         assert_eq!(clock.ns(0), 100);
+        assert_eq!((clock.duration_ns(25), clock.duration_ns(24)), (10, 9));
     }
 
     #[test]
@@ -173,6 +180,7 @@ mod tests {
         };
         assert_eq!(clock.ns(0), 0);
         assert_eq!(clock.ns(u64::MAX), 5);
+        assert_eq!(clock.duration_ns(u64::MAX), u64::MAX);
         assert_eq!(
             Clock {
                 base_ticks: 0,

@@ -21,7 +21,9 @@ use crate::merge::{Loaded, Merger};
 use crate::module::ModulePayload;
 use crate::payload::decompress;
 use crate::table::TableError;
-use crate::{ChunkKind, ChunkRef, Clock, EndInfo, ProcessInfo, Program, StartInfo, TraceError};
+use crate::{
+    ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, ProcessInfo, Program, StartInfo, TraceError,
+};
 
 /// A trace file: its program, its streams and where their chunks are. Chunks are read when they are decoded.
 #[derive(Debug)]
@@ -38,6 +40,7 @@ pub struct Trace {
     columns: ColumnReader,
     code: OnceLock<Code>,
     streams: Vec<Stream>,
+    counting_threads: Vec<CountingThread>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
 }
@@ -182,6 +185,7 @@ impl Trace {
             columns: ColumnReader::default(),
             code: OnceLock::new(),
             streams: Vec::new(),
+            counting_threads: Vec::new(),
             gaps: Vec::new(),
             damage: Vec::new(),
         }
@@ -233,6 +237,17 @@ impl Trace {
     pub fn stream(&self, id: u32) -> Option<&Stream> {
         let position = self.streams.binary_search_by_key(&id, |stream| stream.id).ok()?;
         Some(&self.streams[position])
+    }
+
+    /// The streams of threads that counted, in the order of their numbers; their counts are read by
+    /// [`Trace::read_nodes`].
+    pub fn counting_threads(&self) -> &[CountingThread] {
+        &self.counting_threads
+    }
+
+    /// Whether it has counts, but no records.
+    pub fn holds_only_counts(&self) -> bool {
+        !self.counting_threads.is_empty() && self.streams.iter().all(|stream| stream.chunks.is_empty())
     }
 
     /// All places where records are missing.
@@ -348,7 +363,7 @@ impl Trace {
             ChunkKind::Module => {
                 self.read_payload(chunk, payload)?;
                 ModulePayload::parse(payload)
-                    .and_then(|module| merger.load(module))
+                    .and_then(|module| merger.load(module, chunk.header.process))
                     .map_err(|error| self.bad_module(chunk, error))?;
                 if let Some((first_id, segments)) = merger.loaded.latest_segments() {
                     self.columns.add(first_id, segments);
@@ -394,6 +409,9 @@ impl Trace {
             stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
             stream.oracle_chunks.sort_by_key(|chunk| chunk.header.sequence);
         }
+        for thread in &mut self.counting_threads {
+            thread.chunks.sort_by_key(|chunk| chunk.header.sequence);
+        }
         for (chunk, before_sequence) in gaps {
             match self.read_gap(&chunk, before_sequence) {
                 Ok(gap) => self.gaps.push(gap),
@@ -405,6 +423,10 @@ impl Trace {
     /// Adds a chunk to its stream, if it belongs to one. Of a gap, returns the sequence of the chunk that follows it.
     fn add_to_stream(&mut self, chunk: &ChunkRef) -> Option<u64> {
         let header = &chunk.header;
+        if header.kind == ChunkKind::Counts {
+            self.add_to_counting_thread(chunk);
+            return None;
+        }
         if !matches!(
             header.kind,
             ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
@@ -421,6 +443,17 @@ impl Trace {
             }
         }
         None
+    }
+
+    fn add_to_counting_thread(&mut self, chunk: &ChunkRef) {
+        let threads = &mut self.counting_threads;
+        let (stream, process) = (chunk.header.stream, chunk.header.process);
+        let position = threads.binary_search_by_key(&stream, |thread| thread.stream);
+        let position = position.unwrap_or_else(|position| {
+            threads.insert(position, CountingThread::new(stream, process));
+            position
+        });
+        threads[position].chunks.push(*chunk);
     }
 
     fn stream_mut(&mut self, id: u32, process: u32) -> &mut Stream {

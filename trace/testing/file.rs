@@ -1,7 +1,10 @@
 //! Trace files in memory.
 
 use trackway_trace::table::Table;
-use trackway_trace::{encode_module, ChunkEncoder, ChunkFields, ChunkKind, Codec, Trace};
+use trackway_trace::{
+    encode_counting_module, encode_module, ChunkEncoder, ChunkFields, ChunkKind, Codec, ImageCounters,
+    NodeCounts, Trace,
+};
 
 /// The bytes of a trace without index and trailer.
 pub struct FileBytes {
@@ -39,6 +42,34 @@ impl FileBytes {
             },
             &payload,
         )
+    }
+
+    /// A module that counts, loaded by process 0.
+    pub fn counting_module(
+        &mut self,
+        sequence: u64,
+        first_id: u32,
+        table: &Table,
+        counters: ImageCounters,
+    ) -> &mut Self {
+        let addresses = vec![0; table.symbols.len()];
+        let payload = encode_counting_module(first_id, 0x50_0000, &addresses, table, counters);
+        let fields = ChunkFields {
+            sequence,
+            ..ChunkFields::new(ChunkKind::Module)
+        };
+        self.chunk(&fields, &payload)
+    }
+
+    /// What a thread counted in a region until `last_ns`.
+    pub fn node(&mut self, stream: u32, sequence: u64, last_ns: u64, node: &NodeCounts) -> &mut Self {
+        let fields = ChunkFields {
+            stream,
+            sequence,
+            last_ns,
+            ..ChunkFields::new(ChunkKind::Counts)
+        };
+        self.chunk(&fields, &node.to_bytes())
     }
 
     /// A chunk of records of stream 0.

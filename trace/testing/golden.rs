@@ -270,6 +270,7 @@ pub fn table() -> Table {
                 nested: None,
             }],
         }],
+        blocks: None,
     }
 }
 

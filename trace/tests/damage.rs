@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use trackway_trace::check::{check_structure, Interpreter};
 use trackway_trace::oracle::compare;
 use trackway_trace::table::Table;
-use trackway_trace::{Decoder, Program, Trace, TraceError};
+use trackway_trace::{Decoder, ImageCounters, NodeCounts, Program, Trace, TraceError};
 
 const HEADER_LENGTH: usize = 32;
 
@@ -149,7 +149,48 @@ fn a_section_holds_tables_with_zeros_between_them() {
     assert_eq!(error.position as usize, 8 + table.len() + 24 + 32);
 }
 
+/// Reads all nodes, and what their counters stand for.
+fn read_counts(trace: &Trace) {
+    let program = trace.program();
+    for thread in trace.counting_threads() {
+        for node in trace.read_nodes(thread).0 {
+            for id in trace.counting_modules(node.process, node.image) {
+                let module = program.module(id);
+                let counters = module.counters_of(&node.counters);
+                let blocks = &program.blocks[module.blocks.start as usize..module.blocks.end as usize];
+                let sums = blocks.iter().map(|block| block.executions.value(counters));
+                sums.fold(0, u64::wrapping_add);
+            }
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn hostile_tables_that_count_never_panic(
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
+        cut in 0..40usize,
+        first in any::<u32>(),
+        payload in proptest::collection::vec(any::<u8>(), 0..400),
+    ) {
+        let mut bytes = testing::counts::table().encode();
+        for (position, value) in changes {
+            let at = position.index(bytes.len() - 32) + 32;
+            bytes[at] = value;
+        }
+        bytes.truncate(bytes.len() - cut);
+        testing::file::repair_table(&mut bytes);
+        if let Ok(table) = Table::parse(&bytes) {
+            prop_assert_eq!(Table::parse(&table.encode()), Ok(table.clone()));
+            let node = NodeCounts { image: 1, ..NodeCounts::from_bytes(&payload) };
+            let mut file = testing::file::FileBytes::new(trackway_trace::Codec::None);
+            file.counting_module(0, 1, &table, ImageCounters { image: 1, first }).node(0, 0, 7, &node);
+            let trace = file.open();
+            read_all(&trace);
+            read_counts(&trace);
+        }
+    }
+
     /// With right checksums hostile content reaches the parsers.
     #[test]
     fn hostile_table_bodies_never_panic(

@@ -8,8 +8,10 @@ use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
-use trackway_trace::table::{encode_svarint, encode_varint, Table};
-use trackway_trace::{ChunkKind, Codec, Decoder, Event, SiteId, Trace};
+use trackway_trace::table::{encode_svarint, encode_varint, Amount, Table};
+use trackway_trace::{
+    ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace,
+};
 
 const VECTORS: &str = include_str!("../vectors/format-v1.txt");
 
@@ -37,7 +39,7 @@ impl Vector {
 
 fn hex(text: &str) -> Vec<u8> {
     text.split_whitespace()
-        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .map(|byte| u8::from_str_radix(byte, 16).expect(text))
         .collect()
 }
 
@@ -121,6 +123,7 @@ fn table(name: &str) -> Table {
     let vector = vector(name);
     let mut bytes = b"TWTABLE\0\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
     bytes.resize(32, 0);
+    bytes[10] = vector.hex("flags").first().copied().unwrap_or(0);
     bytes.extend(vector.hex("body"));
     repair_table(&mut bytes);
     assert_eq!(bytes[16..24], vector.number("key").to_le_bytes());
@@ -219,6 +222,69 @@ fn streams() {
                 .collect::<Vec<_>>()
         );
     }
+}
+
+/// The lines of a payload; one named `zeros` stands for so many.
+fn node_payload(vector: &Vector) -> Vec<u8> {
+    let mut payload = Vec::new();
+    for (name, value) in &vector.lines {
+        match *name {
+            "payload" => payload.extend(hex(value)),
+            "zeros" => payload.resize(payload.len() + usize::from(hex(value)[0]), 0),
+            _ => {}
+        }
+    }
+    payload
+}
+
+fn text_of_block(block: &CodeBlock, sites: &[Site], counters: &[u64]) -> String {
+    let executions = block.executions.value(counters);
+    let accesses = block.accesses.iter().map(|access| {
+        let (site, size) = (access.site.0, u64::from(sites[access.site.index()].size));
+        let (accesses, bytes) = match &access.amount {
+            Amount::PerExecution => (executions, executions * size),
+            Amount::Counted { accesses, bytes } => (accesses.value(counters), bytes.value(counters)),
+        };
+        format!(", site {site:x}: {accesses:x} accesses of {bytes:x}")
+    });
+    format!("executions {executions:x}{}", accesses.collect::<String>())
+}
+
+#[test]
+fn counts() {
+    let vector = vector("counts");
+    let counts = NodeCounts::from_bytes(&node_payload(&vector));
+    let expected = |name| vector.number(name);
+    for (actual, name) in [
+        (counts.node.into(), "node"),
+        (counts.parent.into(), "parent"),
+        (counts.thread.into(), "thread"),
+        (counts.image.into(), "image"),
+        (counts.entries, "entries"),
+        (counts.counted_entries, "counted_entries"),
+        (counts.ticks, "ticks"),
+        (counts.counted_ticks, "counted_ticks"),
+        (counts.entered_ticks, "entered_ticks"),
+        (counts.flags, "flags"),
+    ] {
+        assert_eq!(actual, expected(name), "{name}");
+    }
+    assert_eq!(counts.name.as_bytes(), vector.hex("name"));
+    let place = ImageCounters {
+        image: counts.image,
+        first: 1,
+    };
+    let trace = FileBytes::new(Codec::None)
+        .counting_module(0, 1, &table("counts-table"), place)
+        .open();
+    let program = trace.program();
+    let counters = program.modules[0].counters_of(&counts.counters);
+    let blocks = program.blocks.iter();
+    let blocks: Vec<String> = blocks
+        .map(|block| text_of_block(block, &program.sites, counters))
+        .collect();
+    let lines = vector.lines.iter().filter(|line| line.0 == "block");
+    assert_eq!(blocks, lines.map(|line| line.1).collect::<Vec<_>>());
 }
 
 #[test]

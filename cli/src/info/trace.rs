@@ -179,10 +179,11 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 8] = [
+const KINDS: [(ChunkKind, &str); 9] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
+    (ChunkKind::Counts, "counts"),
     (ChunkKind::OracleSummary, "oracle summary"),
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),

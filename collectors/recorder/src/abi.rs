@@ -96,6 +96,22 @@ pub struct Buffer {
     pub image: AtomicU32,
 }
 
+/// `struct trackway_counts`: with what a buffer of counts begins.
+#[repr(C)]
+pub struct Counts {
+    pub node: AtomicU32,
+    pub parent: AtomicU32,
+    pub thread: AtomicU32,
+    pub image: AtomicU32,
+    pub entries: AtomicU64,
+    pub counted_entries: AtomicU64,
+    pub ticks: AtomicU64,
+    pub counted_ticks: AtomicU64,
+    pub entered_ticks: AtomicU64,
+    pub flags: AtomicU64,
+    pub name: [u8; 192],
+}
+
 /// `struct trackway_stream`
 #[repr(C)]
 pub struct StreamSlot {
@@ -204,6 +220,21 @@ mod tests {
             "dropped_before" = dropped_before,
             "parent_pid" = parent_pid,
             "image" = image,
+        );
+        offsets!(
+            "trackway_counts",
+            Counts,
+            "node" = node,
+            "parent" = parent,
+            "thread" = thread,
+            "image" = image,
+            "entries" = entries,
+            "counted_entries" = counted_entries,
+            "ticks" = ticks,
+            "counted_ticks" = counted_ticks,
+            "entered_ticks" = entered_ticks,
+            "flags" = flags,
+            "name" = name,
         );
         offsets!(
             "trackway_stream",

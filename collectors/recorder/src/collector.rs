@@ -1,6 +1,8 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
-use std::collections::HashMap;
+mod nodes;
+
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
@@ -11,7 +13,7 @@ use crate::clock::RecordingClock;
 use crate::encoding::{Payload, Queue};
 use crate::processes::{Image, Processes};
 use crate::ring::Ring;
-use crate::ProgramEnd;
+use crate::{CountsSummary, ProgramEnd};
 
 /// What was collected.
 #[derive(Default)]
@@ -21,6 +23,7 @@ pub struct Totals {
     pub streams: u64,
     pub processes: u64,
     pub dropped: u64,
+    pub counts: CountsSummary,
 }
 
 pub struct Collector<'scope> {
@@ -34,6 +37,8 @@ pub struct Collector<'scope> {
     /// Stream slots whose process was noticed.
     noticed: usize,
     sequences: HashMap<u8, u64>,
+    /// Names of the regions that were counted.
+    regions: HashSet<Vec<u8>>,
     pub totals: Totals,
 }
 
@@ -43,8 +48,17 @@ struct StreamState {
     /// Sequence of the next buffer of records, and of the oracle's.
     next_records: u64,
     next_oracle: u64,
+    /// Nodes that were taken.
+    nodes: u64,
     gaps: u64,
     dropped: u64,
+}
+
+impl StreamState {
+    /// Nothing is missing where it ends: what was counted by then stands in its nodes.
+    fn only_counts(&self) -> bool {
+        self.nodes > 0 && self.next_records == 0 && self.next_oracle == 0
+    }
 }
 
 /// What a buffer says of itself, read once.
@@ -110,6 +124,7 @@ impl<'scope> Collector<'scope> {
             modules: HashMap::new(),
             noticed: 0,
             sequences: HashMap::new(),
+            regions: HashSet::new(),
             totals: Totals::default(),
         }
     }
@@ -156,6 +171,9 @@ impl<'scope> Collector<'scope> {
 
     /// False if an earlier buffer of the stream has become full behind the back of `collect`.
     fn take_in_turn(&mut self, index: usize, buffer: &Description) -> bool {
+        if buffer.kind == abi::KIND_COUNTS && self.earlier_node_is_full(buffer) {
+            return false;
+        }
         let next = match (buffer.kind, self.streams.get(&buffer.stream)) {
             (abi::KIND_RECORDS, state) => state.map_or(0, |state| state.next_records),
             (abi::KIND_ORACLE_RECORDS, state) => state.map_or(0, |state| state.next_oracle),
@@ -168,6 +186,7 @@ impl<'scope> Collector<'scope> {
         match buffer.kind {
             abi::KIND_MODULE => self.take_module(index, buffer),
             abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS => self.take_stream(index, buffer),
+            abi::KIND_COUNTS => self.take_node(index, buffer),
             _ => self.ring.free(index, self.ring.buffer_size()),
         }
         true
@@ -206,14 +225,11 @@ impl<'scope> Collector<'scope> {
             ChunkKind::OracleRecords
         };
         let state = self.stream_state(buffer.stream, process);
-        state.dropped += u64::from(buffer.dropped_before);
         match kind {
             ChunkKind::Records => state.next_records = buffer.sequence + 1,
             _ => state.next_oracle = buffer.sequence + 1,
         }
-        if buffer.dropped_before > 0 {
-            self.push_gap(buffer.stream, buffer.dropped_before.into(), GapReason::RingFull);
-        }
+        self.note_dropped(buffer, process);
         if written == 0 && buffer.is_abandoned() {
             return self.ring.free(index, 0);
         }
@@ -245,6 +261,15 @@ impl<'scope> Collector<'scope> {
             return self.ring.free(index, length);
         }
         self.queue.push(fields, Payload::Buffer { index, length });
+    }
+
+    /// What the stream lost just before this buffer.
+    fn note_dropped(&mut self, buffer: &Description, process: u32) {
+        let dropped = u64::from(buffer.dropped_before);
+        self.stream_state(buffer.stream, process).dropped += dropped;
+        if dropped > 0 {
+            self.push_gap(buffer.stream, dropped, GapReason::RingFull);
+        }
     }
 
     /// The last record may end in zeros, and a zero must follow it.
@@ -346,7 +371,11 @@ impl<'scope> Collector<'scope> {
                 pid: slot.pid.load(Acquire),
                 image: slot.image.load(Relaxed),
             };
-            if self.processes.lives(image.pid) && self.streams.contains_key(&stream) {
+            let is_recorded = self
+                .streams
+                .get(&stream)
+                .is_some_and(|state| !state.only_counts());
+            if is_recorded && self.processes.lives(image.pid) {
                 self.push_gap(stream, 0, GapReason::RecordingStopped);
             }
         }

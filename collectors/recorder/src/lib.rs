@@ -44,7 +44,7 @@ pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
 };
-pub use summary::{Loss, ProgramEnd, RecordSummary};
+pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
 /// meanwhile: the program gets them, and after its end they end the wait for processes that it left behind.
@@ -131,6 +131,7 @@ fn record_to(
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,
+        counts: totals.counts,
         stored_bytes: sink.stored_bytes(),
         dropped_buffers: totals.dropped,
         write_failure: sink.loss(totals.dropped),

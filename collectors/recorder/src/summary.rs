@@ -32,6 +32,17 @@ pub struct Loss {
     pub message: String,
 }
 
+/// What programs that count came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CountsSummary {
+    /// Regions by their names.
+    pub regions: u64,
+    /// Threads that counted.
+    pub threads: u64,
+    /// Regions of each thread, apart by the region within which they were entered, and what is outside of them.
+    pub nodes: u64,
+}
+
 /// What a recording came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordSummary {
@@ -45,6 +56,8 @@ pub struct RecordSummary {
     pub chunks: u64,
     /// Bytes of records as the program wrote them.
     pub raw_bytes: u64,
+    /// What was counted instead.
+    pub counts: CountsSummary,
     /// Bytes of the trace file; 0 when discarded.
     pub stored_bytes: u64,
     /// Buffers that the program dropped because the ring was full.

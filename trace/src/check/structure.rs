@@ -32,7 +32,7 @@ fn check_sequences(trace: &Trace, violations: &mut Vec<Violation>) {
         let header = &chunk.header;
         let of_stream = matches!(
             header.kind,
-            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
+            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap | ChunkKind::Counts
         );
         let stream = if of_stream { header.stream } else { 0 };
         if matches!(header.kind, ChunkKind::Other(_)) {

@@ -23,7 +23,10 @@ impl Table {
     /// The table as a compiler embeds it: header and body.
     pub fn encode(&self) -> Vec<u8> {
         let body = self.body();
-        let flags = u16::from(self.oracle) | u16::from(self.calls) << 1 | u16::from(self.order) << 2;
+        let flags = u16::from(self.oracle)
+            | u16::from(self.calls) << 1
+            | u16::from(self.order) << 2
+            | u16::from(self.blocks.is_some()) << 3;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
@@ -46,6 +49,10 @@ impl Table {
         encoder.list(&self.allocation_sites, Encoder::allocation_site);
         encoder.list(&self.segments, Encoder::segment);
         encoder.list(&self.types, Encoder::structure);
+        if let Some(counted) = &self.blocks {
+            encoder.numbers(&[counted.counter_count]);
+            encoder.list(&counted.blocks, Encoder::block);
+        }
         encoder.out
     }
 }
@@ -149,6 +156,33 @@ impl Encoder {
             segment.record_length,
         ]);
         self.list(&segment.operations, Encoder::operation);
+    }
+
+    fn block(&mut self, block: &TableBlock) {
+        self.numbers(&[block.function, block.location]);
+        self.count(&block.executions);
+        block.mix.to_array().iter().for_each(|count| self.varint(*count));
+        self.list(&block.accesses, Encoder::counted_access);
+        self.list(&block.calls, |encoder, name| encoder.numbers(&[*name]));
+    }
+
+    fn count(&mut self, count: &Count) {
+        self.list(&count.terms, |encoder, term| {
+            encoder.numbers(&[term.counter]);
+            encode_svarint(term.factor, &mut encoder.out);
+        });
+    }
+
+    fn counted_access(&mut self, access: &TableAccess) {
+        self.numbers(&[access.site]);
+        match &access.amount {
+            Amount::PerExecution => self.out.push(0),
+            Amount::Counted { accesses, bytes } => {
+                self.out.push(1);
+                self.count(accesses);
+                self.count(bytes);
+            }
+        }
     }
 
     fn expression(&mut self, expression: &Expression) {

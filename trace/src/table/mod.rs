@@ -3,17 +3,21 @@
 //! [`Table::parse`] checks everything that a reader relies on later: every index is in range, every length agrees.
 //! [`Table::encode`] is its inverse.
 
+mod blocks;
 mod cursor;
 mod encode;
 mod operation;
 mod parse;
+mod parse_blocks;
 mod parse_operations;
 mod parse_types;
 
+pub use blocks::{Amount, Count, InstructionMix, TableAccess, TableBlock, TableBlocks, Term as CountTerm};
 pub use encode::{encode_svarint, encode_varint};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
+pub(crate) use parse::FLAG_COUNTS;
 
 use crate::{AccessKind, AllocationOperation, Coverage, MemberKind, StructureKind, VariableKind};
 
@@ -65,6 +69,8 @@ pub struct Table {
     pub segments: Vec<Segment>,
     /// Structures; those of which one has members stand before it.
     pub types: Vec<TableType>,
+    /// Of a module that counts instead of recording; it has no segments.
+    pub blocks: Option<TableBlocks>,
 }
 
 /// Where the members of a structure lie.

@@ -9,6 +9,7 @@ type Result<T> = std::result::Result<T, TableError>;
 const FLAG_ORACLE: u16 = 1;
 const FLAG_CALLS: u16 = 2;
 const FLAG_ORDER: u16 = 4;
+pub(crate) const FLAG_COUNTS: u16 = 8;
 
 /// A table and where it ends.
 pub(crate) struct Parsed {
@@ -41,7 +42,7 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER) != 0 {
+        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS) != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
         cursor.u32("reserved bytes")?;
@@ -59,7 +60,7 @@ impl Table {
         parser.table.oracle = flags & FLAG_ORACLE != 0;
         parser.table.calls = flags & FLAG_CALLS != 0;
         parser.table.order = flags & FLAG_ORDER != 0;
-        parser.body().map_err(|mut error| {
+        parser.body(flags & FLAG_COUNTS != 0).map_err(|mut error| {
             error.position += TABLE_HEADER_LENGTH as u64;
             error
         })?;
@@ -79,7 +80,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn body(&mut self) -> Result<()> {
+    fn body(&mut self, counts: bool) -> Result<()> {
         self.table.strings = self.list(1, "strings", Self::text)?;
         if self.table.strings.first().is_none_or(|first| !first.is_empty()) {
             return self.cursor.error("string 0 is not empty");
@@ -94,10 +95,13 @@ impl Parser<'_> {
         self.table.allocation_sites = self.list(8, "allocation sites", Self::allocation_site)?;
         self.table.segments = self.list(4, "segments", Self::segment)?;
         self.structures()?;
+        if counts {
+            self.table.blocks = Some(self.blocks()?);
+        }
         if self.cursor.remaining() != 0 {
             return self
                 .cursor
-                .error(format!("{} bytes after the last type", self.cursor.remaining()));
+                .error(format!("{} bytes after the last list", self.cursor.remaining()));
         }
         self.check_symbols()?;
         self.check_functions()
@@ -126,7 +130,7 @@ impl Parser<'_> {
         self.cursor.below(self.table.strings.len(), "string")
     }
 
-    fn location(&mut self) -> Result<u32> {
+    pub(super) fn location(&mut self) -> Result<u32> {
         self.cursor.below(self.table.locations.len(), "location")
     }
 
@@ -180,7 +184,7 @@ impl Parser<'_> {
         })
     }
 
-    fn function_index(&mut self) -> Result<u32> {
+    pub(super) fn function_index(&mut self) -> Result<u32> {
         self.cursor.below(self.table.functions.len(), "function")
     }
 

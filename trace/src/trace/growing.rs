@@ -48,7 +48,10 @@ impl GrowingTrace {
         self.position += header.chunk_length();
         self.trace.chunks.push(in_file);
         let gap_before = self.trace.add_to_stream(&in_file);
-        if matches!(header.kind, ChunkKind::Records | ChunkKind::OracleRecords) {
+        if matches!(
+            header.kind,
+            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Counts
+        ) {
             return;
         }
         self.trace.bytes = Bytes::Owned(chunk.to_vec());

@@ -1,0 +1,108 @@
+//! Buffers of counts: each a thread's in one region.
+
+use std::mem::offset_of;
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use trackway_trace::{ChunkFields, ChunkKind};
+
+use super::{Collector, Description};
+use crate::abi::{self, Counts};
+use crate::encoding::Payload;
+
+/// Bytes of a node that was swept: at least its head, and whole counters. What is missing at the end is 0.
+fn swept_length(written: usize) -> usize {
+    match written {
+        0 => 0,
+        _ => written
+            .next_multiple_of(size_of::<u64>())
+            .max(size_of::<Counts>()),
+    }
+}
+
+/// The name of a node's region; empty if it is none's.
+fn region(node: &[u8]) -> &[u8] {
+    let name = node
+        .get(offset_of!(Counts, name)..size_of::<Counts>())
+        .unwrap_or_default();
+    let end = name.iter().position(|&byte| byte == 0);
+    &name[..end.unwrap_or(name.len())]
+}
+
+impl Collector<'_> {
+    /// A thread hands over all of its nodes at once, and some of them may have been missed. No node waits for one that
+    /// isn't full: it may never have been described.
+    pub(super) fn earlier_node_is_full(&self, buffer: &Description) -> bool {
+        let taken = self.streams.get(&buffer.stream).map_or(0, |state| state.nodes);
+        buffer.sequence > taken
+            && self.ring.buffers().iter().any(|other| {
+                other.state.load(Acquire) == abi::FULL
+                    && other.kind.load(Relaxed) == abi::KIND_COUNTS
+                    && other.stream.load(Relaxed) == buffer.stream
+                    && other.sequence.load(Relaxed) < buffer.sequence
+            })
+    }
+
+    pub(super) fn take_node(&mut self, index: usize, buffer: &Description) {
+        let process = self.process_number(buffer);
+        let length = match buffer.is_abandoned() {
+            true => swept_length(self.ring.written_length(index)),
+            false => buffer.length,
+        };
+        // Where it was swept its thread may live, and go on counting, if the user ends the recording.
+        let bytes = self.ring.bytes(index, length).to_vec();
+        self.ring.free(index, length);
+        if bytes.is_empty() {
+            return;
+        }
+        self.note_dropped(buffer, process);
+        let state = self.stream_state(buffer.stream, process);
+        let fields = ChunkFields {
+            kind: ChunkKind::Counts,
+            flags: buffer.chunk_flags(),
+            process,
+            stream: buffer.stream,
+            // Not the buffer's: nodes may be missing.
+            sequence: state.nodes,
+            first_ns: buffer.first_ns,
+            last_ns: match buffer.is_abandoned() {
+                true => self.clock.now_ns(),
+                false => buffer.last_ns,
+            },
+        };
+        self.note_node(buffer.stream, &bytes);
+        self.queue.push(fields, Payload::Bytes(bytes));
+    }
+
+    fn note_node(&mut self, stream: u32, bytes: &[u8]) {
+        if let Some(state) = self.streams.get_mut(&stream) {
+            self.totals.counts.threads += u64::from(state.nodes == 0);
+            state.nodes += 1;
+        }
+        self.totals.counts.nodes += 1;
+        let name = region(bytes);
+        if !name.is_empty() && self.regions.insert(name.to_vec()) {
+            self.totals.counts.regions += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swept_nodes_have_a_head_and_whole_counters() {
+        assert_eq!([0, 1, 256, 257, 264].map(swept_length), [0, 256, 256, 264, 264]);
+    }
+
+    #[test]
+    fn names_end_with_a_zero_or_with_the_head() {
+        let mut node = [0; 264];
+        assert_eq!(region(&node), b"");
+        node[64..69].copy_from_slice(b"solve");
+        assert_eq!(region(&node), b"solve");
+        node[64..].fill(b'x');
+        assert_eq!(region(&node).len(), 192);
+        assert_eq!(region(&node[..100]), b"");
+    }
+}

@@ -1,0 +1,33 @@
+//! Traces of programs that count (`docs/format.md`, section 6): code in blocks, and what each thread counted.
+
+mod head;
+mod modules;
+mod nodes;
+
+pub use head::{NodeCounts, COUNTED_ENTRY, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
+pub use nodes::{CountingThread, Node};
+
+use crate::table::{Amount, Count, InstructionMix};
+use crate::{FunctionId, LocationId, SiteId, StringId};
+
+/// A stretch of code that is executed as a whole, of a module that counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CodeBlock {
+    pub function: FunctionId,
+    /// Of its first instruction that has one.
+    pub location: LocationId,
+    /// How often it was executed, of the module's counters.
+    pub executions: Count,
+    /// What each execution consists of.
+    pub mix: InstructionMix,
+    pub accesses: Vec<BlockAccess>,
+    /// Linkage names of the functions that it calls and that its module doesn't define; empty: an indirect call.
+    pub calls: Vec<StringId>,
+}
+
+/// What a block accesses at a site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockAccess {
+    pub site: SiteId,
+    pub amount: Amount,
+}

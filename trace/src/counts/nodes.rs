@@ -1,0 +1,136 @@
+//! What each thread counted.
+
+use super::head::{NodeCounts, COUNTED_ENTRY, WHOLE_PROGRAM};
+use crate::{ChunkRef, Clock, Trace, TraceError};
+
+/// A stream of a thread that counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountingThread {
+    /// Number of the stream in the trace.
+    pub stream: u32,
+    /// Number of the process in the trace.
+    pub process: u32,
+    /// Its nodes, in order.
+    pub chunks: Vec<ChunkRef>,
+}
+
+/// A thread in a region of interest that it entered within another, or outside of all.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub stream: u32,
+    pub process: u32,
+    /// Number of the node in its stream; 0 is what is outside of regions.
+    pub number: u32,
+    /// Number of the node within which it was entered; 0 for node 0 itself.
+    pub parent: u32,
+    /// The kernel's id of the thread.
+    pub thread: u32,
+    /// Which modules its counters are those of.
+    pub image: u32,
+    /// The region's name; empty if it is none's.
+    pub name: String,
+    /// How often it was entered, but for entries from within the same region.
+    pub entries: u64,
+    /// Of which the counters speak.
+    pub counted_entries: u64,
+    /// Time within it, nodes within it included, up to the end of the chunk if it was not left.
+    pub time_ns: u64,
+    /// The part of it in counted entries.
+    pub counted_time_ns: u64,
+    /// It was not left.
+    pub is_open: bool,
+    /// It is no region's, and counted all the time.
+    pub is_whole_program: bool,
+    /// It was taken from a thread that could not hand it over: the end may be missing.
+    pub is_tail: bool,
+    /// Of the image, as far as they were stored; the others are 0.
+    pub counters: Vec<u64>,
+}
+
+impl CountingThread {
+    pub(crate) fn new(stream: u32, process: u32) -> Self {
+        CountingThread {
+            stream,
+            process,
+            chunks: Vec::new(),
+        }
+    }
+}
+
+/// The chunks of a node so far.
+struct Gathered {
+    counts: NodeCounts,
+    last: ChunkRef,
+}
+
+impl Trace {
+    /// The nodes of a thread, in the order of their numbers, and what could not be read of them.
+    pub fn read_nodes(&self, thread: &CountingThread) -> (Vec<Node>, Vec<TraceError>) {
+        let mut gathered: Vec<Gathered> = Vec::new();
+        let mut damage = Vec::new();
+        let mut payload = Vec::new();
+        for chunk in &thread.chunks {
+            match self.read_payload(chunk, &mut payload) {
+                Ok(()) => gather(&mut gathered, NodeCounts::from_bytes(&payload), *chunk),
+                Err(error) => damage.push(error),
+            }
+        }
+        let clock = self.clock();
+        let nodes = gathered.into_iter().map(|gathered| gathered.into_node(&clock));
+        (nodes.collect(), damage)
+    }
+}
+
+/// Keeps the order of the nodes' numbers.
+fn gather(nodes: &mut Vec<Gathered>, counts: NodeCounts, chunk: ChunkRef) {
+    let key = |counts: &NodeCounts| (counts.node, counts.image);
+    match nodes.binary_search_by_key(&key(&counts), |earlier| key(&earlier.counts)) {
+        Ok(position) => {
+            nodes[position].counts.add(counts);
+            nodes[position].last = chunk;
+        }
+        Err(position) => nodes.insert(position, Gathered { counts, last: chunk }),
+    }
+}
+
+impl Gathered {
+    fn into_node(self, clock: &Clock) -> Node {
+        let NodeCounts {
+            node,
+            parent,
+            thread,
+            image,
+            entries,
+            counted_entries,
+            ticks,
+            counted_ticks,
+            entered_ticks,
+            flags,
+            name,
+            counters,
+        } = self.counts;
+        let header = self.last.header;
+        let open_ns = match entered_ticks {
+            0 => 0,
+            entered => header.last_ns.saturating_sub(clock.ns(entered)),
+        };
+        let counted_open_ns = if flags & COUNTED_ENTRY != 0 { open_ns } else { 0 };
+        Node {
+            stream: header.stream,
+            process: header.process,
+            number: node,
+            parent,
+            thread,
+            image,
+            name,
+            entries,
+            counted_entries,
+            time_ns: clock.duration_ns(ticks).saturating_add(open_ns),
+            counted_time_ns: clock.duration_ns(counted_ticks).saturating_add(counted_open_ns),
+            is_open: entered_ticks != 0,
+            is_whole_program: flags & WHOLE_PROGRAM != 0,
+            is_tail: header.is_tail(),
+            counters,
+        }
+    }
+}
