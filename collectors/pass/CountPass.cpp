@@ -59,7 +59,8 @@ class ModuleCounter {
     }
 
   private:
-    // Functions that enter regions, or in the middle of which one is entered by a guard's constructor.
+    // Functions that enter regions, or in the middle of which one is entered by a guard's constructor or left by
+    // longjmp.
     void findEntering(const std::vector<Function *> &Functions) {
         DenseSet<const Function *> Guards;
         for (Function *F : Functions)
@@ -67,7 +68,8 @@ class ModuleCounter {
                 Guards.insert(F);
         for (Function *F : Functions)
             if (hasMarks(*F, [&](const CallBase &Call) {
-                    return isRegionMark(Call) || isScopeMark(Call) || Guards.contains(Call.getCalledFunction());
+                    return isRegionMark(Call) || isScopeMark(Call) || Call.hasFnAttr(Attribute::ReturnsTwice) ||
+                           Guards.contains(Call.getCalledFunction());
                 }))
                 EnterRegions.insert(F);
     }
@@ -117,8 +119,9 @@ class ModuleCounter {
         Function *F = From.getParent();
         auto *Other = BasicBlock::Create(C, "other", F), *Begin = BasicBlock::Create(C, "begin", F);
         IRBuilder<> B(&From);
-        Value *CountsFrom = B.CreateLoad(
-            B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor, ModuleField::CountsFrom));
+        Value *CountsFrom =
+            B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor,
+                                                           ModuleField::CountsFrom));
         if (EntersRegions)
             CountsFrom = B.CreateSub(CountsFrom, B.getInt64(1));
         Value *State = loadState(B);

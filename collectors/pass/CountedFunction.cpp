@@ -112,6 +112,12 @@ class Counter {
     // Breaks of the flow come to the ends of their blocks.
     void prepare() {
         gatherAllocas(F);
+        SmallVector<CallInst *, 1> Twice;
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->hasFnAttr(Attribute::ReturnsTwice))
+                Twice.push_back(Call);
+        for (CallInst *Call : Twice)
+            leaveRegionsBehind(*Call);
         SmallVector<Instruction *, 16> Splits;
         for (Instruction &I : instructions(F)) {
             if (I.isTerminator() || !breaksFlow(I))

@@ -297,7 +297,7 @@ class ModuleRegions {
 
     void function(Function &F) {
         MapVector<Instruction *, Mark> Marks;
-        SmallVector<CallBase *, 4> Scopes, Twice;
+        SmallVector<CallBase *, 4> Scopes;
         for (Instruction &I : instructions(F)) {
             auto *Call = dyn_cast<CallBase>(&I);
             if (!Call)
@@ -307,11 +307,7 @@ class ModuleRegions {
                 Marks[Call] = {Call, Name == Begin, nameOf(*Call)};
             else if (Name == BeginScope || Name == EndScope)
                 Scopes.push_back(Call);
-            else if (Call->hasFnAttr(Attribute::ReturnsTwice) && isa<CallInst>(Call))
-                Twice.push_back(Call);
         }
-        for (CallBase *Call : Twice)
-            leaveBehind(*Call);
         for (CallBase *Call : Scopes) {
             IRBuilder<> B(Call);
             std::string Region = nameOf(*Call);
@@ -321,17 +317,6 @@ class ModuleRegions {
         std::optional<std::string> Whole = wholeFunction(F);
         if (!Marks.empty() || Whole)
             FunctionRegions(F, R).run(std::move(Marks), std::move(Whole));
-    }
-
-    // longjmp leaves what was entered since.
-    void leaveBehind(CallBase &SetJump) {
-        IRBuilder<> B(&SetJump);
-        // In memory: registers need not survive.
-        BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
-        auto *Kept = new AllocaInst(B.getInt32Ty(), 0, "trackway.depth", &*Entry.begin());
-        B.CreateStore(R.depth(B), Kept, true);
-        B.SetInsertPoint(SetJump.getNextNode());
-        R.leaveAllBut(B, B.CreateLoad(B.getInt32Ty(), Kept, true));
     }
 
     std::string nameOf(const CallBase &Call) {
@@ -386,6 +371,17 @@ bool isRegionMark(const CallBase &Call) {
 bool isScopeMark(const CallBase &Call) {
     StringRef Name = calleeName(Call);
     return Name == EnterScope || Name == LeaveScope;
+}
+
+void leaveRegionsBehind(CallInst &SetJump) {
+    Runtime R(*SetJump.getModule());
+    IRBuilder<> B(&SetJump);
+    // In memory: registers need not survive.
+    BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
+    auto *Kept = new AllocaInst(B.getInt32Ty(), 0, "trackway.depth", &*Entry.begin());
+    B.CreateStore(R.depth(B), Kept, true);
+    B.SetInsertPoint(SetJump.getNextNode());
+    R.leaveAllBut(B, B.CreateLoad(B.getInt32Ty(), Kept, true));
 }
 
 bool hasRegions(const Module &M) { return M.getFunction(Enter) || M.getFunction(EnterScope); }

@@ -22,6 +22,9 @@ bool isRegionMark(const llvm::CallBase &Call);
 // The same in the constructor or destructor of a guard: the region goes on behind the function's end.
 bool isScopeMark(const llvm::CallBase &Call);
 
+// longjmp leaves the regions that were entered since setjmp.
+void leaveRegionsBehind(llvm::CallInst &SetJump);
+
 // Whether marks of regions stand in the module, or of scopes.
 bool hasRegions(const llvm::Module &M);
 

@@ -190,7 +190,8 @@ mod tests {
     const COMPILE: &str =
         "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -fstandalone-debug \
                            -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
-    const INCLUDE: &str = "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
+    const INCLUDE: &str =
+        "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";
     const EXPORT: &str = "-Wl,--export-dynamic-symbol=__trackway_*";
 
