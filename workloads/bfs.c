@@ -1,43 +1,30 @@
 // Breadth-first search on a random graph in CSR form, level by level; parallel with -fopenmp. The distance of a vertex
 // doesn't depend on which thread reaches it first, so neither does the answer.
-#include "random.h"
-#include "size.h"
+#include "graph.h"
+#include "region.h"
 
 enum { FULL_VERTICES = 400000, SMALL_VERTICES = 3000, DEGREE = 16, UNSEEN = -1 };
-
-struct graph {
-    size_t vertex_count;
-    uint32_t *first_edge; // vertex_count + 1 entries
-    uint32_t *target;
-};
-
-static struct graph build_graph(size_t n) {
-    struct graph graph = {n, allocate(n + 1, sizeof(uint32_t)), allocate(n * DEGREE, sizeof(uint32_t))};
-    uint64_t random = 5;
-    uint32_t edges = 0;
-    for (size_t vertex = 0; vertex < n; vertex++) {
-        graph.first_edge[vertex] = edges;
-        for (uint64_t k = random_below(&random, DEGREE + 1); k > 0; k--)
-            graph.target[edges++] = (uint32_t)random_below(&random, n);
-    }
-    graph.first_edge[n] = edges;
-    return graph;
-}
 
 // Visits the vertices of one level; returns how many vertices the next level has.
 static size_t visit_level(const struct graph *graph, int32_t *distance, const uint32_t *level, size_t level_size,
                           uint32_t *next, int32_t depth) {
     size_t next_size = 0;
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < level_size; i++) {
-        uint32_t vertex = level[i];
-        for (uint32_t edge = graph->first_edge[vertex]; edge < graph->first_edge[vertex + 1]; edge++) {
-            uint32_t target = graph->target[edge];
-            int32_t unseen = UNSEEN;
-            if (__atomic_load_n(&distance[target], __ATOMIC_RELAXED) == UNSEEN &&
-                __atomic_compare_exchange_n(&distance[target], &unseen, depth, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-                next[__atomic_fetch_add(&next_size, 1, __ATOMIC_RELAXED)] = target;
+#pragma omp parallel
+    {
+        TRACKWAY_REGION_BEGIN("level");
+#pragma omp for schedule(static) nowait
+        for (size_t i = 0; i < level_size; i++) {
+            uint32_t vertex = level[i];
+            for (uint32_t edge = graph->first_edge[vertex]; edge < graph->first_edge[vertex + 1]; edge++) {
+                uint32_t target = graph->target[edge];
+                int32_t unseen = UNSEEN;
+                if (__atomic_load_n(&distance[target], __ATOMIC_RELAXED) == UNSEEN &&
+                    __atomic_compare_exchange_n(&distance[target], &unseen, depth, 0, __ATOMIC_RELAXED,
+                                                __ATOMIC_RELAXED))
+                    next[__atomic_fetch_add(&next_size, 1, __ATOMIC_RELAXED)] = target;
+            }
         }
+        TRACKWAY_REGION_END("level");
     }
     return next_size;
 }
@@ -64,7 +51,7 @@ static int32_t search(const struct graph *graph, int32_t *distance, uint32_t sta
 
 int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_VERTICES, SMALL_VERTICES);
-    struct graph graph = build_graph(n);
+    struct graph graph = build_graph(n, DEGREE, EVEN);
     int32_t *distance = allocate(n, sizeof *distance);
     int64_t reached = 0, sum = 0;
     int32_t deepest = 0;
@@ -76,10 +63,9 @@ int main(int argc, char **argv) {
             sum += distance[vertex] != UNSEEN ? distance[vertex] : 0;
         }
     }
-    printf("bfs vertices %zu edges %u depth %d reached %lld distances %lld\n", n, graph.first_edge[n], deepest,
+    printf("bfs vertices %zu edges %u depth %d reached %lld distances %lld\n", n, edge_count(&graph), deepest,
            (long long)reached, (long long)sum);
-    free(graph.first_edge);
-    free(graph.target);
+    free_graph(&graph);
     free(distance);
     return 0;
 }

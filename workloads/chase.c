@@ -1,5 +1,6 @@
 // Pointer chase: one long cycle through all elements in random order, each on a cache line of its own.
 #include "random.h"
+#include "region.h"
 #include "size.h"
 
 enum { FULL_ELEMENTS = 1 << 19, SMALL_ELEMENTS = 1 << 10, ROUNDS = 20 };
@@ -42,7 +43,10 @@ int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_ELEMENTS, SMALL_ELEMENTS);
     struct element *elements = allocate(n, sizeof *elements);
     link_cycle(elements, n);
-    printf("chase elements %zu sum %016llx\n", n, (unsigned long long)chase(elements, n * ROUNDS));
+    TRACKWAY_REGION_BEGIN("chase");
+    uint64_t sum = chase(elements, n * ROUNDS);
+    TRACKWAY_REGION_END("chase");
+    printf("chase elements %zu sum %016llx\n", n, (unsigned long long)sum);
     free(elements);
     return 0;
 }

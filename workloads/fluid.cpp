@@ -1,6 +1,7 @@
 // A particle fluid in linked cells of 896 bytes, after PARSEC's fluidanimate: a full cell continues in a chained one,
 // and one loop of each step walks the whole grid but touches only `next`.
 #include "random.h"
+#include "region.h"
 #include "size.h"
 
 namespace {
@@ -130,8 +131,10 @@ int main(int argc, char **argv) {
     Grid grid(cells);
     size_t chained = 0;
     for (int number = 0; number < STEPS; number++) {
+        TRACKWAY_REGION_BEGIN("step");
         chained += grid.chained();
         grid.step(number);
+        TRACKWAY_REGION_END("step");
     }
     printf("fluid cells %zu chained %zu sum %lld\n", cells, chained, grid.checksum());
     return 0;

@@ -1,5 +1,6 @@
 // A hash table with separate chains: insert, look up, count, remove.
 #include "random.h"
+#include "region.h"
 #include "size.h"
 
 enum { FULL_KEYS = 1200000, SMALL_KEYS = 2000, LOOKUPS_PER_KEY = 6 };
@@ -56,11 +57,14 @@ int main(int argc, char **argv) {
         table.bucket_count *= 2;
     table.buckets = allocate(table.bucket_count, sizeof *table.buckets);
     uint64_t random = 7, found = 0, uses = 0, removed = 0;
+    TRACKWAY_REGION_BEGIN("insert");
     for (size_t i = 0; i < n; i++) {
         uint64_t key = random_below(&random, 2 * n);
         if (!find(&table, key))
             insert(&table, key);
     }
+    TRACKWAY_REGION_END("insert");
+    TRACKWAY_REGION_BEGIN("lookup");
     for (size_t i = 0; i < n * LOOKUPS_PER_KEY; i++) {
         struct entry *entry = find(&table, random_below(&random, 2 * n));
         if (entry) {
@@ -68,9 +72,12 @@ int main(int argc, char **argv) {
             uses += ++entry->uses;
         }
     }
+    TRACKWAY_REGION_END("lookup");
     size_t most = table.entry_count;
+    TRACKWAY_REGION_BEGIN("remove");
     for (uint64_t key = 0; key < 2 * n; key++)
         removed += (uint64_t)take_out(&table, key);
+    TRACKWAY_REGION_END("remove");
     printf("hash keys %zu entries %zu found %llu uses %llu removed %llu left %zu\n", n, most, (unsigned long long)found,
            (unsigned long long)uses, (unsigned long long)removed, table.entry_count);
     free(table.buckets);

@@ -1,4 +1,5 @@
 // The product of two square matrices of doubles, in the cache-friendly order of loops (i, k, j).
+#include "region.h"
 #include "size.h"
 
 enum { FULL_SIDE = 1500, SMALL_SIDE = 60 };
@@ -22,7 +23,9 @@ int main(int argc, char **argv) {
         left[i] = (double)(i % 7);
         right[i] = (double)(i % 5);
     }
+    TRACKWAY_REGION_BEGIN("multiply");
     multiply(product, left, right, n);
+    TRACKWAY_REGION_END("multiply");
     double sum = 0;
     for (size_t i = 0; i < n * n; i++)
         sum += product[i] * (double)(i % 3);

@@ -1,5 +1,6 @@
 // Quicksort of 32-bit integers, with insertion sort for short pieces.
 #include "random.h"
+#include "region.h"
 #include "size.h"
 
 enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16 };
@@ -46,7 +47,9 @@ int main(int argc, char **argv) {
     uint64_t random = 11, sum = 0;
     for (size_t i = 0; i < n; i++)
         values[i] = (uint32_t)next_random(&random);
+    TRACKWAY_REGION_BEGIN("sort");
     quicksort(values, n);
+    TRACKWAY_REGION_END("sort");
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && values[i - 1] > values[i]) {
             fprintf(stderr, "quicksort: out of order at %zu\n", i);

@@ -1,5 +1,6 @@
 // The STREAM kernels on three arrays of doubles: copy, scale, add, triad. A second argument sets how often.
 // Compiled with -DCLOCKED it tells when each kernel begins, to whoever is linked and wants to time them.
+#include "region.h"
 #include "size.h"
 
 enum { FULL_ELEMENTS = 2000000, SMALL_ELEMENTS = 400, ROUNDS = 100 };
@@ -15,23 +16,31 @@ static inline void stream_kernel_begins(enum kernel kernel) { (void)kernel; }
 #endif
 
 static void copy(size_t n) {
+    TRACKWAY_REGION_BEGIN("copy");
     for (size_t i = 0; i < n; i++)
         c[i] = a[i];
+    TRACKWAY_REGION_END("copy");
 }
 
 static void scale(size_t n, double factor) {
+    TRACKWAY_REGION_BEGIN("scale");
     for (size_t i = 0; i < n; i++)
         b[i] = factor * c[i];
+    TRACKWAY_REGION_END("scale");
 }
 
 static void add(size_t n) {
+    TRACKWAY_REGION_BEGIN("add");
     for (size_t i = 0; i < n; i++)
         c[i] = a[i] + b[i];
+    TRACKWAY_REGION_END("add");
 }
 
 static void triad(size_t n, double factor) {
+    TRACKWAY_REGION_BEGIN("triad");
     for (size_t i = 0; i < n; i++)
         a[i] = b[i] + factor * c[i];
+    TRACKWAY_REGION_END("triad");
 }
 
 int main(int argc, char **argv) {

@@ -1,5 +1,6 @@
 // A binary search tree of malloc'ed nodes, built, walked and freed recursively.
 #include "random.h"
+#include "region.h"
 #include "size.h"
 
 enum { FULL_NODES = 700000, SMALL_NODES = 3000, WALKS = 12 };
@@ -40,11 +41,17 @@ int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_NODES, SMALL_NODES);
     uint64_t random = 3, sum = 0;
     struct node *root = NULL;
+    TRACKWAY_REGION_BEGIN("build");
     for (size_t i = 0; i < n; i++)
         root = insert(root, next_random(&random));
+    TRACKWAY_REGION_END("build");
+    TRACKWAY_REGION_BEGIN("walk");
     for (int walk = 0; walk < WALKS; walk++)
         sum += sum_below(root, 0);
+    TRACKWAY_REGION_END("walk");
     printf("tree nodes %zu sum %llu\n", n, (unsigned long long)sum);
+    TRACKWAY_REGION_BEGIN("free");
     free_tree(root);
+    TRACKWAY_REGION_END("free");
     return 0;
 }

@@ -62,7 +62,7 @@ static void replaceInFunction(Function &F, GlobalVariable *From, GlobalVariable 
             RemapInstruction(&I, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
 }
 
-void Dispatch::keepPlain(Function &F) {
+Function &Dispatch::keepPlain(Function &F, bool AlwaysChooses) {
     SmallVector<GlobalVariable *, 2> Tables = labelTables(F);
     ValueToValueMapTy Map;
     Function *Plain = CloneFunction(&F, Map);
@@ -81,7 +81,8 @@ void Dispatch::keepPlain(Function &F) {
         Copy->setComdat(F.getComdat());
         replaceInFunction(*Plain, Table, Copy);
     }
-    Kept.push_back({&F, Plain});
+    Kept.push_back({&F, Plain, AlwaysChooses});
+    return *Plain;
 }
 
 // The attributes that say what a function doesn't do to memory hold no longer where it records.
@@ -149,14 +150,12 @@ static void forgetEntryHooks(Function &F) {
         F.removeFnAttr(Name);
 }
 
-static void writeDispatcher(Function &F, Function *Traced, Function *Plain, GlobalVariable *IdBase) {
+static void writeDispatcher(Function &F, Function *Traced, Function *Plain, Dispatch::Choice Choose) {
     LLVMContext &C = F.getContext();
     auto *Entry = BasicBlock::Create(C, "entry", &F), *Record = BasicBlock::Create(C, "record", &F),
          *Run = BasicBlock::Create(C, "run", &F);
-    IRBuilder<> B(Entry);
-    Value *Base = B.CreateLoad(B.getInt32Ty(), IdBase);
-    B.CreateCondBr(B.CreateICmpNE(Base, B.getInt32(0)), Record, Run);
-    B.SetInsertPoint(Record);
+    Choose(*Entry, *Record, *Run);
+    IRBuilder<> B(Record);
     jumpTo(B, Traced, F);
     B.SetInsertPoint(Run);
     jumpTo(B, Plain, F);
@@ -170,22 +169,24 @@ static void writeDispatcher(Function &F, Function *Traced, Function *Plain, Glob
     forgetMemoryEffects(F);
 }
 
-void Dispatch::finish(GlobalVariable *IdBase) {
+void Dispatch::finish(Choice Choose) {
     for (Versions &V : Kept) {
         V.Traced = moveBody(*V.Original);
-        writeDispatcher(*V.Original, V.Traced, V.Plain, IdBase);
+        writeDispatcher(*V.Original, V.Traced, V.Plain, Choose);
     }
     DenseMap<Function *, const Versions *> ByOriginal;
     DenseMap<Function *, bool> IsTraced;
     for (const Versions &V : Kept) {
         ByOriginal[V.Original] = &V;
+        if (V.AlwaysChooses)
+            continue;
         IsTraced[V.Traced] = true;
         IsTraced[V.Plain] = false;
     }
     for (const Versions &V : Kept) {
         // Another definition may take the place of one that isn't exact, and a COMDAT group may be discarded with its
         // local symbols.
-        if (V.Original->isInterposable() || !V.Original->hasExactDefinition())
+        if (V.AlwaysChooses || V.Original->isInterposable() || !V.Original->hasExactDefinition())
             continue;
         for (User *U : make_early_inc_range(V.Original->users())) {
             auto *Call = dyn_cast<CallBase>(U);

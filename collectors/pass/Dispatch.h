@@ -5,8 +5,8 @@
 // directly, so that recursion and hot leaf functions choose once, at the top.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
-#include "llvm/IR/GlobalVariable.h"
 
 #include <vector>
 
@@ -17,17 +17,24 @@ class Dispatch {
     // Whether the function can be given two versions.
     static bool canSplit(const llvm::Function &F);
 
-    // Copies the function as it is now. To be called before it is instrumented.
-    void keepPlain(llvm::Function &F);
+    // Copies the function as it is now and returns the copy. To be called before it is instrumented. With
+    // AlwaysChooses, calls of the function and calls that it makes go by the choice, also within the module.
+    llvm::Function &keepPlain(llvm::Function &F, bool AlwaysChooses = false);
 
-    // Moves the bodies of all kept functions, which record by now, out of the way and puts the choice in their place.
-    // IdBase is the i32 that is 0 when the module does not record.
-    void finish(llvm::GlobalVariable *IdBase);
+    // Ends the block with a branch to the one for functions as they are instrumented now, or to the other. It may add
+    // blocks between them.
+    using Choice =
+        llvm::function_ref<void(llvm::BasicBlock &From, llvm::BasicBlock &Instrumented, llvm::BasicBlock &Plain)>;
+
+    // Moves the bodies of all kept functions, which are instrumented by now, out of the way and puts the choice in
+    // their place.
+    void finish(Choice Choose);
 
   private:
     struct Versions {
         llvm::Function *Original;
         llvm::Function *Plain;
+        bool AlwaysChooses;
         llvm::Function *Traced = nullptr;
     };
 

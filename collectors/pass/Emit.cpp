@@ -2,6 +2,7 @@
 
 #include "Expect.h"
 #include "LlvmVersion.h"
+#include "ModuleDescriptor.h"
 #include "Synchronisation.h"
 
 #include "llvm/ADT/bit.h"
@@ -21,14 +22,12 @@ namespace trackway {
 RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     LLVMContext &C = M.getContext();
     Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
-    // struct trackway_module and struct trackway_thread of abi.h
-    auto *ModuleTy = StructType::get(C, {I32, I32, Ptr, I64, Ptr, I64, Ptr, I64, I64, I64, I64});
+    // struct trackway_thread of abi.h
     auto *ThreadTy =
         StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamHighHalves), ArrayType::get(I64, StreamValues)});
 
     RuntimeSymbols S;
-    S.ModuleRecord = new GlobalVariable(M, ModuleTy, false, GlobalValue::InternalLinkage,
-                                        ConstantAggregateZero::get(ModuleTy), "trackway.module");
+    S.ModuleRecord = declareModule(M);
     S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
                                   nullptr, GlobalValue::InitialExecTLSModel);
     S.Flush = M.getOrInsertFunction("__trackway_flush", Ptr, Ptr);

@@ -4,6 +4,7 @@
 #define TRACKWAY_LLVMVERSION_H
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DebugInfo.h"
@@ -42,6 +43,16 @@ inline uint64_t contentHash(llvm::StringRef Bytes) {
 // For a branch whose first way is hardly ever gone. MDBuilder has a function for it since 18.
 inline llvm::MDNode *unlikely(llvm::LLVMContext &C) {
     return llvm::MDBuilder(C).createBranchWeights(1, (1U << 20) - 1);
+}
+
+// An estimate of how often a block is executed; it was no number of its own before 18.
+inline double frequencyOf(const llvm::BlockFrequencyInfo &Frequencies, const llvm::BasicBlock &BB) {
+#if LLVM_VERSION_MAJOR >= 18
+    auto Entry = Frequencies.getEntryFreq().getFrequency();
+#else
+    auto Entry = Frequencies.getEntryFreq();
+#endif
+    return static_cast<double>(Frequencies.getBlockFreq(&BB).getFrequency()) / static_cast<double>(Entry ? Entry : 1);
 }
 
 // Intrinsics that clang wraps the members of a coroutine's awaiter in since 19.

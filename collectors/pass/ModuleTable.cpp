@@ -30,8 +30,7 @@ static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
         byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
 }
 
-ModuleTable::ModuleTable(const Module &M, const Namer &Names, bool HasOracle, bool RecordsCalls, bool RecordsOrder)
-    : M(M), Names(Names), Flags((HasOracle ? 1 : 0) | (RecordsCalls ? 2 : 0) | (RecordsOrder ? 4 : 0)) {
+ModuleTable::ModuleTable(const Module &M, const Namer &Names, uint16_t Flags) : M(M), Names(Names), Flags(Flags) {
     string("");
     SourceFile = string(M.getSourceFileName());
     auto Units = M.debug_compile_units();
@@ -336,6 +335,46 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     NextSegment += R.Segments.size();
 }
 
+void ModuleTable::writeSum(raw_ostream &OS, const CountSum &Sum) const {
+    varint(OS, Sum.size());
+    for (const CountTerm &T : Sum) {
+        uint64_t First = T.Variable.IsDerived ? FirstDerivedOfFunction : FirstCounterOfFunction;
+        varint(OS, (First + T.Variable.Index) * 2 + T.Variable.IsDerived);
+        svarint(OS, T.Factor);
+    }
+}
+
+void ModuleTable::addCounts(const CountedFunction &C) {
+    FirstCounterOfFunction = NextCounter;
+    FirstDerivedOfFunction = DerivedList.Count;
+    raw_string_ostream DerivedOS(DerivedList.Bytes), OS(BlockList.Bytes);
+    for (const CountSum &Sum : C.Derived)
+        writeSum(DerivedOS, Sum);
+    for (const CountedBlock &B : C.Blocks) {
+        uint32_t Where = B.Where ? location(*B.Where) : 0;
+        varint(OS, FunctionList.Count - 1);
+        varint(OS, Where);
+        writeSum(OS, B.Executions);
+        for (uint32_t Count : B.Mix)
+            varint(OS, Count);
+        varint(OS, B.Accesses.size());
+        for (const CountedAccess &A : B.Accesses) {
+            varint(OS, FirstSiteOfFunction + A.Index);
+            byte(OS, A.IsDynamic);
+            if (A.IsDynamic) {
+                writeSum(OS, A.Accesses);
+                writeSum(OS, A.Bytes);
+            }
+        }
+        varint(OS, B.Callees.size());
+        for (const std::string &Callee : B.Callees)
+            varint(OS, string(Callee));
+    }
+    DerivedList.Count += C.Derived.size();
+    BlockList.Count += C.Blocks.size();
+    NextCounter += C.Counters;
+}
+
 void ModuleTable::noteType(StringRef Name) {
     if (!Name.empty() && NotedTypes.insert(Name).second)
         TypeNames.push_back(Name.str());
@@ -401,6 +440,11 @@ std::string ModuleTable::serialize() const {
     WriteList(Complete.AllocationList);
     WriteList(Complete.SegmentList);
     WriteList(Complete.TypeList);
+    if (Flags & Counts) {
+        varint(OS, NextCounter);
+        WriteList(Complete.DerivedList);
+        WriteList(Complete.BlockList);
+    }
 
     std::string Table;
     raw_string_ostream Out(Table);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "Attribution.h"
+#include "Flow.h"
+#include "InstructionMix.h"
 #include "Plan.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -46,12 +48,39 @@ struct FunctionRecord {
     Coverage Covered;
 };
 
+// An access of a block that is counted.
+struct CountedAccess {
+    uint32_t Index; // in the function's accesses
+    bool IsDynamic; // else one access of its size for each execution
+    CountSum Accesses, Bytes;
+};
+
+struct CountedBlock {
+    const llvm::Instruction *Where; // none: it has no instruction with a line
+    CountSum Executions;
+    InstructionMix Mix;
+    std::vector<CountedAccess> Accesses;
+    std::vector<std::string> Callees; // that the module doesn't define; empty: an indirect call
+};
+
+struct CountedFunction {
+    uint32_t Counters = 0;
+    std::vector<CountSum> Derived;
+    std::vector<CountedBlock> Blocks;
+};
+
 class ModuleTable {
   public:
-    ModuleTable(const llvm::Module &M, const Namer &Names, bool HasOracle, bool RecordsCalls, bool RecordsOrder);
+    // What stands in the table's flags.
+    enum Flag : uint16_t { HasOracle = 1, RecordsCalls = 2, RecordsOrder = 4, Counts = 8 };
+
+    ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
 
     uint32_t segmentCount() const { return NextSegment; }
     void addFunction(const FunctionRecord &R);
+    // Of the function that was added last.
+    void addCounts(const CountedFunction &C);
+    uint32_t counterCount() const { return NextCounter; }
 
     // Whole table with its header.
     std::string serialize() const;
@@ -68,6 +97,7 @@ class ModuleTable {
     void writeSymbol(llvm::raw_ostream &OS, llvm::GlobalVariable *G);
     void writeOperation(llvm::raw_ostream &OS, const Operation &O, const FunctionRecord &R);
     void writeExpression(llvm::raw_ostream &OS, const RegisterExpression &E);
+    void writeSum(llvm::raw_ostream &OS, const CountSum &Sum) const;
     void addSite(const NamedAccess &N, uint32_t Function);
     void addAllocationSite(const NamedAllocation &N, uint32_t Function);
     void noteType(llvm::StringRef Name);
@@ -82,7 +112,8 @@ class ModuleTable {
     const Namer &Names;
     uint16_t Flags;
     uint32_t SourceFile, Producer;
-    uint32_t NextSegment = 0;
+    uint32_t NextSegment = 0, NextCounter = 0;
+    uint32_t FirstCounterOfFunction = 0, FirstDerivedOfFunction = 0;
     llvm::StringMap<uint32_t> StringIds;
     llvm::MapVector<llvm::GlobalVariable *, uint32_t> Symbols;
     llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationIds;
@@ -90,7 +121,8 @@ class ModuleTable {
     std::vector<std::string> TypeNames; // of sites, allocations and symbols, each once
     llvm::StringSet<> NotedTypes;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
-    Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList;
+    Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
+        DerivedList, BlockList;
 };
 
 } // namespace trackway

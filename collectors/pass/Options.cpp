@@ -14,7 +14,8 @@ static Error invalid(StringRef Pair) {
     return createStringError(inconvertibleErrorCode(),
                              "TRACKWAY_PASS_OPTIONS: '" + Pair +
                                  "' is not understood; known are oracle=0|1, only-oracle=0|1, calls=0|1, order=0|1, "
-                                 "place=start|early|late, ignorelist=FILE, allocators=FILE, values=PATTERN");
+                                 "count=0|1, region=GLOB, place=start|early|late, ignorelist=FILE, allocators=FILE, "
+                                 "values=PATTERN");
 }
 
 static std::optional<bool> parseBool(StringRef Value) {
@@ -44,6 +45,10 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
         return assign(O.RecordCalls, parseBool(Value));
     if (Key == "order")
         return assign(O.RecordOrder, parseBool(Value));
+    if (Key == "count")
+        return assign(O.Count, parseBool(Value));
+    if (Key == "region" && !Value.empty())
+        return O.Regions.push_back(Value.str()), true;
     if (Key == "place")
         return assign(O.Where, parsePlace(Value));
     if (Key == "ignorelist" && !Value.empty())

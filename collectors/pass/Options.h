@@ -21,10 +21,12 @@ struct Options {
     bool RecordCalls = true; // function entry and exit
     bool RecordOrder = true; // time stamps where threads synchronise
     bool Oracle = false;     // also report each access by a call, found by an independent walk
+    bool Count = false;      // count accesses instead of recording them
     bool OracleOnly = false; // only those calls: for comparison, records nothing
     std::vector<std::string> IgnoreLists;
     std::vector<std::string> AllocatorFiles;
-    std::vector<std::string> Values; // patterns of ValueSelection
+    std::vector<std::string> Values;  // patterns of ValueSelection
+    std::vector<std::string> Regions; // globs of functions that are regions of interest
 
     // `key=value` pairs separated by `:`, which stands as `\:` in a value; an unknown key or value is an error that
     // names it.

@@ -1,7 +1,9 @@
 // Registers the passes with clang (-fpass-plugin=) and opt (-load-pass-plugin=).
 #include "Attribution.h"
+#include "CountPass.h"
 #include "Options.h"
 #include "RecordPass.h"
+#include "Regions.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
@@ -18,18 +20,24 @@ static Options optionsOrExit() {
     return *O;
 }
 
+static void addMainPass(ModulePassManager &MPM, const Options &O) {
+    if (O.Count)
+        MPM.addPass(CountPass(O));
+    else
+        MPM.addPass(RecordPass(O));
+}
+
 static void registerInPipeline(PassBuilder &PB, const Options &O) {
     PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(AttributionPass());
+        MPM.addPass(RegionPass(O.Count, O.Regions));
         if (O.Where == Place::Start)
-            MPM.addPass(RecordPass(O));
+            addMainPass(MPM, O);
     });
     if (O.Where == Place::Early)
-        PB.registerOptimizerEarlyEPCallback(
-            [O](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(RecordPass(O)); });
+        PB.registerOptimizerEarlyEPCallback([O](ModulePassManager &MPM, OptimizationLevel) { addMainPass(MPM, O); });
     if (O.Where == Place::Late)
-        PB.registerOptimizerLastEPCallback(
-            [O](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(RecordPass(O)); });
+        PB.registerOptimizerLastEPCallback([O](ModulePassManager &MPM, OptimizationLevel) { addMainPass(MPM, O); });
 }
 
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
@@ -37,6 +45,12 @@ static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
         return MPM.addPass(AttributionPass()), true;
     if (Name == "trackway-record")
         return MPM.addPass(RecordPass(optionsOrExit())), true;
+    if (Name == "trackway-regions") {
+        Options O = optionsOrExit();
+        return MPM.addPass(RegionPass(O.Count, O.Regions)), true;
+    }
+    if (Name == "trackway-count")
+        return MPM.addPass(CountPass(optionsOrExit())), true;
     if (Name == "print<trackway-plan>")
         return MPM.addPass(RecordPass(optionsOrExit(), &outs())), true;
     if (Name == "print<trackway-names>")

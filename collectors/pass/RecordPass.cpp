@@ -7,10 +7,12 @@
 #include "Dispatch.h"
 #include "Emit.h"
 #include "Filter.h"
+#include "ModuleDescriptor.h"
 #include "ModuleTable.h"
 #include "Oracle.h"
 #include "Plan.h"
 #include "PlanPrinter.h"
+#include "Preparation.h"
 #include "SignalHandlers.h"
 #include "Values.h"
 
@@ -23,7 +25,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 #include "llvm/Transforms/Utils/LoopUtils.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -31,58 +32,15 @@ namespace trackway {
 
 namespace {
 
-constexpr StringRef TableName = "trackway.table";
-
-// Code that the compiler itself calls from within other code, without a call in the IR that we could see.
-bool isCalledImplicitly(const Function &F) {
-    return StringSwitch<bool>(F.getName()).Cases("memcpy", "memmove", "memset", "memcmp", "bcmp", true).Default(false);
-}
-
-bool hasFunclets(const Function &F) {
-    return any_of(F, [](const BasicBlock &BB) { return isa<FuncletPadInst, CatchSwitchInst>(BB.getFirstNonPHI()); });
-}
-
-bool isOurs(const Function &F) {
-    return F.getName().starts_with("__trackway_") || F.getName().starts_with("trackway.");
-}
-
-// Static allocas must stay in the entry block when it is split.
-void gatherAllocas(Function &F) {
-    BasicBlock &Entry = F.getEntryBlock();
-    Instruction *Top = &*Entry.getFirstInsertionPt();
-    for (Instruction &I : make_early_inc_range(Entry))
-        if (auto *A = dyn_cast<AllocaInst>(&I); A && A->isStaticAlloca()) {
-            if (A == Top)
-                Top = A->getNextNode();
-            else
-                A->moveBefore(Top);
-        }
-}
-
-// Optimisations that follow must not move calls of functions that record across our stores, whatever their authors said
-// of their effects.
-void forgetMemoryEffectsOfCalls(Function &F) {
-    for (BasicBlock &BB : F)
-        for (Instruction &I : BB)
-            if (auto *Call = dyn_cast<CallBase>(&I); Call && endsUnit(I)) {
-                Call->removeFnAttr(Attribute::Memory);
-                if (Function *Callee = Call->getCalledFunction())
-                    Callee->removeFnAttr(Attribute::Memory);
-            }
-}
-
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
                    const Allocators &Allocs, raw_ostream *Plans)
         : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection), Reference(M),
-          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, O.Oracle, O.RecordCalls, RecordsOrder) {}
+          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
 
     bool run() {
-        std::vector<Function *> Functions;
-        for (Function &F : M)
-            if (!F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !isOurs(F) && !F.empty())
-                Functions.push_back(&F);
+        std::vector<Function *> Functions = instrumentedFunctions(M);
         if (Functions.empty())
             return false;
         if (!O.OracleOnly)
@@ -95,15 +53,24 @@ class ModuleRecorder {
         if (Reference.collected() != Reference.inserted())
             report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
         if (!O.OracleOnly) {
-            Versions.finish(Runtime.ModuleRecord);
+            Versions.finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                IRBuilder<> B(&From);
+                Value *Base = B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
+                B.CreateCondBr(B.CreateICmpNE(Base, B.getInt32(0)), &Instrumented, &Plain);
+            });
             redirectSignalHandlers(M);
-            embed();
+            embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});
         }
         removeLabels(M);
         return true;
     }
 
   private:
+    uint16_t flags() const {
+        return (O.Oracle ? ModuleTable::HasOracle : 0) | (O.RecordCalls ? ModuleTable::RecordsCalls : 0) |
+               (RecordsOrder ? ModuleTable::RecordsOrder : 0);
+    }
+
     // ---- One function ----
 
     void record(Function &F) {
@@ -131,9 +98,7 @@ class ModuleRecorder {
         Table.addFunction(R);
     }
 
-    bool isLeftAlone(const Function &F) const {
-        return Filters.skipsFunction(F) || isCalledImplicitly(F) || hasFunclets(F) || !Dispatch::canSplit(F);
-    }
+    bool isLeftAlone(const Function &F) const { return Filters.skipsFunction(F) || !canInstrument(F); }
 
     void instrument(Function &F, FunctionRecord &R) {
         auto Numbers = numberInstructions(F);
@@ -232,52 +197,6 @@ class ModuleRecorder {
         return B.CreateSelect(Succeeded, Loaded, ConstantPointerNull::get(B.getPtrTy()));
     }
 
-    // ---- The module ----
-
-    // Fills in struct trackway_module (abi.h) and registers it before other constructors run.
-    void embed() {
-        LLVMContext &C = M.getContext();
-        std::string Bytes = Table.serialize();
-        auto *TableData = ConstantDataArray::getString(C, Bytes, false);
-        auto *TableVariable =
-            new GlobalVariable(M, TableData->getType(), true, GlobalValue::PrivateLinkage, TableData, TableName);
-        TableVariable->setSection("trackway_table");
-        TableVariable->setAlignment(Align(1));
-
-        auto *Ptr = PointerType::getUnqual(C);
-        std::vector<Constant *> Addresses;
-        for (GlobalVariable *G : Table.symbols())
-            Addresses.push_back(G);
-        auto *Symbols = ConstantArray::get(ArrayType::get(Ptr, Addresses.size()), Addresses);
-        auto *SymbolVariable =
-            new GlobalVariable(M, Symbols->getType(), true, GlobalValue::PrivateLinkage, Symbols, "trackway.symbols");
-
-        auto *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
-        auto *Ty = cast<StructType>(Runtime.ModuleRecord->getValueType());
-        Runtime.ModuleRecord->setInitializer(
-            ConstantStruct::get(Ty, {ConstantInt::get(I32, 0), ConstantInt::get(I32, Table.segmentCount()),
-                                     TableVariable, ConstantInt::get(I64, Bytes.size()), SymbolVariable,
-                                     ConstantInt::get(I64, Addresses.size()), ConstantPointerNull::get(Ptr),
-                                     ConstantInt::get(I64, 0), ConstantInt::get(I64, 0), ConstantInt::get(I64, 0),
-                                     ConstantInt::get(I64, 0)}));
-        addConstructor();
-    }
-
-    void addConstructor() {
-        LLVMContext &C = M.getContext();
-        auto *Ptr = PointerType::getUnqual(C);
-        auto *Constructor = Function::createWithDefaultAttr(FunctionType::get(Type::getVoidTy(C), false),
-                                                            GlobalValue::InternalLinkage, 0, "trackway.register", &M);
-        IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
-        // Fails to link with a runtime of another version.
-        auto *Version =
-            new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_4");
-        FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
-        B.CreateCall(Register, {Runtime.ModuleRecord, Version});
-        B.CreateRetVoid();
-        appendToGlobalCtors(M, Constructor, 0);
-    }
-
     Module &M;
     const Options &O;
     raw_ostream *Plans;
@@ -302,9 +221,7 @@ bool reportError(Module &M, Error E) {
 } // namespace
 
 PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
-    // Code that records already: another run of a pipeline that has this pass in it, as over `trackway cc
-    // -emit-llvm`'s.
-    if (M.getNamedGlobal(TableName)) {
+    if (isEmbedded(M)) {
         removeLabels(M);
         return PreservedAnalyses::all();
     }

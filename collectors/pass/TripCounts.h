@@ -6,6 +6,8 @@
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 
+#include <optional>
+
 namespace trackway {
 
 class TripCounts {
@@ -17,7 +19,22 @@ class TripCounts {
     // iterations may end elsewhere than at the loop's end.
     llvm::Value *timesBack(llvm::Loop &L, const llvm::DenseSet<const llvm::Loop *> &Hoisting);
 
+    // All the times that a loop goes back to its head while an outer one, or itself, runs from its begin to its end.
+    struct Sum {
+        llvm::Loop *Outermost;
+        const llvm::SCEV *Times;
+    };
+
+    // Multiplies nests of the given loops out. None if the times are not known beforehand or dear to compute.
+    std::optional<Sum> timesBackInAll(llvm::Loop &L, llvm::function_ref<bool(const llvm::Loop &)> IsGiven);
+    // 64 bits, in front of the outermost loop.
+    llvm::Value *expand(const Sum &S);
+
   private:
+    const llvm::SCEV *knownTimes(const llvm::Loop &L);
+    bool isCheap(const llvm::SCEV *Count, llvm::Loop &Before);
+
+    llvm::DominatorTree &Dominators;
     llvm::TargetLibraryInfoImpl LibraryNames;
     llvm::TargetLibraryInfo Library;
     llvm::AssumptionCache Assumptions;

@@ -26,9 +26,9 @@ struct trackway_module {
     // Of a module that counts, else all 0 (docs/format.md, section 6):
     uint64_t counter_count;
     uint64_t counter_offset; // set by the runtime: bytes from `counters` of struct trackway_counting to the first one
-    // Functions count while the thread's `counters` is greater than this: 1, or while the module isn't registered the
-    // greatest number there is.
-    uint64_t counts_above;
+    // Functions count while the thread's state is at least this: TRACKWAY_COUNTS_NOW, or while the module isn't
+    // registered the greatest number there is.
+    uint64_t counts_from;
     uint64_t has_regions; // 0: it has none
 };
 
@@ -43,12 +43,18 @@ struct trackway_thread {
     uint64_t values[8];
 };
 
-// Thread-local, named `__trackway_counting`, initial-exec. Where the thread's counters are: 0 before its first counting
-// function, TRACKWAY_COUNTS_NOT where it isn't to count.
+// Thread-local, named `__trackway_counting`, initial-exec.
 struct trackway_counting {
-    uint64_t counters;
+    uint64_t counters; // the address of counter 0: of the present region's node, or of counters that nobody reads
+    uint64_t state;
 };
-#define TRACKWAY_COUNTS_NOT 1
+
+enum trackway_counting_state {
+    TRACKWAY_NOT_BEGUN = 0,
+    TRACKWAY_UNRECORDED = 1, // there are no counters: all functions run their plain copy
+    TRACKWAY_COUNTS_NOT = 2, // outside of what is to be counted: only functions that enter regions run their other copy
+    TRACKWAY_COUNTS_NOW = 3,
+};
 
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.
 struct trackway_region {
@@ -69,10 +75,11 @@ struct trackway_region {
 //       a gap.
 //
 //   void __trackway_begin_counting(void)
-//       preserve_most. Sees to it that `counters` of __trackway_counting isn't 0.
+//       preserve_most. Sees to it that the thread's state isn't TRACKWAY_NOT_BEGUN.
 //   void __trackway_enter_region(const struct trackway_region *region)
 //   void __trackway_leave_region(const struct trackway_region *region)
-//       The thread enters a region, or leaves it with all that were entered within and not left. Both change `counters`.
+//       The thread enters a region, or leaves it with all that were entered within and not left. Both change
+//       __trackway_counting.
 //   uint32_t __trackway_region_depth(void)
 //   void __trackway_leave_regions(uint32_t depth)
 //       Where longjmp arrives: leaves all regions but the first `depth`.

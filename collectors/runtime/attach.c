@@ -193,7 +193,7 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
     };
     uint32_t ids[2] = {first_id, module->segment_count};
     uint64_t address = (uint64_t)module;
-    uint32_t symbols[2] = {(uint32_t)module->symbol_count, 0};
+    uint32_t symbols[2] = {(uint32_t)module->symbol_count, (uint32_t)(module->counter_offset / sizeof(uint64_t))};
     send(&sender, ids, sizeof ids);
     send(&sender, (const unsigned char *)module->table + 16, 8); // the table's key
     send(&sender, &address, sizeof address);
@@ -201,19 +201,36 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
     send(&sender, module->symbols, module->symbol_count * sizeof module->symbols[0]);
     send(&sender, &module->table_length, sizeof module->table_length);
     send(&sender, module->table, module->table_length);
+    if (module->counter_count)
+        send(&sender, &__trackway_process.image, sizeof __trackway_process.image);
     __trackway_hand_over(&sender.lane, sender.room.begin, TRACKWAY_LAST);
     return sender.lane.dropped == 0;
 }
 
+static void begin_module(struct trackway_module *module, uint32_t first_id) {
+    if (module->counter_count)
+        __atomic_store_n(&module->counts_from, TRACKWAY_COUNTS_NOW, __ATOMIC_RELEASE);
+    else
+        __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
+}
+
 static void register_module(struct trackway_module *module) {
     pthread_once(&attached, attach);
-    if (!__trackway_process.ring || module->id_base)
+    bool is_registered = module->id_base || module->counts_from == TRACKWAY_COUNTS_NOW;
+    if (!__trackway_process.ring || is_registered)
         return;
-    uint32_t first_id = take_segment_ids(__trackway_process.ring, module->segment_count);
+    if (module->counter_count && !__trackway_place_counters(module)) {
+        __trackway_complain("a buffer is too small for the counters of all modules: one of them runs uncounted; "
+                            "record with a greater --buffer-size");
+        return;
+    }
+    // A module that counts takes one, so that its number is its own.
+    uint32_t ids = module->segment_count ? module->segment_count : 1;
+    uint32_t first_id = take_segment_ids(__trackway_process.ring, ids);
     if (first_id == 0)
         __trackway_complain("more than 16,777,215 segments: one module of this program runs unrecorded");
     else if (send_module(module, first_id))
-        __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
+        begin_module(module, first_id);
 }
 
 VISIBLE void __trackway_register(struct trackway_module *module) {

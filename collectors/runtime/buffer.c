@@ -13,7 +13,7 @@ struct room __trackway_scratch(void) { return (struct room){scratch, scratch + S
 
 // The clock in which the pass stamps what threads synchronise by, too. A stamp is taken after all that stands before
 // it in the program.
-static uint64_t now_ticks(void) {
+uint64_t __trackway_now_ticks(void) {
 #if defined(__x86_64__)
     __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
@@ -118,7 +118,7 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->tid = tid;
     buffer->flags = 0;
     buffer->sequence = lane->sequence++;
-    buffer->first_ticks = now_ticks();
+    buffer->first_ticks = __trackway_now_ticks();
     buffer->last_ticks = 0;
     buffer->length = 0;
     buffer->dropped_before = lane->dropped;
@@ -157,7 +157,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     if (!buffer)
         return;
     buffer->length = (uint32_t)(end - data_of(buffer));
-    buffer->last_ticks = now_ticks();
+    buffer->last_ticks = __trackway_now_ticks();
     buffer->flags = flags;
     lane->buffer = NULL;
     publish(__trackway_process.ring, buffer);

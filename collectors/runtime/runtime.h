@@ -50,6 +50,7 @@ struct stream {
     struct trackway_stream *slot; // none if the stream table is too short
     struct lane records;
     struct lane oracle;
+    uint64_t next_node; // sequence of the next buffer of counts
     struct oracle_value oracle_value;
     uint64_t signals;                  // the mask to wait with
     struct room oracle_room;           // what is left of the oracle's buffer
@@ -86,6 +87,7 @@ struct process {
 extern struct process __trackway_process;
 extern THREAD_LOCAL struct thread __trackway_own;
 extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
+extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c
 void __trackway_complain(const char *message);
@@ -94,6 +96,7 @@ VISIBLE bool __trackway_is_recorded(void);
 void __trackway_detach(void);
 
 // buffer.c
+uint64_t __trackway_now_ticks(void);
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
 struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Gives the lane's buffer, if it owns one, to the recorder. `end` is behind its last byte.
@@ -109,6 +112,17 @@ VISIBLE struct stream *__trackway_this_stream(void);
 void __trackway_notice_fork(void);
 // Replaces the oracle's buffer of this thread.
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
+
+// Sees to it that the end of this thread is noticed, though destructors that count or record may come late.
+void __trackway_watch_this_thread(void);
+
+// count.c
+// Gives the module's counters their place. False if there is no room for them.
+bool __trackway_place_counters(struct trackway_module *module);
+// Hands over what the ending thread counted.
+void __trackway_end_counting(void);
+// In a forked process: its thread counts for itself.
+void __trackway_count_as_child(void);
 
 // context.c
 // Where the program goes on with a handler's context.

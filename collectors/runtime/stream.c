@@ -28,6 +28,11 @@ static void watch_end(uintptr_t round) {
     __trackway_own.watches_end = has_key && pthread_setspecific(end_of_thread, (void *)round) == 0;
 }
 
+void __trackway_watch_this_thread(void) {
+    if (!__trackway_own.watches_end)
+        watch_end(LAST_ROUND);
+}
+
 static struct trackway_stream *slot_of(struct trackway_ring *ring, uint32_t number) {
     if (number >= ring->stream_count)
         return NULL;
@@ -78,8 +83,7 @@ VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned 
         stream->signals = signals;
         if (!stream->begun)
             begin_stream(stream);
-        if (!__trackway_own.watches_end)
-            watch_end(LAST_ROUND);
+        __trackway_watch_this_thread();
         __trackway_hand_over(&stream->records, cursor, 0);
         set_thread_room(__trackway_take(&stream->records, stream));
         stream->busy = false;
@@ -110,6 +114,7 @@ static void end_thread(void *round) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     __trackway_own.watches_end = false;
+    __trackway_end_counting();
     __trackway_end_streams(&__trackway_own);
     restore_signals(signals);
 }
@@ -132,6 +137,7 @@ static void become_child(void) {
     __trackway_process.parent_pid = __trackway_process.pid;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     begin_stream(&__trackway_own.first);
+    __trackway_count_as_child();
 }
 
 void __trackway_notice_fork(void) {

@@ -2,7 +2,7 @@
 
 import unittest
 
-from . import min_cost_flow, tools
+from . import graphs, min_cost_flow, tools
 
 
 def names():
@@ -33,7 +33,7 @@ class Workloads(unittest.TestCase):
 
 
 class Answers(unittest.TestCase):
-    """The answers of the plain programs, and of simplex by a solver that shares nothing with it."""
+    """The answers of the plain programs, and of some by solvers that share nothing with them."""
 
     def test_plain(self):
         for name in names():
@@ -52,6 +52,23 @@ class Answers(unittest.TestCase):
             cost = int(tools.run(simplex, nodes).stdout.split()[-1])
             instance = tools.run(simplex, nodes, "print").stdout
             self.assertEqual(cost, min_cost_flow.min_cost(instance), f"{nodes} nodes")
+
+    def test_graph_kernels_find_what_is_true(self):
+        for kernel, small in graphs.KERNELS.items():
+            name = kernel.__name__
+            self.assertEqual(kernel(small), known_answers()[name])
+            for n in (12, 30, 250):
+                answer = tools.run(build("plain", name, "-O2"), n).stdout.strip()
+                self.assertEqual(answer, kernel(n), name)
+
+    def test_graph_kernels_with_any_number_of_threads(self):
+        for kernel in graphs.KERNELS:
+            name = kernel.__name__
+            for variant in ("plain", "traced"):
+                for threads in (1, 2, 3, 8):
+                    environment = tools.environment(OMP_NUM_THREADS=str(threads))
+                    answer = tools.run(build(variant, name, "-O2"), "small", env=environment).stdout.strip()
+                    self.assertEqual(answer, known_answers()[name], f"{name} {variant}, {threads} threads")
 
 
 def add_tests():

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::module::ModulePayload;
-use crate::table::{Operation, Segment, Table, TableError, TableLocation, TableType};
+use crate::table::{Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableType};
 use crate::{
     AllocationSite, AllocationSiteId, BlockAccess, CodeBlock, Function, FunctionId, Location, LocationId,
     MemberLayout, Module, ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
@@ -53,6 +54,7 @@ pub(crate) struct MergedTable {
     order: bool,
     blocks: Range<u32>,
     counter_count: Option<u32>,
+    derived: Arc<[Count]>,
 }
 
 impl MergedTable {
@@ -197,6 +199,7 @@ impl Merger {
             symbols: first_symbol..self.program.symbols.len() as u32,
             blocks: table.blocks.clone(),
             counter_count: table.counter_count,
+            derived: table.derived.clone(),
             counters: payload.and_then(|payload| payload.counters),
             process,
         });
@@ -265,7 +268,7 @@ impl Merger {
         });
         let counter_count = table.blocks.as_ref().map(|blocks| blocks.counter_count);
         let first_block = program.blocks.len() as u32;
-        let blocks = table.blocks.map_or(Vec::new(), |blocks| blocks.blocks);
+        let TableBlocks { blocks, derived, .. } = table.blocks.unwrap_or_default();
         program.blocks.extend(blocks.into_iter().map(|block| {
             CodeBlock {
                 function: function(block.function),
@@ -306,6 +309,7 @@ impl Merger {
             order: table.order,
             blocks: first_block..program.blocks.len() as u32,
             counter_count,
+            derived: derived.into(),
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1

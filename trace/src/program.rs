@@ -1,7 +1,7 @@
 //! What the records of a trace mean: functions, sites, variables and places of all its modules, merged.
 
 use crate::interner::Interner;
-use crate::table::TableError;
+use crate::table::{Count, TableError};
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 use crate::{CodeBlock, ImageCounters};
 
@@ -57,6 +57,8 @@ pub struct Module {
     pub blocks: std::ops::Range<u32>,
     /// Number of its counters, if it counts instead of recording.
     pub counter_count: Option<u32>,
+    /// Its variables behind the counters.
+    pub derived: std::sync::Arc<[Count]>,
     /// Where they stand; none if it doesn't count, or was read from a program's file.
     pub counters: Option<ImageCounters>,
     /// Number of the process that loaded it; 0 if read from a program's file.

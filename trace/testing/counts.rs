@@ -19,6 +19,7 @@ pub fn table() -> Table {
         segments: Vec::new(),
         blocks: Some(TableBlocks {
             counter_count: 2,
+            derived: Vec::new(),
             blocks: vec![loads(), fills()],
         }),
         ..golden

@@ -47,11 +47,11 @@ fn what_a_table_refers_to_must_exist() {
     let executions = |table: &mut Table, count| blocks(table).blocks[0].executions = count;
     refused(
         |table| executions(table, Count::of(2)),
-        "counter 2, where there are 2",
+        "derived variable 0, of which there are 0",
     );
     refused(
         |table| blocks(table).counter_count = 1,
-        "counter 1, where there are 1",
+        "derived variable 0, of which there are 0",
     );
     refused(|table| blocks(table).blocks[0].function = 1, "function 1");
     refused(|table| blocks(table).blocks[0].location = 3, "location 3");
@@ -63,7 +63,7 @@ fn what_a_table_refers_to_must_exist() {
     };
     refused(
         |table| blocks(table).blocks[0].accesses[0].amount = counted.clone(),
-        "counter 9",
+        "derived variable 7",
     );
     let segment = |table: &mut Table| {
         table.functions[0].segment_count = 1;

@@ -156,9 +156,9 @@ fn read_counts(trace: &Trace) {
         for node in trace.read_nodes(thread).0 {
             for id in trace.counting_modules(node.process, node.image) {
                 let module = program.module(id);
-                let counters = module.counters_of(&node.counters);
+                let counters = module.variables_of(&node.counters);
                 let blocks = &program.blocks[module.blocks.start as usize..module.blocks.end as usize];
-                let sums = blocks.iter().map(|block| block.executions.value(counters));
+                let sums = blocks.iter().map(|block| block.executions.value(&counters));
                 sums.fold(0, u64::wrapping_add);
             }
         }

@@ -8,6 +8,7 @@ use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
+use trackway_trace::table::Variables;
 use trackway_trace::table::{encode_svarint, encode_varint, Amount, Table};
 use trackway_trace::{
     ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace,
@@ -237,7 +238,7 @@ fn node_payload(vector: &Vector) -> Vec<u8> {
     payload
 }
 
-fn text_of_block(block: &CodeBlock, sites: &[Site], counters: &[u64]) -> String {
+fn text_of_block(block: &CodeBlock, sites: &[Site], counters: &Variables) -> String {
     let executions = block.executions.value(counters);
     let accesses = block.accesses.iter().map(|access| {
         let (site, size) = (access.site.0, u64::from(sites[access.site.index()].size));
@@ -278,10 +279,10 @@ fn counts() {
         .counting_module(0, 1, &table("counts-table"), place)
         .open();
     let program = trace.program();
-    let counters = program.modules[0].counters_of(&counts.counters);
+    let counters = program.modules[0].variables_of(&counts.counters);
     let blocks = program.blocks.iter();
     let blocks: Vec<String> = blocks
-        .map(|block| text_of_block(block, &program.sites, counters))
+        .map(|block| text_of_block(block, &program.sites, &counters))
         .collect();
     let lines = vector.lines.iter().filter(|line| line.0 == "block");
     assert_eq!(blocks, lines.map(|line| line.1).collect::<Vec<_>>());

@@ -1,5 +1,6 @@
 // An interpreter for a register bytecode and three programs in it: the n-th Fibonacci number by recursion, a sieve in a
 // table's array part, and a histogram in a table's hash part, the last two up to n^4.
+#include "../region.h"
 #include "../size.h"
 #include "machine.h"
 
@@ -74,7 +75,10 @@ static const struct function functions[] = {
 };
 
 static struct value call(int entry, size_t argument) {
-    return run(functions, entry, (struct value){.type = INTEGER, .as.integer = (int64_t)argument});
+    TRACKWAY_REGION_BEGIN("run");
+    struct value result = run(functions, entry, (struct value){.type = INTEGER, .as.integer = (int64_t)argument});
+    TRACKWAY_REGION_END("run");
+    return result;
 }
 
 int main(int argc, char **argv) {

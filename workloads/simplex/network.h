@@ -2,6 +2,8 @@
 #ifndef WORKLOADS_SIMPLEX_NETWORK_H
 #define WORKLOADS_SIMPLEX_NETWORK_H
 
+#include "../region.h"
+
 #include <stddef.h>
 
 typedef long cost_t;

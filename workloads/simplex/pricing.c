@@ -36,11 +36,12 @@ static struct arc *best_of_group(const struct network *net, size_t group) {
 }
 
 struct arc *price_next_group(struct network *net) {
-    for (size_t tried = 0; tried < group_count; tried++) {
-        struct arc *best = best_of_group(net, next_group);
+    struct arc *best = NULL;
+    TRACKWAY_REGION_BEGIN("pricing");
+    for (size_t tried = 0; tried < group_count && !best; tried++) {
+        best = best_of_group(net, next_group);
         next_group = next_group + 1 == group_count ? 0 : next_group + 1;
-        if (best)
-            return best;
     }
-    return NULL;
+    TRACKWAY_REGION_END("pricing");
+    return best;
 }

@@ -76,6 +76,9 @@ fn clang_arguments(
         // Else clang leaves out classes that it expects in the debug information of another file.
         own.push("-fstandalone-debug".into());
     }
+    if invocation.preprocesses {
+        own.push("-D__TRACKWAY__".into());
+    }
     if let Some(folder) = installation.include_folder().filter(|_| invocation.preprocesses) {
         own.push("-idirafter".into());
         own.push(folder.into());
@@ -186,8 +189,9 @@ mod tests {
 
     const COMPILE: &str =
         "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -fstandalone-debug \
-                           -idirafter /T/include --end-no-unused-arguments";
-    const INCLUDE: &str = "--start-no-unused-arguments -idirafter /T/include --end-no-unused-arguments";
+                           -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
+    const INCLUDE: &str =
+        "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";
     const EXPORT: &str = "-Wl,--export-dynamic-symbol=__trackway_*";
 

@@ -12,6 +12,10 @@ pub const ENVIRONMENT_VARIABLE: &str = "TRACKWAY_CC_OPTIONS";
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub oracle: bool,
+    /// Count accesses instead of recording them.
+    pub count: bool,
+    /// Functions that are regions of interest.
+    pub regions: Vec<Vec<u8>>,
     pub calls: Option<bool>,
     /// Whether to record what gives threads an order.
     pub order: Option<bool>,
@@ -71,7 +75,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
+                     known: --oracle --count --region= --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
                 )));
             }
         }
@@ -84,6 +88,10 @@ impl Options {
         let value = |name: &[u8]| bytes.strip_prefix(name);
         if bytes == b"--oracle" {
             self.oracle = true;
+        } else if bytes == b"--count" {
+            self.count = true;
+        } else if let Some(glob) = value(b"--region=") {
+            self.regions.push(function_glob(glob)?);
         } else if let Some(calls) = value(b"--calls=") {
             self.calls = Some(parse_switch("--calls", calls)?);
         } else if let Some(order) = value(b"--order=") {
@@ -112,6 +120,10 @@ impl Options {
         if self.oracle {
             pairs.push(b"oracle=1".to_vec());
         }
+        if self.count {
+            pairs.push(b"count=1".to_vec());
+        }
+        pairs.extend(patterns("region=", &self.regions));
         if let Some(calls) = self.calls {
             pairs.push(format!("calls={}", u8::from(calls)).into_bytes());
         }
@@ -129,11 +141,22 @@ impl Options {
         };
         pairs.extend(lists("ignorelist=", &self.ignore_lists));
         pairs.extend(lists("allocators=", &self.allocators));
-        pairs.extend(self.values.iter().map(|pattern| {
-            let colons_apart: Vec<&[u8]> = pattern.split(|byte| *byte == b':').collect();
-            [b"values=".as_slice(), &colons_apart.join(b"\\:".as_slice())].concat()
-        }));
+        pairs.extend(patterns("values=", &self.values));
         OsString::from_vec(pairs.join(&b':'))
+    }
+}
+
+fn patterns<'a>(key: &'a str, patterns: &'a [Vec<u8>]) -> impl Iterator<Item = Vec<u8>> + 'a {
+    patterns.iter().map(move |pattern| {
+        let colons_apart: Vec<&[u8]> = pattern.split(|byte| *byte == b':').collect();
+        [key.as_bytes(), &colons_apart.join(b"\\:".as_slice())].concat()
+    })
+}
+
+fn function_glob(glob: &[u8]) -> Result<Vec<u8>, Failure> {
+    match glob {
+        b"" => Err(unknown_value("--region", glob, "a function's name, or a glob")),
+        _ => Ok(glob.to_vec()),
     }
 }
 
@@ -265,12 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn regions_are_globs_of_functions() {
+        let (options, _) = read(None, &["--count", "--region=ns::f*", "--region=main"]).unwrap();
+        assert_eq!(options.for_pass(), r"count=1:region=ns\:\:f*:region=main");
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (environment, argument, part) in [
             (None, "--calls=2", "0 or 1"),
             (None, "--order=yes", "0 or 1"),
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
+            (None, "--region=", "glob"),
             (None, "--values=arc.ident", "field:TYPE.FIELD"),
             (None, "--values=type:", "field:TYPE.FIELD"),
             (Some("--fast"), "a.c", "--fast"),

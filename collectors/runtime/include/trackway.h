@@ -9,4 +9,48 @@
 #define TRACKWAY_IGNORE
 #endif
 
+#if defined(__TRACKWAY__) && defined(__clang__)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void __trackway_begin_region(const char *) __attribute__((nothrow));
+void __trackway_end_region(const char *) __attribute__((nothrow));
+void __trackway_begin_scope(const char *) __attribute__((nothrow));
+void __trackway_end_scope(const char *) __attribute__((nothrow));
+#ifdef __cplusplus
+}
+#endif
+
+// A region of interest, by the same name from place to place: a string literal. What lies between counts for it, and
+// what is called from there. A region that was begun in a function ends with it at the latest, and where a way joins
+// one on which it isn't begun: so break, return, exceptions and longjmp end it.
+#define TRACKWAY_REGION_BEGIN(name) __trackway_begin_region(name)
+#define TRACKWAY_REGION_END(name) __trackway_end_region(name)
+
+// Before a function's definition: all of it is a region of its name.
+#define TRACKWAY_REGION_FUNCTION __attribute__((annotate("trackway.region")))
+
+#ifdef __cplusplus
+// From here to the end of the scope.
+#define TRACKWAY_REGION(name) TRACKWAY_REGION_GUARD_(name, __COUNTER__)
+#define TRACKWAY_REGION_GUARD_(name, number) TRACKWAY_REGION_GUARD_NUMBERED_(name, number)
+#define TRACKWAY_REGION_GUARD_NUMBERED_(name, number)                                                                  \
+    struct trackway_guard_type_##number {                                                                              \
+        trackway_guard_type_##number() { __trackway_begin_scope(name); }                                               \
+        ~trackway_guard_type_##number() { __trackway_end_scope(name); }                                                \
+    } trackway_guard_##number
+#endif
+
+#else
+
+#define TRACKWAY_REGION_BEGIN(name) ((void)0)
+#define TRACKWAY_REGION_END(name) ((void)0)
+#define TRACKWAY_REGION_FUNCTION
+#ifdef __cplusplus
+#define TRACKWAY_REGION(name) ((void)0)
+#endif
+
+#endif
+
 #endif

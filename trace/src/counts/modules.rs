@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::table::Variables;
 use crate::{Module, ModuleId, ProcessEvent, Trace};
 
 impl Module {
@@ -16,6 +17,12 @@ impl Module {
         let range = self.counter_range().unwrap_or(0..0);
         let index = |position: u64| usize::try_from(position).map_or(node.len(), |at| at.min(node.len()));
         &node[index(range.start)..index(range.end)]
+    }
+
+    /// What its sums are made of, by the counters of a node: its counters, and what is derived from them.
+    pub fn variables_of<'n>(&self, node: &'n [u64]) -> Variables<'n> {
+        let count = self.counter_count.unwrap_or(0);
+        Variables::new(self.counters_of(node), count, &self.derived)
     }
 }
 

@@ -5,6 +5,8 @@
 pub struct TableBlocks {
     /// Counters of the module.
     pub counter_count: u32,
+    /// Variables behind the counters: what follows from them and from earlier ones.
+    pub derived: Vec<Count>,
     pub blocks: Vec<TableBlock>,
 }
 
@@ -50,17 +52,48 @@ pub enum Amount {
     Counted { accesses: Count, bytes: Count },
 }
 
-/// A sum of counters.
+/// A sum of variables: a module's counters, and behind them what is derived from these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub terms: Box<[Term]>,
 }
 
-/// A counter of the module, times a factor.
+/// A variable of the module, times a factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term {
-    pub counter: u32,
+    pub variable: u32,
     pub factor: i64,
+}
+
+/// What the variables of a module are.
+#[derive(Clone, Debug, Default)]
+pub struct Variables<'n> {
+    counters: &'n [u64],
+    counter_count: u32,
+    derived: Vec<u64>,
+}
+
+impl<'n> Variables<'n> {
+    /// By the module's counters, of which those behind the given ones are 0.
+    pub fn new(counters: &'n [u64], counter_count: u32, derived: &[Count]) -> Self {
+        let mut variables = Variables {
+            counters,
+            counter_count,
+            derived: Vec::with_capacity(derived.len()),
+        };
+        for sum in derived {
+            variables.derived.push(sum.value(&variables));
+        }
+        variables
+    }
+
+    fn get(&self, variable: u32) -> u64 {
+        let (values, index) = match variable.checked_sub(self.counter_count) {
+            None => (self.counters, variable),
+            Some(derived) => (&self.derived[..], derived),
+        };
+        values.get(index as usize).copied().unwrap_or(0)
+    }
 }
 
 impl InstructionMix {
@@ -94,24 +127,23 @@ impl InstructionMix {
 }
 
 impl Count {
-    /// One counter as it is.
-    pub fn of(counter: u32) -> Self {
-        Count::sum(&[(counter, 1)])
+    /// One variable as it is.
+    pub fn of(variable: u32) -> Self {
+        Count::sum(&[(variable, 1)])
     }
 
-    /// Counters and their factors.
+    /// Variables and their factors.
     pub fn sum(terms: &[(u32, i64)]) -> Self {
-        let term = |&(counter, factor)| Term { counter, factor };
+        let term = |&(variable, factor)| Term { variable, factor };
         Count {
             terms: terms.iter().map(term).collect(),
         }
     }
 
-    /// Its value modulo 2^64, given the module's counters; those that are missing are 0.
-    pub fn value(&self, counters: &[u64]) -> u64 {
+    /// Its value modulo 2^64, given the module's variables; those that are missing are 0.
+    pub fn value(&self, variables: &Variables) -> u64 {
         self.terms.iter().fold(0, |sum: u64, term| {
-            let counter = counters.get(term.counter as usize).copied().unwrap_or(0);
-            sum.wrapping_add(counter.wrapping_mul(term.factor as u64))
+            sum.wrapping_add(variables.get(term.variable).wrapping_mul(term.factor as u64))
         })
     }
 }
@@ -123,9 +155,18 @@ mod tests {
     #[test]
     fn sums_are_modulo_2_to_the_64() {
         let count = Count::sum(&[(0, 1), (2, -2), (9, 5)]);
-        assert_eq!(count.value(&[10, 0, 3]), 4);
-        assert_eq!(count.value(&[5, 0, 3]), u64::MAX);
-        assert_eq!(Count::default().value(&[1]), 0);
-        assert_eq!(Count::of(1).value(&[1]), 0);
+        let value = |count: &Count, counters: &[u64]| count.value(&Variables::new(counters, 10, &[]));
+        assert_eq!(value(&count, &[10, 0, 3]), 4);
+        assert_eq!(value(&count, &[5, 0, 3]), u64::MAX);
+        assert_eq!(value(&Count::default(), &[1]), 0);
+        assert_eq!(value(&Count::of(1), &[1]), 0);
+    }
+
+    #[test]
+    fn derived_variables_build_on_earlier_ones() {
+        let derived = [Count::sum(&[(0, 1), (1, 1)]), Count::sum(&[(2, 2), (0, -1)])];
+        let variables = Variables::new(&[3], 2, &derived);
+        let values: Vec<u64> = (0..5).map(|variable| variables.get(variable)).collect();
+        assert_eq!(values, [3, 0, 3, 3, 0]);
     }
 }

@@ -39,7 +39,10 @@ impl Table {
     }
 
     fn body(&self) -> Vec<u8> {
-        let mut encoder = Encoder { out: Vec::new() };
+        let mut encoder = Encoder {
+            out: Vec::new(),
+            counter_count: 0,
+        };
         encoder.list(&self.strings, Encoder::text);
         encoder.numbers(&[self.source_file, self.producer]);
         encoder.list(&self.symbols, Encoder::symbol);
@@ -51,6 +54,8 @@ impl Table {
         encoder.list(&self.types, Encoder::structure);
         if let Some(counted) = &self.blocks {
             encoder.numbers(&[counted.counter_count]);
+            encoder.counter_count = counted.counter_count;
+            encoder.list(&counted.derived, |encoder, sum| encoder.count(sum));
             encoder.list(&counted.blocks, Encoder::block);
         }
         encoder.out
@@ -59,6 +64,7 @@ impl Table {
 
 struct Encoder {
     out: Vec<u8>,
+    counter_count: u32,
 }
 
 impl Encoder {
@@ -168,7 +174,11 @@ impl Encoder {
 
     fn count(&mut self, count: &Count) {
         self.list(&count.terms, |encoder, term| {
-            encoder.numbers(&[term.counter]);
+            let code = match term.variable.checked_sub(encoder.counter_count) {
+                None => u64::from(term.variable) * 2,
+                Some(derived) => u64::from(derived) * 2 + 1,
+            };
+            encoder.varint(code);
             encode_svarint(term.factor, &mut encoder.out);
         });
     }

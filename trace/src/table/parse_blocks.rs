@@ -5,42 +5,79 @@ use super::*;
 
 type Result<T> = std::result::Result<T, TableError>;
 
+/// The variables that a sum may name.
+#[derive(Clone, Copy)]
+struct Variables {
+    counters: u32,
+    derived: u32,
+}
+
 impl Parser<'_> {
     pub(super) fn blocks(&mut self) -> Result<TableBlocks> {
         if !self.table.segments.is_empty() {
             return self.cursor.error("a module that counts has segments");
         }
         let counter_count = self.cursor.number("number of counters")?;
+        let mut variables = Variables {
+            counters: counter_count,
+            derived: 0,
+        };
+        let count = self.cursor.count(1, "derived variables")?;
+        let mut derived = Vec::new();
+        for _ in 0..count {
+            derived.push(self.sum(variables)?);
+            variables.derived += 1;
+        }
         let count = self.cursor.count(13, "blocks")?;
-        let blocks = (0..count).map(|_| self.code_block(counter_count));
+        let blocks = (0..count).map(|_| self.code_block(variables));
         Ok(TableBlocks {
             counter_count,
             blocks: blocks.collect::<Result<_>>()?,
+            derived,
         })
     }
 
-    fn code_block(&mut self, counters: u32) -> Result<TableBlock> {
+    fn code_block(&mut self, variables: Variables) -> Result<TableBlock> {
         Ok(TableBlock {
             function: self.function_index()?,
             location: self.location()?,
-            executions: self.sum(counters)?,
+            executions: self.sum(variables)?,
             mix: self.mix()?,
-            accesses: self.accesses(counters)?,
+            accesses: self.accesses(variables)?,
             calls: self.list(1, "calls", Self::string)?,
         })
     }
 
-    fn sum(&mut self, counters: u32) -> Result<Count> {
+    fn sum(&mut self, variables: Variables) -> Result<Count> {
         let count = self.cursor.count(2, "terms")?;
         let terms = (0..count).map(|_| {
             Ok(CountTerm {
-                counter: self.cursor.below(counters as usize, "counter")?,
+                variable: self.variable(variables)?,
                 factor: self.cursor.svarint("factor")?,
             })
         });
         Ok(Count {
             terms: terms.collect::<Result<_>>()?,
         })
+    }
+
+    fn variable(&mut self, variables: Variables) -> Result<u32> {
+        let code = self.cursor.varint("variable")?;
+        let (index, limit, what, first) = match code & 1 {
+            0 => (code >> 1, variables.counters, "counter", 0),
+            _ => (
+                code >> 1,
+                variables.derived,
+                "derived variable",
+                variables.counters,
+            ),
+        };
+        if index >= u64::from(limit) {
+            return self
+                .cursor
+                .error(format!("{what} {index}, of which there are {limit}"));
+        }
+        Ok(first + index as u32)
     }
 
     fn mix(&mut self) -> Result<InstructionMix> {
@@ -51,18 +88,18 @@ impl Parser<'_> {
         Ok(InstructionMix::from_array(counts))
     }
 
-    fn accesses(&mut self, counters: u32) -> Result<Vec<TableAccess>> {
+    fn accesses(&mut self, variables: Variables) -> Result<Vec<TableAccess>> {
         let count = self.cursor.count(2, "accesses")?;
-        (0..count).map(|_| self.access(counters)).collect()
+        (0..count).map(|_| self.access(variables)).collect()
     }
 
-    fn access(&mut self, counters: u32) -> Result<TableAccess> {
+    fn access(&mut self, variables: Variables) -> Result<TableAccess> {
         let site = self.cursor.below(self.table.sites.len(), "site")?;
         let amount = match self.cursor.u8("form of an access")? {
             0 => Amount::PerExecution,
             1 => Amount::Counted {
-                accesses: self.sum(counters)?,
-                bytes: self.sum(counters)?,
+                accesses: self.sum(variables)?,
+                bytes: self.sum(variables)?,
             },
             form => return self.cursor.error(format!("unknown form of an access {form}")),
         };

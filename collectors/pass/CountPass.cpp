@@ -1,0 +1,171 @@
+#include "CountPass.h"
+
+#include "Accesses.h"
+#include "Attribution.h"
+#include "CountedFunction.h"
+#include "Dispatch.h"
+#include "Filter.h"
+#include "LlvmVersion.h"
+#include "ModuleDescriptor.h"
+#include "ModuleTable.h"
+#include "Preparation.h"
+#include "Regions.h"
+#include "Returning.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+// enum trackway_counting_state of abi.h
+constexpr uint64_t NotBegun = 0, CountsNow = 3;
+
+bool hasMarks(const Function &F, function_ref<bool(const CallBase &)> IsMark) {
+    return any_of(instructions(F), [&](const Instruction &I) {
+        auto *Call = dyn_cast<CallBase>(&I);
+        return Call && IsMark(*Call);
+    });
+}
+
+class ModuleCounter {
+  public:
+    ModuleCounter(Module &M, const Filter &Filters)
+        : M(M), Filters(Filters), Names(M), Calls(M), Table(M, Names, ModuleTable::Counts) {}
+
+    bool run() {
+        std::vector<Function *> Functions = instrumentedFunctions(M);
+        if (Functions.empty())
+            return false;
+        bool HasRegions = hasRegions(M);
+        findEntering(Functions);
+        Symbols = CountingSymbols::declare(M);
+        for (Function *F : Functions)
+            count(*F);
+        for (auto *Kept : {&Entering, &Others})
+            Kept->finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                choose(From, Instrumented, Plain, Kept == &Entering);
+            });
+        ModuleContent Content{Table.serialize(), Table.symbols()};
+        Content.Counters = std::max<uint64_t>(Table.counterCount(), 1);
+        Content.HasRegions = HasRegions;
+        embedModule(*Symbols.Descriptor, Content);
+        removeLabels(M);
+        return true;
+    }
+
+  private:
+    // Functions that enter regions, or in the middle of which one is entered by a guard's constructor or left by
+    // longjmp.
+    void findEntering(const std::vector<Function *> &Functions) {
+        DenseSet<const Function *> Guards;
+        for (Function *F : Functions)
+            if (hasMarks(*F, isScopeMark))
+                Guards.insert(F);
+        for (Function *F : Functions)
+            if (hasMarks(*F, [&](const CallBase &Call) {
+                    return isRegionMark(Call) || isScopeMark(Call) || Call.hasFnAttr(Attribute::ReturnsTwice) ||
+                           Guards.contains(Call.getCalledFunction());
+                }))
+                EnterRegions.insert(F);
+    }
+
+    void count(Function &F) {
+        FunctionRecord R;
+        R.F = &F;
+        R.LinkageName = F.getName().str();
+        FunctionAccesses Selected = selectAccesses(F);
+        R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
+        R.Covered.Unrecordable = Selected.Unrecordable;
+        if (Filters.skipsFunction(F) || !canInstrument(F)) {
+            (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
+            return Table.addFunction(R);
+        }
+        for (const Access &A : Selected.Recordable) {
+            AccessName Name = Names.name(*A.Where, A.Pointer, A.Size, A.Part);
+            if (Filters.skipsAccess(*A.Where, Name))
+                ++R.Covered.Filtered;
+            else
+                R.Accesses.push_back({A, std::move(Name)});
+        }
+        R.Covered.Recorded = R.Accesses.size();
+        if (EnterRegions.contains(&F))
+            removeMarks(Entering.keepPlain(F));
+        else
+            Others.keepPlain(F);
+        forgetMemoryEffectsOfCalls(F);
+        CountedFunction Counted = countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols);
+        Table.addFunction(R);
+        Table.addCounts(Counted);
+    }
+
+    // The plain copy of a function that enters regions runs only where nothing is counted at all.
+    static void removeMarks(Function &Plain) {
+        for (Instruction &I : make_early_inc_range(instructions(Plain)))
+            if (auto *Call = dyn_cast<CallInst>(&I); Call && (isRegionMark(*Call) || isScopeMark(*Call))) {
+                if (!Call->getType()->isVoidTy())
+                    Call->replaceAllUsesWith(ConstantInt::get(Call->getType(), 0));
+                Call->eraseFromParent();
+            }
+    }
+
+    // A thread counts from the first function on that is chosen so, if it was not begun.
+    void choose(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, bool EntersRegions) {
+        LLVMContext &C = M.getContext();
+        Function *F = From.getParent();
+        auto *Other = BasicBlock::Create(C, "other", F), *Begin = BasicBlock::Create(C, "begin", F);
+        IRBuilder<> B(&From);
+        Value *CountsFrom =
+            B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor,
+                                                           ModuleField::CountsFrom));
+        if (EntersRegions)
+            CountsFrom = B.CreateSub(CountsFrom, B.getInt64(1));
+        Value *State = loadState(B);
+        B.CreateCondBr(B.CreateICmpUGE(State, CountsFrom), &Instrumented, Other);
+
+        B.SetInsertPoint(Other);
+        Value *IsRegistered = B.CreateICmpULE(CountsFrom, B.getInt64(CountsNow));
+        Value *MustBegin = B.CreateAnd(IsRegistered, B.CreateICmpEQ(State, B.getInt64(NotBegun)));
+        B.CreateCondBr(MustBegin, Begin, &Plain, unlikely(C));
+
+        B.SetInsertPoint(Begin);
+        CallInst *Call = B.CreateCall(Symbols.Begin);
+        Call->setCallingConv(CallingConv::PreserveMost);
+        B.CreateCondBr(B.CreateICmpUGE(loadState(B), CountsFrom), &Instrumented, &Plain);
+    }
+
+    Value *loadState(IRBuilder<> &B) {
+        Value *Counting = B.CreateThreadLocalAddress(Symbols.Counting);
+        return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Counting->getValueType(), Counting, 1));
+    }
+
+    Module &M;
+    const Filter &Filters;
+    Namer Names;
+    Returning Calls;
+    ModuleTable Table;
+    CountingSymbols Symbols{};
+    DenseSet<const Function *> EnterRegions;
+    Dispatch Entering, Others;
+};
+
+} // namespace
+
+PreservedAnalyses CountPass::run(Module &M, ModuleAnalysisManager &) {
+    if (isEmbedded(M)) {
+        removeLabels(M);
+        return PreservedAnalyses::all();
+    }
+    auto Filters = Filter::read(O.IgnoreLists);
+    if (!Filters) {
+        M.getContext().emitError("trackway: " + toString(Filters.takeError()));
+        return PreservedAnalyses::all();
+    }
+    return ModuleCounter(M, *Filters).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace trackway

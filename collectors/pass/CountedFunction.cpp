@@ -1,0 +1,426 @@
+#include "CountedFunction.h"
+
+#include "LlvmVersion.h"
+#include "ModuleDescriptor.h"
+#include "Preparation.h"
+#include "Regions.h"
+#include "TripCounts.h"
+
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+// Counters that a loop keeps in registers, and ways out of it where they are added up.
+static constexpr unsigned MostInRegisters = 4, MostWaysOut = 4;
+// A loop of fewer iterations isn't worth that.
+static constexpr double FewIterations = 4;
+
+CountingSymbols CountingSymbols::declare(Module &M) {
+    LLVMContext &C = M.getContext();
+    auto *I64 = Type::getInt64Ty(C);
+    CountingSymbols S;
+    S.Descriptor = declareModule(M);
+    S.Counting = new GlobalVariable(M, StructType::get(C, {I64, I64}), false, GlobalValue::ExternalLinkage, nullptr,
+                                    "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
+    S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
+    auto *Begin = cast<Function>(S.Begin.getCallee());
+    Begin->setCallingConv(CallingConv::PreserveMost);
+    Begin->setDoesNotThrow();
+    return S;
+}
+
+namespace {
+
+bool changesCounters(const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return Call && (isRegionMark(*Call) || isScopeMark(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice));
+}
+
+// The child of a fork counts elsewhere.
+bool mayFork(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    return Callee &&
+           is_contained({"fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty"}, Callee->getName());
+}
+
+// An addition to a counter.
+struct Addition {
+    uint32_t Counter;
+    Instruction *Before;
+    Value *Amount; // 64 bits
+    Loop *InRegisterOf = nullptr;
+    double Cost = 0;
+};
+
+class Counter {
+  public:
+    Counter(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter, const Returning &Calls,
+            const CountingSymbols &Symbols)
+        : F(F), C(F.getContext()), Accesses(Accesses), FirstCounter(FirstCounter), Calls(Calls), Symbols(Symbols) {}
+
+    CountedFunction run() {
+        prepare();
+        DominatorTree DT(F);
+        LoopInfo LI(DT);
+        for (Loop *L : LI.getLoopsInPreorder())
+            if (!L->getLoopPreheader())
+                InsertPreheaderForLoop(L, &DT, &LI, nullptr, false);
+        for (Loop *L : LI.getLoopsInPreorder())
+            if (isCallFree(*L) && !L->hasDedicatedExits())
+                formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
+        for (Loop *L : LI.getLoopsInPreorder())
+            if (isQuiet(*L))
+                Quiet.insert(L);
+        // Found before counting code stands between the program's.
+        std::vector<CountedBlock> Blocks = describeBlocks();
+        TripCounts Trips(F, DT, LI);
+        Flow Solved = solve(LI, Trips);
+        addDynamic(Blocks, Solved);
+        addEdges(Solved, DT, LI, Trips);
+        chooseRegisters(LI);
+        insert(DT);
+        CountedFunction Result;
+        Result.Counters = NextCounter;
+        Result.Derived = std::move(Solved.Derived);
+        for (CountedBlock &B : Blocks)
+            Result.Blocks.push_back(std::move(B));
+        return Result;
+    }
+
+  private:
+    // ---- Preparation ----
+
+    bool mayNotContinue(const Instruction &I) const {
+        auto *Call = dyn_cast<CallBase>(&I);
+        return Call && Calls.mayNotReturn(*Call);
+    }
+
+    bool breaksFlow(const Instruction &I) const { return changesCounters(I) || mayNotContinue(I); }
+
+    // Breaks of the flow come to the ends of their blocks.
+    void prepare() {
+        gatherAllocas(F);
+        SmallVector<CallInst *, 1> Twice;
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->hasFnAttr(Attribute::ReturnsTwice))
+                Twice.push_back(Call);
+        for (CallInst *Call : Twice)
+            leaveRegionsBehind(*Call);
+        SmallVector<Instruction *, 16> Splits;
+        for (Instruction &I : instructions(F)) {
+            if (I.isTerminator() || !breaksFlow(I))
+                continue;
+            auto *Call = cast<CallBase>(&I);
+            Instruction *Next = I.getNextNonDebugInstruction();
+            bool MustSplit = changesCounters(I) || !Next->isTerminator();
+            if (MustSplit && !Call->isMustTailCall())
+                Splits.push_back(I.getNextNode());
+        }
+        for (Instruction *I : Splits)
+            SplitBlock(I->getParent(), I);
+    }
+
+    // ---- What is counted ----
+
+    std::vector<CountedBlock> describeBlocks() {
+        std::vector<CountedBlock> Blocks;
+        DenseMap<const BasicBlock *, uint32_t> Index;
+        for (BasicBlock &BB : F) {
+            Index[&BB] = Blocks.size();
+            Blocks.push_back({firstWithLine(BB), {}, instructionMix(BB), {}, callees(BB)});
+            InOrder.push_back(&BB);
+        }
+        for (uint32_t I = 0; I < Accesses.size(); ++I)
+            Blocks[Index.lookup(Accesses[I].A.Where->getParent())].Accesses.push_back(
+                {I, isDynamic(Accesses[I].A), {}, {}});
+        return Blocks;
+    }
+
+    static const Instruction *firstWithLine(const BasicBlock &BB) {
+        for (const Instruction &I : BB)
+            if (I.getDebugLoc() && I.getDebugLoc().getLine() != 0 && !isa<DbgInfoIntrinsic>(I))
+                return &I;
+        return nullptr;
+    }
+
+    static std::vector<std::string> callees(const BasicBlock &BB) {
+        std::vector<std::string> Names;
+        for (const Instruction &I : BB) {
+            auto *Call = dyn_cast<CallBase>(&I);
+            if (!Call || !endsUnit(I) || Call->isInlineAsm() || isRegionMark(*Call) || isScopeMark(*Call))
+                continue;
+            const Function *Callee = Call->getCalledFunction();
+            if (!Callee || Callee->isDeclaration())
+                Names.push_back(Callee ? Callee->getName().str() : "");
+        }
+        return Names;
+    }
+
+    static bool isDynamic(const Access &A) { return A.Form != AccessForm::Single; }
+
+    // ---- Flow ----
+
+    bool isCallFree(const Loop &L) const {
+        return none_of(L.blocks(), [](const BasicBlock *BB) {
+            return any_of(*BB, [](const Instruction &I) { return endsUnit(I) || changesCounters(I); });
+        });
+    }
+
+    // Whether an iteration that was begun goes on to its end.
+    bool isQuiet(const Loop &L) const {
+        return none_of(L.blocks(), [&](const BasicBlock *BB) {
+            return BB->isEHPad() || isa<UnreachableInst, InvokeInst, IndirectBrInst, CallBrInst>(BB->getTerminator()) ||
+                   any_of(*BB, [&](const Instruction &I) { return breaksFlow(I); });
+        });
+    }
+
+    std::optional<TripCounts::Sum> countedAhead(const BasicBlock &Latch, const BasicBlock &Head, const LoopInfo &LI,
+                                                TripCounts &Trips) {
+        Loop *L = LI.getLoopFor(&Head);
+        if (!L || L->getHeader() != &Head || L->getLoopLatch() != &Latch)
+            return std::nullopt;
+        return Trips.timesBackInAll(*L, [&](const Loop &Given) { return Quiet.contains(&Given); });
+    }
+
+    Flow solve(const LoopInfo &LI, TripCounts &Trips) {
+        auto Ahead = [&](const BasicBlock &Latch, const BasicBlock &Head) -> const BasicBlock * {
+            auto Sum = countedAhead(Latch, Head, LI, Trips);
+            return Sum ? Sum->Outermost->getLoopPreheader() : nullptr;
+        };
+        std::vector<FlowEdge> Edges =
+            flowEdges(F, LI, {[&](const Instruction &I) { return mayNotContinue(I); }, changesCounters, Ahead});
+        Flow Solved = solveFlow(F, std::move(Edges));
+        NextCounter = Solved.Counted.size();
+        return Solved;
+    }
+
+    // ---- Additions ----
+
+    void addEdges(const Flow &Solved, DominatorTree &DT, LoopInfo &LI, TripCounts &Trips) {
+        // Multiplied out before blocks are split.
+        std::vector<std::optional<TripCounts::Sum>> Sums;
+        for (uint32_t Edge : Solved.Counted) {
+            const FlowEdge &E = Solved.Edges[Edge];
+            Sums.push_back(E.From && E.To ? countedAhead(*E.From, *E.To, LI, Trips) : std::nullopt);
+        }
+        std::vector<Addition> Ahead;
+        for (uint32_t I = 0; I < Sums.size(); ++I)
+            if (Sums[I])
+                Ahead.push_back({I, Sums[I]->Outermost->getLoopPreheader()->getTerminator(), Trips.expand(*Sums[I])});
+        for (uint32_t I = 0; I < Sums.size(); ++I)
+            if (!Sums[I]) {
+                const FlowEdge &E = Solved.Edges[Solved.Counted[I]];
+                Additions.push_back({I, placeOf(E, DT, LI), one(), nullptr, E.Cost});
+            }
+        Additions.insert(Additions.end(), Ahead.begin(), Ahead.end());
+    }
+
+    // The instruction before which the edge can be counted.
+    Instruction *placeOf(const FlowEdge &E, DominatorTree &DT, LoopInfo &LI) {
+        if (!E.To)
+            return endOf(*E.From);
+        if (!E.From || E.To->getUniquePredecessor())
+            return startOf(*E.To);
+        if (E.From->getUniqueSuccessor())
+            return E.From->getTerminator();
+        return SplitBlockPredecessors(E.To, {E.From}, ".counted", &DT, &LI)->getTerminator();
+    }
+
+    static Instruction *startOf(BasicBlock &BB) {
+        BasicBlock::iterator At = BB.getFirstInsertionPt();
+        while (isa<AllocaInst>(&*At))
+            ++At;
+        return &*At;
+    }
+
+    // Before what changes the counters, and before a call that must stand at the end.
+    static Instruction *endOf(BasicBlock &BB) {
+        if (CallInst *Tail = BB.getTerminatingMustTailCall())
+            return Tail;
+        Instruction *Terminator = BB.getTerminator();
+        Instruction *Last = Terminator->getPrevNonDebugInstruction();
+        return Last && changesCounters(*Last) ? Last : Terminator;
+    }
+
+    Value *one() const { return ConstantInt::get(Type::getInt64Ty(C), 1); }
+
+    uint32_t addCounter(Instruction &Before, Value *Amount) {
+        Additions.push_back({NextCounter, &Before, Amount});
+        return NextCounter++;
+    }
+
+    static CountSum sumOf(uint32_t Counter, int64_t Factor) { return {{{false, Counter}, Factor}}; }
+
+    static CountSum scaled(CountSum Sum, int64_t Factor) {
+        for (CountTerm &T : Sum)
+            T.Factor *= Factor;
+        return Sum;
+    }
+
+    void addDynamic(std::vector<CountedBlock> &Blocks, const Flow &Solved) {
+        for (uint32_t I = 0; I < Blocks.size(); ++I) {
+            CountedBlock &B = Blocks[I];
+            B.Executions = Solved.Executions.lookup(InOrder[I]);
+            for (CountedAccess &Counted : B.Accesses)
+                if (Counted.IsDynamic)
+                    count(Accesses[Counted.Index].A, B.Executions, Counted);
+        }
+    }
+
+    void count(const Access &A, const CountSum &Executions, CountedAccess &To) {
+        A.Form == AccessForm::Block ? countBlock(A, Executions, To) : countLanes(A, Executions, To);
+    }
+
+    // A block of no length is no access.
+    void countBlock(const Access &A, const CountSum &Executions, CountedAccess &To) {
+        if (auto *Length = dyn_cast<ConstantInt>(A.Length)) {
+            To.Accesses = scaled(Executions, !Length->isZero());
+            To.Bytes = scaled(Executions, Length->getSExtValue());
+            return;
+        }
+        // Both sides of a copy are as long.
+        auto &[Times, Bytes] = OfBlock[A.Where];
+        if (Times.empty()) {
+            IRBuilder<> B(A.Where);
+            Value *Length = B.CreateZExtOrTrunc(A.Length, B.getInt64Ty());
+            Value *Is = B.CreateZExt(B.CreateICmpNE(Length, B.getInt64(0)), B.getInt64Ty());
+            Bytes = sumOf(addCounter(*A.Where, Length), 1);
+            Times = sumOf(addCounter(*A.Where, Is), 1);
+        }
+        To.Accesses = Times;
+        To.Bytes = Bytes;
+    }
+
+    void countLanes(const Access &A, const CountSum &Executions, CountedAccess &To) {
+        if (auto *Mask = dyn_cast<Constant>(A.Mask); Mask && isKnown(*Mask, A.Lanes)) {
+            To.Accesses = scaled(Executions, activeLanes(*Mask, A.Lanes));
+        } else {
+            IRBuilder<> B(A.Where);
+            Value *Bits = B.CreateBitCast(A.Mask, B.getIntNTy(A.Lanes));
+            Value *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Bits);
+            To.Accesses = sumOf(addCounter(*A.Where, B.CreateZExtOrTrunc(Count, B.getInt64Ty())), 1);
+        }
+        To.Bytes = scaled(To.Accesses, A.Size);
+    }
+
+    static bool isKnown(Constant &Mask, unsigned Lanes) {
+        for (unsigned Lane = 0; Lane < Lanes; ++Lane)
+            if (!isa_and_nonnull<ConstantInt>(Mask.getAggregateElement(Lane)))
+                return false;
+        return true;
+    }
+
+    static int64_t activeLanes(Constant &Mask, unsigned Lanes) {
+        int64_t Count = 0;
+        for (unsigned Lane = 0; Lane < Lanes; ++Lane)
+            Count += Mask.getAggregateElement(Lane)->isOneValue();
+        return Count;
+    }
+
+    // ---- Code ----
+
+    // Counters of busy edges of a loop without calls stay in registers until the loop is left.
+    void chooseRegisters(LoopInfo &LI) {
+        BranchProbabilityInfo Likely(F, LI);
+        BlockFrequencyInfo Frequencies(F, Likely, LI);
+        llvm::stable_sort(Additions, [](const Addition &A, const Addition &B) { return A.Cost > B.Cost; });
+        DenseMap<const Loop *, unsigned> Taken;
+        for (Addition &A : Additions) {
+            Loop *L = LI.getLoopFor(A.Before->getParent());
+            if (!L || !isa<Constant>(A.Amount) || !isCallFree(*L) || !L->getLoopPreheader() || !L->hasDedicatedExits())
+                continue;
+            SmallVector<BasicBlock *, 4> Out;
+            L->getUniqueExitBlocks(Out);
+            double Iterations = frequencyOf(Frequencies, *L->getHeader()),
+                   Entries = frequencyOf(Frequencies, *L->getLoopPreheader());
+            bool IsBusy = Iterations >= FewIterations * Entries && A.Cost >= FewIterations * Entries;
+            bool HasRoom = Taken[L] < MostInRegisters && !Out.empty() && Out.size() <= MostWaysOut;
+            if (IsBusy && HasRoom && none_of(Out, [](BasicBlock *BB) { return BB->isEHPad(); })) {
+                ++Taken[L];
+                A.InRegisterOf = L;
+            }
+        }
+    }
+
+    void insert(DominatorTree &DT) {
+        IRBuilder<> Entry(startOf(F.getEntryBlock()));
+        auto *Base = new AllocaInst(Entry.getPtrTy(), 0, "trackway.counters", &*F.getEntryBlock().begin());
+        Variables.push_back(Base);
+        for (Addition &A : Additions)
+            A.InRegisterOf ? addInRegister(A, Base) : addInMemory(*A.Before, A.Counter, A.Amount, Base);
+        loadBase(*startOf(F.getEntryBlock()), Base);
+        SmallVector<Instruction *, 4> Changes;
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallInst>(&I); Call && (changesCounters(I) || mayFork(*Call)))
+                Changes.push_back(I.getNextNode());
+        for (Instruction *I : Changes)
+            loadBase(*I, Base);
+        DominatorTree Now(F);
+        PromoteMemToReg(Variables, Now);
+    }
+
+    void loadBase(Instruction &Before, AllocaInst *Base) {
+        IRBuilder<> B(&Before);
+        Value *Counting = B.CreateThreadLocalAddress(Symbols.Counting);
+        Value *Counters = B.CreateLoad(B.getInt64Ty(), Counting);
+        Value *Offset = B.CreateLoad(
+            B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor, CounterOffset));
+        B.CreateStore(B.CreateIntToPtr(B.CreateAdd(Counters, Offset), B.getPtrTy()), Base);
+    }
+
+    void addInMemory(Instruction &Before, uint32_t Counter, Value *Amount, AllocaInst *Base) {
+        IRBuilder<> B(&Before);
+        Value *Place =
+            B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), B.CreateLoad(B.getPtrTy(), Base), FirstCounter + Counter);
+        B.CreateStore(B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Place), Amount), Place);
+    }
+
+    void addInRegister(const Addition &A, AllocaInst *Base) {
+        auto *Own = new AllocaInst(Type::getInt64Ty(C), 0, "trackway.count", &*F.getEntryBlock().begin());
+        Variables.push_back(Own);
+        IRBuilder<> B(A.InRegisterOf->getLoopPreheader()->getTerminator());
+        B.CreateStore(B.getInt64(0), Own);
+        B.SetInsertPoint(A.Before);
+        B.CreateStore(B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Own), A.Amount), Own);
+        SmallVector<BasicBlock *, 4> Out;
+        A.InRegisterOf->getUniqueExitBlocks(Out);
+        for (BasicBlock *BB : Out) {
+            B.SetInsertPoint(startOf(*BB));
+            addInMemory(*B.GetInsertPoint(), A.Counter, B.CreateLoad(B.getInt64Ty(), Own), Base);
+        }
+    }
+
+    Function &F;
+    LLVMContext &C;
+    ArrayRef<NamedAccess> Accesses;
+    uint32_t FirstCounter;
+    const Returning &Calls;
+    const CountingSymbols &Symbols;
+    DenseSet<const Loop *> Quiet;
+    std::vector<const BasicBlock *> InOrder;
+    DenseMap<const Instruction *, std::pair<CountSum, CountSum>> OfBlock;
+    std::vector<Addition> Additions;
+    std::vector<AllocaInst *> Variables;
+    uint32_t NextCounter = 0;
+};
+
+} // namespace
+
+CountedFunction countFunction(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter,
+                              const Returning &Calls, const CountingSymbols &Symbols) {
+    return Counter(F, Accesses, FirstCounter, Calls, Symbols).run();
+}
+
+} // namespace trackway
