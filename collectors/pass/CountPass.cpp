@@ -22,9 +22,6 @@ namespace trackway {
 
 namespace {
 
-// enum trackway_counting_state of abi.h
-constexpr uint64_t NotBegun = 0, CountsNow = 3;
-
 bool hasMarks(const Function &F, function_ref<bool(const CallBase &)> IsMark) {
     return any_of(instructions(F), [&](const Instruction &I) {
         auto *Call = dyn_cast<CallBase>(&I);
@@ -98,7 +95,8 @@ class ModuleCounter {
         else
             Others.keepPlain(F);
         forgetMemoryEffectsOfCalls(F);
-        CountedFunction Counted = countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols);
+        CountedFunction Counted =
+            countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols, EnterRegions.contains(&F));
         Table.addFunction(R);
         Table.addCounts(Counted);
     }
@@ -124,7 +122,7 @@ class ModuleCounter {
                                                            ModuleField::CountsFrom));
         if (EntersRegions)
             CountsFrom = B.CreateSub(CountsFrom, B.getInt64(1));
-        Value *State = loadState(B);
+        Value *State = Symbols.state(B);
         B.CreateCondBr(B.CreateICmpUGE(State, CountsFrom), &Instrumented, Other);
 
         B.SetInsertPoint(Other);
@@ -135,12 +133,7 @@ class ModuleCounter {
         B.SetInsertPoint(Begin);
         CallInst *Call = B.CreateCall(Symbols.Begin);
         Call->setCallingConv(CallingConv::PreserveMost);
-        B.CreateCondBr(B.CreateICmpUGE(loadState(B), CountsFrom), &Instrumented, &Plain);
-    }
-
-    Value *loadState(IRBuilder<> &B) {
-        Value *Counting = B.CreateThreadLocalAddress(Symbols.Counting);
-        return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Counting->getValueType(), Counting, 1));
+        B.CreateCondBr(B.CreateICmpUGE(Symbols.state(B), CountsFrom), &Instrumented, &Plain);
     }
 
     Module &M;

@@ -5,11 +5,13 @@
 #include "Preparation.h"
 #include "Regions.h"
 #include "TripCounts.h"
+#include "TwoVersions.h"
 
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -32,8 +34,8 @@ CountingSymbols CountingSymbols::declare(Module &M) {
     auto *I64 = Type::getInt64Ty(C);
     CountingSymbols S;
     S.Descriptor = declareModule(M);
-    S.Counting = new GlobalVariable(M, StructType::get(C, {I64, I64}), false, GlobalValue::ExternalLinkage, nullptr,
-                                    "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
+    S.Counting = new GlobalVariable(M, StructType::get(C, {I64, I64, I64, I64}), false, GlobalValue::ExternalLinkage,
+                                    nullptr, "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
     S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
     auto *Begin = cast<Function>(S.Begin.getCallee());
     Begin->setCallingConv(CallingConv::PreserveMost);
@@ -41,11 +43,30 @@ CountingSymbols CountingSymbols::declare(Module &M) {
     return S;
 }
 
+Value *CountingSymbols::load(IRBuilder<> &B, unsigned Field) const {
+    Value *Here = B.CreateThreadLocalAddress(Counting);
+    return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Counting->getValueType(), Here, Field));
+}
+
+Value *CountingSymbols::counters(IRBuilder<> &B) const { return load(B, 0); }
+
+Value *CountingSymbols::state(IRBuilder<> &B) const { return load(B, 1); }
+
+Value *CountingSymbols::countsNow(IRBuilder<> &B) const { return B.CreateICmpEQ(state(B), B.getInt64(CountsNow)); }
+
+Value *CountingSymbols::openRegions(IRBuilder<> &B) const { return load(B, 2); }
+
+Value *CountingSymbols::countdown(IRBuilder<> &B, Value &Region) const {
+    Value *All = B.CreateIntToPtr(load(B, 3), B.getPtrTy());
+    Value *Index = B.CreateLoad(B.getInt64Ty(), B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), &Region, 1));
+    return B.CreateInBoundsGEP(B.getInt64Ty(), All, Index);
+}
+
 namespace {
 
 bool changesCounters(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    return Call && (isRegionMark(*Call) || isScopeMark(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice));
+    return Call && (changesState(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice));
 }
 
 // The child of a fork counts elsewhere.
@@ -67,11 +88,16 @@ struct Addition {
 class Counter {
   public:
     Counter(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter, const Returning &Calls,
-            const CountingSymbols &Symbols)
-        : F(F), C(F.getContext()), Accesses(Accesses), FirstCounter(FirstCounter), Calls(Calls), Symbols(Symbols) {}
+            const CountingSymbols &Symbols, bool EntersRegions)
+        : F(F), C(F.getContext()), Accesses(Accesses), FirstCounter(FirstCounter), Calls(Calls), Symbols(Symbols),
+          EntersRegions(EntersRegions) {}
 
     CountedFunction run() {
         prepare();
+        std::optional<TwoVersions> Versions;
+        if (EntersRegions && TwoVersions::canHave(F))
+            Versions.emplace(F);
+        Both = Versions ? &*Versions : nullptr;
         DominatorTree DT(F);
         LoopInfo LI(DT);
         for (Loop *L : LI.getLoopsInPreorder())
@@ -90,7 +116,9 @@ class Counter {
         addDynamic(Blocks, Solved);
         addEdges(Solved, DT, LI, Trips);
         chooseRegisters(LI);
-        insert(DT);
+        insert();
+        if (Versions)
+            Versions->join(Symbols);
         CountedFunction Result;
         Result.Counters = NextCounter;
         Result.Derived = std::move(Solved.Derived);
@@ -217,14 +245,33 @@ class Counter {
         }
         std::vector<Addition> Ahead;
         for (uint32_t I = 0; I < Sums.size(); ++I)
-            if (Sums[I])
-                Ahead.push_back({I, Sums[I]->Outermost->getLoopPreheader()->getTerminator(), Trips.expand(*Sums[I])});
+            if (Sums[I]) {
+                Instruction *Before = Sums[I]->Outermost->getLoopPreheader()->getTerminator();
+                Ahead.push_back({I, Before, expand(*Sums[I], *Before, Trips)});
+            }
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (!Sums[I]) {
                 const FlowEdge &E = Solved.Edges[Solved.Counted[I]];
                 Additions.push_back({I, placeOf(E, DT, LI), one(), nullptr, E.Cost});
             }
         Additions.insert(Additions.end(), Ahead.begin(), Ahead.end());
+    }
+
+    // Where there are two versions, what is computed may not stand before a mark that leads here from the other one.
+    Value *expand(const TripCounts::Sum &Sum, Instruction &Before, TripCounts &Trips) {
+        Value *Times = Trips.expand(Sum);
+        return Both ? computedHere(Times, Before) : Times;
+    }
+
+    Value *computedHere(Value *V, Instruction &Before) {
+        auto *I = dyn_cast<Instruction>(V);
+        if (!I || Both->isOfBoth(*I))
+            return V;
+        Instruction *Here = I->clone();
+        for (Use &U : Here->operands())
+            U.set(computedHere(U.get(), Before));
+        Here->insertBefore(&Before);
+        return Here;
     }
 
     // The instruction before which the edge can be counted.
@@ -354,7 +401,7 @@ class Counter {
         }
     }
 
-    void insert(DominatorTree &DT) {
+    void insert() {
         IRBuilder<> Entry(startOf(F.getEntryBlock()));
         auto *Base = new AllocaInst(Entry.getPtrTy(), 0, "trackway.counters", &*F.getEntryBlock().begin());
         Variables.push_back(Base);
@@ -362,9 +409,13 @@ class Counter {
             A.InRegisterOf ? addInRegister(A, Base) : addInMemory(*A.Before, A.Counter, A.Amount, Base);
         loadBase(*startOf(F.getEntryBlock()), Base);
         SmallVector<Instruction *, 4> Changes;
-        for (Instruction &I : instructions(F))
-            if (auto *Call = dyn_cast<CallInst>(&I); Call && (changesCounters(I) || mayFork(*Call)))
+        for (Instruction &I : instructions(F)) {
+            auto *Call = dyn_cast<CallInst>(&I);
+            if (Call && changesCounters(I))
+                Changes.push_back(startOf(*I.getParent()->getUniqueSuccessor()));
+            else if (Call && mayFork(*Call))
                 Changes.push_back(I.getNextNode());
+        }
         for (Instruction *I : Changes)
             loadBase(*I, Base);
         DominatorTree Now(F);
@@ -373,11 +424,16 @@ class Counter {
 
     void loadBase(Instruction &Before, AllocaInst *Base) {
         IRBuilder<> B(&Before);
-        Value *Counting = B.CreateThreadLocalAddress(Symbols.Counting);
-        Value *Counters = B.CreateLoad(B.getInt64Ty(), Counting);
+        Value *Counters = Symbols.counters(B);
         Value *Offset = B.CreateLoad(
             B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor, CounterOffset));
-        B.CreateStore(B.CreateIntToPtr(B.CreateAdd(Counters, Offset), B.getPtrTy()), Base);
+        B.CreateStore(B.CreateIntToPtr(asOneValue(B, B.CreateAdd(Counters, Offset)), B.getPtrTy()), Base);
+    }
+
+    // Else the code generator would keep both summands in registers, to add them up in each address.
+    static Value *asOneValue(IRBuilder<> &B, Value *Sum) {
+        auto *Type = FunctionType::get(Sum->getType(), {Sum->getType()}, false);
+        return B.CreateCall(InlineAsm::get(Type, "", "=r,0", false), {Sum});
     }
 
     void addInMemory(Instruction &Before, uint32_t Counter, Value *Amount, AllocaInst *Base) {
@@ -408,6 +464,8 @@ class Counter {
     uint32_t FirstCounter;
     const Returning &Calls;
     const CountingSymbols &Symbols;
+    bool EntersRegions;
+    const TwoVersions *Both = nullptr;
     DenseSet<const Loop *> Quiet;
     std::vector<const BasicBlock *> InOrder;
     DenseMap<const Instruction *, std::pair<CountSum, CountSum>> OfBlock;
@@ -419,8 +477,8 @@ class Counter {
 } // namespace
 
 CountedFunction countFunction(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter,
-                              const Returning &Calls, const CountingSymbols &Symbols) {
-    return Counter(F, Accesses, FirstCounter, Calls, Symbols).run();
+                              const Returning &Calls, const CountingSymbols &Symbols, bool EntersRegions) {
+    return Counter(F, Accesses, FirstCounter, Calls, Symbols, EntersRegions).run();
 }
 
 } // namespace trackway

@@ -56,7 +56,11 @@ class Runtime {
         call(B, IsScope ? LeaveScope : Leave, Type::getVoidTy(C), {region(Region)});
     }
     Value *depth(IRBuilder<> &B) { return call(B, Depth, B.getInt32Ty(), {}); }
-    void leaveAllBut(IRBuilder<> &B, Value *Count) { call(B, LeaveAll, Type::getVoidTy(C), {Count}); }
+    // Up to a depth, or up to a region that was entered at a greater one.
+    void leaveAll(IRBuilder<> &B, Value *UpTo, std::optional<StringRef> Region) {
+        Value *Kept = Region ? cast<Value>(region(*Region)) : ConstantPointerNull::get(B.getPtrTy());
+        call(B, LeaveAll, Type::getVoidTy(C), {UpTo, Kept});
+    }
 
   private:
     CallInst *call(IRBuilder<> &B, StringRef Name, Type *Result, ArrayRef<Value *> Arguments) {
@@ -76,8 +80,10 @@ class Runtime {
             Constant *Text = ConstantDataArray::getString(C, Name);
             auto *TextVariable =
                 new GlobalVariable(M, Text->getType(), true, GlobalValue::PrivateLinkage, Text, "trackway.name");
-            auto *Ty = StructType::get(C, ArrayRef<Type *>(PointerType::getUnqual(C)));
-            G = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage, ConstantStruct::get(Ty, {TextVariable}),
+            auto *I64 = Type::getInt64Ty(C);
+            auto *Ty = StructType::get(C, {PointerType::getUnqual(C), I64});
+            G = new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                                   ConstantStruct::get(Ty, {TextVariable, ConstantInt::get(I64, 0)}),
                                    "trackway.region");
         }
         return G;
@@ -217,7 +223,8 @@ class FunctionRegions {
                 AtEntry = R.depth(B);
             }
             IRBuilder<> B(&BB, BB.getFirstInsertionPt());
-            R.leaveAllBut(B, B.CreateAdd(AtEntry, B.getInt32(AtBegin.lookup(&BB).size())));
+            Open At = AtBegin.lookup(&BB);
+            R.leaveAll(B, AtEntry, At.empty() ? std::nullopt : std::optional<StringRef>(At.back()));
         }
     }
 
@@ -368,6 +375,16 @@ bool isRegionMark(const CallBase &Call) {
     return Name == Enter || Name == Leave || Name == LeaveAll || Name == Depth;
 }
 
+bool isRegionEnd(const CallBase &Call) {
+    StringRef Name = calleeName(Call);
+    return Name == Leave || Name == LeaveAll || Name == LeaveScope;
+}
+
+bool changesState(const CallBase &Call) {
+    StringRef Name = calleeName(Call);
+    return isRegionEnd(Call) || Name == Enter || Name == EnterScope;
+}
+
 bool isScopeMark(const CallBase &Call) {
     StringRef Name = calleeName(Call);
     return Name == EnterScope || Name == LeaveScope;
@@ -381,7 +398,7 @@ void leaveRegionsBehind(CallInst &SetJump) {
     auto *Kept = new AllocaInst(B.getInt32Ty(), 0, "trackway.depth", &*Entry.begin());
     B.CreateStore(R.depth(B), Kept, true);
     B.SetInsertPoint(SetJump.getNextNode());
-    R.leaveAllBut(B, B.CreateLoad(B.getInt32Ty(), Kept, true));
+    R.leaveAll(B, B.CreateLoad(B.getInt32Ty(), Kept, true), std::nullopt);
 }
 
 bool hasRegions(const Module &M) { return M.getFunction(Enter) || M.getFunction(EnterScope); }

@@ -47,6 +47,8 @@ struct trackway_thread {
 struct trackway_counting {
     uint64_t counters; // the address of counter 0: of the present region's node, or of counters that nobody reads
     uint64_t state;
+    uint64_t open;       // regions that the runtime was told of and in which the thread is
+    uint64_t countdowns; // the address of a uint64_t for each region, by its index: so many entries need not be told of
 };
 
 enum trackway_counting_state {
@@ -59,6 +61,7 @@ enum trackway_counting_state {
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.
 struct trackway_region {
     const char *name;
+    uint64_t index; // 0 until the runtime gives it one
 };
 
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
@@ -81,8 +84,9 @@ struct trackway_region {
 //       The thread enters a region, or leaves it with all that were entered within and not left. Both change
 //       __trackway_counting.
 //   uint32_t __trackway_region_depth(void)
-//   void __trackway_leave_regions(uint32_t depth)
-//       Where longjmp arrives: leaves all regions but the first `depth`.
+//   void __trackway_leave_regions(uint32_t depth, const struct trackway_region *but)
+//       Where longjmp or an exception arrives: leaves all regions but the first `depth`, and those up to the last one
+//       that is `but` (none: null).
 //
 //   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
 //       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their
@@ -131,6 +135,8 @@ struct trackway_ring {
     uint64_t data_offset;
     uint32_t stream_count; // entries of the stream table; streams may be more
     uint32_t full_limit;   // while full_count is not below it, the ring is full
+    uint32_t count_every;  // 0 or 1: all entries of regions are counted; else one in so many
+    uint32_t count_cost;   // not 0: as many as counting may cost, in millionths of the region's time
     // Each of these on a cache line of its own.
     _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
     _Alignas(64) uint32_t next_segment_id;   // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
@@ -194,11 +200,12 @@ struct trackway_counts { // docs/format.md, section 6
     uint32_t image;
     uint64_t entries;
     uint64_t counted_entries;
-    uint64_t ticks;
     uint64_t counted_ticks;
+    uint64_t timed_entries;
+    uint64_t timed_ticks;
     uint64_t entered_ticks;
-    uint64_t flags;
-    char name[192];
+    uint64_t flags; // and the node's group, in bits 8 to 15
+    char name[184];
 };
 
 enum trackway_counts_flags {

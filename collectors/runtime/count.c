@@ -9,19 +9,31 @@
 #define NODES_OF_THREAD 1024
 // Regions that a thread may be in at once. What it enters beyond them counts for the last of these.
 #define DEPTH_OF_THREAD 256
+// Regions of which entries may be passed over.
+#define COUNTDOWNS 1024
+// The counted entries of a region, if not all are counted, are dealt out to so many nodes: how these differ says how
+// far the entries that aren't counted may lie off.
+#define GROUPS 8
+// Entries that are counted or timed in any case, so that rare ones are.
+#define FIRST_ENTRIES 64
 
 struct node {
     struct lane lane;
     struct trackway_counts *counts;
     const char *name; // as the program gave it; equal names of two units may be two texts
+    uint32_t group;
     uint32_t parent;
     uint32_t first_child; // 0: none
     uint32_t next_sibling;
+    uint32_t told; // entries, of its first group
 };
+
+enum mode { NOT_TIMED, TIMED, COUNTED };
 
 // A region that the thread is in.
 struct stay {
     uint32_t outer;   // the node in which it was entered
+    enum mode mode;   // of it and of what is entered within
     bool is_repeated; // it was in this region already: neither an entry nor time of its own
 };
 
@@ -29,9 +41,14 @@ struct tally {
     uint32_t node_count;
     uint32_t current;
     uint32_t depth; // may exceed DEPTH_OF_THREAD
+    bool whole;     // what is outside of regions is counted, too
     bool busy;      // a signal handler that comes now must not touch this
+    uint32_t random;
     struct stay stays[DEPTH_OF_THREAD];
     struct node nodes[NODES_OF_THREAD];
+    uint64_t countdowns[COUNTDOWNS]; // what the compiled code counts down
+    uint64_t passed[COUNTDOWNS];     // from where
+    uint32_t region_nodes[COUNTDOWNS];
 };
 
 VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
@@ -40,6 +57,7 @@ static THREAD_LOCAL struct tally *own_tally;
 // Shared by all images of this process that fork left alike.
 static uint64_t counters_placed;
 static bool program_has_regions;
+static uint64_t last_region;
 
 // Counters that nobody reads, for threads that find no buffer.
 static uint64_t *unread_counters(void) {
@@ -76,16 +94,21 @@ bool __trackway_place_counters(struct trackway_module *module) {
 
 // ---- Nodes ----
 
-static bool is_counted(const struct node *node) {
-    return node->counts && (node->counts->flags & (TRACKWAY_ENTRY_IS_COUNTED | TRACKWAY_WHOLE_PROGRAM));
+static enum mode present_mode(const struct tally *tally) {
+    uint32_t depth = tally->depth < DEPTH_OF_THREAD ? tally->depth : DEPTH_OF_THREAD;
+    if (depth == 0)
+        return tally->whole ? COUNTED : NOT_TIMED;
+    return tally->stays[depth - 1].mode;
 }
 
+// What isn't to be counted is, if at all, counted in node 0, of which nobody reads it then.
 static void go_to(struct tally *tally, uint32_t index) {
     tally->current = index;
-    bool counted = is_counted(&tally->nodes[index]);
+    bool counted = present_mode(tally) == COUNTED && tally->nodes[index].counts;
     const struct node *node = &tally->nodes[counted ? index : 0];
     __trackway_counting.counters = node->counts ? (uint64_t)(node->counts + 1) : (uint64_t)unread_counters();
     __trackway_counting.state = counted ? TRACKWAY_COUNTS_NOW : TRACKWAY_COUNTS_NOT;
+    __trackway_counting.open = tally->depth;
 }
 
 static void copy_name(char *to, const char *from, size_t size) {
@@ -94,25 +117,26 @@ static void copy_name(char *to, const char *from, size_t size) {
 }
 
 // Without a free buffer the node stands for what isn't counted; the stream notes the loss.
-static uint32_t add_node(struct tally *tally, struct stream *stream, const char *name) {
+static uint32_t add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group) {
     uint32_t index = tally->node_count++;
     struct node *node = &tally->nodes[index];
-    *node = (struct node){.lane = stream->records, .name = name, .parent = tally->current};
+    *node = (struct node){.name = name, .group = group, .parent = tally->current};
     node->lane = (struct lane){
         .kind = TRACKWAY_COUNTS, .stream = stream->records.stream, .sequence = stream->next_node++, .must_wait = true};
     struct room room = __trackway_take(&node->lane, stream);
+    if (index != 0) {
+        node->next_sibling = tally->nodes[tally->current].first_child;
+        tally->nodes[tally->current].first_child = index;
+    }
     if (!node->lane.buffer)
         return index;
     node->counts = (struct trackway_counts *)room.begin;
     node->counts->parent = tally->current;
     node->counts->thread = stream->tid;
     node->counts->image = __trackway_process.image;
+    node->counts->flags = group << 8;
     copy_name(node->counts->name, name, sizeof node->counts->name);
     __atomic_store_n(&node->counts->node, index, __ATOMIC_RELEASE);
-    if (index != 0) {
-        node->next_sibling = tally->nodes[tally->current].first_child;
-        tally->nodes[tally->current].first_child = index;
-    }
     return index;
 }
 
@@ -132,14 +156,14 @@ static uint32_t find_around(const struct tally *tally, const char *name) {
     return index;
 }
 
-static uint32_t find_within(const struct tally *tally, const char *name) {
+static uint32_t find_within(const struct tally *tally, const char *name, uint32_t group) {
     uint32_t index = tally->nodes[tally->current].first_child;
-    while (index != 0 && !is_same_name(tally->nodes[index].name, name))
+    while (index != 0 && (tally->nodes[index].group != group || !is_same_name(tally->nodes[index].name, name)))
         index = tally->nodes[index].next_sibling;
     return index;
 }
 
-static uint32_t make_within(struct tally *tally, const char *name) {
+static uint32_t make_within(struct tally *tally, const char *name, uint32_t group) {
     if (tally->node_count == NODES_OF_THREAD) {
         static uint32_t complained;
         if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
@@ -147,24 +171,28 @@ static uint32_t make_within(struct tally *tally, const char *name) {
         return tally->current;
     }
     uint64_t signals = block_signals();
-    uint32_t index = add_node(tally, __trackway_this_stream(), name);
+    uint32_t index = add_node(tally, __trackway_this_stream(), name, group);
     restore_signals(signals);
     return index;
+}
+
+static uint32_t node_within(struct tally *tally, const char *name, uint32_t group) {
+    uint32_t index = find_within(tally, name, group);
+    return index ? index : make_within(tally, name, group);
 }
 
 // ---- Threads ----
 
 static void begin_whole(struct tally *tally, struct stream *stream) {
-    uint32_t index = add_node(tally, stream, "");
-    struct trackway_counts *counts = tally->nodes[index].counts;
+    tally->whole = !__atomic_load_n(&program_has_regions, __ATOMIC_RELAXED);
+    struct trackway_counts *counts = tally->nodes[add_node(tally, stream, "", 0)].counts;
     if (counts) {
-        bool whole = !__atomic_load_n(&program_has_regions, __ATOMIC_RELAXED);
         counts->entries = 1;
-        counts->counted_entries = whole;
-        counts->flags = whole ? TRACKWAY_WHOLE_PROGRAM | TRACKWAY_ENTRY_IS_COUNTED : 0;
+        counts->flags = tally->whole ? TRACKWAY_WHOLE_PROGRAM | TRACKWAY_ENTRY_IS_COUNTED : 0;
         counts->entered_ticks = __trackway_now_ticks();
     }
-    go_to(tally, index);
+    __trackway_counting.countdowns = (uint64_t)tally->countdowns;
+    go_to(tally, 0);
 }
 
 static struct tally *begin_tally(void) {
@@ -177,10 +205,11 @@ static struct tally *begin_tally(void) {
         mmap(NULL, sizeof *tally, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (tally == MAP_FAILED) {
         __trackway_complain("no memory to count in: a thread runs uncounted");
-        __trackway_counting = (struct trackway_counting){(uint64_t)unread_counters(), TRACKWAY_UNRECORDED};
+        __trackway_counting.state = TRACKWAY_UNRECORDED;
         return NULL;
     }
     own_tally = tally;
+    tally->random = stream->tid * UINT32_C(0x9E3779B1) | 1;
     __trackway_watch_this_thread();
     begin_whole(tally, stream);
     return tally;
@@ -202,15 +231,89 @@ static struct tally *this_tally(void) {
     return own_tally;
 }
 
+// ---- Which entries are counted ----
+
+static bool counts_all(const struct trackway_ring *ring) { return ring->count_every <= 1 && ring->count_cost == 0; }
+
+static uint32_t next_random(struct tally *tally) {
+    tally->random ^= tally->random << 13;
+    tally->random ^= tally->random >> 17;
+    tally->random ^= tally->random << 5;
+    return tally->random;
+}
+
+static uint64_t mean(uint64_t ticks, uint64_t entries) { return entries ? ticks / entries : 0; }
+
+// What it takes to tell the runtime of an entry and an exit.
+static uint64_t cost_of_telling(void) {
+    static uint64_t known;
+    if (!known) {
+        uint64_t before = __trackway_now_ticks();
+        for (int i = 0; i < 7; i++)
+            __trackway_now_ticks();
+        known = (__trackway_now_ticks() - before) / 2; // as much again for all else
+    }
+    return known;
+}
+
+// Of so many entries one is counted and one is timed.
+static uint64_t period_of(const struct tally *tally, const struct node *node) {
+    const struct trackway_ring *ring = __trackway_process.ring;
+    if (ring->count_every > 1)
+        return ring->count_every;
+    uint64_t counted = 0, counted_ticks = 0;
+    const struct trackway_counts *counts = node->counts;
+    for (uint32_t i = 1; i < tally->node_count; i++)
+        if (tally->nodes[i].counts && tally->nodes[i].parent == node->parent &&
+            is_same_name(tally->nodes[i].name, node->name)) {
+            counted += tally->nodes[i].counts->counted_entries;
+            counted_ticks += tally->nodes[i].counts->counted_ticks;
+        }
+    uint64_t timed = mean(counts->timed_ticks, counts->timed_entries), with = mean(counted_ticks, counted);
+    uint64_t extra = 2 * cost_of_telling() + (with > timed ? with - timed : 0);
+    uint64_t allowed = timed * ring->count_cost / 1000000;
+    uint64_t period = allowed ? extra / allowed + 1 : extra * 1000;
+    return period < 1u << 20 ? period : 1u << 20;
+}
+
+// How the entry is dealt with, and how many of the next ones pass. Counted and timed ones take turns, so that they lie
+// evenly among the others; by chance a bit off, lest the program has the same rhythm.
+static enum mode mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown) {
+    *countdown = 0;
+    if (counts_all(__trackway_process.ring) || !node->counts)
+        return COUNTED;
+    uint32_t told = node->told++;
+    if (told >= FIRST_ENTRIES) {
+        uint64_t half = period_of(tally, node) / 2;
+        *countdown = half > 1 ? half / 2 + next_random(tally) % half : 0;
+    }
+    return told % 2 ? TIMED : COUNTED;
+}
+
 // ---- Regions ----
 
-static void begin_entry(struct node *node) {
+static void give_index(struct trackway_region *region) {
+    uint64_t none = 0, index = __atomic_add_fetch(&last_region, 1, __ATOMIC_RELAXED);
+    if (index < COUNTDOWNS) // else it keeps none, and all its entries are told of
+        __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+// Entries of a region that passed since the last one that was told of.
+static uint64_t take_passed(struct tally *tally, uint64_t index) {
+    uint64_t passed = tally->passed[index] - tally->countdowns[index];
+    tally->passed[index] = tally->countdowns[index];
+    return passed;
+}
+
+static void begin_entry(struct node *node, enum mode mode, uint64_t passed) {
     struct trackway_counts *counts = node->counts;
     if (!counts)
         return;
-    counts->entries++;
-    counts->counted_entries++;
-    counts->flags |= TRACKWAY_ENTRY_IS_COUNTED;
+    counts->entries += 1 + passed;
+    if (mode == COUNTED)
+        counts->flags |= TRACKWAY_ENTRY_IS_COUNTED;
+    else
+        counts->flags &= ~(uint64_t)TRACKWAY_ENTRY_IS_COUNTED;
     counts->entered_ticks = __trackway_now_ticks();
 }
 
@@ -219,40 +322,71 @@ static void end_entry(struct node *node, uint64_t now) {
     if (!counts || !counts->entered_ticks)
         return;
     uint64_t ticks = now - counts->entered_ticks;
-    counts->ticks += ticks;
-    if (counts->flags & TRACKWAY_ENTRY_IS_COUNTED)
-        counts->counted_ticks += ticks;
+    bool counted = counts->flags & TRACKWAY_ENTRY_IS_COUNTED;
+    *(counted ? &counts->counted_ticks : &counts->timed_ticks) += ticks;
+    *(counted ? &counts->counted_entries : &counts->timed_entries) += 1;
     counts->entered_ticks = 0;
 }
 
-VISIBLE void __trackway_enter_region(const struct trackway_region *region) {
+// Enters a region that the thread isn't in. Within another one it is dealt with as that one is.
+static uint32_t enter_node(struct tally *tally, struct trackway_region *region, enum mode *mode) {
+    uint32_t first = node_within(tally, region->name, 0);
+    struct node *node = &tally->nodes[first];
+    uint64_t index = region->index, passed = take_passed(tally, index);
+    enum mode outer = present_mode(tally);
+    if (outer != NOT_TIMED) {
+        *mode = outer;
+    } else {
+        uint64_t countdown;
+        *mode = mode_of_next(tally, node, &countdown);
+        if (index) {
+            tally->countdowns[index] = tally->passed[index] = countdown;
+            tally->region_nodes[index] = first;
+        }
+    }
+    uint32_t group =
+        *mode == COUNTED && outer == NOT_TIMED && !counts_all(__trackway_process.ring) ? node->told / 2 % GROUPS : 0;
+    uint32_t inner = group ? node_within(tally, region->name, group) : first;
+    if (!tally->nodes[inner].counts)
+        inner = first;
+    if (inner != first && node->counts)
+        node->counts->entries += passed;
+    begin_entry(&tally->nodes[inner], *mode, inner == first ? passed : 0);
+    return inner;
+}
+
+VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     struct tally *tally = this_tally();
     if (!tally || tally->busy)
         return;
     tally->busy = true;
-    uint32_t depth = tally->depth++;
+    if (!region->index)
+        give_index(region);
+    uint32_t depth = tally->depth, inner = tally->current;
     if (depth < DEPTH_OF_THREAD) {
+        struct stay stay = {tally->current, present_mode(tally), true};
         uint32_t around = find_around(tally, region->name);
-        tally->stays[depth] = (struct stay){tally->current, around != 0};
-        uint32_t inner = around ? around : find_within(tally, region->name);
-        if (!inner)
-            inner = make_within(tally, region->name);
-        if (inner == tally->current)
-            tally->stays[depth].is_repeated = true;
-        if (!tally->stays[depth].is_repeated)
-            begin_entry(&tally->nodes[inner]);
-        go_to(tally, inner);
+        if (around) {
+            inner = around;
+        } else {
+            inner = enter_node(tally, region, &stay.mode);
+            stay.is_repeated = inner == tally->current;
+        }
+        tally->stays[depth] = stay;
     }
+    tally->depth = depth + 1;
+    go_to(tally, inner);
     tally->busy = false;
 }
 
 static void leave_last(struct tally *tally, uint64_t now) {
-    uint32_t depth = --tally->depth;
-    if (depth >= DEPTH_OF_THREAD)
-        return;
-    if (!tally->stays[depth].is_repeated)
-        end_entry(&tally->nodes[tally->current], now);
-    go_to(tally, tally->stays[depth].outer);
+    uint32_t depth = --tally->depth, outer = tally->current;
+    if (depth < DEPTH_OF_THREAD) {
+        if (!tally->stays[depth].is_repeated)
+            end_entry(&tally->nodes[tally->current], now);
+        outer = tally->stays[depth].outer;
+    }
+    go_to(tally, outer);
 }
 
 static void leave_to(struct tally *tally, uint32_t depth) {
@@ -283,24 +417,27 @@ VISIBLE void __trackway_leave_region(const struct trackway_region *region) {
     tally->busy = true;
     uint32_t depth;
     if (tally->depth > DEPTH_OF_THREAD)
-        tally->depth--;
+        leave_to(tally, tally->depth - 1);
     else if (find_stay(tally, region->name, &depth))
         leave_to(tally, depth);
     tally->busy = false;
 }
 
 // The compiled code tells a guard's marks from others.
-VISIBLE void __trackway_enter_scope(const struct trackway_region *region) { __trackway_enter_region(region); }
+VISIBLE void __trackway_enter_scope(struct trackway_region *region) { __trackway_enter_region(region); }
 VISIBLE void __trackway_leave_scope(const struct trackway_region *region) { __trackway_leave_region(region); }
 
 VISIBLE uint32_t __trackway_region_depth(void) { return own_tally ? own_tally->depth : 0; }
 
-VISIBLE void __trackway_leave_regions(uint32_t depth) {
+VISIBLE void __trackway_leave_regions(uint32_t depth, const struct trackway_region *but) {
     struct tally *tally = own_tally;
     if (!tally || tally->depth <= depth)
         return;
+    tally->busy = false; // the program may have been in here
+    uint32_t last;
+    if (but && find_stay(tally, but->name, &last) && last >= depth)
+        depth = last + 1;
     leave_to(tally, depth);
-    tally->busy = false;
 }
 
 // ---- Ends ----
@@ -310,16 +447,25 @@ static const unsigned char *end_of_counters(const struct node *node) {
     return (const unsigned char *)(node->counts + 1) + placed * sizeof(uint64_t);
 }
 
+// Of what is still open, and of entries that passed without a word.
+static void close_all(struct tally *tally) {
+    uint64_t now = __trackway_now_ticks();
+    for (uint32_t i = 0; i < tally->node_count; i++)
+        end_entry(&tally->nodes[i], now);
+    for (uint64_t i = 1; i < COUNTDOWNS; i++)
+        if (tally->passed[i] != tally->countdowns[i] && tally->nodes[tally->region_nodes[i]].counts)
+            tally->nodes[tally->region_nodes[i]].counts->entries += take_passed(tally, i);
+}
+
 void __trackway_end_counting(void) {
     struct tally *tally = own_tally;
     own_tally = NULL;
-    __trackway_counting = (struct trackway_counting){0, TRACKWAY_NOT_BEGUN};
+    __trackway_counting = (struct trackway_counting){0};
     if (!tally)
         return;
-    uint64_t now = __trackway_now_ticks();
+    close_all(tally);
     for (uint32_t i = 0; i < tally->node_count; i++)
         if (tally->nodes[i].counts) {
-            end_entry(&tally->nodes[i], now);
             __trackway_hand_over(&tally->nodes[i].lane, end_of_counters(&tally->nodes[i]), TRACKWAY_LAST);
         }
     munmap(tally, sizeof *tally);
@@ -336,8 +482,6 @@ void __trackway_count_as_child(void) {
 
 // The main thread's nodes are swept up once the process is gone: what is open by then ends here.
 __attribute__((destructor)) static void note_end(void) {
-    struct tally *tally = own_tally;
-    uint64_t now = __trackway_now_ticks();
-    for (uint32_t i = 0; tally && i < tally->node_count; i++)
-        end_entry(&tally->nodes[i], now);
+    if (own_tally)
+        close_all(own_tally);
 }
