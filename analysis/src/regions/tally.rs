@@ -73,7 +73,7 @@ pub struct BlockTally {
 pub struct Audit {
     pub threads: u64,
     pub nodes: u64,
-    /// Nodes that were taken from threads that could not hand them over.
+    /// Nodes that their threads did not hand over, as that which ends with the process never does.
     pub tails: u64,
     /// Nodes of regions that were not left.
     pub open: u64,
