@@ -151,3 +151,30 @@ fn value(count: &Count, variables: &Variables, audit: &mut Audit) -> u64 {
     }
     value
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_scaled_to_all_entries() {
+        let scale = |entries, counted_entries| Scale {
+            entries,
+            counted_entries,
+        };
+        assert_eq!(scale(1, 1).apply(7), 7);
+        assert_eq!(scale(3, 2).apply(7), 10);
+        assert_eq!(scale(u64::MAX, 1).apply(7), u64::MAX);
+        assert_eq!(scale(u64::MAX, u64::MAX - 1).apply(1 << 40), 1 << 40);
+    }
+
+    #[test]
+    fn sums_below_zero_are_nothing() {
+        let mut audit = Audit::default();
+        let variables = Variables::new(&[3, 5], 2, &[]);
+        let difference = Count::sum(&[(0, 1), (1, -1)]);
+        assert_eq!(value(&difference, &variables, &mut audit), 0);
+        assert_eq!(value(&Count::of(1), &variables, &mut audit), 5);
+        assert_eq!(audit.below_zero, 1);
+    }
+}
