@@ -253,6 +253,7 @@ pub fn kernel() -> Table {
     Table {
         blocks: Some(TableBlocks {
             counter_count: 3,
+            derived: vec![Count::sum(&[(0, 1), (1, -1)])],
             blocks: kernel_blocks(),
         }),
         ..table(&texts, locations, sites)
@@ -290,7 +291,7 @@ fn kernel_blocks() -> Vec<TableBlock> {
             calls: vec![8, 9, 0],
             ..block(3, Count::of(1), rare, vec![filled, each_time(3)])
         },
-        block(2, Count::sum(&[(0, 1), (1, -1)]), rest, Vec::new()),
+        block(2, Count::of(3), rest, Vec::new()),
     ]
 }
 
@@ -306,6 +307,7 @@ pub fn library() -> Table {
     Table {
         blocks: Some(TableBlocks {
             counter_count: 1,
+            derived: Vec::new(),
             blocks: vec![block(1, Count::of(0), mix, vec![each_time(0)])],
         }),
         ..table(

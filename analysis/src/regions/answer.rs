@@ -11,11 +11,8 @@ pub fn answer(regions: &Regions) -> String {
         return "Nothing was counted.".into();
     };
     let totals = first.totals();
-    let all: u64 = regions
-        .regions
-        .iter()
-        .map(|region| region.totals().own_time_ns)
-        .sum();
+    let times = regions.regions.iter().map(|region| region.totals().own_time_ns);
+    let all = times.fold(0, u64::saturating_add);
     let rate = |bytes| gigabytes_per_second(bytes, totals.own_counted_time_ns);
     let counted = &totals.counted_accesses;
     let Some((read, written)) = rate(counted.bytes_read).zip(rate(counted.bytes_written)) else {

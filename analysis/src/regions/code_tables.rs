@@ -51,6 +51,14 @@ impl<'r> CodeTables<'r> {
         }
     }
 
+    pub fn program(&self) -> &'r Program {
+        self.program
+    }
+
+    pub fn ranked(&self) -> Ranked {
+        self.ranked
+    }
+
     pub fn lines(&self) -> Table {
         let rows = self.rows(|region| self.lines_of(region));
         let sources = SourceFiles::new(self.working_directory);

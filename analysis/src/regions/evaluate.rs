@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trackway_trace::table::{Amount, Count};
+use trackway_trace::table::{Amount, Count, Variables};
 use trackway_trace::{BlockAccess, CodeBlock, Module, ModuleId, Node, Program, StringId};
 
 use super::tally::{Accesses, Audit, BlockTally, Code, Totals};
@@ -68,30 +68,33 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Adds what a node's counters stand for.
+    /// Adds what a node's counters stand for: nothing if none of its entries was counted.
     pub fn add(&self, node: &Node, modules: &[ModuleId], sums: &mut Sums) {
+        if node.counted_entries == 0 && !node.is_whole_program {
+            return;
+        }
         let scale = Scale::of(node);
         for module in modules.iter().map(|id| self.program.module(*id)) {
             let counters = module.counters_of(&node.counters);
             if counters.iter().any(|counter| *counter != 0) {
-                self.add_module(module, counters, scale, sums);
+                self.add_module(module, &module.variables_of(&node.counters), scale, sums);
             }
         }
     }
 
-    fn add_module(&self, module: &Module, counters: &[u64], scale: Scale, sums: &mut Sums) {
+    fn add_module(&self, module: &Module, variables: &Variables, scale: Scale, sums: &mut Sums) {
         let blocks = &self.program.blocks[module.blocks.start as usize..module.blocks.end as usize];
         for (id, block) in module.blocks.clone().zip(blocks) {
-            self.add_block(id, block, counters, scale, sums);
+            self.add_block(id, block, variables, scale, sums);
         }
     }
 
-    fn add_block(&self, id: u32, block: &CodeBlock, counters: &[u64], scale: Scale, sums: &mut Sums) {
-        let counted = value(&block.executions, counters, sums.audit);
+    fn add_block(&self, id: u32, block: &CodeBlock, variables: &Variables, scale: Scale, sums: &mut Sums) {
+        let counted = value(&block.executions, variables, sums.audit);
         let executions = scale.apply(counted);
         let mut accesses = Accesses::default();
         for access in &block.accesses {
-            accesses += self.add_access(access, counted, counters, scale, sums);
+            accesses += self.add_access(access, counted, variables, scale, sums);
         }
         if executions == 0 && accesses == Accesses::default() {
             return;
@@ -115,7 +118,7 @@ impl<'p> Evaluator<'p> {
         &self,
         access: &BlockAccess,
         executions: u64,
-        counters: &[u64],
+        variables: &Variables,
         scale: Scale,
         sums: &mut Sums,
     ) -> Accesses {
@@ -123,8 +126,8 @@ impl<'p> Evaluator<'p> {
         let (count, bytes) = match &access.amount {
             Amount::PerExecution => (executions, executions.saturating_mul(site.size.into())),
             Amount::Counted { accesses, bytes } => (
-                value(accesses, counters, sums.audit),
-                value(bytes, counters, sums.audit),
+                value(accesses, variables, sums.audit),
+                value(bytes, variables, sums.audit),
             ),
         };
         let counted = Accesses::of(site.kind, count, bytes);
@@ -140,11 +143,38 @@ impl<'p> Evaluator<'p> {
 }
 
 /// Counters that were taken from a running thread may contradict each other.
-fn value(count: &Count, counters: &[u64], audit: &mut Audit) -> u64 {
-    let value = count.value(counters);
+fn value(count: &Count, variables: &Variables, audit: &mut Audit) -> u64 {
+    let value = count.value(variables);
     if value > i64::MAX as u64 {
         audit.below_zero += 1;
         return 0;
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_scaled_to_all_entries() {
+        let scale = |entries, counted_entries| Scale {
+            entries,
+            counted_entries,
+        };
+        assert_eq!(scale(1, 1).apply(7), 7);
+        assert_eq!(scale(3, 2).apply(7), 10);
+        assert_eq!(scale(u64::MAX, 1).apply(7), u64::MAX);
+        assert_eq!(scale(u64::MAX, u64::MAX - 1).apply(1 << 40), 1 << 40);
+    }
+
+    #[test]
+    fn sums_below_zero_are_nothing() {
+        let mut audit = Audit::default();
+        let variables = Variables::new(&[3, 5], 2, &[]);
+        let difference = Count::sum(&[(0, 1), (1, -1)]);
+        assert_eq!(value(&difference, &variables, &mut audit), 0);
+        assert_eq!(value(&Count::of(1), &variables, &mut audit), 5);
+        assert_eq!(audit.below_zero, 1);
+    }
 }

@@ -14,6 +14,7 @@ use trackway_trace::{Trace, TraceError};
 
 use crate::misses::Measure;
 use crate::Findings;
+use code_tables::CodeTables;
 use tally::{Audit, Region};
 
 /// Names of the tables, in their order.
@@ -60,7 +61,8 @@ impl Regions {
 
     /// All tables.
     pub fn findings(&self, trace: &Trace, ranked: Ranked) -> Findings {
-        let tables = TABLES.iter().filter_map(|name| self.table(trace, name, ranked));
+        let code = CodeTables::new(self, trace, ranked);
+        let tables = TABLES.iter().filter_map(|name| self.named(&code, name));
         Findings {
             answer: Some(answer::answer(self)),
             tables: tables.collect(),
@@ -69,12 +71,16 @@ impl Regions {
 
     /// The table of that name, one of [`TABLES`].
     pub fn table(&self, trace: &Trace, name: &str, ranked: Ranked) -> Option<Table> {
-        let code = code_tables::CodeTables::new(self, trace, ranked);
+        self.named(&CodeTables::new(self, trace, ranked), name)
+    }
+
+    fn named(&self, code: &CodeTables, name: &str) -> Option<Table> {
+        let ranked = code.ranked();
         Some(match name {
             "regions" => tables::regions(self, ranked),
             "regions_by_thread" => tables::by_thread(self, ranked),
             "region_instructions" => tables::instructions(self, ranked),
-            "region_accesses_by_size" => tables::by_size(self, trace.program(), ranked),
+            "region_accesses_by_size" => tables::by_size(self, code.program(), ranked),
             "region_lines" => code.lines(),
             "region_variables" => code.variables(),
             "blocks" => code.blocks(),

@@ -12,7 +12,6 @@ use super::Regions;
 use crate::names::UNKNOWN;
 
 const WHOLE_PROGRAM: &str = "(whole program)";
-const OUTSIDE: &str = "(outside of regions)";
 
 pub fn regions(trace: &Trace) -> Regions {
     let program = trace.program();
@@ -134,15 +133,11 @@ fn thread_of<'r>(threads: &'r mut Vec<ThreadTally>, node: &Node) -> &'r mut Thre
     &mut threads[last]
 }
 
-/// None if it is no region's, and nothing was counted.
+/// None if it is what is outside of regions.
 fn region_name(node: &Node) -> Option<&str> {
     match (node.number, node.name.as_str()) {
         _ if node.is_whole_program => Some(WHOLE_PROGRAM),
-        (0, _) => node
-            .counters
-            .iter()
-            .any(|counter| *counter != 0)
-            .then_some(OUTSIDE),
+        (0, _) => None,
         (_, "") => Some(UNKNOWN),
         (_, name) => Some(name),
     }

@@ -173,7 +173,7 @@ pub fn audit(regions: &Regions) -> Table {
     TableBuilder::new("counts", "Counts", &[()])
         .integer("threads", "threads that counted", Unit::Count, |()| audit.threads)
         .integer("nodes", "nodes", Unit::Count, |()| audit.nodes)
-        .integer("tails", "of them taken from running threads", Unit::Count, |()| {
+        .integer("tails", "of them swept up at the end", Unit::Count, |()| {
             audit.tails
         })
         .integer("open", "of regions that were not left", Unit::Count, |()| {

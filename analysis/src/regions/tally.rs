@@ -73,7 +73,7 @@ pub struct BlockTally {
 pub struct Audit {
     pub threads: u64,
     pub nodes: u64,
-    /// Nodes that were taken from threads that could not hand them over.
+    /// Nodes that their threads did not hand over, as that which ends with the process never does.
     pub tails: u64,
     /// Nodes of regions that were not left.
     pub open: u64,
@@ -151,5 +151,55 @@ impl Region {
         let sum: f64 = numbers().map(|number| number as f64).sum();
         let most = numbers().max()? as f64;
         (sum > 0.0).then(|| most * self.threads.len() as f64 / sum)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_update_is_a_read_and_a_write() {
+        let of = |kind| {
+            let Accesses {
+                reads,
+                writes,
+                bytes_read,
+                bytes_written,
+                accesses,
+                bytes,
+            } = Accesses::of(kind, 2, 8);
+            ([reads, writes], [bytes_read, bytes_written], [accesses, bytes])
+        };
+        assert_eq!(of(AccessKind::CopyRead), ([2, 0], [8, 0], [2, 8]));
+        assert_eq!(of(AccessKind::Fill), ([0, 2], [0, 8], [2, 8]));
+        for update in [
+            AccessKind::AtomicReadModifyWrite,
+            AccessKind::AtomicCompareExchange,
+        ] {
+            assert_eq!(of(update), ([2, 2], [8, 8], [2, 8]));
+        }
+    }
+
+    #[test]
+    fn imbalance_is_the_most_over_the_mean() {
+        let thread = |time_ns| ThreadTally {
+            totals: Totals {
+                time_ns,
+                ..Totals::default()
+            },
+            ..ThreadTally::default()
+        };
+        let imbalance = |times: &[u64]| {
+            let region = Region {
+                threads: times.iter().copied().map(thread).collect(),
+                ..Region::default()
+            };
+            region.imbalance(|totals| totals.time_ns)
+        };
+        assert_eq!(imbalance(&[30, 10]), Some(1.5));
+        assert_eq!(imbalance(&[5]), Some(1.0));
+        assert_eq!(imbalance(&[0, 0]), None);
+        assert_eq!(imbalance(&[]), None);
     }
 }

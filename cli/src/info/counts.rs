@@ -52,7 +52,8 @@ pub fn nodes(trace: &Trace) -> Option<Table> {
             row.counters
         })
         .integer("image", "image", Unit::Number, |row| row.node.image.into())
-        .text("ending", "ending", |row| row.ending());
+        .text("left", "left", |row| yes_or_no(!row.node.is_open))
+        .text("swept", "swept up", |row| yes_or_no(row.node.is_tail));
     (!rows.is_empty()).then(|| builder.build())
 }
 
@@ -68,12 +69,11 @@ impl NodeRow {
         let counters = counters.iter().filter(|counter| **counter != 0).count() as u64;
         NodeRow { node, counters }
     }
+}
 
-    fn ending(&self) -> &'static str {
-        match (self.node.is_tail, self.node.is_open) {
-            (true, _) => "taken from a running thread",
-            (false, true) => "not left",
-            (false, false) => "left",
-        }
+fn yes_or_no(condition: bool) -> &'static str {
+    match condition {
+        true => "yes",
+        false => "no",
     }
 }

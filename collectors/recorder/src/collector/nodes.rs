@@ -19,6 +19,13 @@ fn swept_length(written: usize) -> usize {
     }
 }
 
+/// Of the process, as the node says; another one if it was never described, or handed over when it had been taken.
+fn image(node: &[u8]) -> Option<u32> {
+    let at = offset_of!(Counts, image);
+    let bytes = node.get(at..at + size_of::<u32>())?;
+    bytes.try_into().ok().map(u32::from_le_bytes)
+}
+
 /// The name of a node's region; empty if it is none's.
 fn region(node: &[u8]) -> &[u8] {
     let name = node
@@ -51,7 +58,7 @@ impl Collector<'_> {
         // Where it was swept its thread may live, and go on counting, if the user ends the recording.
         let bytes = self.ring.bytes(index, length).to_vec();
         self.ring.free(index, length);
-        if bytes.is_empty() {
+        if image(&bytes) != Some(buffer.image.image) {
             return;
         }
         self.note_dropped(buffer, process);
@@ -104,5 +111,6 @@ mod tests {
         node[64..].fill(b'x');
         assert_eq!(region(&node).len(), 192);
         assert_eq!(region(&node[..100]), b"");
+        assert_eq!((image(&node), image(&node[..15])), (Some(0), None));
     }
 }

@@ -76,15 +76,19 @@ fn recorder() -> std::path::PathBuf {
     recorder
 }
 
-struct Running {
-    recorder: Child,
+pub struct Running {
+    pub recorder: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
 }
 
 fn start_recorder(trace: &Path, arguments: &[&str]) -> Running {
+    start_recorder_of(player(), trace, arguments)
+}
+
+pub fn start_recorder_of(program: &Path, trace: &Path, arguments: &[&str]) -> Running {
     let mut recorder = Command::new(recorder())
         .arg(trace)
-        .arg(player())
+        .arg(program)
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -96,11 +100,11 @@ fn start_recorder(trace: &Path, arguments: &[&str]) -> Running {
 }
 
 impl Running {
-    fn line(&mut self) -> String {
+    pub fn line(&mut self) -> String {
         self.lines.next().unwrap().unwrap()
     }
 
-    fn signal(&self, signal: i32) {
+    pub fn signal(&self, signal: i32) {
         // SAFETY: the recorder has not been waited for.
         assert_eq!(unsafe { libc::kill(self.recorder.id() as i32, signal) }, 0);
     }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 
 use tempfile::TempDir;
 use trackway_recorder::{record, Output, RecordOptions, RecordSummary};
+use trackway_trace::table::{Count, Table, TableBlock, TableBlocks, TableFunction, TableLocation};
 use trackway_trace::{ChunkKind, ChunkRef, Trace};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -21,12 +22,23 @@ pub fn player() -> &'static Path {
     PLAYER.get_or_init(|| build_player(&[]))
 }
 
-/// Compiles the player with further flags, against the runtime as its Makefile builds it.
+/// Path of the program that counts, built once.
+pub fn counter() -> &'static Path {
+    static COUNTER: OnceLock<PathBuf> = OnceLock::new();
+    COUNTER.get_or_init(|| build_program("counter", &[]))
+}
+
+/// Compiles the player with further flags.
 pub fn build_player(flags: &[&str]) -> PathBuf {
+    build_program("player", flags)
+}
+
+/// Compiles a hand-written program against the runtime as its Makefile builds it.
+fn build_program(source: &str, flags: &[&str]) -> PathBuf {
     static FOLDER: OnceLock<TempDir> = OnceLock::new();
     let folder = FOLDER.get_or_init(build_runtime).path();
     let crate_folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let player = folder.join(format!("player{}", flags.concat().replace('/', "_")));
+    let program = folder.join(format!("{source}{}", flags.concat().replace('/', "_")));
     let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
     let mut compile = Command::new(compiler);
     compile
@@ -36,12 +48,12 @@ pub fn build_player(flags: &[&str]) -> PathBuf {
         .arg(crate_folder.join("../runtime"))
         .arg("-I")
         .arg(folder)
-        .arg(crate_folder.join("tests/recording/player.c"))
+        .arg(crate_folder.join(format!("tests/recording/{source}.c")))
         .arg(folder.join("libtrackway.a"))
         .arg("-o")
-        .arg(&player);
+        .arg(&program);
     run_tool(&mut compile);
-    player
+    program
 }
 
 fn build_runtime() -> TempDir {
@@ -96,12 +108,38 @@ fn table() -> Vec<u8> {
 
 fn table_header() -> String {
     let mut header = format!("#define play_function UINT64_C({})\n", function_hash());
-    header.push_str("static const unsigned char table[] = {");
-    for byte in table() {
-        write!(header, "{byte},").unwrap();
+    for (name, bytes) in [("table", table()), ("counting_table", counting_table())] {
+        write!(
+            header,
+            "__attribute__((unused)) static const unsigned char {name}[] = {{"
+        )
+        .unwrap();
+        for byte in bytes {
+            write!(header, "{byte},").unwrap();
+        }
+        header.push_str("};\n");
     }
-    header.push_str("};\n");
     header
+}
+
+/// One function with one block, executed as often as the first of two counters says.
+fn counting_table() -> Vec<u8> {
+    let block = TableBlock {
+        executions: Count::of(0),
+        ..TableBlock::default()
+    };
+    let table = Table {
+        strings: vec![String::new()],
+        locations: vec![TableLocation::default()],
+        functions: vec![TableFunction::default()],
+        blocks: Some(TableBlocks {
+            counter_count: 2,
+            blocks: vec![block],
+            ..TableBlocks::default()
+        }),
+        ..Table::default()
+    };
+    table.encode()
 }
 
 /// A recording and the folder that holds its file.
@@ -119,6 +157,14 @@ pub fn options(output: Output, arguments: &[&str]) -> RecordOptions {
 }
 
 pub fn record_player(arguments: &[&str], adjust: impl FnOnce(&mut RecordOptions)) -> Recorded {
+    record_program(player(), arguments, adjust)
+}
+
+pub fn record_program(
+    program: &Path,
+    arguments: &[&str],
+    adjust: impl FnOnce(&mut RecordOptions),
+) -> Recorded {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("player.trackway");
     let mut options = options(
@@ -128,6 +174,7 @@ pub fn record_player(arguments: &[&str], adjust: impl FnOnce(&mut RecordOptions)
         },
         arguments,
     );
+    options.program = program.into();
     adjust(&mut options);
     let summary = record(options).unwrap();
     Recorded {

@@ -1,0 +1,355 @@
+//! Regions of programs that count, against numbers worked out by hand.
+
+#[path = "../../trace/testing/mod.rs"]
+#[allow(dead_code)]
+mod testing;
+
+use std::path::Path;
+
+use testing::counted_scene::kernel;
+use testing::file::FileBytes;
+use trackway_analysis::misses::Measure;
+use trackway_analysis::regions::{Ranked, Regions, TABLES};
+use trackway_report::{Table, Value};
+use trackway_trace::{Codec, ImageCounters, NodeCounts, Trace, COUNTED_ENTRY, WHOLE_PROGRAM};
+
+const ALL: Ranked = Ranked {
+    by: Measure::Bytes,
+    top: usize::MAX,
+};
+
+/// What `testing/counted_scene.rs` describes.
+fn scene() -> Trace {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");
+    let trace = Trace::open(&path).unwrap();
+    assert!(trace.damage().is_empty());
+    trace
+}
+
+fn table(trace: &Trace, name: &str, ranked: Ranked) -> Table {
+    let regions = Regions::read(trace);
+    assert!(regions.damage().is_empty());
+    regions.table(trace, name, ranked).unwrap()
+}
+
+/// The cells of some columns, row by row.
+fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
+    let text = |value| match value {
+        Value::None => "-".into(),
+        Value::Text(text) => text.to_owned(),
+        Value::Integer(number) => number.to_string(),
+        Value::Real(number) => format!("{number:.4}"),
+        Value::Signed(_) => panic!("no column of changes"),
+    };
+    let cell = |row, name: &&str| text(table.column(name).unwrap().value(row));
+    let row = |row| {
+        let cells: Vec<String> = columns.iter().map(|name| cell(row, name)).collect();
+        cells.join(" ")
+    };
+    (0..table.row_count()).map(row).collect()
+}
+
+fn all_cells(trace: &Trace, name: &str, columns: &[&str]) -> Vec<String> {
+    cells(&table(trace, name, ALL), columns)
+}
+
+const ACCESSES: [&str; 4] = ["reads", "writes", "bytes_read", "bytes_written"];
+
+/// Of four entries of `solve` in the first thread two were counted: those counts are doubled. A compare-exchange is a read
+/// and a write.
+#[test]
+fn regions_sum_up_their_threads() {
+    let trace = scene();
+    let columns = ["region", "threads", "entries", "counted_entries"];
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        ["solve 2 7 5", "halo 1 8 8"]
+    );
+    let first_thread = (2 * 115 + 3, 2 * 120 + 4);
+    assert_eq!(first_thread, (233, 244));
+    assert_eq!(
+        all_cells(&trace, "regions", &ACCESSES),
+        ["343 414 2500 3684", "20 20 160 160"]
+    );
+}
+
+/// `solve` within `halo` within `solve` is no time of its own; the other thread was killed 3000 ns after it had entered.
+#[test]
+fn time_is_inclusive_and_own() {
+    let trace = scene();
+    let columns = ["region", "stream", "time_ns", "own_time_ns"];
+    assert_eq!(
+        all_cells(&trace, "regions_by_thread", &columns),
+        ["solve 0 4000 3200", "solve 1 4000 4000", "halo 0 1000 800"]
+    );
+    let columns = [
+        "region",
+        "time_ns",
+        "own_time_ns",
+        "time_imbalance",
+        "bytes_imbalance",
+    ];
+    let imbalance = 4820.0 / (f64::from(4820 + 1040) / 2.0);
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [
+            format!("solve 8000 7200 1.0000 {imbalance:.4}"),
+            "halo 1000 800 1.0000 1.0000".into()
+        ]
+    );
+}
+
+/// Half of 3000 ns were counted, and all of the other 200 and 4000.
+#[test]
+fn bandwidths_are_of_counted_entries() {
+    let columns = ["raw_read_gb_per_s", "raw_write_gb_per_s"];
+    let (read, written) = (920 + 20 + 640, 1480 + 84 + 640);
+    let solve = [read, written].map(|bytes| format!("{:.4}", f64::from(bytes) / 5700.0));
+    assert_eq!(
+        all_cells(&scene(), "regions", &columns),
+        [solve.join(" "), "0.2000 0.2000".into()]
+    );
+}
+
+#[test]
+fn instructions_are_those_of_all_executions() {
+    let columns = [
+        "loads",
+        "stores",
+        "atomics",
+        "integer",
+        "floating_point",
+        "vector",
+        "branches",
+        "calls",
+    ];
+    assert_eq!(
+        all_cells(&scene(), "region_instructions", &columns),
+        ["262 252 81 504 252 734 252 243", "20 20 0 40 20 80 20 0"]
+    );
+}
+
+#[test]
+fn accesses_are_told_apart_by_size() {
+    let columns = [&["region", "size_bytes"][..], &ACCESSES].concat();
+    assert_eq!(
+        all_cells(&scene(), "region_accesses_by_size", &columns),
+        [
+            "solve 0 0 81 0 1344",
+            "solve 4 81 81 324 324",
+            "solve 8 252 252 2016 2016",
+            "solve 16 10 0 160 0",
+            "halo 8 20 20 160 160",
+        ]
+    );
+}
+
+#[test]
+fn lines_variables_blocks_and_calls() {
+    let trace = scene();
+    let columns = [
+        "region",
+        "file",
+        "line",
+        "function",
+        "executions",
+        "reads",
+        "writes",
+    ];
+    assert_eq!(
+        all_cells(&trace, "region_lines", &columns),
+        [
+            "solve kernel.c 10 step 252 252 0",
+            "solve kernel.c 11 step 252 0 252",
+            "solve kernel.c 14 step 81 81 162",
+            "halo kernel.c 10 step 20 20 0",
+            "halo kernel.c 11 step 20 0 20",
+            "solve library.c 5 scale 10 10 0",
+        ]
+    );
+    assert_eq!(
+        all_cells(&trace, "region_variables", &["region", "field", "reads"]),
+        [
+            "solve cell.heat 252",
+            "solve work 81",
+            "halo cell.heat 20",
+            "solve factor 10"
+        ]
+    );
+    assert_eq!(
+        all_cells(
+            &trace,
+            "blocks",
+            &["region", "block", "executions", "bytes_written"]
+        ),
+        [
+            "solve 0 252 2016",
+            "solve 1 81 1668",
+            "halo 0 20 160",
+            "solve 3 10 0",
+            "solve 2 181 0",
+            "halo 2 20 0",
+        ]
+    );
+    // Calls of `scale` are counted where it stands.
+    assert_eq!(
+        all_cells(&trace, "external_calls", &["region", "function", "calls"]),
+        ["solve (indirect) 81", "solve puts 81"]
+    );
+}
+
+#[test]
+fn the_rests_are_told() {
+    let columns = [
+        "threads",
+        "nodes",
+        "tails",
+        "open",
+        "uncounted",
+        "modules",
+        "blocks",
+        "below_zero",
+        "time_ns",
+        "outside",
+    ];
+    let outside = format!("{:.4}", 11_000.0 / 19_000.0);
+    assert_eq!(
+        all_cells(&scene(), "counts", &columns),
+        [format!("2 6 2 1 0 2 4 1 19000 {outside}")]
+    );
+}
+
+#[test]
+fn tables_are_cut_and_ranked() {
+    let trace = scene();
+    let two = Ranked {
+        by: Measure::Accesses,
+        top: 2,
+    };
+    let lines = table(&trace, "region_lines", two);
+    assert_eq!((lines.row_count(), lines.total_rows()), (2, 6));
+    assert_eq!(lines.title(), "Lines by accesses, 2 of 6");
+    let regions = Regions::read(&trace);
+    let findings = regions.findings(&trace, two);
+    let names: Vec<&str> = findings.tables.iter().map(Table::name).collect();
+    assert_eq!(names, TABLES);
+    assert!(findings.tables.iter().all(|table| table.row_count() <= 2));
+    assert_eq!(
+        findings.answer.unwrap(),
+        "solve takes 90.0 % of the time in regions: 0.28 GB/s read, 0.39 GB/s written (raw)"
+    );
+    assert!(regions.table(&trace, "fields", two).is_none());
+}
+
+fn node(number: u32, name: &str, entries: u64, counted_entries: u64) -> NodeCounts {
+    NodeCounts {
+        node: number,
+        image: 1,
+        entries,
+        counted_entries,
+        ticks: 100,
+        counted_ticks: 100,
+        name: name.into(),
+        counters: vec![8, 0, 0],
+        ..NodeCounts::default()
+    }
+}
+
+/// A trace of the kernel alone, whose threads have one chunk each.
+fn trace_of(nodes: &[NodeCounts]) -> Trace {
+    let place = ImageCounters { image: 1, first: 0 };
+    let mut file = FileBytes::new(Codec::Lz4);
+    file.counting_module(0, 1, &kernel(), place);
+    for (sequence, node) in (0..).zip(nodes) {
+        file.node(0, sequence, 1000, node);
+    }
+    file.open()
+}
+
+#[test]
+fn a_program_without_regions_is_one() {
+    let whole = NodeCounts {
+        flags: WHOLE_PROGRAM | COUNTED_ENTRY,
+        entered_ticks: 400,
+        ticks: 0,
+        counted_ticks: 0,
+        ..node(0, "", 1, 1)
+    };
+    let trace = trace_of(&[whole]);
+    let columns = ["region", "time_ns", "own_time_ns", "reads", "raw_read_gb_per_s"];
+    let rate = format!("{:.4}", 64.0 / 600.0);
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [format!("(whole program) 600 600 8 {rate}")]
+    );
+    let answer = Regions::read(&trace).findings(&trace, ALL).answer.unwrap();
+    assert_eq!(answer, "(whole program): 0.11 GB/s read, 0.11 GB/s written (raw)");
+}
+
+#[test]
+fn what_was_not_counted_is_not_known() {
+    let outside = NodeCounts {
+        flags: 0,
+        counted_ticks: 0,
+        ..node(0, "", 1, 0)
+    };
+    let never = NodeCounts {
+        counted_ticks: 0,
+        ..node(1, "never", 5, 0)
+    };
+    let trace = trace_of(&[outside, never, node(2, "", 3, 3)]);
+    let columns = [
+        "region",
+        "entries",
+        "counted_entries",
+        "reads",
+        "raw_read_gb_per_s",
+    ];
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        ["(unknown) 3 3 8 0.6400", "never 5 0 0 -"]
+    );
+    assert_eq!(all_cells(&trace, "counts", &["uncounted", "nodes"]), ["1 3"]);
+}
+
+/// Parents that are missing, or that lead in a circle.
+#[test]
+fn damaged_trees_end_somewhere() {
+    let within = |number, parent| NodeCounts {
+        parent,
+        ..node(number, "r", 1, 1)
+    };
+    let trace = trace_of(&[
+        within(1, 2),
+        within(2, 3),
+        within(3, 1),
+        within(4, 9),
+        within(5, 5),
+    ]);
+    let times = all_cells(&trace, "regions", &["time_ns", "own_time_ns", "reads"]);
+    // Each of the circle is within another; the last one, within itself, has no time of its own.
+    assert_eq!(times, ["200 100 40"]);
+}
+
+#[test]
+fn nothing_counted_is_said() {
+    let trace = trace_of(&[]);
+    let findings = Regions::read(&trace).findings(&trace, ALL);
+    assert_eq!(findings.answer.unwrap(), "Nothing was counted.");
+}
+
+#[test]
+fn damage_costs_only_its_node() {
+    let place = ImageCounters { image: 1, first: 0 };
+    let mut file = FileBytes::new(Codec::None);
+    file.counting_module(0, 1, &kernel(), place)
+        .node(0, 0, 0, &node(1, "a", 1, 1));
+    let second = file.bytes.len();
+    file.node(0, 1, 0, &node(2, "b", 1, 1));
+    file.bytes[second + 80] ^= 1;
+    let trace = file.open();
+    let regions = Regions::read(&trace);
+    assert_eq!(regions.damage().len(), 1);
+    let table = regions.table(&trace, "regions", ALL).unwrap();
+    assert_eq!(cells(&table, &["region", "reads"]), ["a 8"]);
+}
