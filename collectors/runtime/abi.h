@@ -131,6 +131,7 @@ enum trackway_buffer_kind {
 enum trackway_buffer_flags {
     TRACKWAY_LAST = 2,      // the last buffer of this module, or of this thread
     TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ticks` are unknown
+    TRACKWAY_MONOTONIC = 8, // its ticks are nanoseconds of CLOCK_MONOTONIC, whatever the recorder's processor counts
 };
 
 struct trackway_buffer {

@@ -111,7 +111,7 @@ void __trackway_notice_fork(void);
 VISIBLE void __trackway_oracle_flush(struct stream *stream);
 
 // context.c
-// Where the program goes on with a handler's context.
+// Where the program goes on with a handler's context; nowhere without one.
 struct place __trackway_place_of(const void *context);
 // Also true if that is not known.
 bool __trackway_same_function(uintptr_t one, uintptr_t other);

@@ -21,6 +21,7 @@ pub const KIND_ORACLE_RECORDS: u32 = 5;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
+pub const FLAG_MONOTONIC: u32 = 8;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
@@ -233,6 +234,7 @@ mod tests {
             ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
+            ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),
         ]);
     }
 }
