@@ -11,6 +11,7 @@ mod export;
 mod failure;
 mod info;
 mod installation;
+mod instruction_set;
 mod layout;
 mod live;
 mod map;
