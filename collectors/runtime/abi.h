@@ -43,7 +43,7 @@ struct trackway_thread {
 //   void __trackway_register(struct trackway_module *module)
 //       Once per module, from a constructor.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
-//       preserve_most. Hands over the buffer and returns a new cursor.
+//       preserve_most; once per object. Hands over the buffer and returns a new cursor.
 //   void __trackway_came_back(void)
 //       In landing pads and behind what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.

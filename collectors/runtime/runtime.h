@@ -103,6 +103,8 @@ struct room __trackway_scratch(void);
 
 // stream.c
 void __trackway_watch_threads(void);
+// Hands over the buffer of records and returns the cursor of a fresh one.
+VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor);
 // This thread's stream, begun; none if the process is not recorded.
 VISIBLE struct stream *__trackway_this_stream(void);
 // Makes a forked process of which the C library didn't tell begin its own streams.

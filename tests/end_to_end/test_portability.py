@@ -135,6 +135,23 @@ class Static(unittest.TestCase):
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 1000)
 
 
+class SharedObject(unittest.TestCase):
+    """Whose first call of the runtime comes where much is in registers."""
+
+    def check(self, processor):
+        for oracle in (False, True):
+            with tools.folder() as folder:
+                flags = ("-O2", "-Wl,-z,lazy", *flags_for(processor))
+                build = lambda output, *words: tools.compile_traced(output, words, *flags, oracle=oracle)
+                shared = build(f"{folder}/object.so", SURVIVAL / "bound_lazily_object.c", "-shared", "-fPIC")
+                program = command(processor, build(f"{folder}/program", SURVIVAL / "bound_lazily.c", shared))
+                expected = tools.run(*program).stdout
+                recorded = tools.record(f"{folder}/trace", *program, options=SMALL_BUFFERS)
+                self.assertEqual(tools.program_output(recorded), expected)
+                if oracle:
+                    self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 40000)
+
+
 class Survival(unittest.TestCase):
     """Signal handlers, edited contexts, forks and many threads."""
 
@@ -219,7 +236,7 @@ def add_tests():
         setattr(SameCounts, f"test_{name}", lambda self, name=name: self.check(name))
         for processor in EMULATORS:
             setattr(Workloads, f"test_{name}_{processor}", lambda self, p=processor, name=name: self.check(p, name))
-    for case in (Vectors, OldestCompiler, Static, Survival, Clock):
+    for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Clock):
         for processor in FOREIGN:
             setattr(case, f"test_{processor}", lambda self, p=processor: self.check(p))
 
