@@ -9,6 +9,8 @@ JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
 LLVM ?= 16 19
+# Processors that the runtime is built for, beside this machine's.
+FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
 CC_OF_PASS ?= clang-19
 CXX_OF_PASS ?= clang++-19
 
@@ -33,8 +35,13 @@ pass-%: setup
 		-DCMAKE_LIBRARY_OUTPUT_DIRECTORY=$(LIBRARY) >$(BUILD)/pass-$*.log 2>&1 || { cat $(BUILD)/pass-$*.log; exit 1; }
 	@cmake --build $(BUILD)/pass-$* --parallel $(JOBS) -- --no-print-directory
 
-runtime: setup
+runtime: setup $(FOREIGN:%=runtime-%)
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
+
+# For programs of other processors, where their C library is installed.
+runtime-%: setup
+	@test ! -e /usr/$*/include/stdio.h || $(MAKE) --no-print-directory -C collectors/runtime TARGET=$* \
+		OUT=$(LIBRARY)/$* OBJ=$(abspath $(BUILD))/obj/runtime-$* INCLUDE=$(abspath $(BUILD))/include
 
 # Copied only when it changed, so that programs built by it aren't built again for nothing.
 program: setup

@@ -5,9 +5,11 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
+use crate::instruction_set::InstructionSet;
 
 /// The plugin's file name, up to the version of LLVM.
 const PLUGIN: &str = "TrackwayPass";
+const RUNTIME: &str = "libtrackway.a";
 
 /// The folder of an installation that holds `lib/trackway` and `include`.
 pub struct Installation {
@@ -47,9 +49,7 @@ impl Installation {
 
     /// The versions of LLVM that there is a plugin for, ascending.
     fn plugin_versions(&self) -> Vec<u32> {
-        let entries = std::fs::read_dir(self.root.join("lib/trackway"))
-            .into_iter()
-            .flatten();
+        let entries = std::fs::read_dir(self.parts()).into_iter().flatten();
         let version = |name: OsString| -> Option<u32> {
             name.to_str()?
                 .strip_prefix(PLUGIN)?
@@ -65,9 +65,23 @@ impl Installation {
         versions
     }
 
-    /// The archive that instrumented programs are linked with.
-    pub fn runtime(&self) -> Result<PathBuf, Failure> {
-        self.part("libtrackway.a")
+    /// The archive that instrumented programs are linked with: those of an instruction set, or of the
+    /// compiler's own.
+    pub fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
+        let Some(foreign) = set.filter(|set| !set.is_host()) else {
+            return self.part(RUNTIME);
+        };
+        let path = self.parts().join(foreign.triple()).join(RUNTIME);
+        if path.exists() {
+            return Ok(path);
+        }
+        Err(Failure::new(format!(
+            "{}: not found; install the libraries for {} programs (Debian: `apt-get install {}`), then build it with \
+             `make runtime`",
+            path.display(),
+            foreign.triple(),
+            foreign.package()
+        )))
     }
 
     /// The folder of `trackway.h`, if it was installed.
@@ -76,8 +90,12 @@ impl Installation {
         folder.join("trackway.h").exists().then_some(folder)
     }
 
+    fn parts(&self) -> PathBuf {
+        self.root.join("lib/trackway")
+    }
+
     fn part(&self, name: &str) -> Result<PathBuf, Failure> {
-        let path = self.root.join("lib/trackway").join(name);
+        let path = self.parts().join(name);
         if path.exists() {
             return Ok(path);
         }

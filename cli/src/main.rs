@@ -12,6 +12,7 @@ mod export;
 mod failure;
 mod info;
 mod installation;
+mod instruction_set;
 mod layout;
 mod live;
 mod map;

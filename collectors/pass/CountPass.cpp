@@ -131,8 +131,7 @@ class ModuleCounter {
         B.CreateCondBr(MustBegin, Begin, &Plain, unlikely(C));
 
         B.SetInsertPoint(Begin);
-        CallInst *Call = B.CreateCall(Symbols.Begin);
-        Call->setCallingConv(CallingConv::PreserveMost);
+        B.CreateCall(Symbols.Begin);
         B.CreateCondBr(B.CreateICmpUGE(Symbols.state(B), CountsFrom), &Instrumented, &Plain);
     }
 

@@ -38,7 +38,6 @@ CountingSymbols CountingSymbols::declare(Module &M) {
                                     nullptr, "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
     S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
     auto *Begin = cast<Function>(S.Begin.getCallee());
-    Begin->setCallingConv(CallingConv::PreserveMost);
     Begin->setDoesNotThrow();
     return S;
 }

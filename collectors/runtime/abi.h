@@ -72,13 +72,13 @@ struct trackway_region {
 //   void __trackway_register(struct trackway_module *module)
 //       Once per module, from a constructor.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
-//       preserve_most. Hands over the buffer and returns a new cursor.
+//       preserve_most; once per object. Hands over the buffer and returns a new cursor.
 //   void __trackway_came_back(void)
 //       In landing pads and behind what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.
 //
 //   void __trackway_begin_counting(void)
-//       preserve_most. Sees to it that the thread's state isn't TRACKWAY_NOT_BEGUN.
+//       Sees to it that the thread's state isn't TRACKWAY_NOT_BEGUN.
 //   void __trackway_enter_region(const struct trackway_region *region)
 //   void __trackway_leave_region(const struct trackway_region *region)
 //       The thread enters a region, or leaves it with all that were entered within and not left. Both change
@@ -174,6 +174,7 @@ enum trackway_buffer_kind {
 enum trackway_buffer_flags {
     TRACKWAY_LAST = 2,      // the last buffer of this module, or of this thread
     TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ticks` are unknown
+    TRACKWAY_MONOTONIC = 8, // its ticks are nanoseconds of CLOCK_MONOTONIC, whatever the recorder's processor counts
 };
 
 struct trackway_buffer {
@@ -211,6 +212,7 @@ struct trackway_counts { // docs/format.md, section 6
 enum trackway_counts_flags {
     TRACKWAY_ENTRY_IS_COUNTED = 1,
     TRACKWAY_WHOLE_PROGRAM = 2,
+    TRACKWAY_TICKS_ARE_NANOSECONDS = 4, // of CLOCK_MONOTONIC
 };
 
 // A MODULE buffer's bytes, concatenated in sequence, are the module payload of docs/format.md, section 1.3.

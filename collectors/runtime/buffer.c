@@ -11,18 +11,24 @@ static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
 
 struct room __trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
 
+#if defined(__x86_64__)
+
 // The clock in which the pass stamps what threads synchronise by, too. A stamp is taken after all that stands before
 // it in the program.
 uint64_t __trackway_now_ticks(void) {
-#if defined(__x86_64__)
     __builtin_ia32_lfence();
     return __builtin_ia32_rdtsc();
-#else
+}
+
+#else // the pass stamps nothing here, and the recorder may run on another processor, beside an emulator
+
+uint64_t __trackway_now_ticks(void) {
     struct timespec now = {0, 0};
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-#endif
 }
+
+#endif
 
 static struct trackway_buffer *buffer_table(const struct trackway_ring *ring) {
     return (struct trackway_buffer *)((unsigned char *)ring + ring->buffer_table_offset);
@@ -116,7 +122,7 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->kind = lane->kind;
     buffer->stream = lane->stream;
     buffer->tid = tid;
-    buffer->flags = 0;
+    buffer->flags = (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
     buffer->sequence = lane->sequence++;
     buffer->first_ticks = __trackway_now_ticks();
     buffer->last_ticks = 0;
@@ -158,7 +164,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
         return;
     buffer->length = (uint32_t)(end - data_of(buffer));
     buffer->last_ticks = __trackway_now_ticks();
-    buffer->flags = flags;
+    buffer->flags = flags | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
     lane->buffer = NULL;
     publish(__trackway_process.ring, buffer);
 }
@@ -173,7 +179,7 @@ void __trackway_abandon_former_image(void) {
                       __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) == __trackway_process.pid &&
                       buffer->image != __trackway_process.image;
         if (former && change_state(buffer, TRACKWAY_OWNED, TRACKWAY_CLAIMED)) {
-            buffer->flags = TRACKWAY_ABANDONED;
+            buffer->flags |= TRACKWAY_ABANDONED;
             publish(ring, buffer);
         }
     }

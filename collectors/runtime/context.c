@@ -4,21 +4,22 @@
 #include <dlfcn.h>
 #include <ucontext.h>
 
+static struct place place_in(const mcontext_t *machine) {
 #if defined(__x86_64__)
-
-struct place __trackway_place_of(const void *context) {
-    const greg_t *registers = ((const ucontext_t *)context)->uc_mcontext.gregs;
-    return (struct place){(uintptr_t)registers[REG_RIP], (uintptr_t)registers[REG_RSP]};
-}
-
-#else // not every handler is given a context
-
-struct place __trackway_place_of(const void *context) {
-    (void)context;
-    return (struct place){0, 0};
-}
-
+    return (struct place){(uintptr_t)machine->gregs[REG_RIP], (uintptr_t)machine->gregs[REG_RSP]};
+#elif defined(__aarch64__)
+    return (struct place){machine->pc, machine->sp};
+#elif defined(__riscv)
+    return (struct place){machine->__gregs[REG_PC], machine->__gregs[REG_SP]};
+#elif defined(__powerpc64__)
+    enum { STACK_POINTER = 1, NEXT_INSTRUCTION = 32 };
+    return (struct place){machine->gp_regs[NEXT_INSTRUCTION], machine->gp_regs[STACK_POINTER]};
 #endif
+}
+
+struct place __trackway_place_of(const void *context) {
+    return context ? place_in(&((const ucontext_t *)context)->uc_mcontext) : (struct place){0, 0};
+}
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 

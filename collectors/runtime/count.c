@@ -134,7 +134,7 @@ static uint32_t add_node(struct tally *tally, struct stream *stream, const char 
     node->counts->parent = tally->current;
     node->counts->thread = stream->tid;
     node->counts->image = __trackway_process.image;
-    node->counts->flags = group << 8;
+    node->counts->flags = group << 8 | (TICKS_ARE_NANOSECONDS ? TRACKWAY_TICKS_ARE_NANOSECONDS : 0);
     copy_name(node->counts->name, name, sizeof node->counts->name);
     __atomic_store_n(&node->counts->node, index, __ATOMIC_RELEASE);
     return index;
@@ -188,7 +188,7 @@ static void begin_whole(struct tally *tally, struct stream *stream) {
     struct trackway_counts *counts = tally->nodes[add_node(tally, stream, "", 0)].counts;
     if (counts) {
         counts->entries = 1;
-        counts->flags = tally->whole ? TRACKWAY_WHOLE_PROGRAM | TRACKWAY_ENTRY_IS_COUNTED : 0;
+        counts->flags |= tally->whole ? TRACKWAY_WHOLE_PROGRAM | TRACKWAY_ENTRY_IS_COUNTED : 0;
         counts->entered_ticks = __trackway_now_ticks();
     }
     __trackway_counting.countdowns = (uint64_t)tally->countdowns;
@@ -215,7 +215,7 @@ static struct tally *begin_tally(void) {
     return tally;
 }
 
-VISIBLE __attribute__((preserve_most)) void __trackway_begin_counting(void) {
+VISIBLE void __trackway_begin_counting(void) {
     int saved_errno = errno;
     uint64_t signals = block_signals();
     // A handler may have come first.

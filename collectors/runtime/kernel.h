@@ -27,8 +27,35 @@ static inline long kernel_call(long number, long a, long b, long c, long d) {
     __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
     return x0;
 }
+#elif defined(__riscv) && __riscv_xlen == 64
+static inline long kernel_call(long number, long a, long b, long c, long d) {
+    register long a7 __asm__("a7") = number;
+    register long a0 __asm__("a0") = a;
+    register long a1 __asm__("a1") = b;
+    register long a2 __asm__("a2") = c;
+    register long a3 __asm__("a3") = d;
+    __asm__ volatile("ecall" : "+r"(a0) : "r"(a7), "r"(a1), "r"(a2), "r"(a3) : "memory");
+    return a0;
+}
+#elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
+// The kernel tells of a failure by a flag (summary overflow), and of its number without a sign.
+static inline long kernel_call(long number, long a, long b, long c, long d) {
+    register long r0 __asm__("r0") = number;
+    register long r3 __asm__("r3") = a;
+    register long r4 __asm__("r4") = b;
+    register long r5 __asm__("r5") = c;
+    register long r6 __asm__("r6") = d;
+    __asm__ volatile("sc\n\t"
+                     "bns+ 1f\n\t"
+                     "neg 3, 3\n"
+                     "1:"
+                     : "+r"(r0), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6)
+                     :
+                     : "r7", "r8", "r9", "r10", "r11", "r12", "cr0", "ctr", "xer", "memory");
+    return r3;
+}
 #else
-#error "Trackway runs on x86-64 and AArch64"
+#error "Trackway runs on x86-64, AArch64, RISC-V 64 and POWER (64-bit, little-endian)"
 #endif
 
 // Shared futexes: the other side is another process.

@@ -96,6 +96,11 @@ VISIBLE bool __trackway_is_recorded(void);
 void __trackway_detach(void);
 
 // buffer.c
+#if defined(__x86_64__)
+#define TICKS_ARE_NANOSECONDS false
+#else
+#define TICKS_ARE_NANOSECONDS true // of CLOCK_MONOTONIC, whatever the recorder's processor counts
+#endif
 uint64_t __trackway_now_ticks(void);
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
 struct room __trackway_take(struct lane *lane, struct stream *stream);
@@ -106,6 +111,8 @@ struct room __trackway_scratch(void);
 
 // stream.c
 void __trackway_watch_threads(void);
+// Hands over the buffer of records and returns the cursor of a fresh one.
+VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor);
 // This thread's stream, begun; none if the process is not recorded.
 VISIBLE struct stream *__trackway_this_stream(void);
 // Makes a forked process of which the C library didn't tell begin its own streams.
@@ -125,7 +132,7 @@ void __trackway_end_counting(void);
 void __trackway_count_as_child(void);
 
 // context.c
-// Where the program goes on with a handler's context.
+// Where the program goes on with a handler's context; nowhere without one.
 struct place __trackway_place_of(const void *context);
 // Also true if that is not known.
 bool __trackway_same_function(uintptr_t one, uintptr_t other);

@@ -14,13 +14,27 @@
 static void *handlers[STAND_INS]; // the program's own; those in use come first
 static void *shared[NSIG];        // its own that found no place among those, by the number of the signal
 
+// On some processors the kernel gives a context only where SA_SIGINFO asks for it, and else the argument is anything.
+// What it gives is in what it pushed last: just before the frame of a stand-in, and it pushes more than this at a time.
+#define NEAR 1024
+
+static bool is_given(const void *context, const void *frame) {
+#if defined(__x86_64__) || defined(__riscv)
+    (void)frame;
+    return context;
+#else
+    return (uintptr_t)context - (uintptr_t)frame < NEAR;
+#endif
+}
+
 // A handler that takes only the number ignores the rest. Exceptions and siglongjmp may leave it.
 __attribute__((noinline)) static void run(void *const *own, int number, siginfo_t *info, void *context) {
     void (*handler)(int, siginfo_t *, void *) = __atomic_load_n(own, __ATOMIC_ACQUIRE);
+    const void *given = is_given(context, __builtin_frame_address(0)) ? context : NULL;
     struct handler_frame frame;
-    __trackway_enter_handler(&frame, context);
+    __trackway_enter_handler(&frame, given);
     handler(number, info, context);
-    __trackway_leave_handler(&frame, context);
+    __trackway_leave_handler(&frame, given);
 }
 
 static void shared_stand_in(int number, siginfo_t *info, void *context) { run(&shared[number], number, info, context); }

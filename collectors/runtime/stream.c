@@ -71,7 +71,7 @@ struct stream *__trackway_this_stream(void) {
 }
 
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
-VISIBLE __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor) {
+VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     struct stream *stream = current_stream();

@@ -5,6 +5,7 @@ stands in docs/collectors.md, and a test shows what is lost then.
 """
 
 import contextlib
+import functools
 import os
 import select
 import signal
@@ -186,6 +187,24 @@ class Loading(unittest.TestCase):
 
     def test_only_the_program_records(self):
         self.check("-O2", program_records=True, object_records=False)
+
+
+class BoundLazily(unittest.TestCase):
+    """The runtime's function that preserves registers, called for the first time by a shared object."""
+
+    def test_registers_are_preserved(self):
+        for level in BUILT_AT:
+            with self.subTest(level), tools.folder() as folder:
+                self.check(folder, level)
+
+    def check(self, folder, *flags):
+        answers = []
+        for compiler in (tools.compile_plain, functools.partial(tools.compile_traced, oracle=False)):
+            shared = compiler(f"{folder}/object.so", [SOURCES / "bound_lazily_object.c"], "-shared", "-fPIC", *flags)
+            program = compiler(f"{folder}/program", [SOURCES / "bound_lazily.c"], shared, "-Wl,-z,lazy", *flags)
+            answers.append(tools.run(program).stdout)
+        recorded = tools.record(f"{folder}/trace", program, options=RECORD_OPTIONS)
+        self.assertEqual([*answers, tools.program_output(recorded)], answers[:1] * 3)
 
 
 class Allocators(SameAsPlain):

@@ -7,13 +7,12 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
-#include <ucontext.h>
+
+#include "registers.h"
 
 enum { SIZE = 1024, FAULTS = 2000, RECOVERIES = 300 };
 
 static unsigned table[SIZE], handled[32];
-static char *forbidden;
-static greg_t *registers_of(void *context) { return ((ucontext_t *)context)->uc_mcontext.gregs; }
 
 static unsigned mix(unsigned *numbers, unsigned sum) {
     for (unsigned i = 0; i < SIZE; i++) {
@@ -37,7 +36,12 @@ static void set_alarm(long period_us) {
     setitimer(ITIMER_REAL, &each, NULL);
 }
 
+#if defined(__x86_64__)
+
 // ---- Faults that are repaired ----
+
+static char *forbidden;
+static greg_t *registers_of(void *context) { return ((ucontext_t *)context)->uc_mcontext.gregs; }
 
 // `movl (%rdi), %eax` is two bytes long.
 static unsigned read_or_skip(const void *place) {
@@ -85,6 +89,9 @@ static void on_trap(int number, siginfo_t *info, void *context) {
 
 static void repair(void) {
     unsigned sum = 0;
+    forbidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    install(SIGSEGV, on_fault, SA_ONSTACK);
+    install(SIGTRAP, on_trap, 0);
     for (unsigned i = 0; i < FAULTS; i++) {
         table[i % SIZE] += i;
         sum += read_or_skip(i % 3 ? (void *)&table[i % SIZE] : forbidden);
@@ -95,6 +102,8 @@ static void repair(void) {
     }
     printf("repaired: %u, %u faults, %u traps\n", sum, handled[SIGSEGV], handled[SIGTRAP]);
 }
+
+#endif
 
 // ---- Leaving for another function ----
 
@@ -113,9 +122,7 @@ static void on_alarm_leave(int number, siginfo_t *info, void *context) {
     if (!may_leave)
         return;
     may_leave = 0;
-    greg_t *registers = registers_of(context);
-    registers[REG_RIP] = (greg_t)recover;
-    registers[REG_RSP] = ((registers[REG_RSP] - 256) & -16) - 8;
+    go_on_in(context, recover);
 }
 
 static void leave_often(int flags) {
@@ -137,10 +144,9 @@ int main(void) {
     static char stack[64 * 1024];
     stack_t alternate = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternate, NULL);
-    forbidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    install(SIGSEGV, on_fault, SA_ONSTACK);
-    install(SIGTRAP, on_trap, 0);
+#if defined(__x86_64__)
     repair();
+#endif
     leave_often(0);
     leave_often(SA_ONSTACK);
     return 0;

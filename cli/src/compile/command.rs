@@ -8,6 +8,7 @@ use super::invocation::{Invocation, Output};
 use super::language::Language;
 use super::llvm_version;
 use super::options::Options;
+use super::target;
 use crate::failure::Failure;
 use crate::installation::Installation;
 
@@ -41,10 +42,10 @@ pub fn arguments(
         None
     };
     let mut arguments = match language {
-        Language::C | Language::Cxx => clang_arguments(plugin, invocation, installation),
+        Language::C | Language::Cxx => clang_arguments(plugin, &invocation, installation),
         Language::Fortran => plugin.map(plugin_arguments).unwrap_or_default(),
     };
-    let link = link_arguments(invocation, language, installation)?;
+    let link = link_arguments(&invocation, compiler, language, installation)?;
     // After a `--`, the compiler takes everything for an input.
     let end_of_options = user.iter().position(|argument| argument == "--");
     let (options, inputs) = user.split_at(end_of_options.unwrap_or(user.len()));
@@ -67,7 +68,7 @@ fn plugin_arguments(plugin: PathBuf) -> Vec<OsString> {
 /// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
 fn clang_arguments(
     plugin: Option<PathBuf>,
-    invocation: Invocation,
+    invocation: &Invocation,
     installation: &Installation,
 ) -> Vec<OsString> {
     let mut own = Vec::new();
@@ -93,14 +94,16 @@ fn clang_arguments(
 /// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it; flang has
 /// no such option.
 fn link_arguments(
-    invocation: Invocation,
+    invocation: &Invocation,
+    compiler: &OsStr,
     language: Language,
     installation: &Installation,
 ) -> Result<Vec<OsString>, Failure> {
     let Some(output) = invocation.links else {
         return Ok(Vec::new());
     };
-    let mut arguments = vec![installation.runtime()?.into()];
+    let set = target::instruction_set(invocation.target.as_deref(), compiler)?;
+    let mut arguments = vec![installation.runtime(set)?.into()];
     if language != Language::Fortran {
         arguments.insert(0, "-Xlinker".into());
     }
@@ -141,6 +144,7 @@ pub fn exec_failure(compiler: &OsStr, language: Language, error: &io::Error) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instruction_set::InstructionSet;
     use std::fs;
 
     fn installation_with(parts: &[&str]) -> (tempfile::TempDir, Installation) {
@@ -241,6 +245,32 @@ mod tests {
             .to_string()
             .contains("TrackwayPass19.so"));
         assert!(attempt("a.o").unwrap_err().to_string().contains("libtrackway.a"));
+    }
+
+    #[test]
+    fn the_runtime_is_that_of_the_target() {
+        let host = InstructionSet::ALL.into_iter().find(|set| set.is_host());
+        let foreign = InstructionSet::ALL.into_iter().find(|set| !set.is_host());
+        let (host, foreign) = (host.unwrap(), foreign.unwrap());
+        let path = |triple: &str| format!("lib/trackway/{triple}/libtrackway.a");
+        let (root, with) = installation_with(&["lib/trackway/libtrackway.a", &path(foreign.triple())]);
+        let link = |set: InstructionSet, installation: &Installation| {
+            let line = format!("--target={} a.o", set.triple());
+            attempt("clang-19", Language::C, &line, installation).map(|arguments| arguments[3].clone())
+        };
+        assert_eq!(
+            link(host, &with).unwrap(),
+            root.path().join("lib/trackway/libtrackway.a")
+        );
+        assert_eq!(
+            link(foreign, &with).unwrap(),
+            root.path().join(path(foreign.triple()))
+        );
+        let (_root, without) = installation_with(PARTS);
+        let message = link(foreign, &without).unwrap_err().to_string();
+        for part in [foreign.triple(), foreign.package(), "make runtime"] {
+            assert!(message.contains(part), "{message}");
+        }
     }
 
     #[test]

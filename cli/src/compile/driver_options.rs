@@ -16,7 +16,7 @@ pub const OPTIONS_WITH_SEPARATE_VALUE: &[&str] = &[
     "-gcc-toolchain", "-gen-cdb-fragment-path", "-idirafter", "-imacros", "-include", "-include-pch",
     "-iprefix", "-iquote", "-isysroot", "-isystem", "-isystem-after", "-ivfsoverlay", "-iwithprefix",
     "-iwithprefixbefore", "-iwithsysroot", "-mllvm", "-mmlir", "-module-dependency-dir", "-module-dir", "-mthread-model", "-o",
-    "-resource-dir", "-rpath", "-serialize-diagnostics", "-target", "-u", "-vfsoverlay", "-working-directory",
+    "-resource-dir", "-rpath", "-serialize-diagnostics", "-u", "-vfsoverlay", "-working-directory",
     "-z",
 ];
 

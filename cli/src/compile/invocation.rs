@@ -8,8 +8,10 @@ use super::driver_options::{OPTIONS_WITH_SEPARATE_VALUE, QUERIES};
 use super::language::Language;
 use super::response_file;
 
+const TARGET: &[u8] = b"--target=";
+
 /// What the compiler is going to do with a command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Invocation {
     /// Generates code from at least one source of the language's family or of LLVM IR.
     pub compiles: bool,
@@ -17,6 +19,8 @@ pub struct Invocation {
     pub preprocesses: bool,
     /// Ends by linking; what it links is...
     pub links: Option<Output>,
+    /// The triple that the command line names.
+    pub target: Option<OsString>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +71,7 @@ struct Reader {
     shared: bool,
     is_static: bool,
     relocatable: bool,
+    target: Option<OsString>,
 }
 
 impl Reader {
@@ -79,6 +84,7 @@ impl Reader {
             shared: false,
             is_static: false,
             relocatable: false,
+            target: None,
         }
     }
 
@@ -93,6 +99,7 @@ impl Reader {
                         self.set_language(language.as_bytes());
                     }
                 }
+                b"-target" => self.target = rest.next().cloned(),
                 b"-Xlinker" | b"--for-linker" => {
                     self.read_linker_option(rest.next().map(|value| value.as_bytes()).unwrap_or_default());
                 }
@@ -138,6 +145,9 @@ impl Reader {
                     .for_each(|word| self.read_linker_option(word));
             }
             _ if option.starts_with(b"-x") => self.set_language(&option[2..]),
+            _ if option.starts_with(TARGET) => {
+                self.target = Some(OsStr::from_bytes(&option[TARGET.len()..]).to_owned());
+            }
             _ if option.starts_with(b"--language=") => self.set_language(&option["--language=".len()..]),
             _ if option.starts_with(b"-l") => self.inputs.push(InputKind::Linker),
             _ => {}
@@ -191,6 +201,7 @@ impl Reader {
             compiles,
             preprocesses,
             links: links.then_some(output),
+            target: self.target,
         }
     }
 }
@@ -397,8 +408,16 @@ mod tests {
     fn values_of_options_are_not_inputs() {
         let without_input =
             "-include a.c -I b.c -o c.c -D x.c -isystem y.c -Xclang z.c -target t.c -MF d.c -u main.c";
-        assert_eq!(parse(without_input), Invocation::default());
+        assert_eq!(facts(without_input), (false, false, None));
         assert_eq!(facts("-x c a.o -x none b.o"), (true, true, EXECUTABLE));
+    }
+
+    #[test]
+    fn the_last_target_counts() {
+        let target = |line: &str| parse(line).target;
+        assert_eq!(target("-target a --target=b-c x.c"), Some("b-c".into()));
+        assert_eq!(target("--target=b-c x.c -target a"), Some("a".into()));
+        assert_eq!(target("-o --target=b x.c -- --target=c"), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod language;
 mod llvm_version;
 mod options;
 mod response_file;
+mod target;
 
 use std::env;
 use std::ffi::OsString;

@@ -22,6 +22,7 @@ pub const KIND_COUNTS: u32 = 10;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
+pub const FLAG_MONOTONIC: u32 = 8;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
@@ -266,6 +267,7 @@ mod tests {
             ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
+            ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),
         ]);
     }
 }

@@ -3,6 +3,7 @@
 mod nodes;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
@@ -77,15 +78,20 @@ struct Description {
 
 impl Description {
     fn read(buffer: &Buffer, clock: &RecordingClock) -> Self {
+        let flags = buffer.flags.load(Relaxed);
+        let ns = |stamp: &AtomicU64| match flags & abi::FLAG_MONOTONIC {
+            0 => clock.ns(stamp.load(Relaxed)),
+            _ => stamp.load(Relaxed),
+        };
         Self {
             kind: buffer.kind.load(Relaxed),
             stream: buffer.stream.load(Relaxed),
             image: image_of(buffer),
             parent_pid: buffer.parent_pid.load(Relaxed),
-            flags: buffer.flags.load(Relaxed),
+            flags,
             sequence: buffer.sequence.load(Relaxed),
-            first_ns: clock.ns(buffer.first_ticks.load(Relaxed)),
-            last_ns: clock.ns(buffer.last_ticks.load(Relaxed)),
+            first_ns: ns(&buffer.first_ticks),
+            last_ns: ns(&buffer.last_ticks),
             length: buffer.length.load(Relaxed) as usize,
             dropped_before: buffer.dropped_before.load(Relaxed),
         }

@@ -199,7 +199,8 @@ impl Ring {
         if buffer.state.fetch_update(AcqRel, Acquire, claim).is_err() {
             return false;
         }
-        buffer.flags.store(abi::FLAG_ABANDONED, Relaxed);
+        let clock = buffer.flags.load(Relaxed) & abi::FLAG_MONOTONIC;
+        buffer.flags.store(clock | abi::FLAG_ABANDONED, Relaxed);
         self.header().full.full_count.fetch_add(1, Relaxed);
         buffer.state.store(abi::FULL, Release);
         true
