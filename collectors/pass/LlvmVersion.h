@@ -101,6 +101,13 @@ template <typename Marker, typename Visitor> void visitDebugIntrinsics(const llv
             Visit(*Found);
 }
 
+// Instructions carry records that describe values since 19.
+inline void dropDebugRecords(llvm::Instruction &I) {
+#if LLVM_VERSION_MAJOR >= 19
+    I.dropDbgRecords();
+#endif
+}
+
 template <typename Visitor> void visitDebugDeclares(const llvm::Value &V, Visitor Visit) {
 #if LLVM_VERSION_MAJOR >= 19
     for (llvm::DbgVariableRecord *Record : llvm::findDVRDeclares(const_cast<llvm::Value *>(&V)))

@@ -18,8 +18,24 @@ bool TwoVersions::canHave(const Function &F) {
     return none_of(F, [](const BasicBlock &BB) { return BB.hasAddressTaken(); });
 }
 
-TwoVersions::TwoVersions(Function &F) : F(F), Copy(CloneFunction(&F, Copies)) {
-    Copy->setLinkage(GlobalValue::InternalLinkage);
+TwoVersions::TwoVersions(Function &F) : F(F) {
+    Copy = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage, F.getName(), F.getParent());
+    for (auto [Own, Others] : zip(F.args(), Copy->args()))
+        Copies[&Own] = &Others;
+    SmallVector<BasicBlock *, 32> Blocks;
+    for (BasicBlock &BB : F) {
+        Blocks.push_back(CloneBasicBlock(&BB, Copies, "", Copy));
+        Copies[&BB] = Blocks.back();
+    }
+    for (BasicBlock *BB : Blocks)
+        for (Instruction &I : make_early_inc_range(*BB)) {
+            if (isa<DbgInfoIntrinsic>(I)) { // like records, they may speak of what isn't known in both versions
+                I.eraseFromParent();
+                continue;
+            }
+            dropDebugRecords(I);
+            RemapInstruction(&I, Copies, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+        }
 }
 
 void TwoVersions::join(const CountingSymbols &Symbols) {

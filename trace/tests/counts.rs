@@ -123,7 +123,7 @@ fn a_module_without_its_image_is_refused() {
 
 fn ticking(number: u32, ticks: (u64, u64), entered_ticks: u64, flags: u64) -> NodeCounts {
     NodeCounts {
-        ticks: ticks.0,
+        timed_ticks: ticks.0,
         counted_ticks: ticks.1,
         entered_ticks,
         flags,
@@ -144,13 +144,18 @@ fn nodes_have_times_up_to_their_end() {
     assert!(damage.is_empty());
     let times: Vec<_> = nodes
         .iter()
-        .map(|node| (node.number, node.time_ns, node.counted_time_ns, node.is_open))
+        .map(|node| (
+            node.number,
+            node.timed_time_ns,
+            node.counted_time_ns,
+            node.is_open,
+        ))
         .collect();
     assert_eq!(
         times,
         [
             (0, 900, 0, true),
-            (1, 150, 120, true),
+            (1, 50, 120, true),
             (2, 50, 20, false),
             (3, 150, 20, true)
         ]
@@ -177,7 +182,7 @@ fn later_chunks_of_a_node_add_to_it() {
     assert_eq!((nodes.len(), nodes[1].image), (2, 2));
     let node = &nodes[0];
     assert_eq!((node.entries, node.counters.as_slice()), (2, &[2][..]));
-    assert_eq!((node.time_ns, node.counted_time_ns), (440, 340));
+    assert_eq!((node.timed_time_ns, node.counted_time_ns), (440, 340));
 }
 
 #[test]

@@ -263,8 +263,9 @@ fn counts() {
         (counts.image.into(), "image"),
         (counts.entries, "entries"),
         (counts.counted_entries, "counted_entries"),
-        (counts.ticks, "ticks"),
         (counts.counted_ticks, "counted_ticks"),
+        (counts.timed_entries, "timed_entries"),
+        (counts.timed_ticks, "timed_ticks"),
         (counts.entered_ticks, "entered_ticks"),
         (counts.flags, "flags"),
     ] {

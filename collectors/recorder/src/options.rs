@@ -24,6 +24,10 @@ pub struct RecordOptions {
     pub workers: usize,
     /// A program built with the oracle writes the oracle's records too, not only their hash.
     pub dump_oracle: bool,
+    /// Of a program that counts: one entry of a region in so many is counted; 0 or 1: all.
+    pub count_every: u32,
+    /// Not 0: so many entries are counted that this takes so many millionths of a region's time.
+    pub count_cost_millionths: u32,
     /// Told, from any thread, what the user should know while the program runs.
     pub notify: fn(&str),
 }
@@ -42,6 +46,8 @@ impl RecordOptions {
             buffer_count: 16,
             workers: 1,
             dump_oracle: false,
+            count_every: 0,
+            count_cost_millionths: 0,
             notify: |_| (),
         }
     }

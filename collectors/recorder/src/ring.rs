@@ -288,6 +288,8 @@ fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
     header.data_offset = layout.data_offset;
     header.stream_count = STREAM_SLOTS;
     header.full_limit = options.buffer_count;
+    header.count_every = options.count_every;
+    header.count_cost = options.count_cost_millionths;
     header.ids.next_segment_id = 1.into();
     header
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  0 node u32 | 4 parent u32 | 8 thread u32 | 12 image u32 | 16 entries u64 | 24 counted_entries u64
-//! 32 ticks u64 | 40 counted_ticks u64 | 48 entered_ticks u64 | 56 flags u64 | 64 name 192 bytes | 256 counters u64...
+//! 32 counted_ticks u64 | 40 timed_entries u64 | 48 timed_ticks u64 | 56 entered_ticks u64 | 64 flags u64
+//! 72 name 184 bytes | 256 counters u64...
 //! ```
 
 use crate::bytes::{u32_at, u64_at};
@@ -14,7 +15,10 @@ pub const COUNTED_ENTRY: u64 = 1;
 /// Flag: it is no region's, and counted all the time.
 pub const WHOLE_PROGRAM: u64 = 2;
 
-const NAME: std::ops::Range<usize> = 64..NODE_HEAD_LENGTH;
+/// Flag: ticks are nanoseconds of CLOCK_MONOTONIC, whatever the trace's clock is.
+pub const NANOSECONDS: u64 = 4;
+
+const NAME: std::ops::Range<usize> = 72..NODE_HEAD_LENGTH;
 
 /// What a chunk of counts holds: a thread in one region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,17 +30,19 @@ pub struct NodeCounts {
     /// The kernel's id of the thread.
     pub thread: u32,
     pub image: u32,
+    /// All, whether or not they were counted or timed.
     pub entries: u64,
-    /// Of which the counters speak.
+    /// Those that were counted, and left.
     pub counted_entries: u64,
-    /// Of the entries that were left.
-    pub ticks: u64,
     pub counted_ticks: u64,
+    /// Those that were timed without being counted, and left.
+    pub timed_entries: u64,
+    pub timed_ticks: u64,
     /// When it was entered, if it was not left; else 0.
     pub entered_ticks: u64,
-    /// [`COUNTED_ENTRY`] and [`WHOLE_PROGRAM`].
+    /// [`COUNTED_ENTRY`], [`WHOLE_PROGRAM`] and [`NANOSECONDS`]; the node's group in bits 8 to 15.
     pub flags: u64,
-    /// The region's; cut off after 192 bytes.
+    /// The region's; cut off after 184 bytes.
     pub name: String,
     /// Of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
@@ -57,10 +63,11 @@ impl NodeCounts {
             image: u32_at(&head, 12),
             entries: u64_at(&head, 16),
             counted_entries: u64_at(&head, 24),
-            ticks: u64_at(&head, 32),
-            counted_ticks: u64_at(&head, 40),
-            entered_ticks: u64_at(&head, 48),
-            flags: u64_at(&head, 56),
+            counted_ticks: u64_at(&head, 32),
+            timed_entries: u64_at(&head, 40),
+            timed_ticks: u64_at(&head, 48),
+            entered_ticks: u64_at(&head, 56),
+            flags: u64_at(&head, 64),
             name: String::from_utf8_lossy(&name[..end]).into_owned(),
             counters: counters.chunks(8).map(counter).collect(),
         }
@@ -75,8 +82,9 @@ impl NodeCounts {
         for number in [
             self.entries,
             self.counted_entries,
-            self.ticks,
             self.counted_ticks,
+            self.timed_entries,
+            self.timed_ticks,
             self.entered_ticks,
             self.flags,
         ] {
@@ -96,8 +104,9 @@ impl NodeCounts {
         for (sum, more) in [
             (&mut self.entries, later.entries),
             (&mut self.counted_entries, later.counted_entries),
-            (&mut self.ticks, later.ticks),
             (&mut self.counted_ticks, later.counted_ticks),
+            (&mut self.timed_entries, later.timed_entries),
+            (&mut self.timed_ticks, later.timed_ticks),
         ] {
             *sum = sum.saturating_add(more);
         }
@@ -131,8 +140,9 @@ mod tests {
             image: 0x1234_5678,
             entries: 10,
             counted_entries: 5,
-            ticks: 1000,
             counted_ticks: 600,
+            timed_entries: 4,
+            timed_ticks: 1000,
             entered_ticks: 77,
             flags: COUNTED_ENTRY,
             name: "solve".into(),
@@ -147,7 +157,7 @@ mod tests {
             name: "x".repeat(200),
             ..node()
         };
-        assert_eq!(NodeCounts::from_bytes(&long.to_bytes()).name, "x".repeat(192));
+        assert_eq!(NodeCounts::from_bytes(&long.to_bytes()).name, "x".repeat(184));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What each thread counted.
 
-use super::head::{NodeCounts, COUNTED_ENTRY, WHOLE_PROGRAM};
+use super::head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, WHOLE_PROGRAM};
 use crate::{ChunkRef, Clock, Trace, TraceError};
 
 /// A stream of a thread that counted.
@@ -31,12 +31,16 @@ pub struct Node {
     pub name: String,
     /// How often it was entered, but for entries from within the same region.
     pub entries: u64,
-    /// Of which the counters speak.
+    /// Of which the counters speak; one that was not left among them.
     pub counted_entries: u64,
-    /// Time within it, nodes within it included, up to the end of the chunk if it was not left.
-    pub time_ns: u64,
-    /// The part of it in counted entries.
+    /// Time within it in counted entries, nodes within it included, up to the end of the chunk if it was not left.
     pub counted_time_ns: u64,
+    /// Entries that were timed without being counted.
+    pub timed_entries: u64,
+    /// The same time in those.
+    pub timed_time_ns: u64,
+    /// Which of the nodes of the same region and parent it is, among which counted entries were dealt out.
+    pub group: u8,
     /// It was not left.
     pub is_open: bool,
     /// It is no region's, and counted all the time.
@@ -102,19 +106,30 @@ impl Gathered {
             image,
             entries,
             counted_entries,
-            ticks,
             counted_ticks,
+            timed_entries,
+            timed_ticks,
             entered_ticks,
             flags,
             name,
             counters,
         } = self.counts;
         let header = self.last.header;
+        let ticking = if flags & NANOSECONDS != 0 { &Clock::default() } else { clock };
         let open_ns = match entered_ticks {
             0 => 0,
-            entered => header.last_ns.saturating_sub(clock.ns(entered)),
+            entered => header.last_ns.saturating_sub(ticking.ns(entered)),
         };
-        let counted_open_ns = if flags & COUNTED_ENTRY != 0 { open_ns } else { 0 };
+        let (open, is_counted) = (u64::from(entered_ticks != 0), flags & COUNTED_ENTRY != 0);
+        let of = |entries: u64, ticks, is_open: bool| match is_open {
+            true => (
+                entries.saturating_add(open),
+                ticking.duration_ns(ticks).saturating_add(open_ns),
+            ),
+            false => (entries, ticking.duration_ns(ticks)),
+        };
+        let (counted_entries, counted_time_ns) = of(counted_entries, counted_ticks, is_counted);
+        let (timed_entries, timed_time_ns) = of(timed_entries, timed_ticks, !is_counted);
         Node {
             stream: header.stream,
             process: header.process,
@@ -125,8 +140,10 @@ impl Gathered {
             name,
             entries,
             counted_entries,
-            time_ns: clock.duration_ns(ticks).saturating_add(open_ns),
-            counted_time_ns: clock.duration_ns(counted_ticks).saturating_add(counted_open_ns),
+            counted_time_ns,
+            timed_entries,
+            timed_time_ns,
+            group: (flags >> 8) as u8,
             is_open: entered_ticks != 0,
             is_whole_program: flags & WHOLE_PROGRAM != 0,
             is_tail: header.is_tail(),

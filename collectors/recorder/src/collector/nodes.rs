@@ -106,10 +106,10 @@ mod tests {
     fn names_end_with_a_zero_or_with_the_head() {
         let mut node = [0; 264];
         assert_eq!(region(&node), b"");
-        node[64..69].copy_from_slice(b"solve");
+        node[72..77].copy_from_slice(b"solve");
         assert_eq!(region(&node), b"solve");
-        node[64..].fill(b'x');
-        assert_eq!(region(&node).len(), 192);
+        node[72..].fill(b'x');
+        assert_eq!(region(&node).len(), 184);
         assert_eq!(region(&node[..100]), b"");
         assert_eq!((image(&node), image(&node[..15])), (Some(0), None));
     }
