@@ -102,12 +102,12 @@ fn time_is_inclusive_and_own() {
 /// Half of 3000 ns were counted, and all of the other 200 and 4000.
 #[test]
 fn bandwidths_are_of_counted_entries() {
-    let columns = ["raw_read_gb_per_s", "raw_write_gb_per_s"];
+    let columns = ["raw_read_mb_per_s", "raw_write_mb_per_s"];
     let (read, written) = (920 + 20 + 640, 1480 + 84 + 640);
-    let solve = [read, written].map(|bytes| format!("{:.4}", f64::from(bytes) / 5700.0));
+    let solve = [read, written].map(|bytes| format!("{:.4}", f64::from(bytes) * 1e3 / 5700.0));
     assert_eq!(
         all_cells(&scene(), "regions", &columns),
-        [solve.join(" "), "0.2000 0.2000".into()]
+        [solve.join(" "), "200.0000 200.0000".into()]
     );
 }
 
@@ -236,7 +236,7 @@ fn tables_are_cut_and_ranked() {
     assert!(findings.tables.iter().all(|table| table.row_count() <= 2));
     assert_eq!(
         findings.answer.unwrap(),
-        "solve takes 90.0 % of the time in regions: 0.28 GB/s read, 0.39 GB/s written (raw)"
+        "solve takes 90.0 % of the time in regions: 277 MB/s read, 387 MB/s written (raw)"
     );
     assert!(regions.table(&trace, "fields", two).is_none());
 }
@@ -276,14 +276,14 @@ fn a_program_without_regions_is_one() {
         ..node(0, "", 1, 1)
     };
     let trace = trace_of(&[whole]);
-    let columns = ["region", "time_ns", "own_time_ns", "reads", "raw_read_gb_per_s"];
-    let rate = format!("{:.4}", 64.0 / 600.0);
+    let columns = ["region", "time_ns", "own_time_ns", "reads", "raw_read_mb_per_s"];
+    let rate = format!("{:.4}", 64e3 / 600.0);
     assert_eq!(
         all_cells(&trace, "regions", &columns),
         [format!("(whole program) 600 600 8 {rate}")]
     );
     let answer = Regions::read(&trace).findings(&trace, ALL).answer.unwrap();
-    assert_eq!(answer, "(whole program): 0.11 GB/s read, 0.11 GB/s written (raw)");
+    assert_eq!(answer, "(whole program): 107 MB/s read, 107 MB/s written (raw)");
 }
 
 #[test]
@@ -303,11 +303,11 @@ fn what_was_not_counted_is_not_known() {
         "entries",
         "counted_entries",
         "reads",
-        "raw_read_gb_per_s",
+        "raw_read_mb_per_s",
     ];
     assert_eq!(
         all_cells(&trace, "regions", &columns),
-        ["(unknown) 3 3 8 0.6400", "never 5 0 0 -"]
+        ["(unknown) 3 3 8 640.0000", "never 5 0 0 -"]
     );
     assert_eq!(all_cells(&trace, "counts", &["uncounted", "nodes"]), ["1 3"]);
 }

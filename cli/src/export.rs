@@ -15,7 +15,7 @@ use crate::counts;
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output;
-use crate::reading::{with_accesses, ReadingArguments};
+use crate::reading::{require_accesses, ReadingArguments};
 
 /// Write what other tools read: call graphs, flame graphs, time lines, counts
 ///
@@ -72,10 +72,9 @@ pub enum Format {
 
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
-    let trace = match arguments.to {
-        Format::Csv => trace,
-        _ => with_accesses(trace)?,
-    };
+    if arguments.to != Format::Csv {
+        require_accesses(&trace)?;
+    }
     let settings = Settings {
         model: ModelArguments {
             cache: arguments.cache.clone(),

@@ -15,17 +15,19 @@ use crate::soundness;
 
 /// Opens a trace for a verb that goes over its accesses.
 pub fn open_accesses(path: &Path) -> Result<Trace, Failure> {
-    with_accesses(Trace::open(path)?)
+    let trace = Trace::open(path)?;
+    require_accesses(&trace)?;
+    Ok(trace)
 }
 
-/// The trace, if it isn't one of counts alone.
-pub fn with_accesses(trace: Trace) -> Result<Trace, Failure> {
+/// Fails if the trace is one of counts alone.
+pub fn require_accesses(trace: &Trace) -> Result<(), Failure> {
     match trace.holds_only_counts() {
         true => Err(Failure::about(
             trace.path(),
             "this trace holds counts, no accesses: `trackway report`",
         )),
-        false => Ok(trace),
+        false => Ok(()),
     }
 }
 

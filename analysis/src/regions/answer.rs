@@ -1,11 +1,11 @@
 //! The finding in a sentence.
 
-use trackway_report::percent;
+use trackway_report::{grouped, percent};
 
-use super::tables::gigabytes_per_second;
+use super::tables::megabytes_per_second;
 use super::Regions;
 
-/// Such as "solve takes 81.3 % of the time in regions: 3.42 GB/s read, 1.20 GB/s written (raw)."
+/// Such as "solve takes 81.3 % of the time in regions: 3,420 MB/s read, 1,200 MB/s written (raw)"
 pub fn answer(regions: &Regions) -> String {
     let Some(first) = regions.regions.first() else {
         return "Nothing was counted.".into();
@@ -13,7 +13,7 @@ pub fn answer(regions: &Regions) -> String {
     let totals = first.totals();
     let times = regions.regions.iter().map(|region| region.totals().own_time_ns);
     let all = times.fold(0, u64::saturating_add);
-    let rate = |bytes| gigabytes_per_second(bytes, totals.own_counted_time_ns);
+    let rate = |bytes| megabytes_per_second(bytes, totals.own_counted_time_ns);
     let counted = &totals.counted_accesses;
     let Some((read, written)) = rate(counted.bytes_read).zip(rate(counted.bytes_written)) else {
         return format!("The time of {} is not known.", first.name);
@@ -26,5 +26,6 @@ pub fn answer(regions: &Regions) -> String {
         1 => first.name.clone(),
         _ => format!("{} takes {share} of the time in regions", first.name),
     };
-    format!("{place}: {read:.2} GB/s read, {written:.2} GB/s written (raw)")
+    let [read, written] = [read, written].map(|rate| grouped(rate.round() as u64));
+    format!("{place}: {read} MB/s read, {written} MB/s written (raw)")
 }

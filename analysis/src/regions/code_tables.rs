@@ -8,7 +8,7 @@ use std::path::Path;
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{CodeBlock, LocationId, Program, SiteId, StringId, Trace};
 
-use super::tables::with_accesses;
+use super::tables::{title, with_all_accesses};
 use super::tally::{Accesses, BlockTally, Region};
 use super::{Ranked, Regions};
 use crate::misses::group::{field_key, field_name};
@@ -70,7 +70,7 @@ impl<'r> CodeTables<'r> {
                     self.names.function(row.key.function)
                 })
                 .integer("executions", "executions", Unit::Count, |row| row.executions);
-            with_accesses(builder, |row| row.accesses).source("source", "source", |row| {
+            with_all_accesses(builder, |row| row.accesses).source("source", "source", |row| {
                 sources.line(self.program.string(row.key.file), row.key.line)
             })
         })
@@ -138,7 +138,7 @@ impl<'r> CodeTables<'r> {
         });
         self.build("region_variables", "Variables and fields", rows, |builder| {
             let builder = builder.text("field", "field", |row: &Row<String>| row.key.clone());
-            with_accesses(builder, |row| row.accesses)
+            with_all_accesses(builder, |row| row.accesses)
         })
     }
 
@@ -157,7 +157,7 @@ impl<'r> CodeTables<'r> {
                 .optional_integer("line", "line", Unit::Number, |row| known(place(row).line))
                 .optional_integer("column", "column", Unit::Number, |row| known(place(row).column))
                 .integer("executions", "executions", Unit::Count, |row| row.executions);
-            with_accesses(builder, |row| row.accesses)
+            with_all_accesses(builder, |row| row.accesses)
         })
     }
 
@@ -176,7 +176,7 @@ impl<'r> CodeTables<'r> {
         rows.sort_by_key(|row| Reverse(row.executions));
         let all = rows.len();
         rows.truncate(self.ranked.top);
-        let title = cut("Calls into code that is not counted", "calls", rows.len(), all);
+        let title = title("External calls", rows.len(), all);
         TableBuilder::new("external_calls", title, &rows)
             .total_rows(all)
             .ranked_by("calls")
@@ -231,6 +231,7 @@ impl<'r> CodeTables<'r> {
         let title = cut(title, &self.ranked.by.to_string(), rows.len(), all);
         let builder = TableBuilder::new(name, title, &rows)
             .total_rows(all)
+            .ranked_by(self.ranked.by.column())
             .text("region", "region", |row| row.region);
         columns(builder).build()
     }
@@ -250,10 +251,7 @@ impl<'r> CodeTables<'r> {
 
 /// "Lines by bytes, 10 of 53".
 fn cut(title: &str, measure: &str, shown: usize, of: usize) -> String {
-    match shown < of {
-        true => format!("{title} by {measure}, {shown} of {of}"),
-        false => format!("{title} by {measure}"),
-    }
+    self::title(&format!("{title} by {measure}"), shown, of)
 }
 
 fn known(number: u32) -> Option<u64> {

@@ -19,9 +19,9 @@ const INSTRUCTIONS: [(&str, &str); 8] = [
     ("calls", "calls"),
 ];
 
-/// 10^9 bytes per second; none without time.
-pub fn gigabytes_per_second(bytes: u64, time_ns: u64) -> Option<f64> {
-    (time_ns > 0).then(|| bytes as f64 / time_ns as f64)
+/// 10^6 bytes per second; none without time.
+pub fn megabytes_per_second(bytes: u64, time_ns: u64) -> Option<f64> {
+    (time_ns > 0).then(|| bytes as f64 * 1e3 / time_ns as f64)
 }
 
 struct RegionRow<'r> {
@@ -38,7 +38,7 @@ fn region_rows(regions: &Regions, ranked: Ranked) -> Vec<RegionRow<'_>> {
 }
 
 /// "Regions", or "Regions, 10 of 23".
-fn title(title: &str, shown: usize, of: usize) -> String {
+pub fn title(title: &str, shown: usize, of: usize) -> String {
     match shown < of {
         true => format!("{title}, {shown} of {of}"),
         false => title.into(),
@@ -56,10 +56,10 @@ pub fn regions(regions: &Regions, ranked: Ranked) -> Table {
             row.region.threads.len() as u64
         });
     with_totals(builder, |row| &row.totals)
-        .optional_real("bytes_imbalance", "imbalance of bytes", Unit::Number, |row| {
+        .optional_real("bytes_imbalance", "imbalance of bytes", Unit::Ratio, |row| {
             row.region.imbalance(|totals| totals.accesses.bytes)
         })
-        .optional_real("time_imbalance", "imbalance of time", Unit::Number, |row| {
+        .optional_real("time_imbalance", "imbalance of time", Unit::Ratio, |row| {
             row.region.imbalance(|totals| totals.time_ns)
         })
         .build()
@@ -71,7 +71,7 @@ pub fn by_thread(regions: &Regions, ranked: Ranked) -> Table {
     let mut rows: Vec<(&Region, &ThreadTally)> = all.collect();
     let count = rows.len();
     rows.truncate(ranked.top);
-    let title = title("Regions by thread", rows.len(), count);
+    let title = title("Threads in regions", rows.len(), count);
     let builder = TableBuilder::new("regions_by_thread", title, &rows)
         .total_rows(count)
         .text("region", "region", |(region, _)| &region.name)
@@ -93,7 +93,7 @@ fn with_totals<'a, R>(
 ) -> TableBuilder<'a, R> {
     let rate = |row: &R, bytes: fn(&Accesses) -> u64| {
         let totals = totals(row);
-        gigabytes_per_second(bytes(&totals.counted_accesses), totals.own_counted_time_ns)
+        megabytes_per_second(bytes(&totals.counted_accesses), totals.own_counted_time_ns)
     };
     let builder = builder
         .integer("entries", "entries", Unit::Count, |row| totals(row).entries)
@@ -105,12 +105,23 @@ fn with_totals<'a, R>(
             totals(row).own_time_ns
         });
     with_accesses(builder, move |row| totals(row).accesses)
-        .optional_real("raw_read_gb_per_s", "raw GB/s read", Unit::Number, |row| {
+        .optional_real("raw_read_mb_per_s", "raw MB/s read", Unit::Rate, |row| {
             rate(row, |accesses| accesses.bytes_read)
         })
-        .optional_real("raw_write_gb_per_s", "raw GB/s written", Unit::Number, |row| {
+        .optional_real("raw_write_mb_per_s", "raw MB/s written", Unit::Rate, |row| {
             rate(row, |accesses| accesses.bytes_written)
         })
+}
+
+/// All accesses, and reads and writes apart.
+pub fn with_all_accesses<'a, R>(
+    builder: TableBuilder<'a, R>,
+    accesses: impl Fn(&R) -> Accesses + Copy,
+) -> TableBuilder<'a, R> {
+    let builder = builder
+        .integer("accesses", "accesses", Unit::Count, |row| accesses(row).accesses)
+        .integer("bytes", "bytes", Unit::Bytes, |row| accesses(row).bytes);
+    with_accesses(builder, accesses)
 }
 
 /// Reads, writes and their bytes.

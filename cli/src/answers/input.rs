@@ -11,7 +11,7 @@ use trackway_trace::Trace;
 use super::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::model::machine_caches;
-use crate::reading::open_accesses;
+use crate::reading::require_accesses;
 
 /// Larger files are no reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
@@ -24,7 +24,7 @@ pub enum Input {
 impl Input {
     pub fn open(path: &Path) -> Result<Input, Failure> {
         if !is_json(path) {
-            return Ok(Input::Trace(Box::new(open_accesses(path)?)));
+            return Ok(Input::Trace(Box::new(Trace::open(path)?)));
         }
         let about = |error: &dyn std::fmt::Display| Failure::about(path, error);
         let length = fs::metadata(path).map_err(|error| about(&error))?.len();
@@ -33,6 +33,15 @@ impl Input {
         }
         let text = fs::read_to_string(path).map_err(|error| about(&error))?;
         Ok(Input::Saved(saved_report(&text).map_err(|error| about(&error))?))
+    }
+
+    /// The same for what budgets are set on: what a program counts has none.
+    pub fn open_accesses(path: &Path) -> Result<Input, Failure> {
+        let input = Input::open(path)?;
+        if let Input::Trace(trace) = &input {
+            require_accesses(trace)?;
+        }
+        Ok(input)
     }
 
     /// The caches that a report on this simulates by default, if it is a trace.

@@ -11,10 +11,11 @@ use trackway_analysis::slices::Slices;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::counts;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, machine_caches, simulated, ModelArguments};
 use crate::output::OutputArguments;
-use crate::reading::ReadingArguments;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::report::ReportForm;
 
 pub use edited::forget_edited_sources;
@@ -44,6 +45,10 @@ pub struct Settings {
 
 /// What the analysis finds in the trace, with all rows of its tables.
 pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
+    if name == AnalysisName::Report && trace.holds_only_counts() {
+        return counts::report(trace, &whole(settings));
+    }
+    require_accesses(trace)?;
     match name {
         AnalysisName::Report => misses(trace, settings),
         AnalysisName::Calls => {
@@ -76,13 +81,17 @@ pub fn time_line(trace: &Trace, settings: &Settings, most: usize) -> Report {
         .report(&Slices::new(trace, caches, most), trace, warnings)
 }
 
-fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
-    let form = ReportForm {
+/// All rows of the tables.
+fn whole(settings: &Settings) -> ReportForm {
+    ReportForm {
         by: settings.by.clone(),
         model: settings.model.clone(),
         output: OutputArguments::all_rows(),
-    };
+    }
+}
+
+fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
     let mut warnings = Vec::new();
-    let offenders = form.analysis(trace, true, &mut warnings)?;
+    let offenders = whole(settings).analysis(trace, true, &mut warnings)?;
     Ok(settings.reading.report(&offenders, trace, warnings))
 }

@@ -89,7 +89,7 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
 
 fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
     let file = BudgetFile::read(path)?;
-    let input = Input::open(&arguments.trace)?;
+    let input = Input::open_accesses(&arguments.trace)?;
     let settings = settings(arguments, &file, path, &input)?;
     let shares = file
         .budgets
@@ -97,9 +97,11 @@ fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
         .any(|budget| budget.measure.ends_with("hand_overs"));
     let reports = reports(&input, &settings, shares)?;
     let baseline = match arguments.baseline.as_ref().or(file.baseline.as_ref()) {
-        Some(baseline) if file.needs_baseline() => {
-            Some(self::reports(&Input::open(baseline)?, &settings, shares)?)
-        }
+        Some(baseline) if file.needs_baseline() => Some(self::reports(
+            &Input::open_accesses(baseline)?,
+            &settings,
+            shares,
+        )?),
         _ => None,
     };
     let mut verdicts = Vec::new();
@@ -169,7 +171,7 @@ fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -
 }
 
 fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
-    let input = Input::open(&arguments.trace)?;
+    let input = Input::open_accesses(&arguments.trace)?;
     let caches = arguments.cache.clone().or_else(|| input.caches());
     let settings = Settings {
         by: vec![Grouping::Field],

@@ -11,7 +11,7 @@ pub enum Role {
     Position,
     /// The text that stands there.
     SourceText,
-    /// A number that is given anew for each build.
+    /// A number that is given anew for each build or run.
     Serial,
     /// What is compared.
     Measure,
@@ -23,7 +23,7 @@ pub fn role(column: Column) -> Role {
         Unit::Source => Role::SourceText,
         Unit::Number => match column.name() {
             "line" | "column" => Role::Position,
-            "site" => Role::Serial,
+            "site" | "block" | "thread" => Role::Serial,
             _ => Role::Name,
         },
         Unit::Count | Unit::Bytes | Unit::Share | Unit::Rate | Unit::Change | Unit::Ratio => Role::Measure,

@@ -21,7 +21,7 @@ pub enum Unit {
     Rate,
     /// How much a number grew (positive) or shrank.
     Change,
-    /// A number after a change, divided by the same number before it.
+    /// A factor, such as a number after a change over the same number before it.
     Ratio,
 }
 
