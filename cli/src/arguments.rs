@@ -142,6 +142,8 @@ pub struct RecordArguments {
     /// Also write each access that the oracle reports, so that `verify` can show the first difference
     #[arg(long)]
     pub oracle_dump: bool,
+    #[command(flatten)]
+    pub sampling: SamplingArguments,
     /// No summary
     #[arg(short, long)]
     pub quiet: bool,
@@ -150,6 +152,18 @@ pub struct RecordArguments {
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub live: LiveArguments,
+}
+
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Programs that count (`trackway cc --count`)")]
+pub struct SamplingArguments {
+    /// Count one entry of a region of interest in N, and time another one without counting; the first 64 entries in any
+    /// case
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub sample: Option<u32>,
+    /// Count and time so many entries that this takes such a share of the region's time, such as 1%
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "sample")]
+    pub overhead: Option<u32>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -233,6 +247,19 @@ pub enum OnFull {
 fn parse_window_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);
     Ok(size.ok_or("expected a number of bytes, such as 65536 or 64M")?)
+}
+
+/// Millionths.
+fn parse_share(text: &str) -> Result<u32, String> {
+    let expected = || format!("{text}: expected a share such as 1% or 0.5%, up to 100%");
+    let percent: f64 = text
+        .strip_suffix('%')
+        .and_then(|number| number.trim().parse().ok())
+        .ok_or_else(expected)?;
+    match percent > 0.0 && percent <= 100.0 {
+        true => Ok((percent * 1e4).ceil() as u32),
+        false => Err(expected()),
+    }
 }
 
 fn parse_buffer_size(text: &str) -> Result<u32, String> {

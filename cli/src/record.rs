@@ -81,6 +81,8 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Drop => WhenFull::Drop,
     };
     options.buffer_size = arguments.buffer_size;
+    options.count_every = arguments.sampling.sample.unwrap_or(0);
+    options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers;
     options.dump_oracle = arguments.oracle_dump;

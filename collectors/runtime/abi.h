@@ -79,7 +79,7 @@ struct trackway_region {
 //
 //   void __trackway_begin_counting(void)
 //       Sees to it that the thread's state isn't TRACKWAY_NOT_BEGUN.
-//   void __trackway_enter_region(const struct trackway_region *region)
+//   void __trackway_enter_region(struct trackway_region *region)
 //   void __trackway_leave_region(const struct trackway_region *region)
 //       The thread enters a region, or leaves it with all that were entered within and not left. Both change
 //       __trackway_counting.

@@ -148,12 +148,18 @@ static bool is_same_name(const char *one, const char *other) {
     return *one == *other;
 }
 
-// The node of the region around the present one with this name, the present one included; 0 if there is none.
+// The node that stands for the region if it is entered again: the present one, or the last one around it if there are
+// two, lest recursion through several regions makes ever more nodes. 0: none.
 static uint32_t find_around(const struct tally *tally, const char *name) {
-    uint32_t index = tally->current;
-    while (index != 0 && !is_same_name(tally->nodes[index].name, name))
-        index = tally->nodes[index].parent;
-    return index;
+    uint32_t last = 0, times = 0;
+    for (uint32_t index = tally->current; index != 0; index = tally->nodes[index].parent) {
+        if (!is_same_name(tally->nodes[index].name, name))
+            continue;
+        if (index == tally->current || ++times == 2)
+            return last ? last : index;
+        last = index;
+    }
+    return 0;
 }
 
 static uint32_t find_within(const struct tally *tally, const char *name, uint32_t group) {
@@ -183,6 +189,8 @@ static uint32_t node_within(struct tally *tally, const char *name, uint32_t grou
 
 // ---- Threads ----
 
+static uint64_t cost_of_timing(void);
+
 static void begin_whole(struct tally *tally, struct stream *stream) {
     tally->whole = !__atomic_load_n(&program_has_regions, __ATOMIC_RELAXED);
     struct trackway_counts *counts = tally->nodes[add_node(tally, stream, "", 0)].counts;
@@ -211,6 +219,7 @@ static struct tally *begin_tally(void) {
     own_tally = tally;
     tally->random = stream->tid * UINT32_C(0x9E3779B1) | 1;
     __trackway_watch_this_thread();
+    cost_of_timing();
     begin_whole(tally, stream);
     return tally;
 }
@@ -298,30 +307,45 @@ static void give_index(struct trackway_region *region) {
         __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-// Entries of a region that passed since the last one that was told of.
-static uint64_t take_passed(struct tally *tally, uint64_t index) {
-    uint64_t passed = tally->passed[index] - tally->countdowns[index];
+// Adds up the entries that passed since the last one that was told of: outside of all that was counted or timed.
+static void note_passed(struct tally *tally, uint64_t index) {
+    struct trackway_counts *counts = tally->nodes[tally->region_nodes[index]].counts;
+    if (counts)
+        counts->entries += tally->passed[index] - tally->countdowns[index];
     tally->passed[index] = tally->countdowns[index];
-    return passed;
 }
 
-static void begin_entry(struct node *node, enum mode mode, uint64_t passed) {
+static void begin_entry(struct node *node, enum mode mode) {
     struct trackway_counts *counts = node->counts;
     if (!counts)
         return;
-    counts->entries += 1 + passed;
+    counts->entries++;
     if (mode == COUNTED)
         counts->flags |= TRACKWAY_ENTRY_IS_COUNTED;
     else
         counts->flags &= ~(uint64_t)TRACKWAY_ENTRY_IS_COUNTED;
-    counts->entered_ticks = __trackway_now_ticks();
+}
+
+// What an entry of nothing would seem to take.
+static uint64_t cost_of_timing(void) {
+    static uint64_t known;
+    if (!known) {
+        uint64_t least = UINT64_MAX;
+        for (int i = 0; i < 16; i++) {
+            uint64_t before = __trackway_now_ticks(), ticks = __trackway_now_ticks() - before;
+            least = ticks < least ? ticks : least;
+        }
+        known = least ? least : 1;
+    }
+    return known;
 }
 
 static void end_entry(struct node *node, uint64_t now) {
     struct trackway_counts *counts = node->counts;
     if (!counts || !counts->entered_ticks)
         return;
-    uint64_t ticks = now - counts->entered_ticks;
+    uint64_t ticks = now - counts->entered_ticks, cost = cost_of_timing();
+    ticks = ticks > cost ? ticks - cost : 0;
     bool counted = counts->flags & TRACKWAY_ENTRY_IS_COUNTED;
     *(counted ? &counts->counted_ticks : &counts->timed_ticks) += ticks;
     *(counted ? &counts->counted_entries : &counts->timed_entries) += 1;
@@ -332,12 +356,13 @@ static void end_entry(struct node *node, uint64_t now) {
 static uint32_t enter_node(struct tally *tally, struct trackway_region *region, enum mode *mode) {
     uint32_t first = node_within(tally, region->name, 0);
     struct node *node = &tally->nodes[first];
-    uint64_t index = region->index, passed = take_passed(tally, index);
+    uint64_t index = region->index;
     enum mode outer = present_mode(tally);
     if (outer != NOT_TIMED) {
         *mode = outer;
     } else {
         uint64_t countdown;
+        note_passed(tally, index);
         *mode = mode_of_next(tally, node, &countdown);
         if (index) {
             tally->countdowns[index] = tally->passed[index] = countdown;
@@ -349,9 +374,7 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
     uint32_t inner = group ? node_within(tally, region->name, group) : first;
     if (!tally->nodes[inner].counts)
         inner = first;
-    if (inner != first && node->counts)
-        node->counts->entries += passed;
-    begin_entry(&tally->nodes[inner], *mode, inner == first ? passed : 0);
+    begin_entry(&tally->nodes[inner], *mode);
     return inner;
 }
 
@@ -377,6 +400,9 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     tally->depth = depth + 1;
     go_to(tally, inner);
     tally->busy = false;
+    struct trackway_counts *counts = tally->nodes[inner].counts;
+    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated && counts)
+        counts->entered_ticks = __trackway_now_ticks(); // last, so that nothing of this is taken for the program's
 }
 
 static void leave_last(struct tally *tally, uint64_t now) {
@@ -389,8 +415,7 @@ static void leave_last(struct tally *tally, uint64_t now) {
     go_to(tally, outer);
 }
 
-static void leave_to(struct tally *tally, uint32_t depth) {
-    uint64_t now = __trackway_now_ticks();
+static void leave_to(struct tally *tally, uint32_t depth, uint64_t now) {
     while (tally->depth > depth)
         leave_last(tally, now);
 }
@@ -414,12 +439,13 @@ VISIBLE void __trackway_leave_region(const struct trackway_region *region) {
     struct tally *tally = own_tally;
     if (!tally || tally->busy)
         return;
+    uint64_t now = __trackway_now_ticks(); // first, as above
     tally->busy = true;
     uint32_t depth;
     if (tally->depth > DEPTH_OF_THREAD)
-        leave_to(tally, tally->depth - 1);
+        leave_to(tally, tally->depth - 1, now);
     else if (find_stay(tally, region->name, &depth))
-        leave_to(tally, depth);
+        leave_to(tally, depth, now);
     tally->busy = false;
 }
 
@@ -437,7 +463,7 @@ VISIBLE void __trackway_leave_regions(uint32_t depth, const struct trackway_regi
     uint32_t last;
     if (but && find_stay(tally, but->name, &last) && last >= depth)
         depth = last + 1;
-    leave_to(tally, depth);
+    leave_to(tally, depth, __trackway_now_ticks());
 }
 
 // ---- Ends ----
@@ -453,8 +479,7 @@ static void close_all(struct tally *tally) {
     for (uint32_t i = 0; i < tally->node_count; i++)
         end_entry(&tally->nodes[i], now);
     for (uint64_t i = 1; i < COUNTDOWNS; i++)
-        if (tally->passed[i] != tally->countdowns[i] && tally->nodes[tally->region_nodes[i]].counts)
-            tally->nodes[tally->region_nodes[i]].counts->entries += take_passed(tally, i);
+        note_passed(tally, i);
 }
 
 void __trackway_end_counting(void) {

@@ -144,12 +144,14 @@ fn nodes_have_times_up_to_their_end() {
     assert!(damage.is_empty());
     let times: Vec<_> = nodes
         .iter()
-        .map(|node| (
-            node.number,
-            node.timed_time_ns,
-            node.counted_time_ns,
-            node.is_open,
-        ))
+        .map(|node| {
+            (
+                node.number,
+                node.timed_time_ns,
+                node.counted_time_ns,
+                node.is_open,
+            )
+        })
         .collect();
     assert_eq!(
         times,

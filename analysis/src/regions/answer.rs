@@ -2,8 +2,10 @@
 
 use trackway_report::{grouped, percent};
 
-use super::tables::megabytes_per_second;
+use super::tally::{Accesses, Totals};
 use super::Regions;
+
+type Rate = fn(&Totals, fn(&Accesses) -> u64) -> Option<f64>;
 
 /// Such as "solve takes 81.3 % of the time in regions: 3,420 MB/s read, 1,200 MB/s written (raw)"
 pub fn answer(regions: &Regions) -> String {
@@ -13,9 +15,13 @@ pub fn answer(regions: &Regions) -> String {
     let totals = first.totals();
     let times = regions.regions.iter().map(|region| region.totals().own_time_ns);
     let all = times.fold(0, u64::saturating_add);
-    let rate = |bytes| megabytes_per_second(bytes, totals.own_counted_time_ns);
-    let counted = &totals.counted_accesses;
-    let Some((read, written)) = rate(counted.bytes_read).zip(rate(counted.bytes_written)) else {
+    let (rates, remark) = match totals.corrected_rate(|accesses| accesses.bytes_read) {
+        Some(_) => (Totals::corrected_rate as Rate, ""),
+        None => (Totals::raw_rate as Rate, " (raw)"),
+    };
+    let read = rates(&totals, |accesses| accesses.bytes_read);
+    let written = rates(&totals, |accesses| accesses.bytes_written);
+    let Some((read, written)) = read.zip(written) else {
         return format!("The time of {} is not known.", first.name);
     };
     let share = match all {
@@ -27,5 +33,5 @@ pub fn answer(regions: &Regions) -> String {
         _ => format!("{} takes {share} of the time in regions", first.name),
     };
     let [read, written] = [read, written].map(|rate| grouped(rate.round() as u64));
-    format!("{place}: {read} MB/s read, {written} MB/s written (raw)")
+    format!("{place}: {read} MB/s read, {written} MB/s written{remark}")
 }

@@ -16,27 +16,27 @@ pub struct Evaluator<'p> {
 
 /// From the counted entries to all entries.
 #[derive(Debug, Clone, Copy)]
-struct Scale {
+pub struct Scale {
     entries: u64,
     counted_entries: u64,
 }
 
 impl Scale {
-    fn of(node: &Node) -> Scale {
-        let one = Scale {
-            entries: 1,
-            counted_entries: 1,
-        };
-        match node.is_whole_program || node.counted_entries == 0 || node.counted_entries >= node.entries {
-            true => one,
+    /// Counts as they are if none or all were counted.
+    pub fn new(entries: u64, counted_entries: u64) -> Scale {
+        match counted_entries == 0 {
+            true => Scale {
+                entries: 1,
+                counted_entries: 1,
+            },
             false => Scale {
-                entries: node.entries,
-                counted_entries: node.counted_entries,
+                entries,
+                counted_entries,
             },
         }
     }
 
-    fn apply(self, count: u64) -> u64 {
+    pub fn apply(self, count: u64) -> u64 {
         if self.entries == self.counted_entries {
             return count;
         }
@@ -69,11 +69,10 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Adds what a node's counters stand for: nothing if none of its entries was counted.
-    pub fn add(&self, node: &Node, modules: &[ModuleId], sums: &mut Sums) {
+    pub fn add(&self, node: &Node, modules: &[ModuleId], scale: Scale, sums: &mut Sums) {
         if node.counted_entries == 0 && !node.is_whole_program {
             return;
         }
-        let scale = Scale::of(node);
         for module in modules.iter().map(|id| self.program.module(*id)) {
             let counters = module.counters_of(&node.counters);
             if counters.iter().any(|counter| *counter != 0) {

@@ -6,6 +6,7 @@ mod answer;
 mod code_tables;
 mod evaluate;
 mod read;
+mod stratum;
 mod tables;
 mod tally;
 

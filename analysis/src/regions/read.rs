@@ -1,12 +1,13 @@
 //! Reads the nodes of all threads into regions.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
 use trackway_trace::{CountingThread, ModuleId, Node, Trace};
 
 use super::evaluate::{Evaluator, Sums};
+use super::stratum::{strata, Stratum};
 use super::tally::{Audit, Region, ThreadTally};
 use super::Regions;
 use crate::names::UNKNOWN;
@@ -61,37 +62,38 @@ impl Reader<'_> {
     /// Takes what a thread counted; returns what could not be read.
     fn take(&mut self, thread: &CountingThread) -> Vec<trackway_trace::TraceError> {
         let (nodes, damage) = self.trace.read_nodes(thread);
-        let within = times_within(&nodes);
-        for (index, node) in nodes.iter().enumerate() {
-            let own_time_ns = node.time_ns.saturating_sub(within[index]);
-            self.note(node, own_time_ns);
-            if let Some(name) = region_name(node) {
-                let is_outermost = !is_within(node, name, &nodes);
-                self.add(node, name, own_time_ns, is_outermost);
+        let mut outside_ns = 0u64;
+        for stratum in strata(&nodes) {
+            let first = &nodes[stratum.nodes[0]];
+            self.note(&nodes, &stratum);
+            match (first.number, region_name(first)) {
+                (0, None) => outside_ns = outside_ns.saturating_add(stratum.times_ns().0),
+                _ if first.parent == 0 => outside_ns = outside_ns.saturating_sub(stratum.times_ns().0),
+                _ => {}
+            }
+            if let Some(name) = region_name(first) {
+                self.add(&nodes, &stratum, name);
             }
         }
+        self.audit.outside_ns = self.audit.outside_ns.saturating_add(outside_ns);
         damage
     }
 
-    fn note(&mut self, node: &Node, own_time_ns: u64) {
+    fn note(&mut self, nodes: &[Node], stratum: &Stratum) {
         let audit = &mut self.audit;
-        audit.nodes += 1;
-        audit.tails += u64::from(node.is_tail);
-        if node.number == 0 {
-            audit.time_ns = audit.time_ns.saturating_add(node.time_ns);
-            audit.outside_ns = audit.outside_ns.saturating_add(own_time_ns);
+        for node in stratum.nodes.iter().map(|index| &nodes[*index]) {
+            audit.nodes += 1;
+            audit.tails += u64::from(node.is_tail);
+            audit.open += u64::from(node.is_open && node.number != 0);
+        }
+        if nodes[stratum.nodes[0]].number == 0 {
+            audit.time_ns = audit.time_ns.saturating_add(stratum.times_ns().0);
         } else {
-            audit.open += u64::from(node.is_open);
-            audit.uncounted += u64::from(node.entries > 0 && node.counted_entries == 0);
+            audit.uncounted += u64::from(stratum.entries > 0 && stratum.counted.entries == 0);
         }
     }
 
-    fn add(&mut self, node: &Node, name: &str, own_time_ns: u64, is_outermost: bool) {
-        let (trace, key) = (self.trace, (node.process, node.image));
-        let modules = self
-            .modules
-            .entry(key)
-            .or_insert_with(|| trace.counting_modules(node.process, node.image));
+    fn add(&mut self, nodes: &[Node], stratum: &Stratum, name: &str) {
         if !self.regions.contains_key(name) {
             let region = Region {
                 name: name.to_owned(),
@@ -100,22 +102,27 @@ impl Reader<'_> {
             self.regions.insert(name.to_owned(), region);
         }
         let region = &mut self.regions[name];
-        let totals = &mut thread_of(&mut region.threads, node).totals;
-        totals.entries = totals.entries.saturating_add(node.entries);
-        totals.counted_entries = totals.counted_entries.saturating_add(node.counted_entries);
-        totals.own_time_ns = totals.own_time_ns.saturating_add(own_time_ns);
-        totals.own_counted_time_ns = totals
-            .own_counted_time_ns
-            .saturating_add(counted_part(node, own_time_ns));
-        if is_outermost {
-            totals.time_ns = totals.time_ns.saturating_add(node.time_ns);
+        let first = &nodes[stratum.nodes[0]];
+        let totals = &mut thread_of(&mut region.threads, first).totals;
+        totals.add_entries(stratum, !is_within(first, name, nodes));
+        let before = totals.counted_accesses;
+        let mut groups = Vec::new();
+        for node in stratum.nodes.iter().map(|index| &nodes[*index]) {
+            let (trace, key) = (self.trace, (node.process, node.image));
+            let modules = self
+                .modules
+                .entry(key)
+                .or_insert_with(|| trace.counting_modules(node.process, node.image));
+            let bytes_before = totals.counted_accesses.bytes;
+            let mut sums = Sums {
+                totals,
+                code: &mut region.code,
+                audit: &mut self.audit,
+            };
+            self.evaluator.add(node, modules, stratum.scale(), &mut sums);
+            groups.push((node.counted_entries, totals.counted_accesses.bytes - bytes_before));
         }
-        let mut sums = Sums {
-            totals,
-            code: &mut region.code,
-            audit: &mut self.audit,
-        };
-        self.evaluator.add(node, modules, &mut sums);
+        totals.add_expectations(stratum, &before, &groups);
     }
 }
 
@@ -143,18 +150,6 @@ fn region_name(node: &Node) -> Option<&str> {
     }
 }
 
-/// Of each node, the time of those directly within it.
-fn times_within(nodes: &[Node]) -> Vec<u64> {
-    let positions: BTreeMap<u32, usize> = nodes.iter().map(|node| node.number).zip(0..).collect();
-    let mut within = vec![0u64; nodes.len()];
-    for node in nodes.iter().filter(|node| node.number != 0) {
-        if let Some(&parent) = positions.get(&node.parent) {
-            within[parent] = within[parent].saturating_add(node.time_ns);
-        }
-    }
-    within
-}
-
 /// Whether it was entered, perhaps through others, within a region of the same name.
 fn is_within(node: &Node, name: &str, nodes: &[Node]) -> bool {
     let mut seen = HashSet::from([node.number]);
@@ -170,14 +165,4 @@ fn is_within(node: &Node, name: &str, nodes: &[Node]) -> bool {
         parent = above.parent;
     }
     false
-}
-
-/// The part of a node's own time that belongs to counted entries. Which entries of nodes within it fell into those is
-/// not known: all parts of its time are taken as counted alike.
-fn counted_part(node: &Node, own_time_ns: u64) -> u64 {
-    if node.is_whole_program || node.counted_time_ns >= node.time_ns {
-        return own_time_ns;
-    }
-    let part = u128::from(own_time_ns) * u128::from(node.counted_time_ns) / u128::from(node.time_ns);
-    part as u64
 }

@@ -91,25 +91,35 @@ fn with_totals<'a, R>(
     builder: TableBuilder<'a, R>,
     totals: impl Fn(&R) -> &Totals + Copy,
 ) -> TableBuilder<'a, R> {
-    let rate = |row: &R, bytes: fn(&Accesses) -> u64| {
-        let totals = totals(row);
-        megabytes_per_second(bytes(&totals.counted_accesses), totals.own_counted_time_ns)
-    };
+    let raw = |row: &R, bytes: fn(&Accesses) -> u64| totals(row).raw_rate(bytes);
+    let corrected = |row: &R, bytes: fn(&Accesses) -> u64| totals(row).corrected_rate(bytes);
     let builder = builder
         .integer("entries", "entries", Unit::Count, |row| totals(row).entries)
         .integer("counted_entries", "of them counted", Unit::Count, |row| {
             totals(row).counted_entries
+        })
+        .integer("timed_entries", "timed only", Unit::Count, |row| {
+            totals(row).timed_entries
         })
         .integer("time_ns", "time (ns)", Unit::Count, |row| totals(row).time_ns)
         .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
             totals(row).own_time_ns
         });
     with_accesses(builder, move |row| totals(row).accesses)
+        .optional_real("bytes_uncertainty", "bytes ±", Unit::Share, move |row| {
+            totals(row).bytes_uncertainty()
+        })
+        .optional_real("read_mb_per_s", "MB/s read", Unit::Rate, move |row| {
+            corrected(row, |accesses| accesses.bytes_read)
+        })
+        .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, move |row| {
+            corrected(row, |accesses| accesses.bytes_written)
+        })
         .optional_real("raw_read_mb_per_s", "raw MB/s read", Unit::Rate, |row| {
-            rate(row, |accesses| accesses.bytes_read)
+            raw(row, |accesses| accesses.bytes_read)
         })
         .optional_real("raw_write_mb_per_s", "raw MB/s written", Unit::Rate, |row| {
-            rate(row, |accesses| accesses.bytes_written)
+            raw(row, |accesses| accesses.bytes_written)
         })
 }
 

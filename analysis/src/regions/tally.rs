@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
+use super::stratum::Stratum;
+use super::tables::megabytes_per_second;
 use trackway_trace::{AccessKind, SiteId, StringId};
 
 /// A region of interest, in all threads and wherever it was entered.
@@ -25,14 +27,21 @@ pub struct ThreadTally {
 }
 
 /// Numbers of a region; each is defined in `docs/analyses.md`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     pub entries: u64,
     pub counted_entries: u64,
+    pub timed_entries: u64,
     pub time_ns: u64,
     pub own_time_ns: u64,
     /// The part of it in which was counted.
     pub own_counted_time_ns: u64,
+    /// Of entries that were timed without being counted.
+    pub own_timed_time_ns: u64,
+    /// What those may be expected to have accessed.
+    pub expected: Accesses,
+    /// Half the width of the confidence interval of the bytes, squared; none if it isn't known.
+    pub bytes_uncertainty: Uncertainty,
     pub accesses: Accesses,
     /// Of the counted entries alone.
     pub counted_accesses: Accesses,
@@ -124,6 +133,8 @@ impl AddAssign<&Totals> for Totals {
         for (sum, more) in [
             (&mut self.entries, more.entries),
             (&mut self.counted_entries, more.counted_entries),
+            (&mut self.timed_entries, more.timed_entries),
+            (&mut self.own_timed_time_ns, more.own_timed_time_ns),
             (&mut self.time_ns, more.time_ns),
             (&mut self.own_time_ns, more.own_time_ns),
             (&mut self.own_counted_time_ns, more.own_counted_time_ns),
@@ -132,9 +143,87 @@ impl AddAssign<&Totals> for Totals {
         }
         self.accesses += more.accesses;
         self.counted_accesses += more.counted_accesses;
+        self.expected += more.expected;
+        self.bytes_uncertainty.add(more.bytes_uncertainty.0);
         for (sum, more) in self.instructions.iter_mut().zip(more.instructions) {
             *sum = sum.saturating_add(more);
         }
+    }
+}
+
+/// Half the width of a confidence interval, squared, so that it adds up; none if it isn't known of a part.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Uncertainty(Option<f64>);
+
+impl Default for Uncertainty {
+    fn default() -> Self {
+        Uncertainty(Some(0.0))
+    }
+}
+
+impl Uncertainty {
+    fn add(&mut self, square: Option<f64>) {
+        self.0 = self.0.zip(square).map(|(sum, more)| sum + more);
+    }
+
+    pub fn half_width(self) -> Option<f64> {
+        self.0.map(f64::sqrt)
+    }
+}
+
+impl Totals {
+    pub fn add_entries(&mut self, stratum: &Stratum, is_outermost: bool) {
+        let (time_ns, own_time_ns) = stratum.times_ns();
+        for (sum, more) in [
+            (&mut self.entries, stratum.entries),
+            (&mut self.counted_entries, stratum.counted.entries),
+            (&mut self.timed_entries, stratum.timed.entries),
+            (&mut self.time_ns, if is_outermost { time_ns } else { 0 }),
+            (&mut self.own_time_ns, own_time_ns),
+            (&mut self.own_counted_time_ns, stratum.counted.own_time_ns),
+            (&mut self.own_timed_time_ns, stratum.timed.own_time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+
+    /// What follows from the counted entries for the others, given the counts before them, and entries and bytes of each
+    /// group.
+    pub fn add_expectations(&mut self, stratum: &Stratum, before: &Accesses, groups: &[(u64, u64)]) {
+        if stratum.counted.entries > 0 {
+            let scale = stratum.scale_to_timed();
+            let since = |now: u64, before: u64| scale.apply(now.saturating_sub(before));
+            let counted = self.counted_accesses;
+            self.expected += Accesses {
+                reads: since(counted.reads, before.reads),
+                writes: since(counted.writes, before.writes),
+                bytes_read: since(counted.bytes_read, before.bytes_read),
+                bytes_written: since(counted.bytes_written, before.bytes_written),
+                accesses: since(counted.accesses, before.accesses),
+                bytes: since(counted.bytes, before.bytes),
+            };
+        }
+        let half_width = stratum.half_width(groups);
+        self.bytes_uncertainty
+            .add(half_width.map(|half_width| half_width * half_width));
+    }
+}
+
+impl Totals {
+    /// MB/s in counted entries.
+    pub fn raw_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
+        megabytes_per_second(bytes(&self.counted_accesses), self.own_counted_time_ns)
+    }
+
+    /// MB/s in entries that were timed without being counted; none if there are none.
+    pub fn corrected_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
+        megabytes_per_second(bytes(&self.expected), self.own_timed_time_ns)
+    }
+
+    /// Half the width of the confidence interval of the bytes over their number.
+    pub fn bytes_uncertainty(&self) -> Option<f64> {
+        let half_width = self.bytes_uncertainty.half_width()?;
+        (self.accesses.bytes > 0).then(|| half_width / self.accesses.bytes as f64)
     }
 }
 

@@ -47,7 +47,15 @@ pub fn nodes(trace: &Trace) -> Option<Table> {
         .integer("counted_entries", "of them counted", Unit::Count, |row| {
             row.node.counted_entries
         })
-        .integer("time_ns", "time (ns)", Unit::Count, |row| row.node.time_ns)
+        .integer("counted_time_ns", "their time (ns)", Unit::Count, |row| {
+            row.node.counted_time_ns
+        })
+        .integer("timed_entries", "timed only", Unit::Count, |row| {
+            row.node.timed_entries
+        })
+        .integer("timed_time_ns", "their time (ns)", Unit::Count, |row| {
+            row.node.timed_time_ns
+        })
         .integer("counters", "counters that are not 0", Unit::Count, |row| {
             row.counters
         })
