@@ -4,6 +4,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -48,8 +49,24 @@ static bool canCopyLabelTables(const Function &F) {
                   [&](const GlobalVariable *Table) { return Table->isConstant() || isUsedOnlyIn(F, *Table); });
 }
 
+// Whether code for this processor can jump from the function to another one of its type, whatever the arguments.
+// Elsewhere arguments in memory prevent that, and unnamed ones in registers are lost.
+static bool canJump(const Function &F) {
+    switch (Triple(F.getParent()->getTargetTriple()).getArch()) {
+    case Triple::aarch64:
+        return F.getCallingConv() == CallingConv::C || F.getCallingConv() == CallingConv::Fast;
+    case Triple::riscv64:
+    case Triple::ppc64le:
+        return false;
+    default:
+        return true;
+    }
+}
+
 bool Dispatch::canSplit(const Function &F) {
     if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine() || !canCopyLabelTables(F))
+        return false;
+    if (F.isVarArg() && !canJump(F))
         return false;
     return none_of(F.args(), [](const Argument &A) { return A.hasInAllocaAttr() || A.hasPreallocatedAttr(); });
 }
@@ -122,15 +139,22 @@ static Function *moveBody(Function &F) {
     return Traced;
 }
 
+static CallInst::TailCallKind kindOfJump(const Function &F) {
+    // AddressSanitizer adds a call behind that of a module's initialiser.
+    bool MayBeInitialiser = F.arg_empty() && F.getReturnType()->isVoidTy() && !F.isVarArg();
+    if (!MayBeInitialiser && canJump(F))
+        return CallInst::TCK_MustTail;
+    bool HasOwnCopies = any_of(F.args(), [](const Argument &A) { return A.hasByValAttr(); });
+    return HasOwnCopies ? CallInst::TCK_None : CallInst::TCK_Tail;
+}
+
 static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
     SmallVector<Value *, 8> Arguments;
     for (Argument &A : F.args())
         Arguments.push_back(&A);
     CallInst *Call = B.CreateCall(Target, Arguments);
     Call->setCallingConv(F.getCallingConv());
-    // AddressSanitizer adds a call behind that of a module's initialiser.
-    bool MayBeInitialiser = F.arg_empty() && F.getReturnType()->isVoidTy() && !F.isVarArg();
-    Call->setTailCallKind(MayBeInitialiser ? CallInst::TCK_Tail : CallInst::TCK_MustTail);
+    Call->setTailCallKind(kindOfJump(F));
     // What the parameters are (sret, byval, ...) must agree between the caller, the callee and the call.
     AttributeList All = F.getAttributes();
     SmallVector<AttributeSet, 8> OfParameters;

@@ -7,7 +7,7 @@ import shutil
 import time
 import unittest
 
-from . import tools
+from . import test_torture, tools
 from .test_workloads import known_answers
 
 EMULATORS = {
@@ -175,6 +175,25 @@ class Survival(unittest.TestCase):
                 self.assertGreater(tools.verified_accesses(trace), 100)
 
 
+class Torture(unittest.TestCase):
+    """Unnamed arguments, structures by value, jumps, exceptions and coroutines, as each processor passes them."""
+
+    PROGRAMS = ("varargs", "structs", "jumps", "exceptions", "coroutine")
+
+    def check(self, processor):
+        known = test_torture.programs()
+        for name in self.PROGRAMS:
+            for level in test_torture.LEVELS:
+                with self.subTest(f"{name} {level}"), tools.folder() as folder:
+                    flags = (level, *known[name].flags, *flags_for(processor))
+                    plain = tools.compile_plain(f"{folder}/plain", known[name].sources, *flags)
+                    traced = tools.compile_traced(f"{folder}/traced", known[name].sources, *flags)
+                    expected = tools.run(*command(processor, plain)).stdout
+                    recorded = tools.record(f"{folder}/trace", *command(processor, traced), options=SMALL_BUFFERS)
+                    self.assertEqual(tools.program_output(recorded), expected)
+                    self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 0)
+
+
 class Clock(unittest.TestCase):
     """Programs of all processors in one recording, one after the other."""
 
@@ -236,7 +255,7 @@ def add_tests():
         setattr(SameCounts, f"test_{name}", lambda self, name=name: self.check(name))
         for processor in EMULATORS:
             setattr(Workloads, f"test_{name}_{processor}", lambda self, p=processor, name=name: self.check(p, name))
-    for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Clock):
+    for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Torture, Clock):
         for processor in FOREIGN:
             setattr(case, f"test_{processor}", lambda self, p=processor: self.check(p))
 
