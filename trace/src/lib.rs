@@ -32,7 +32,8 @@ mod writer;
 
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
-    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH,
+    WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;

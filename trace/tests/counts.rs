@@ -144,12 +144,14 @@ fn nodes_have_times_up_to_their_end() {
     assert!(damage.is_empty());
     let times: Vec<_> = nodes
         .iter()
-        .map(|node| (
-            node.number,
-            node.timed_time_ns,
-            node.counted_time_ns,
-            node.is_open,
-        ))
+        .map(|node| {
+            (
+                node.number,
+                node.timed_time_ns,
+                node.counted_time_ns,
+                node.is_open,
+            )
+        })
         .collect();
     assert_eq!(
         times,
@@ -198,7 +200,7 @@ fn damaged_nodes_leave_the_others() {
         ..ChunkFields::new(ChunkKind::Counts)
     };
     let bytes = node(2, 1, "b", &[3]).to_bytes();
-    file.chunk(&fields, &bytes[..70]);
+    file.chunk(&fields, &bytes[..78]);
     let trace = file.open();
     let (nodes, damage) = trace.read_nodes(&trace.counting_threads()[0]);
     assert_eq!(damage.len(), 1);

@@ -115,7 +115,11 @@ impl Gathered {
             counters,
         } = self.counts;
         let header = self.last.header;
-        let ticking = if flags & NANOSECONDS != 0 { &Clock::default() } else { clock };
+        let ticking = if flags & NANOSECONDS != 0 {
+            &Clock::default()
+        } else {
+            clock
+        };
         let open_ns = match entered_ticks {
             0 => 0,
             entered => header.last_ns.saturating_sub(ticking.ns(entered)),
