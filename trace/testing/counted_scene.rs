@@ -1,7 +1,7 @@
 //! A trace of two modules that count, two threads and nested regions: what `vectors/counts-v1.trackway` holds.
 //!
-//! One thread's region `solve` holds `halo`, which holds `solve` again; half of its entries were counted. The other thread was
-//! killed within `solve`. Two ticks are a nanosecond.
+//! One thread's region `solve` holds `halo`, which holds `solve` again; half of its entries were counted, the
+//! others timed. The other thread was killed within `solve`. Two ticks are a nanosecond.
 
 use std::path::Path;
 
@@ -104,16 +104,18 @@ fn process() -> ProcessInfo {
     }
 }
 
-fn node(number: u32, parent: u32, name: &str, entries: (u64, u64), ticks: (u64, u64)) -> NodeCounts {
+/// Each with the ticks that they took: the entries that were counted, and those that were only timed.
+fn node(number: u32, parent: u32, name: &str, counted: (u64, u64), timed: (u64, u64)) -> NodeCounts {
     NodeCounts {
         node: number,
         parent,
         thread: 100,
         image: IMAGE,
-        entries: entries.0,
-        counted_entries: entries.1,
-        ticks: ticks.0,
-        counted_ticks: ticks.1,
+        entries: counted.0 + timed.0,
+        counted_entries: counted.0,
+        counted_ticks: counted.1,
+        timed_entries: timed.0,
+        timed_ticks: timed.1,
         name: name.into(),
         ..NodeCounts::default()
     }
@@ -125,10 +127,10 @@ fn first_thread() -> [NodeCounts; 4] {
         ..node
     };
     [
-        node(0, 0, "", (1, 0), (20_000, 0)),
-        with(node(1, 0, "solve", (4, 2), (8000, 4000)), [100, 10, 640, 5]),
-        with(node(2, 1, "halo", (8, 8), (2000, 2000)), [20, 0, 0, 0]),
-        with(node(3, 2, "solve", (1, 1), (400, 400)), [2, 1, 64, 0]),
+        node(0, 0, "", (0, 0), (1, 20_000)),
+        with(node(1, 0, "solve", (2, 4000), (2, 4000)), [100, 10, 640, 5]),
+        with(node(2, 1, "halo", (8, 2000), (0, 0)), [20, 0, 0, 0]),
+        with(node(3, 2, "solve", (1, 400), (0, 0)), [2, 1, 64, 0]),
     ]
 }
 
@@ -137,15 +139,17 @@ fn second_thread() -> [NodeCounts; 2] {
     [
         NodeCounts {
             thread: 101,
+            entries: 1,
             entered_ticks: 2000,
-            ..node(0, 0, "", (1, 0), (0, 0))
+            ..node(0, 0, "", (0, 0), (0, 0))
         },
         NodeCounts {
             thread: 101,
+            entries: 2,
             entered_ticks: 14_000,
             flags: COUNTED_ENTRY,
             counters: vec![50, 60, 640, 7],
-            ..node(1, 0, "solve", (2, 2), (2000, 2000))
+            ..node(1, 0, "solve", (1, 2000), (0, 0))
         },
     ]
 }

@@ -200,7 +200,7 @@ fn damaged_nodes_leave_the_others() {
         ..ChunkFields::new(ChunkKind::Counts)
     };
     let bytes = node(2, 1, "b", &[3]).to_bytes();
-    file.chunk(&fields, &bytes[..70]);
+    file.chunk(&fields, &bytes[..78]);
     let trace = file.open();
     let (nodes, damage) = trace.read_nodes(&trace.counting_threads()[0]);
     assert_eq!(damage.len(), 1);

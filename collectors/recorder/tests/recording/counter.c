@@ -13,8 +13,8 @@
 
 extern _Thread_local struct trackway_counting __trackway_counting;
 void __trackway_register(struct trackway_module *module);
-__attribute__((preserve_most)) void __trackway_begin_counting(void);
-void __trackway_enter_region(const struct trackway_region *region);
+void __trackway_begin_counting(void);
+void __trackway_enter_region(struct trackway_region *region);
 void __trackway_leave_region(const struct trackway_region *region);
 
 static struct trackway_module module = {.table = counting_table,
@@ -22,7 +22,7 @@ static struct trackway_module module = {.table = counting_table,
                                         .counter_count = 2,
                                         .counts_from = UINT64_MAX,
                                         .has_regions = 1};
-static const struct trackway_region outer = {"outer"}, inner = {"inner"};
+static struct trackway_region outer = {.name = "outer"}, inner = {.name = "inner"};
 
 __attribute__((constructor)) static void register_module(void) { __trackway_register(&module); }
 
@@ -62,6 +62,11 @@ static void nest_in_threads(void) {
         pthread_join(thread[i], NULL);
 }
 
+static void nest_often(void) {
+    for (int i = 0; i < 1000; i++)
+        nest();
+}
+
 // The child counts for itself.
 static int fork_within(void) {
     nest();
@@ -93,6 +98,8 @@ int main(int argc, char **argv) {
     const char *scene = argc > 1 ? argv[1] : "";
     if (!strcmp(scene, "threads"))
         nest_in_threads();
+    else if (!strcmp(scene, "often"))
+        nest_often();
     else if (!strcmp(scene, "kill"))
         nest(), __trackway_enter_region(&inner), count(2), kill(getpid(), SIGKILL);
     else if (!strcmp(scene, "fork"))

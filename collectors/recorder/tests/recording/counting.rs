@@ -41,7 +41,7 @@ fn threads_hand_over_their_nodes() {
     for nodes in &threads {
         assert_eq!(summary(nodes), [("outer", 0, 3, 33), ("inner", 1, 3, 15)]);
         assert!(nodes.iter().all(|node| !node.is_open && !node.is_tail));
-        assert!(nodes[0].time_ns >= nodes[1].time_ns && nodes[1].time_ns >= nodes[2].time_ns);
+        assert!(nodes[0].timed_time_ns >= nodes[1].counted_time_ns);
         assert_eq!(recorded.trace.counting_modules(0, nodes[0].image), [ModuleId(0)]);
     }
     let expected = CountsSummary {
@@ -111,8 +111,25 @@ fn ending_the_recording_takes_what_was_counted_so_far() {
     let threads = nodes(&trace);
     let child = threads.last().unwrap();
     assert_eq!(summary(child), [("outer", 0, 1, 7)]);
-    assert!(child[1].is_open && child[1].is_tail && child[1].time_ns > 0);
+    assert!(child[1].is_open && child[1].is_tail && child[1].counted_time_ns > 0);
     assert!(trace.gaps().is_empty());
+}
+
+/// Counters speak of the counted entries alone, in whichever nodes these are.
+#[test]
+fn entries_may_be_timed_in_place_of_counted() {
+    let recorded = record_program(counter(), &["often"], |options| options.count_every = 8);
+    let threads = nodes(&recorded.trace);
+    let outer: Vec<&Node> = threads[0].iter().filter(|node| node.name == "outer").collect();
+    let sum = |number: fn(&Node) -> u64| -> u64 { outer.iter().map(|node| number(node)).sum() };
+    let counted = sum(|node| node.counted_entries);
+    assert_eq!(sum(|node| node.entries), 1000);
+    assert!(counted > 0 && counted < 1000);
+    assert!(counted + sum(|node| node.timed_entries) <= 1000);
+    for node in &outer {
+        let counter = node.counters.first().copied().unwrap_or(0);
+        assert_eq!(counter, 11 * node.counted_entries);
+    }
 }
 
 #[test]
