@@ -151,7 +151,7 @@ class FunctionRegions {
             for (BasicBlock *BB : Order) {
                 Open Now = after(*BB);
                 for (BasicBlock *To : successors(BB)) {
-                    auto [It, New] = AtBegin.try_emplace(To, Now);
+                    auto [It, New] = AtBegin.insert({To, Now});
                     Open Met = common(It->second, Now);
                     Changed |= New || Met.size() != It->second.size();
                     It->second = Met;
