@@ -53,9 +53,9 @@ exit:
 ; CHECK-LABEL: define internal void @nest.traced(
 ; CHECK: [[INNER:%.*]] = add i64 %m, -1
 ; CHECK: mul i64 %n, [[INNER]]
-; CHECK: outer:
+; CHECK: inner:
 ; CHECK-NOT: load i64
-; CHECK: ret void
+; CHECK: latch:
 define void @nest(ptr %p, i64 %n, i64 %m) {
 entry:
   br label %outer
