@@ -43,7 +43,7 @@ pub fn arguments(
     };
     let mut arguments = match language {
         Language::C | Language::Cxx => clang_arguments(plugin, &invocation, installation),
-        Language::Fortran => plugin.map(plugin_arguments).unwrap_or_default(),
+        Language::Fortran => fortran_arguments(plugin, installation),
     };
     let link = link_arguments(&invocation, compiler, language, installation)?;
     // After a `--`, the compiler takes everything for an input.
@@ -63,6 +63,20 @@ fn plugin_arguments(plugin: PathBuf) -> Vec<OsString> {
     let mut option = OsString::from("-fpass-plugin=");
     option.push(plugin);
     vec![option, "-g".into()]
+}
+
+/// With the folder of the module `trackway`.
+fn fortran_arguments(plugin: Option<PathBuf>, installation: &Installation) -> Vec<OsString> {
+    let Some(plugin) = plugin else {
+        return Vec::new();
+    };
+    let mut arguments = plugin_arguments(plugin);
+    if let Some(folder) = installation.include_folder() {
+        let mut option = OsString::from("-I");
+        option.push(folder.join("fortran"));
+        arguments.push(option);
+    }
+    arguments
 }
 
 /// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
@@ -289,7 +303,7 @@ mod tests {
     #[test]
     fn fortran_gets_what_its_driver_understands() {
         let rewritten = |line| rewritten_for("flang-new-19", Language::Fortran, line);
-        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g";
+        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -I/T/include/fortran";
         assert_eq!(rewritten("-O2 -c a.f90"), format!("{compile} -O2 -c a.f90"));
         let runtime = "/T/lib/trackway/libtrackway.a";
         assert_eq!(rewritten("a.o"), format!("a.o {runtime} {EXPORT}"));
