@@ -46,7 +46,9 @@ pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
 };
 pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary};
-pub use watching::{attach, measure_clock, AttachError, Attachment, RingView, RunningNode, ViewError};
+pub use watching::{
+    attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
+};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
 /// meanwhile: the program gets them, and after its end they end the wait for processes that it left behind.

@@ -4,4 +4,4 @@ mod attach;
 mod view;
 
 pub use attach::{attach, AttachError, Attachment};
-pub use view::{measure_clock, RingView, RunningNode, ViewError};
+pub use view::{measure_clock, now_ns, RingView, RunningNode, ViewError};

@@ -198,6 +198,11 @@ fn read_head(words: &[AtomicU64]) -> [u8; NODE_HEAD_LENGTH] {
     bytes
 }
 
+/// The present moment by the clock of a recording, nanoseconds.
+pub fn now_ns(clock: &Clock) -> u64 {
+    clock.ns(clock::ticks())
+}
+
 /// The clock of programs that are recorded here, for where no trace describes it. Takes a millisecond.
 pub fn measure_clock() -> Clock {
     let clock: RecordingClock = clock::Calibration::begin().finish();
