@@ -131,7 +131,7 @@ impl Watched {
             if is_last || arguments.once {
                 return Ok(());
             }
-            next = (next + arguments.interval).max(Instant::now());
+            next = (next + arguments.interval).max(Instant::now() + arguments.interval / 2);
         }
     }
 }

@@ -131,7 +131,7 @@ fn watch(
             Err(RecvTimeoutError::Timeout) => {
                 watcher.look(&ring);
                 display.show(&watcher.sample())?;
-                next = (next + arguments.interval).max(Instant::now());
+                next = (next + arguments.interval).max(Instant::now() + arguments.interval / 2);
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }

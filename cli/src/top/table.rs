@@ -82,7 +82,10 @@ fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
         let threads = region.threads.len();
         rows.push(Row {
             region: &region.name,
-            who: format!("all {threads}"),
+            who: match threads {
+                0 => "none".into(),
+                _ => format!("all {threads}"),
+            },
             activity: &region.all,
             whole: Some(region),
         });

@@ -1,6 +1,9 @@
-use trackway_trace::WHOLE_PROGRAM;
+use std::path::Path;
+
+use trackway_trace::{ChunkKind, WHOLE_PROGRAM};
 
 use super::*;
+use crate::regions::Regions;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -199,4 +202,46 @@ fn the_series_has_a_row_for_each_thread() {
             "1,1,solve,40,41,1,2,10,10,,,2,,,"
         ]
     );
+}
+
+/// Of a trace with derived variables, counted amounts, nested regions and several threads.
+#[test]
+fn what_was_handed_over_adds_up_to_the_report() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");
+    let trace = Trace::open(&path).unwrap();
+    let mut live = LiveRegions::new(0);
+    let mut payload = Vec::new();
+    for chunk in trace.chunks_of(ChunkKind::Counts) {
+        trace.read_payload(chunk, &mut payload).unwrap();
+        let seen = SeenNode {
+            stream: chunk.header.stream,
+            process: chunk.header.process,
+            pid: 1,
+            first_ns: chunk.header.first_ns,
+            seen_ns: chunk.header.last_ns,
+            is_final: true,
+            counts: &NodeCounts::from_bytes(&payload),
+        };
+        live.see(&seen, &trace, &trace.clock());
+    }
+    let sample = live.sample(1);
+    let report = Regions::read(&trace);
+    assert_eq!(sample.regions.len(), report.regions.len());
+    for region in &report.regions {
+        let found = sample
+            .regions
+            .iter()
+            .find(|found| found.name == region.name)
+            .unwrap();
+        let totals = region.totals();
+        let expected = Activity {
+            entries: totals.entries,
+            time_ns: totals.time_ns,
+            own_time_ns: totals.own_time_ns,
+            bytes_read: totals.accesses.bytes_read,
+            bytes_written: totals.accesses.bytes_written,
+        };
+        assert_eq!(found.all, expected, "{}", region.name);
+        assert_eq!(found.threads.len(), region.threads.len(), "{}", region.name);
+    }
 }

@@ -87,9 +87,12 @@ impl RingView {
         let fits = |offset: usize, each: usize| {
             let length = (count as usize).checked_mul(each);
             let end = length.and_then(|length| length.checked_add(offset));
-            offset % 64 == 0 && end.is_some_and(|end| end <= memory.len())
+            offset.is_multiple_of(64) && end.is_some_and(|end| end <= memory.len())
         };
-        if size < NODE_HEAD_LENGTH || size % 64 != 0 || !fits(table, size_of::<Buffer>()) || !fits(data, size)
+        if size < NODE_HEAD_LENGTH
+            || !size.is_multiple_of(64)
+            || !fits(table, size_of::<Buffer>())
+            || !fits(data, size)
         {
             return Err(ViewError::Damaged);
         }
