@@ -18,7 +18,7 @@ use crate::reuse::ReuseArguments;
 use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
-                           or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
+                           or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
@@ -37,6 +37,7 @@ pub enum Verb {
     Fc(FortranArguments),
     Record(RecordArguments),
     Collect(CollectArguments),
+    Top(crate::top::TopArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
@@ -264,7 +265,7 @@ fn parse_share(text: &str) -> Result<u32, String> {
     }
 }
 
-fn parse_buffer_size(text: &str) -> Result<u32, String> {
+pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text)
         .ok_or("expected a number of bytes, such as 65536 or 256K")?;
     u32::try_from(size).map_err(|_| "must be less than 4G".into())

@@ -26,19 +26,27 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
         Some(analysis) => live::record(&options, analysis, &live, quiet)?,
         None => record(options.clone()),
     };
+    Ok(conclude(recorded, &options, quiet, live.live.is_some()))
+}
+
+/// Says what came of it and returns the program's status. `live`: what was not stored was analysed.
+pub fn conclude(
+    recorded: Result<RecordSummary, RecordError>,
+    options: &RecordOptions,
+    quiet: bool,
+    live: bool,
+) -> ExitCode {
     match recorded {
         Ok(summary) => {
-            warn_of_losses(&summary, &options);
+            warn_of_losses(&summary, options);
             if !quiet {
-                eprintln!("trackway: {}", describe(&summary, &options, live.live.is_some()));
+                eprintln!("trackway: {}", describe(&summary, options, live));
             }
-            Ok(ExitCode::from(
-                u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX),
-            ))
+            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
         }
         Err(error) => {
             eprintln!("trackway: {error}");
-            Ok(ExitCode::from(status_of(&error)))
+            ExitCode::from(status_of(&error))
         }
     }
 }
