@@ -63,15 +63,15 @@ impl Display {
 
     pub fn show(&mut self, sample: &Sample) -> Result<(), Failure> {
         self.files.write(sample, self.begin_ns, self.with_bytes)?;
-        self.histories.add(sample, self.with_bytes);
         self.samples += 1;
         if self.samples > 1 && (self.once || sample.duration_ns() < self.shortest_ns) {
             return Ok(());
         }
+        self.histories.add(sample, self.with_bytes);
         let shown = Shown {
             sample,
             histories: &self.histories,
-            begin_ns: self.begin_ns,
+            title: self.title(sample),
             with_bytes: self.with_bytes,
         };
         match (self.place, &mut self.screen) {
@@ -84,6 +84,29 @@ impl Display {
             }
             _ => Ok(()),
         }
+    }
+
+    /// "12.5 s: the last 0.5 s"
+    fn title(&self, sample: &Sample) -> String {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let now = seconds(sample.end_ns.saturating_sub(self.begin_ns));
+        format!("{now:.1} s: the last {:.1} s", seconds(sample.duration_ns()))
+    }
+
+    /// What came in all, as text; none if that isn't wanted.
+    pub fn conclusion(&self, whole: &Sample) -> Option<String> {
+        let shown = Shown {
+            sample: whole,
+            histories: &self.histories,
+            title: format!("{:.1} s in all", whole.duration_ns() as f64 / 1e9),
+            with_bytes: self.with_bytes,
+        };
+        let is_news = match self.place {
+            Place::Nowhere => false,
+            Place::Screen => true,
+            Place::StandardOutput | Place::StandardError => self.samples > 1 && !self.once,
+        };
+        (is_news && !whole.regions.is_empty()).then(|| text(&shown))
     }
 
     /// Leaves the terminal as it was, and completes the files.

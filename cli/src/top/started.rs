@@ -57,12 +57,15 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     if let Some(printed) = printed {
         print_all(&printed)?;
     }
+    let conclusion = shown.map_err(|_| Failure::new("the view ended before time"))?;
+    if let Ok(Some(conclusion)) = &conclusion {
+        eprint!("{conclusion}");
+    }
     if let Ok(summary) = &recorded {
         warn_of_no_counts(summary, &options);
     }
     let status = record::conclude(recorded, &options, view.quiet, options.output == Output::Discard);
-    shown.map_err(|_| Failure::new("the view ended before time"))??;
-    Ok(status)
+    conclusion.map(|_| status)
 }
 
 fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
@@ -112,15 +115,15 @@ fn warn_of_no_counts(summary: &RecordSummary, options: &RecordOptions) {
     }
 }
 
-/// Shows what comes until the recorder has no more to tell.
+/// Shows what comes until the recorder has no more to tell. Returns a text on all of it.
 fn watch(
     news: &Receiver<News>,
     mut display: Display,
     arguments: &ViewArguments,
     program: &Path,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let Some((ring, mut watcher)) = begin(news, program) else {
-        return Ok(()); // the program wasn't started
+        return Ok(None); // the program wasn't started
     };
     display.begin(watcher.begin_ns);
     let mut next = Instant::now() + arguments.interval;
@@ -138,7 +141,8 @@ fn watch(
     }
     // All nodes were handed over.
     display.show(&watcher.sample())?;
-    display.finish()
+    let conclusion = display.conclusion(&watcher.whole());
+    display.finish().map(|()| conclusion)
 }
 
 /// The ring, and a watcher that knows the recording's clock. None if there is no recording.

@@ -81,6 +81,11 @@ impl Watcher {
     pub fn sample(&mut self) -> Sample {
         self.live.sample(now_ns(&self.clock))
     }
+
+    /// What came until the last sample.
+    pub fn whole(&self) -> Sample {
+        self.live.whole(self.begin_ns)
+    }
 }
 
 impl Images {
