@@ -29,6 +29,7 @@ pub struct Display {
     files: Files,
     histories: Histories,
     begin_ns: u64,
+    remark: &'static str,
     with_bytes: bool,
     once: bool,
     /// Between the last interval and the program's end may be too little time to say anything.
@@ -44,6 +45,7 @@ impl Display {
             place,
             histories: Histories::default(),
             begin_ns: 0,
+            remark: "",
             with_bytes: true,
             once: arguments.once,
             shortest_ns: arguments.interval.as_nanos() as u64 / 2,
@@ -56,9 +58,14 @@ impl Display {
         self.with_bytes = !without;
     }
 
-    /// When the time of the samples begins.
-    pub fn begin(&mut self, begin_ns: u64) {
+    /// When the time of the samples begins, and whether the program counts all entries.
+    pub fn begin(&mut self, begin_ns: u64, counts_all: bool) {
         self.begin_ns = begin_ns;
+        self.remark = if counts_all {
+            ""
+        } else {
+            " (estimated: not all entries are counted)"
+        };
     }
 
     pub fn show(&mut self, sample: &Sample) -> Result<(), Failure> {
@@ -86,11 +93,12 @@ impl Display {
         }
     }
 
-    /// "12.5 s: the last 0.5 s"
+    /// "12.5 s: the last 0.5 s", and a remark
     fn title(&self, sample: &Sample) -> String {
         let seconds = |ns: u64| ns as f64 / 1e9;
         let now = seconds(sample.end_ns.saturating_sub(self.begin_ns));
-        format!("{now:.1} s: the last {:.1} s", seconds(sample.duration_ns()))
+        let interval = seconds(sample.duration_ns());
+        format!("{now:.1} s: the last {interval:.1} s{}", self.remark)
     }
 
     /// What came in all, as text; none if that isn't wanted.
@@ -98,7 +106,7 @@ impl Display {
         let shown = Shown {
             sample: whole,
             histories: &self.histories,
-            title: format!("{:.1} s in all", whole.duration_ns() as f64 / 1e9),
+            title: format!("{:.1} s in all{}", whole.duration_ns() as f64 / 1e9, self.remark),
             with_bytes: self.with_bytes,
         };
         let is_news = match self.place {

@@ -13,11 +13,11 @@ use std::time::Instant;
 use trackway_recorder::{
     record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView, SinkError,
 };
-use trackway_trace::{Chunk, ChunkHeader, ChunkKind};
+use trackway_trace::{Chunk, ChunkHeader, ChunkKind, GrowingTrace};
 
 use super::arguments::ViewArguments;
 use super::display::{Display, Place};
-use super::watcher::{growing, Watcher};
+use super::watcher::Watcher;
 use super::TopArguments;
 use crate::failure::Failure;
 use crate::{output, record};
@@ -125,7 +125,7 @@ fn watch(
     let Some((ring, mut watcher)) = begin(news, program) else {
         return Ok(None); // the program wasn't started
     };
-    display.begin(watcher.begin_ns);
+    display.begin(watcher.begin_ns, ring.counts_all());
     let mut next = Instant::now() + arguments.interval;
     loop {
         match news.recv_timeout(next.saturating_duration_since(Instant::now())) {
@@ -147,7 +147,7 @@ fn watch(
 
 /// The ring, and a watcher that knows the recording's clock. None if there is no recording.
 fn begin(news: &Receiver<News>, program: &Path) -> Option<(RingView, Watcher)> {
-    let (mut ring, mut growing) = (None, growing(program));
+    let (mut ring, mut growing) = (None, GrowingTrace::new(program));
     for news in news {
         match news {
             News::Ring(view) => ring = Some(view),
