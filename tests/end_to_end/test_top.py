@@ -103,7 +103,8 @@ class Top(unittest.TestCase):
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["series.csv"])
 
     def test_entries_that_are_not_counted_are_estimated(self):
-        self.top("--sample", 4, "-o", self.trace, "--", program(), 2000, 500)
+        done = self.top("--sample", 4, "-o", self.trace, "--", program(), 2000, 500)
+        self.assertIn("estimated", done.stderr)
         rows, report = self.rows(), tools.report(self.trace)
         (region,) = table(report, "regions")
         self.assertEqual(sum(int(row["entries"]) for row in rows), region["entries"])

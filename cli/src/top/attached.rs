@@ -12,7 +12,7 @@ use trackway_trace::{Follower, GrowingTrace};
 
 use super::arguments::ViewArguments;
 use super::display::{Display, Place};
-use super::watcher::{growing, Watcher};
+use super::watcher::Watcher;
 use crate::failure::Failure;
 use crate::output;
 
@@ -55,7 +55,7 @@ pub fn run(pid: u32, arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     };
     watched.catch_up()?;
     watched.watcher.sample(); // what came before
-    display.begin(watched.watcher.begin_ns);
+    display.begin(watched.watcher.begin_ns, watched.attachment.ring.counts_all());
     watched.watch(&mut display, arguments, &is_told)?;
     display.finish()?;
     Ok(ExitCode::SUCCESS)
@@ -73,7 +73,7 @@ fn catch_signals() -> Result<Arc<AtomicBool>, Failure> {
 
 /// A watcher by the recording's clock, or where nothing says which that is, by our own.
 fn begin(attachment: &Attachment, follower: &mut Option<Follower>) -> Result<Watcher, Failure> {
-    let mut growing = growing("the trace".as_ref());
+    let mut growing = GrowingTrace::new("the trace".as_ref());
     let Some(follower) = follower else {
         return Ok(Watcher::new(growing, measure_clock()));
     };

@@ -29,6 +29,7 @@ pub struct Display {
     files: Files,
     histories: Histories,
     begin_ns: u64,
+    remark: &'static str,
     with_bytes: bool,
     once: bool,
     /// Between the last interval and the program's end may be too little time to say anything.
@@ -44,6 +45,7 @@ impl Display {
             place,
             histories: Histories::default(),
             begin_ns: 0,
+            remark: "",
             with_bytes: true,
             once: arguments.once,
             shortest_ns: arguments.interval.as_nanos() as u64 / 2,
@@ -56,22 +58,27 @@ impl Display {
         self.with_bytes = !without;
     }
 
-    /// When the time of the samples begins.
-    pub fn begin(&mut self, begin_ns: u64) {
+    /// When the time of the samples begins, and whether the program counts all entries.
+    pub fn begin(&mut self, begin_ns: u64, counts_all: bool) {
         self.begin_ns = begin_ns;
+        self.remark = if counts_all {
+            ""
+        } else {
+            " (estimated: not all entries are counted)"
+        };
     }
 
     pub fn show(&mut self, sample: &Sample) -> Result<(), Failure> {
         self.files.write(sample, self.begin_ns, self.with_bytes)?;
-        self.histories.add(sample, self.with_bytes);
         self.samples += 1;
         if self.samples > 1 && (self.once || sample.duration_ns() < self.shortest_ns) {
             return Ok(());
         }
+        self.histories.add(sample, self.with_bytes);
         let shown = Shown {
             sample,
             histories: &self.histories,
-            begin_ns: self.begin_ns,
+            title: self.title(sample),
             with_bytes: self.with_bytes,
         };
         match (self.place, &mut self.screen) {
@@ -84,6 +91,30 @@ impl Display {
             }
             _ => Ok(()),
         }
+    }
+
+    /// "12.5 s: the last 0.5 s", and a remark
+    fn title(&self, sample: &Sample) -> String {
+        let seconds = |ns: u64| ns as f64 / 1e9;
+        let now = seconds(sample.end_ns.saturating_sub(self.begin_ns));
+        let interval = seconds(sample.duration_ns());
+        format!("{now:.1} s: the last {interval:.1} s{}", self.remark)
+    }
+
+    /// What came in all, as text; none if that isn't wanted.
+    pub fn conclusion(&self, whole: &Sample) -> Option<String> {
+        let shown = Shown {
+            sample: whole,
+            histories: &self.histories,
+            title: format!("{:.1} s in all{}", whole.duration_ns() as f64 / 1e9, self.remark),
+            with_bytes: self.with_bytes,
+        };
+        let is_news = match self.place {
+            Place::Nowhere => false,
+            Place::Screen => true,
+            Place::StandardOutput | Place::StandardError => self.samples > 1 && !self.once,
+        };
+        (is_news && !whole.regions.is_empty()).then(|| text(&shown))
     }
 
     /// Leaves the terminal as it was, and completes the files.

@@ -13,11 +13,11 @@ use std::time::Instant;
 use trackway_recorder::{
     record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView, SinkError,
 };
-use trackway_trace::{Chunk, ChunkHeader, ChunkKind};
+use trackway_trace::{Chunk, ChunkHeader, ChunkKind, GrowingTrace};
 
 use super::arguments::ViewArguments;
 use super::display::{Display, Place};
-use super::watcher::{growing, Watcher};
+use super::watcher::Watcher;
 use super::TopArguments;
 use crate::counters;
 use crate::failure::Failure;
@@ -58,12 +58,15 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     if let Some(printed) = printed {
         print_all(&printed)?;
     }
+    let conclusion = shown.map_err(|_| Failure::new("the view ended before time"))?;
+    if let Ok(Some(conclusion)) = &conclusion {
+        eprint!("{conclusion}");
+    }
     if let Ok(summary) = &recorded {
         warn_of_no_counts(summary, &options);
     }
     let status = record::conclude(recorded, &options, view.quiet, options.output == Output::Discard);
-    shown.map_err(|_| Failure::new("the view ended before time"))??;
-    Ok(status)
+    conclusion.map(|_| status)
 }
 
 fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
@@ -113,17 +116,17 @@ fn warn_of_no_counts(summary: &RecordSummary, options: &RecordOptions) {
     }
 }
 
-/// Shows what comes until the recorder has no more to tell.
+/// Shows what comes until the recorder has no more to tell. Returns a text on all of it.
 fn watch(
     news: &Receiver<News>,
     mut display: Display,
     arguments: &ViewArguments,
     program: &Path,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     let Some((ring, mut watcher)) = begin(news, program) else {
-        return Ok(()); // the program wasn't started
+        return Ok(None); // the program wasn't started
     };
-    display.begin(watcher.begin_ns);
+    display.begin(watcher.begin_ns, ring.counts_all());
     let mut next = Instant::now() + arguments.interval;
     loop {
         match news.recv_timeout(next.saturating_duration_since(Instant::now())) {
@@ -139,12 +142,13 @@ fn watch(
     }
     // All nodes were handed over.
     display.show(&watcher.sample())?;
-    display.finish()
+    let conclusion = display.conclusion(&watcher.whole());
+    display.finish().map(|()| conclusion)
 }
 
 /// The ring, and a watcher that knows the recording's clock. None if there is no recording.
 fn begin(news: &Receiver<News>, program: &Path) -> Option<(RingView, Watcher)> {
-    let (mut ring, mut growing) = (None, growing(program));
+    let (mut ring, mut growing) = (None, GrowingTrace::new(program));
     for news in news {
         match news {
             News::Ring(view) => ring = Some(view),

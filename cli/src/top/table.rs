@@ -1,5 +1,7 @@
 //! A sample as a table for people: each region, and beneath it its threads.
 
+use std::borrow::Cow;
+
 use trackway_analysis::regions::live::{Activity, RegionSample, Sample};
 use trackway_report::{Table, TableBuilder, Unit};
 
@@ -8,16 +10,14 @@ use super::history::Histories;
 pub struct Shown<'s> {
     pub sample: &'s Sample,
     pub histories: &'s Histories,
-    /// When the time of the samples begins.
-    pub begin_ns: u64,
+    pub title: String,
     /// Whether bytes are known.
     pub with_bytes: bool,
 }
 
 /// A region, or one of its threads.
 struct Row<'s> {
-    region: &'s str,
-    who: String,
+    name: Cow<'s, str>,
     activity: &'s Activity,
     /// Of a region in all threads.
     whole: Option<&'s RegionSample>,
@@ -37,9 +37,11 @@ pub fn table(shown: &Shown, thread_rows: usize) -> Table {
         let region = row.whole.filter(|region| region.threads.len() > 1)?;
         region.imbalance(number)
     };
-    let builder = TableBuilder::new("regions_now", title(shown), &rows)
-        .text("region", "region", |row| row.region)
-        .text("thread", "thread", |row| row.who.clone())
+    let builder = TableBuilder::new("regions_now", &shown.title, &rows)
+        .text("region", "region", |row| row.name.clone())
+        .optional_integer("threads", "threads", Unit::Count, |row| {
+            row.whole.map(|region| region.threads.len() as u64)
+        })
         .optional_integer("entries_per_s", "entries/s", Unit::Count, |row| {
             sample
                 .per_second(row.activity.entries)
@@ -68,24 +70,12 @@ pub fn table(shown: &Shown, thread_rows: usize) -> Table {
         .build()
 }
 
-/// "12.5 s: the last 0.5 s"
-fn title(shown: &Shown) -> String {
-    let seconds = |ns: u64| ns as f64 / 1e9;
-    let sample = shown.sample;
-    let now = seconds(sample.end_ns.saturating_sub(shown.begin_ns));
-    format!("{now:.1} s: the last {:.1} s", seconds(sample.duration_ns()))
-}
-
 fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
     let mut rows = Vec::new();
     for region in &sample.regions {
         let threads = region.threads.len();
         rows.push(Row {
-            region: &region.name,
-            who: match threads {
-                0 => "none".into(),
-                _ => format!("all {threads}"),
-            },
+            name: Cow::Borrowed(&region.name),
             activity: &region.all,
             whole: Some(region),
         });
@@ -93,8 +83,7 @@ fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
         let shown = if threads > 1 { threads.min(thread_rows) } else { 0 };
         thread_rows -= shown;
         rows.extend(region.threads.iter().take(shown).map(|thread| Row {
-            region: "",
-            who: thread.thread.to_string(),
+            name: Cow::Owned(format!("- {}", thread.thread)),
             activity: &thread.activity,
             whole: None,
         }));
@@ -143,7 +132,7 @@ mod tests {
         let shown = Shown {
             sample: &sample(),
             histories: &Histories::default(),
-            begin_ns: 0,
+            title: "1.5 s".into(),
             with_bytes,
         };
         let text = PLAIN_STYLE.table(&table(&shown, thread_rows));
@@ -156,16 +145,16 @@ mod tests {
     #[test]
     fn threads_stand_beneath_their_region() {
         let lines = lines(9, true);
-        assert_eq!(lines[0], "1.5 s: the last 0.5 s");
+        assert_eq!(lines[0], "1.5 s");
         let rows = &lines[lines.len() - 3..];
-        assert_eq!(rows[0], "solve all 2 20 50.0 % 80.0 0.0 x1.50 x1");
-        assert_eq!(rows[1], "41 10 25.0 % 60.0 0.0 - -");
-        assert_eq!(rows[2], "42 10 25.0 % 20.0 0.0 - -");
+        assert_eq!(rows[0], "solve 2 20 50.0 % 80.0 0.0 x1.50 x1");
+        assert_eq!(rows[1], "- 41 - 10 25.0 % 60.0 0.0 - -");
+        assert_eq!(rows[2], "- 42 - 10 25.0 % 20.0 0.0 - -");
     }
 
     #[test]
     fn bytes_that_are_not_known_are_not_shown() {
         let lines = lines(0, false);
-        assert_eq!(lines.last().unwrap(), "solve all 2 20 50.0 % - - - x1");
+        assert_eq!(lines.last().unwrap(), "solve 2 20 50.0 % - - - x1");
     }
 }

@@ -1,7 +1,6 @@
 //! From what a ring holds, and what its recorder has taken from it, to samples.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use trackway_analysis::regions::live::{LiveRegions, Sample, SeenNode};
 use trackway_recorder::{now_ns, RingView, RunningNode};
@@ -81,6 +80,11 @@ impl Watcher {
     pub fn sample(&mut self) -> Sample {
         self.live.sample(now_ns(&self.clock))
     }
+
+    /// What came until the last sample.
+    pub fn whole(&self) -> Sample {
+        self.live.whole(self.begin_ns)
+    }
 }
 
 impl Images {
@@ -94,11 +98,6 @@ impl Images {
         }
         self.modules = modules.len();
     }
-}
-
-/// A trace that grows by chunks of what `path` names.
-pub fn growing(path: &Path) -> GrowingTrace {
-    GrowingTrace::new(path)
 }
 
 /// The latest process of that number, or that from which it was forked if the trace doesn't know it yet.

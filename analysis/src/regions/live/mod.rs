@@ -11,7 +11,7 @@ use trackway_trace::{Clock, Node, NodeCounts, NodePlace, Trace};
 
 pub use series::series;
 pub use thread::Activity;
-use thread::Thread;
+use thread::{Progress, Thread};
 use traffic::WeightsOfImages;
 
 /// A node as it was seen at a moment.
@@ -103,31 +103,35 @@ impl LiveRegions {
 
     /// What has happened since the last sample.
     pub fn sample(&mut self, now_ns: u64) -> Sample {
-        let mut sample = Sample {
-            begin_ns: std::mem::replace(&mut self.last_ns, now_ns),
-            end_ns: now_ns,
-            ..Sample::default()
-        };
-        let mut regions: IndexMap<String, RegionSample> = IndexMap::new();
+        let begin_ns = std::mem::replace(&mut self.last_ns, now_ns);
+        let mut gathered = Gathered::default();
         for (&stream, thread) in &mut self.threads {
-            let Some(progress) = thread.progress() else {
-                continue;
-            };
-            sample.threads_time_ns = sample.threads_time_ns.saturating_add(progress.time_ns);
-            for (name, activity) in progress.regions {
-                self.totals.entry(name.clone()).or_default().add(activity);
-                let region = regions.entry(name).or_default();
-                region.all.add(activity);
-                region.threads.push(ThreadSample {
-                    stream,
-                    pid: thread.pid,
-                    thread: thread.thread,
-                    activity,
-                });
+            if let Some(progress) = thread.progress() {
+                for (name, activity) in &progress.regions {
+                    self.totals.entry(name.clone()).or_default().add(*activity);
+                }
+                gathered.add(stream, thread, progress);
             }
         }
-        sample.regions = self.ranked(regions);
-        sample
+        self.sampled(begin_ns, gathered)
+    }
+
+    /// What has happened from then to the last sample, if nothing had before.
+    pub fn whole(&self, begin_ns: u64) -> Sample {
+        let mut gathered = Gathered::default();
+        for (&stream, thread) in &self.threads {
+            gathered.add(stream, thread, thread.whole());
+        }
+        self.sampled(begin_ns, gathered)
+    }
+
+    fn sampled(&self, begin_ns: u64, gathered: Gathered) -> Sample {
+        Sample {
+            begin_ns,
+            end_ns: self.last_ns,
+            threads_time_ns: gathered.time_ns,
+            regions: self.ranked(gathered.regions),
+        }
     }
 
     /// All regions that were ever seen, with the names and totals that the others lack.
@@ -140,6 +144,29 @@ impl LiveRegions {
         let mut ranked: Vec<RegionSample> = named.collect();
         ranked.sort_by_key(|region| std::cmp::Reverse(region.total.own_time_ns));
         ranked
+    }
+}
+
+/// What several threads did.
+#[derive(Default)]
+struct Gathered {
+    time_ns: u64,
+    regions: IndexMap<String, RegionSample>,
+}
+
+impl Gathered {
+    fn add(&mut self, stream: u32, thread: &Thread, progress: Progress) {
+        self.time_ns = self.time_ns.saturating_add(progress.time_ns);
+        for (name, activity) in progress.regions {
+            let region = self.regions.entry(name).or_default();
+            region.all.add(activity);
+            region.threads.push(ThreadSample {
+                stream,
+                pid: thread.pid,
+                thread: thread.thread,
+                activity,
+            });
+        }
     }
 }
 

@@ -118,6 +118,8 @@ fn a_node_that_is_gone_keeps_what_was_seen() {
     scene.see(1, &solve(6, 60), 0, false);
     let sample = scene.regions.sample(2);
     assert_eq!((only(&sample).entries, sample.regions[0].total.entries), (1, 16));
+    let whole = scene.regions.whole(0);
+    assert_eq!((only(&whole).entries, whole.regions[0].threads.len()), (16, 2));
     assert_eq!(
         sample.regions[0].threads.len(),
         1,
@@ -225,6 +227,7 @@ fn what_was_handed_over_adds_up_to_the_report() {
         live.see(&seen, &trace, &trace.clock());
     }
     let sample = live.sample(1);
+    assert_eq!(live.whole(0), sample);
     let report = Regions::read(&trace);
     assert_eq!(sample.regions.len(), report.regions.len());
     for region in &report.regions {

@@ -136,6 +136,18 @@ impl Thread {
         })
     }
 
+    /// All that was seen of it.
+    pub fn whole(&self) -> Progress {
+        let regions = self
+            .regions
+            .iter()
+            .map(|(name, activity)| (name.clone(), *activity));
+        Progress {
+            regions: regions.collect(),
+            time_ns: self.time_ns,
+        }
+    }
+
     /// Of each region, and the time of the thread.
     fn sum(&self) -> (IndexMap<String, Activity>, u64) {
         let mut regions: IndexMap<String, Activity> = IndexMap::new();

@@ -105,6 +105,16 @@ impl RingView {
         })
     }
 
+    /// Whether the program counts all entries of regions.
+    pub fn counts_all(&self) -> bool {
+        self.header().count_every <= 1 && self.header().count_cost == 0
+    }
+
+    fn header(&self) -> &RingHeader {
+        // SAFETY: `map` saw to it that it lies within the mapping; what changes of it is atomic.
+        unsafe { &*self.memory.as_ptr().cast() }
+    }
+
     /// Goes over all nodes of running threads. Of those of an image so many counters are read as `counters` says.
     pub fn read(&self, clock: &Clock, counters: impl Fn(u32) -> usize, mut see: impl FnMut(&RunningNode)) {
         let mut node = RunningNode::default();
@@ -148,11 +158,10 @@ impl RingView {
 
     /// Those that were ever taken.
     fn buffers(&self) -> &[Buffer] {
-        // SAFETY: `map` saw to it that header and table lie within the mapping; both consist of atomics where they
-        // change.
+        let used = self.header().full.buffers_used.load(Acquire);
+        let used = used.min(self.buffer_count);
+        // SAFETY: `map` saw to it that the table lies within the mapping, aligned; it consists of atomics.
         unsafe {
-            let header = &*self.memory.as_ptr().cast::<RingHeader>();
-            let used = header.full.buffers_used.load(Acquire).min(self.buffer_count);
             let table = self.memory.as_ptr().add(self.buffer_table_offset).cast();
             std::slice::from_raw_parts(table, used as usize)
         }
