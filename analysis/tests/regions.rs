@@ -99,15 +99,33 @@ fn time_is_inclusive_and_own() {
     );
 }
 
-/// Half of 3000 ns were counted, and all of the other 200 and 4000.
+/// Of the first thread's own time in `solve` entries were counted that took 1000 ns, and 200 ns within `halo`; of the
+/// other's, all 4000.
 #[test]
-fn bandwidths_are_of_counted_entries() {
+fn raw_rates_are_of_counted_entries() {
     let columns = ["raw_read_mb_per_s", "raw_write_mb_per_s"];
     let (read, written) = (920 + 20 + 640, 1480 + 84 + 640);
-    let solve = [read, written].map(|bytes| format!("{:.4}", f64::from(bytes) * 1e3 / 5700.0));
+    let solve = [read, written].map(|bytes| format!("{:.4}", f64::from(bytes) * 1e3 / 5200.0));
     assert_eq!(
         all_cells(&scene(), "regions", &columns),
         [solve.join(" "), "200.0000 200.0000".into()]
+    );
+}
+
+/// Two entries were timed, which took 2000 ns: as many as were counted, and so as many bytes. One group tells nothing of
+/// how far they lie off.
+#[test]
+fn rates_are_of_timed_entries() {
+    let columns = [
+        "timed_entries",
+        "read_mb_per_s",
+        "write_mb_per_s",
+        "bytes_uncertainty",
+    ];
+    let solve = [920.0, 1480.0].map(|bytes| format!("{:.4}", bytes * 1e3 / 2000.0));
+    assert_eq!(
+        all_cells(&scene(), "regions", &columns),
+        [format!("2 {} -", solve.join(" ")), "0 - - 0.0000".into()]
     );
 }
 
@@ -236,7 +254,7 @@ fn tables_are_cut_and_ranked() {
     assert!(findings.tables.iter().all(|table| table.row_count() <= 2));
     assert_eq!(
         findings.answer.unwrap(),
-        "solve takes 90.0 % of the time in regions: 277 MB/s read, 387 MB/s written (raw)"
+        "solve takes 90.0 % of the time in regions: 460 MB/s read, 740 MB/s written"
     );
     assert!(regions.table(&trace, "fields", two).is_none());
 }
@@ -247,7 +265,6 @@ fn node(number: u32, name: &str, entries: u64, counted_entries: u64) -> NodeCoun
         image: 1,
         entries,
         counted_entries,
-        ticks: 100,
         counted_ticks: 100,
         name: name.into(),
         counters: vec![8, 0, 0],
@@ -271,9 +288,8 @@ fn a_program_without_regions_is_one() {
     let whole = NodeCounts {
         flags: WHOLE_PROGRAM | COUNTED_ENTRY,
         entered_ticks: 400,
-        ticks: 0,
         counted_ticks: 0,
-        ..node(0, "", 1, 1)
+        ..node(0, "", 1, 0)
     };
     let trace = trace_of(&[whole]);
     let columns = ["region", "time_ns", "own_time_ns", "reads", "raw_read_mb_per_s"];
@@ -295,6 +311,8 @@ fn what_was_not_counted_is_not_known() {
     };
     let never = NodeCounts {
         counted_ticks: 0,
+        timed_entries: 5,
+        timed_ticks: 100,
         ..node(1, "never", 5, 0)
     };
     let trace = trace_of(&[outside, never, node(2, "", 3, 3)]);
@@ -302,14 +320,119 @@ fn what_was_not_counted_is_not_known() {
         "region",
         "entries",
         "counted_entries",
+        "time_ns",
         "reads",
         "raw_read_mb_per_s",
+        "read_mb_per_s",
+        "bytes_uncertainty",
     ];
     assert_eq!(
         all_cells(&trace, "regions", &columns),
-        ["(unknown) 3 3 8 640.0000", "never 5 0 0 -"]
+        ["(unknown) 3 3 100 8 640.0000 - 0.0000", "never 5 0 100 0 - - -"]
     );
     assert_eq!(all_cells(&trace, "counts", &["uncounted", "nodes"]), ["1 3"]);
+}
+
+/// Of 60 entries 6 were counted, two in each group, and 4 were timed.
+#[test]
+fn sampled_entries_stand_for_all() {
+    let group = |number: u32, executions| NodeCounts {
+        flags: u64::from(number - 1) << 8,
+        counted_ticks: 200,
+        counters: vec![executions, 0, 0],
+        ..node(number, "r", 2, 2)
+    };
+    let first = NodeCounts {
+        entries: 56,
+        timed_entries: 4,
+        timed_ticks: 160,
+        ..group(1, 4)
+    };
+    let trace = trace_of(&[first, group(2, 6), group(3, 8)]);
+    let columns = ["entries", "counted_entries", "timed_entries", "time_ns", "reads"];
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [format!("60 6 4 {} {}", 60 * 40, 10 * (4 + 6 + 8))]
+    );
+    let columns = ["read_mb_per_s", "raw_read_mb_per_s", "bytes_uncertainty"];
+    let counted_bytes = 8.0 * 18.0;
+    let (corrected, raw) = (
+        counted_bytes * 4.0 / 6.0 * 1e3 / 160.0,
+        counted_bytes * 1e3 / 600.0,
+    );
+    // Read and written, an entry of the groups came to 32, 48 and 64 bytes: the variance of an entry is
+    // 2 * (16^2 + 0 + 16^2) / 2.
+    let of_total = 60.0 * 60.0 * 512.0 / 6.0 * (1.0 - 6.0 / 60.0f64);
+    let uncertainty = 4.303 * of_total.sqrt() / (60.0 * 48.0);
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [format!("{corrected:.4} {raw:.4} {uncertainty:.4}")]
+    );
+}
+
+/// `inner` is entered twice within each entry of `outer`: dealt with as those are, by their groups, or of its own where
+/// the entries of `outer` passed.
+#[test]
+fn strata_stand_within_strata() {
+    let sampled = |number, parent, name, counted: (u64, u64), timed: (u64, u64), passed| NodeCounts {
+        parent,
+        counted_ticks: counted.1,
+        timed_entries: timed.0,
+        timed_ticks: timed.1,
+        counters: vec![2 * counted.0, 0, 0],
+        ..node(number, name, counted.0 + timed.0 + passed, counted.0)
+    };
+    let in_group = |node: NodeCounts| NodeCounts {
+        flags: 1 << 8,
+        ..node
+    };
+    let outside = NodeCounts {
+        counters: Vec::new(),
+        ..sampled(0, 0, "", (0, 0), (1, 2000), 0)
+    };
+    let trace = trace_of(&[
+        outside,
+        sampled(1, 0, "outer", (2, 100), (3, 120), 15),
+        in_group(sampled(2, 0, "outer", (2, 100), (0, 0), 0)),
+        sampled(3, 1, "inner", (4, 40), (6, 48), 0),
+        sampled(4, 2, "inner", (4, 40), (0, 0), 0),
+        sampled(5, 0, "inner", (2, 20), (2, 16), 26),
+    ]);
+    let columns = ["region", "entries", "time_ns", "own_time_ns", "reads"];
+    // An entry of `outer` takes 120 / 3 ns, of which 48 / 3 are within `inner`. All of `inner` within it was told of.
+    let inner_ns = 40 + 40 + 48 + 30 * 16 / 2;
+    let inner_reads = 14 * 2 + 30 * 2;
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [
+            format!("outer 22 {} {} {}", 22 * 40, 22 * 24, 22 * 2),
+            format!("inner 44 {inner_ns} {inner_ns} {inner_reads}"),
+        ]
+    );
+    // All entries are alike, but one group alone doesn't show it.
+    let columns = [
+        "region",
+        "read_mb_per_s",
+        "raw_read_mb_per_s",
+        "bytes_uncertainty",
+    ];
+    let per_ns = |bytes: i32, ns: i32| f64::from(bytes) * 1e3 / f64::from(ns);
+    assert_eq!(
+        all_cells(&trace, "regions", &columns),
+        [
+            format!(
+                "outer {:.4} {:.4} 0.0000",
+                per_ns(3 * 16, 72),
+                per_ns(4 * 16, 120)
+            ),
+            format!("inner {:.4} {:.4} -", per_ns(8 * 16, 64), per_ns(10 * 16, 100)),
+        ]
+    );
+    let outside = f64::from(2000 - 22 * 24 - inner_ns) / 2000.0;
+    assert_eq!(
+        all_cells(&trace, "counts", &["time_ns", "outside", "uncounted"]),
+        [format!("2000 {outside:.4} 0")]
+    );
 }
 
 /// Parents that are missing, or that lead in a circle.

@@ -59,6 +59,7 @@ pub enum Verb {
 /// Compile or link C: clang with recording added, a drop-in for CC=
 ///
 /// Options of its own stand before the first compiler argument, or in TRACKWAY_CC_OPTIONS:
+/// --count (count accesses by region of interest instead of recording them), --region=GLOB (functions that are regions),
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
 /// --order=0|1 (record when threads synchronise, for the order between them),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
@@ -69,7 +70,8 @@ pub enum Verb {
 #[command(
     disable_help_flag = true,
     after_long_help = "Examples:\n  CC='trackway cc' CXX='trackway c++' ./configure && make\n  \
-                       trackway cc -O2 -o prog prog.c\n  trackway cc --oracle -O2 -o prog prog.c\n  \
+                       trackway cc -O2 -o prog prog.c\n  trackway cc --count --region='solve*' -O2 -o prog prog.c\n  \
+                       trackway cc --oracle -O2 -o prog prog.c\n  \
                        TRACKWAY_CC_OPTIONS='--calls=1' make CC='trackway cc'"
 )]
 pub struct CompileArguments {

@@ -7,6 +7,7 @@
 #include "TripCounts.h"
 #include "TwoVersions.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -71,8 +72,9 @@ bool changesCounters(const Instruction &I) {
 // The child of a fork counts elsewhere.
 bool mayFork(const CallBase &Call) {
     const Function *Callee = Call.getCalledFunction();
-    return Callee &&
-           is_contained({"fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty"}, Callee->getName());
+    return Callee && StringSwitch<bool>(Callee->getName())
+                         .Cases("fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty", true)
+                         .Default(false);
 }
 
 // An addition to a counter.
@@ -228,7 +230,7 @@ class Counter {
         };
         std::vector<FlowEdge> Edges =
             flowEdges(F, LI, {[&](const Instruction &I) { return mayNotContinue(I); }, changesCounters, Ahead});
-        Flow Solved = solveFlow(F, std::move(Edges));
+        Flow Solved = solveFlow(std::move(Edges));
         NextCounter = Solved.Counted.size();
         return Solved;
     }
@@ -240,7 +242,7 @@ class Counter {
         std::vector<std::optional<TripCounts::Sum>> Sums;
         for (uint32_t Edge : Solved.Counted) {
             const FlowEdge &E = Solved.Edges[Edge];
-            Sums.push_back(E.From && E.To ? countedAhead(*E.From, *E.To, LI, Trips) : std::nullopt);
+            Sums.push_back(E.From && E.To && !E.IsBlock ? countedAhead(*E.From, *E.To, LI, Trips) : std::nullopt);
         }
         std::vector<Addition> Ahead;
         for (uint32_t I = 0; I < Sums.size(); ++I)
@@ -275,6 +277,8 @@ class Counter {
 
     // The instruction before which the edge can be counted.
     Instruction *placeOf(const FlowEdge &E, DominatorTree &DT, LoopInfo &LI) {
+        if (E.IsBlock)
+            return startOf(*E.To);
         if (!E.To)
             return endOf(*E.From);
         if (!E.From || E.To->getUniquePredecessor())
@@ -318,7 +322,8 @@ class Counter {
     void addDynamic(std::vector<CountedBlock> &Blocks, const Flow &Solved) {
         for (uint32_t I = 0; I < Blocks.size(); ++I) {
             CountedBlock &B = Blocks[I];
-            B.Executions = Solved.Executions.lookup(InOrder[I]);
+            if (auto It = Solved.Executions.find(InOrder[I]); It != Solved.Executions.end())
+                B.Executions = {{It->second, 1}};
             for (CountedAccess &Counted : B.Accesses)
                 if (Counted.IsDynamic)
                     count(Accesses[Counted.Index].A, B.Executions, Counted);

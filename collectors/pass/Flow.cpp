@@ -45,7 +45,7 @@ class EdgeFinder {
         for (BasicBlock *BB : depth_first(&F.getEntryBlock()))
             visit(*BB);
         enter(F.getEntryBlock());
-        std::vector<FlowEdge> Result;
+        std::vector<FlowEdge> Result = Blocks;
         for (auto &Entry : Edges)
             Result.push_back(Entry.second);
         return Result;
@@ -53,6 +53,7 @@ class EdgeFinder {
 
   private:
     void visit(BasicBlock &BB) {
+        Blocks.push_back({&BB, &BB, true, true, frequency(BB)});
         if (isEnteredSpecially(BB) && !BB.isEntryBlock())
             enter(BB);
         const Instruction &Last = *lastStep(BB);
@@ -85,13 +86,13 @@ class EdgeFinder {
             Cost = std::min(Cost, frequency(*Ahead));
         // An edge that must be split costs a jump, too.
         else if (!From.getUniqueSuccessor() && !To.getUniquePredecessor())
-            Cost *= 1.5;
+            Cost *= 2;
         add(&From, &To, true, Cost);
     }
 
     // Edges with the same ends are counted together.
     void add(BasicBlock *From, BasicBlock *To, bool Countable, double Cost) {
-        auto [It, New] = Edges.insert({{From, To}, {From, To, Countable, Cost}});
+        auto [It, New] = Edges.insert({{From, To}, {From, To, false, Countable, Cost}});
         if (!New)
             It->second.Countable &= Countable;
     }
@@ -107,32 +108,43 @@ class EdgeFinder {
     const FlowRules &Rules;
     BranchProbabilityInfo Likely;
     BlockFrequencyInfo Frequencies;
+    std::vector<FlowEdge> Blocks;
     MapVector<std::pair<BasicBlock *, BasicBlock *>, FlowEdge> Edges;
 };
 
-// Nodes are numbered; 0 is the outside.
+// Nodes are numbered: 0 is the outside, and each block has one where it begins and, behind that, one where it ends.
 class Solver {
   public:
-    Solver(Function &F, std::vector<FlowEdge> Edges) {
+    explicit Solver(std::vector<FlowEdge> Edges) {
         Result.Edges = std::move(Edges);
         for (const FlowEdge &E : Result.Edges)
-            for (BasicBlock *BB : {E.From, E.To})
-                if (BB && Nodes.try_emplace(BB, Nodes.size() + 1).second)
-                    Blocks.push_back(BB);
-        Incident.resize(Nodes.size() + 1);
-        Unknown.resize(Nodes.size() + 1);
+            if (E.IsBlock)
+                Begins.try_emplace(E.From, 2 * Begins.size() + 1);
+        Incident.resize(2 * Begins.size() + 1);
+        Unknown.resize(Incident.size());
     }
 
     Flow run() {
         chooseTree();
         deriveTree();
-        for (BasicBlock *BB : Blocks)
-            Result.Executions[BB] = executions(*BB);
+        for (const FlowEdge &E : Result.Edges)
+            if (E.IsBlock)
+                Result.Executions[E.From] = E.Variable;
         return std::move(Result);
     }
 
   private:
-    uint32_t node(const BasicBlock *BB) const { return BB ? Nodes.lookup(BB) : 0; }
+    uint32_t source(const FlowEdge &E) const {
+        if (!E.From)
+            return 0;
+        return E.IsBlock ? Begins.lookup(E.From) : Begins.lookup(E.From) + 1;
+    }
+
+    uint32_t target(const FlowEdge &E) const {
+        if (!E.To)
+            return 0;
+        return E.IsBlock ? Begins.lookup(E.To) + 1 : Begins.lookup(E.To);
+    }
 
     // The dearest edges, those that can't be counted before all.
     void chooseTree() {
@@ -145,12 +157,10 @@ class Solver {
         EquivalenceClasses<uint32_t> Joined;
         for (uint32_t I : Order) {
             FlowEdge &E = Result.Edges[I];
-            uint32_t From = node(E.From), To = node(E.To);
+            uint32_t From = source(E), To = target(E);
             Incident[From].push_back(I);
-            if (From != To)
-                Incident[To].push_back(I);
-            if (From != To &&
-                !Joined.isEquivalent(Joined.getOrInsertLeaderValue(From), Joined.getOrInsertLeaderValue(To))) {
+            Incident[To].push_back(I);
+            if (!Joined.isEquivalent(Joined.getOrInsertLeaderValue(From), Joined.getOrInsertLeaderValue(To))) {
                 Joined.unionSets(From, To);
                 IsTree.insert(I);
                 ++Unknown[From];
@@ -177,21 +187,19 @@ class Solver {
                 continue;
             uint32_t Edge = *find_if(Incident[N], [&](uint32_t I) { return IsTree.contains(I); });
             derive(Edge, N);
-            for (uint32_t End : {node(Result.Edges[Edge].From), node(Result.Edges[Edge].To)})
+            for (uint32_t End : {source(Result.Edges[Edge]), target(Result.Edges[Edge])})
                 if (--Unknown[End] == 1 && End != 0)
                     Leaves.push_back(End);
         }
     }
 
     void derive(uint32_t Edge, uint32_t N) {
-        bool LeavesNode = node(Result.Edges[Edge].From) == N;
+        bool LeavesNode = source(Result.Edges[Edge]) == N;
         CountSum Sum;
         for (uint32_t I : Incident[N]) {
             const FlowEdge &E = Result.Edges[I];
-            if (I == Edge || (E.From == E.To && E.From))
-                continue;
-            bool SameDirection = (node(E.From) == N) == LeavesNode;
-            Sum.push_back({E.Variable, SameDirection ? -1 : 1});
+            if (I != Edge)
+                Sum.push_back({E.Variable, (source(E) == N) == LeavesNode ? -1 : 1});
         }
         IsTree.erase(Edge);
         if (Sum.size() == 1 && Sum[0].Factor == 1) {
@@ -202,21 +210,8 @@ class Solver {
         Result.Derived.push_back(std::move(Sum));
     }
 
-    CountSum executions(const BasicBlock &BB) const {
-        CountSum In, Out;
-        for (uint32_t I : Incident[node(&BB)]) {
-            const FlowEdge &E = Result.Edges[I];
-            if (E.To == &BB)
-                In.push_back({E.Variable, 1});
-            if (E.From == &BB)
-                Out.push_back({E.Variable, 1});
-        }
-        return In.size() <= Out.size() ? In : Out;
-    }
-
     Flow Result;
-    DenseMap<const BasicBlock *, uint32_t> Nodes;
-    std::vector<BasicBlock *> Blocks;
+    DenseMap<const BasicBlock *, uint32_t> Begins;
     std::vector<std::vector<uint32_t>> Incident; // edges of each node
     std::vector<uint32_t> Unknown;               // how many of them are unknown
     DenseSet<uint32_t> IsTree;
@@ -228,6 +223,6 @@ std::vector<FlowEdge> flowEdges(Function &F, const LoopInfo &LI, const FlowRules
     return EdgeFinder(F, LI, Rules).run();
 }
 
-Flow solveFlow(Function &F, std::vector<FlowEdge> Edges) { return Solver(F, std::move(Edges)).run(); }
+Flow solveFlow(std::vector<FlowEdge> Edges) { return Solver(std::move(Edges)).run(); }
 
 } // namespace trackway

@@ -1,8 +1,9 @@
 // Which edges of a function's control flow have to be counted for the executions of all blocks to be known.
 //
-// What flows into a block flows out of it. So edges that form a spanning tree of the flow, taken as undirected and
-// closed by a node for the outside, follow from all others (Knuth and Stevenson, "Optimal measurement points for
-// program frequency counts", 1973). The tree takes the edges that are dear to count; the others each get a counter.
+// What flows into a block flows through it and out of it. So edges that form a spanning tree of the flow, taken as
+// undirected and closed by a node for the outside, follow from all others (Knuth and Stevenson, "Optimal measurement
+// points for program frequency counts", 1973). The tree takes the edges that are dear to count; the others each get a
+// counter.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -32,6 +33,7 @@ using CountSum = std::vector<CountTerm>;
 
 struct FlowEdge {
     llvm::BasicBlock *From, *To; // null: the outside
+    bool IsBlock;                // leads through the block that both are, not back to it
     bool Countable;              // whether there is a place that is executed just as often
     double Cost;                 // of counting it: executions of that place, as estimated
     CountVariable Variable{};
@@ -48,17 +50,17 @@ struct FlowRules {
         CountedAhead;
 };
 
-// The edges of all blocks that can be reached.
+// The edges between all blocks that can be reached, and through them.
 std::vector<FlowEdge> flowEdges(llvm::Function &F, const llvm::LoopInfo &LI, const FlowRules &Rules);
 
 struct Flow {
     std::vector<FlowEdge> Edges;
     std::vector<uint32_t> Counted; // edges, in the order of their counters
     std::vector<CountSum> Derived;
-    llvm::DenseMap<const llvm::BasicBlock *, CountSum> Executions;
+    llvm::DenseMap<const llvm::BasicBlock *, CountVariable> Executions;
 };
 
 // Chooses the edges to count and finds what follows from them. Counters and derived variables start at 0.
-Flow solveFlow(llvm::Function &F, std::vector<FlowEdge> Edges);
+Flow solveFlow(std::vector<FlowEdge> Edges);
 
 } // namespace trackway

@@ -4,6 +4,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/CFG.h"
@@ -41,7 +42,30 @@ const ConstantDataSequential *constantText(const Value &V) {
     const auto *Variable = dyn_cast<GlobalVariable>(V.stripPointerCasts());
     const auto *Data =
         Variable && Variable->hasInitializer() ? dyn_cast<ConstantDataSequential>(Variable->getInitializer()) : nullptr;
-    return Data && Data->isCString() ? Data : nullptr;
+    return Data && Data->isString() ? Data : nullptr;
+}
+
+// What is copied into a slot, by the only copy there is.
+const Value *onlyCopy(const AllocaInst &Slot) {
+    const Value *Source = nullptr;
+    for (const User *U : Slot.users())
+        if (auto *Copy = dyn_cast<MemTransferInst>(U); Copy && Copy->getRawDest() == &Slot) {
+            if (Source)
+                return nullptr;
+            Source = Copy->getRawSource();
+        }
+    return Source;
+}
+
+// Fortran passes a copy of a literal, together with its length, which no zero ends.
+const ConstantDataSequential *literal(Value *V) {
+    if (auto *Part = dyn_cast<ExtractValueInst>(V))
+        if (Value *Inserted = FindInsertedValue(Part->getAggregateOperand(), Part->getIndices()))
+            V = Inserted;
+    const Value *Source = V->stripPointerCasts();
+    if (auto *Slot = dyn_cast<AllocaInst>(Source))
+        Source = onlyCopy(*Slot);
+    return Source ? constantText(*Source) : nullptr;
 }
 
 // The regions of a module: struct trackway_region of abi.h for each name.
@@ -151,7 +175,7 @@ class FunctionRegions {
             for (BasicBlock *BB : Order) {
                 Open Now = after(*BB);
                 for (BasicBlock *To : successors(BB)) {
-                    auto [It, New] = AtBegin.try_emplace(To, Now);
+                    auto [It, New] = AtBegin.insert({To, Now});
                     Open Met = common(It->second, Now);
                     Changed |= New || Met.size() != It->second.size();
                     It->second = Met;
@@ -296,7 +320,7 @@ class ModuleRegions {
         for (const Use &Entry : List->getInitializer()->operands()) {
             auto *Parts = cast<Constant>(Entry.get());
             const auto *Text = Parts->getNumOperands() > 1 ? constantText(*Parts->getOperand(1)) : nullptr;
-            if (Text && Text->getAsCString() == Annotation)
+            if (Text && Text->isCString() && Text->getAsCString() == Annotation)
                 if (auto *F = dyn_cast<Function>(Parts->getOperand(0)->stripPointerCasts()))
                     Annotated.insert(F);
         }
@@ -327,8 +351,8 @@ class ModuleRegions {
     }
 
     std::string nameOf(const CallBase &Call) {
-        if (const auto *Text = Call.arg_size() == 1 ? constantText(*Call.getArgOperand(0)) : nullptr)
-            return Text->getAsCString().str();
+        if (const auto *Text = Call.arg_empty() ? nullptr : literal(Call.getArgOperand(0)))
+            return Text->isCString() ? Text->getAsCString().str() : Text->getAsString().str();
         M.getContext().diagnose(DiagnosticInfoUnsupported(*Call.getFunction(),
                                                           "trackway: the name of a region must be a string literal",
                                                           Call.getDebugLoc(), DS_Error));

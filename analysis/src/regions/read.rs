@@ -68,8 +68,8 @@ impl Reader<'_> {
             self.note(&nodes, &stratum);
             match (first.number, region_name(first)) {
                 (0, None) => outside_ns = outside_ns.saturating_add(stratum.times_ns().0),
-                _ if first.parent == 0 => outside_ns = outside_ns.saturating_sub(stratum.times_ns().0),
-                _ => {}
+                // What is entered where an entry around it passed stands in node 0, and in that entry's time.
+                _ => outside_ns = outside_ns.saturating_sub(stratum.times_ns().1),
             }
             if let Some(name) = region_name(first) {
                 self.add(&nodes, &stratum, name);

@@ -47,11 +47,12 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
     // Of the nodes so far; parents stand before those within them.
     let mut stratum_of: HashMap<(u32, u32), usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {
-        let outer = match node.number {
-            0 => None,
-            _ => stratum_of.get(&(node.parent, node.image)).copied(),
+        let outer = match (node.number, stratum_of.get(&(node.parent, node.image))) {
+            (0, _) => Outer::Nothing,
+            (_, Some(stratum)) => Outer::Stratum(*stratum),
+            (_, None) => Outer::Lost(node.parent),
         };
-        let key = (node.image, outer, node.number == 0, node.name.as_str());
+        let key = (node.image, outer, node.name.as_str());
         let entry = strata.entry(key);
         stratum_of.insert((node.number, node.image), entry.index());
         let stratum = entry.or_default();
@@ -68,8 +69,18 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
     strata.into_values().collect()
 }
 
-/// Image, stratum of the parent, whether it is what is outside of regions, name.
-type Key<'n> = (u32, Option<usize>, bool, &'n str);
+/// Image, what it was entered in, name.
+type Key<'n> = (u32, Outer, &'n str);
+
+/// What a node was entered in.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Outer {
+    /// Node 0: all that is outside of regions.
+    Nothing,
+    Stratum(usize),
+    /// A node that is missing.
+    Lost(u32),
+}
 
 /// Of each node, the time of those directly within it: in its counted entries, and in its others. What is entered within
 /// an entry is dealt with as that one is.
@@ -94,7 +105,8 @@ fn scaled(time_ns: u64, to: u64, from: u64) -> u64 {
 impl Stratum {
     /// From the counted entries to all.
     pub fn scale(&self) -> Scale {
-        Scale::new(self.entries, self.counted.entries)
+        // A thread that was killed between two steps may have noted one more as left than as entered.
+        Scale::new(self.entries.max(self.counted.entries), self.counted.entries)
     }
 
     /// From the counted entries to those that were only timed.
@@ -120,6 +132,14 @@ impl Stratum {
             scaled(part.time_ns, self.entries, part.entries),
             scaled(part.own_time_ns, self.entries, part.entries),
         )
+    }
+
+    /// Own time of the entries that were only timed, if others tell what these accessed.
+    pub fn explained_time_ns(&self) -> u64 {
+        match self.counted.entries {
+            0 => 0,
+            _ => self.timed.own_time_ns,
+        }
     }
 
     /// Half the width of the 95 % confidence interval of what all entries come to, by the counted entries of each group

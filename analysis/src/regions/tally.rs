@@ -36,7 +36,7 @@ pub struct Totals {
     pub own_time_ns: u64,
     /// The part of it in which was counted.
     pub own_counted_time_ns: u64,
-    /// Of entries that were timed without being counted.
+    /// Of entries that were timed without being counted, and of which `expected` speaks.
     pub own_timed_time_ns: u64,
     /// What those may be expected to have accessed.
     pub expected: Accesses,
@@ -181,7 +181,7 @@ impl Totals {
             (&mut self.time_ns, if is_outermost { time_ns } else { 0 }),
             (&mut self.own_time_ns, own_time_ns),
             (&mut self.own_counted_time_ns, stratum.counted.own_time_ns),
-            (&mut self.own_timed_time_ns, stratum.timed.own_time_ns),
+            (&mut self.own_timed_time_ns, stratum.explained_time_ns()),
         ] {
             *sum = sum.saturating_add(more);
         }

@@ -36,14 +36,20 @@ pub fn arguments(
     installation: &Installation,
     user: Vec<OsString>,
 ) -> Result<Vec<OsString>, Failure> {
-    let plugin = if invocation.compiles {
-        Some(installation.pass_plugin(compiler, llvm_version::of_compiler(compiler, language)?)?)
+    let version = if invocation.compiles {
+        Some(llvm_version::of_compiler(compiler, language)?)
     } else {
         None
     };
+    let plugin = version
+        .map(|version| installation.pass_plugin(compiler, version))
+        .transpose()?;
     let mut arguments = match language {
-        Language::C | Language::Cxx => clang_arguments(plugin, &invocation, installation),
-        Language::Fortran => plugin.map(plugin_arguments).unwrap_or_default(),
+        Language::C | Language::Cxx => {
+            let pragmas = version.map(|version| installation.pragma_plugin(version));
+            clang_arguments(plugin.zip(pragmas.transpose()?), &invocation, installation)
+        }
+        Language::Fortran => fortran_arguments(plugin, installation),
     };
     let link = link_arguments(&invocation, compiler, language, installation)?;
     // After a `--`, the compiler takes everything for an input.
@@ -65,15 +71,32 @@ fn plugin_arguments(plugin: PathBuf) -> Vec<OsString> {
     vec![option, "-g".into()]
 }
 
+/// With the folder of the module `trackway`.
+fn fortran_arguments(plugin: Option<PathBuf>, installation: &Installation) -> Vec<OsString> {
+    let Some(plugin) = plugin else {
+        return Vec::new();
+    };
+    let mut arguments = plugin_arguments(plugin);
+    if let Some(folder) = installation.include_folder() {
+        let mut option = OsString::from("-I");
+        option.push(folder.join("fortran"));
+        arguments.push(option);
+    }
+    arguments
+}
+
 /// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
 fn clang_arguments(
-    plugin: Option<PathBuf>,
+    plugins: Option<(PathBuf, PathBuf)>,
     invocation: &Invocation,
     installation: &Installation,
 ) -> Vec<OsString> {
     let mut own = Vec::new();
-    if let Some(plugin) = plugin {
-        own.extend(plugin_arguments(plugin));
+    if let Some((pass, pragmas)) = plugins {
+        own.extend(plugin_arguments(pass));
+        let mut option = OsString::from("-fplugin=");
+        option.push(pragmas);
+        own.push(option);
         // Else clang leaves out classes that it expects in the debug information of another file.
         own.push("-fstandalone-debug".into());
     }
@@ -161,6 +184,8 @@ mod tests {
     const PARTS: &[&str] = &[
         "lib/trackway/TrackwayPass16.so",
         "lib/trackway/TrackwayPass19.so",
+        "lib/trackway/TrackwayPragma16.so",
+        "lib/trackway/TrackwayPragma19.so",
         "lib/trackway/libtrackway.a",
         "include/trackway.h",
     ];
@@ -191,8 +216,8 @@ mod tests {
         rewritten_for("clang-19", Language::C, line)
     }
 
-    const COMPILE: &str =
-        "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -fstandalone-debug \
+    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g \
+                           -fplugin=/T/lib/trackway/TrackwayPragma19.so -fstandalone-debug \
                            -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
     const INCLUDE: &str =
         "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
@@ -289,7 +314,7 @@ mod tests {
     #[test]
     fn fortran_gets_what_its_driver_understands() {
         let rewritten = |line| rewritten_for("flang-new-19", Language::Fortran, line);
-        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g";
+        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -I/T/include/fortran";
         assert_eq!(rewritten("-O2 -c a.f90"), format!("{compile} -O2 -c a.f90"));
         let runtime = "/T/lib/trackway/libtrackway.a";
         assert_eq!(rewritten("a.o"), format!("a.o {runtime} {EXPORT}"));

@@ -61,6 +61,11 @@ impl Options {
         while own < arguments.len() && options.take(&arguments[own])? {
             own += 1;
         }
+        if options.count && options.oracle {
+            return Err(Failure::new(
+                "--count and --oracle exclude each other: a program that counts records no accesses",
+            ));
+        }
         let compiler_arguments = arguments.into_iter().skip(own).collect();
         Ok((options, compiler_arguments))
     }
@@ -301,6 +306,7 @@ mod tests {
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
             (None, "--region=", "glob"),
+            (Some("--count"), "--oracle", "exclude"),
             (None, "--values=arc.ident", "field:TYPE.FIELD"),
             (None, "--values=type:", "field:TYPE.FIELD"),
             (Some("--fast"), "a.c", "--fast"),
