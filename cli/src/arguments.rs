@@ -127,9 +127,10 @@ pub struct RecordArguments {
     /// Compression of the trace
     #[arg(long, value_enum, default_value_t = Codec::Auto)]
     pub codec: Codec,
-    /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K
-    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K")]
-    pub buffer_size: u32,
+    /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K [default: 256K, and for a program that counts as
+    /// much more as its counters need]
+    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size)]
+    pub buffer_size: Option<u32>,
     /// Number of buffers
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub buffers: u32,

@@ -5,6 +5,7 @@ mod arguments;
 mod check;
 mod collect;
 mod compile;
+mod counters;
 mod counts;
 mod diff;
 mod dump;

@@ -10,6 +10,7 @@ use trackway_recorder::{
 use trackway_report::{counted, grouped};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
+use crate::counters;
 use crate::failure::Failure;
 use crate::{live, output};
 
@@ -88,7 +89,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Wait => WhenFull::Wait,
         OnFull::Drop => WhenFull::Drop,
     };
-    options.buffer_size = arguments.buffer_size;
+    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
     options.count_every = arguments.sampling.sample.unwrap_or(0);
     options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
     options.buffer_count = arguments.buffers;

@@ -39,8 +39,8 @@ pub struct TopArguments {
     #[arg(short, long, value_name = "FILE", conflicts_with = "pid")]
     pub output: Option<PathBuf>,
     /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K; all counters must fit into one
-    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K", conflicts_with = "pid")]
-    pub buffer_size: u32,
+    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, conflicts_with = "pid")]
+    pub buffer_size: Option<u32>,
     #[command(flatten)]
     pub sampling: SamplingArguments,
     /// The program and its arguments

@@ -19,6 +19,7 @@ use super::arguments::ViewArguments;
 use super::display::{Display, Place};
 use super::watcher::Watcher;
 use super::TopArguments;
+use crate::counters;
 use crate::failure::Failure;
 use crate::{output, record};
 
@@ -82,7 +83,7 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
-    options.buffer_size = arguments.buffer_size;
+    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
     options.count_every = arguments.sampling.sample.unwrap_or(0);
     options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
     if options.output == Output::Discard {
