@@ -3,7 +3,7 @@
 // reducing the cost of instrumented code", 2001). So what isn't counted costs a predictable branch at its marks.
 #pragma once
 
-#include "CountedFunction.h"
+#include "CountingCode.h"
 
 #include "llvm/Transforms/Utils/ValueMapper.h"
 

@@ -1,0 +1,192 @@
+#include "CountingCode.h"
+
+#include "LlvmVersion.h"
+#include "ModuleDescriptor.h"
+#include "Plan.h"
+#include "Regions.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/PromoteMemToReg.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+// Counters that a loop keeps in registers, and ways out of it where they are added up.
+static constexpr unsigned MostInRegisters = 4, MostWaysOut = 4;
+// A loop of fewer iterations isn't worth that.
+static constexpr double FewIterations = 4;
+
+CountingSymbols CountingSymbols::declare(Module &M) {
+    LLVMContext &C = M.getContext();
+    auto *I64 = Type::getInt64Ty(C);
+    CountingSymbols S;
+    S.Descriptor = declareModule(M);
+    S.Counting = new GlobalVariable(M, StructType::get(C, {I64, I64, I64, I64}), false, GlobalValue::ExternalLinkage,
+                                    nullptr, "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
+    S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
+    auto *Begin = cast<Function>(S.Begin.getCallee());
+    Begin->setDoesNotThrow();
+    return S;
+}
+
+Value *CountingSymbols::load(IRBuilder<> &B, unsigned Field) const {
+    Value *Here = B.CreateThreadLocalAddress(Counting);
+    return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Counting->getValueType(), Here, Field));
+}
+
+Value *CountingSymbols::counters(IRBuilder<> &B) const { return load(B, 0); }
+
+Value *CountingSymbols::state(IRBuilder<> &B) const { return load(B, 1); }
+
+Value *CountingSymbols::countsNow(IRBuilder<> &B) const { return B.CreateICmpEQ(state(B), B.getInt64(CountsNow)); }
+
+Value *CountingSymbols::openRegions(IRBuilder<> &B) const { return load(B, 2); }
+
+Value *CountingSymbols::countdown(IRBuilder<> &B, Value &Region) const {
+    Value *All = B.CreateIntToPtr(load(B, 3), B.getPtrTy());
+    Value *Index = B.CreateLoad(B.getInt64Ty(), B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), &Region, 1));
+    return B.CreateInBoundsGEP(B.getInt64Ty(), All, Index);
+}
+
+bool changesCounters(const Instruction &I) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    return Call && (changesState(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice));
+}
+
+bool isCallFree(const Loop &L) {
+    return none_of(L.blocks(), [](const BasicBlock *BB) {
+        return any_of(*BB, [](const Instruction &I) { return endsUnit(I) || changesCounters(I); });
+    });
+}
+
+Instruction *startOf(BasicBlock &BB) {
+    BasicBlock::iterator At = BB.getFirstInsertionPt();
+    while (isa<AllocaInst>(&*At))
+        ++At;
+    return &*At;
+}
+
+namespace {
+
+// The child of a fork counts elsewhere.
+bool mayFork(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    return Callee && StringSwitch<bool>(Callee->getName())
+                         .Cases("fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty", true)
+                         .Default(false);
+}
+
+class Inserter {
+  public:
+    Inserter(Function &F, std::vector<Addition> Additions, uint32_t FirstCounter, const CountingSymbols &Symbols)
+        : F(F), C(F.getContext()), Additions(std::move(Additions)), FirstCounter(FirstCounter), Symbols(Symbols) {}
+
+    void run(LoopInfo &LI) {
+        chooseRegisters(LI);
+        insert();
+    }
+
+  private:
+    // Counters of busy edges of a loop without calls stay in registers until the loop is left.
+    void chooseRegisters(LoopInfo &LI) {
+        BranchProbabilityInfo Likely(F, LI);
+        BlockFrequencyInfo Frequencies(F, Likely, LI);
+        llvm::stable_sort(Additions, [](const Addition &A, const Addition &B) { return A.Cost > B.Cost; });
+        DenseMap<const Loop *, unsigned> Taken;
+        for (Addition &A : Additions) {
+            Loop *L = LI.getLoopFor(A.Before->getParent());
+            if (!L || !isa<Constant>(A.Amount) || !isCallFree(*L) || !L->getLoopPreheader() || !L->hasDedicatedExits())
+                continue;
+            SmallVector<BasicBlock *, 4> Out;
+            L->getUniqueExitBlocks(Out);
+            double Iterations = frequencyOf(Frequencies, *L->getHeader()),
+                   Entries = frequencyOf(Frequencies, *L->getLoopPreheader());
+            bool IsBusy = Iterations >= FewIterations * Entries && A.Cost >= FewIterations * Entries;
+            bool HasRoom = Taken[L] < MostInRegisters && !Out.empty() && Out.size() <= MostWaysOut;
+            if (IsBusy && HasRoom && none_of(Out, [](BasicBlock *BB) { return BB->isEHPad(); })) {
+                ++Taken[L];
+                A.InRegisterOf = L;
+            }
+        }
+    }
+
+    void insert() {
+        IRBuilder<> Entry(startOf(F.getEntryBlock()));
+        auto *Base = new AllocaInst(Entry.getPtrTy(), 0, "trackway.counters", &*F.getEntryBlock().begin());
+        Variables.push_back(Base);
+        for (Addition &A : Additions)
+            A.InRegisterOf ? addInRegister(A, Base) : addInMemory(*A.Before, A.Counter, A.Amount, Base);
+        loadBase(*startOf(F.getEntryBlock()), Base);
+        SmallVector<Instruction *, 4> Changes;
+        for (Instruction &I : instructions(F)) {
+            auto *Call = dyn_cast<CallInst>(&I);
+            if (Call && changesCounters(I))
+                Changes.push_back(startOf(*I.getParent()->getUniqueSuccessor()));
+            else if (Call && mayFork(*Call))
+                Changes.push_back(I.getNextNode());
+        }
+        for (Instruction *I : Changes)
+            loadBase(*I, Base);
+        DominatorTree Now(F);
+        PromoteMemToReg(Variables, Now);
+    }
+
+    void loadBase(Instruction &Before, AllocaInst *Base) {
+        IRBuilder<> B(&Before);
+        Value *Counters = Symbols.counters(B);
+        Value *Offset = B.CreateLoad(
+            B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor, CounterOffset));
+        B.CreateStore(B.CreateIntToPtr(asOneValue(B, B.CreateAdd(Counters, Offset)), B.getPtrTy()), Base);
+    }
+
+    // Else the code generator would keep both summands in registers, to add them up in each address.
+    static Value *asOneValue(IRBuilder<> &B, Value *Sum) {
+        auto *Type = FunctionType::get(Sum->getType(), {Sum->getType()}, false);
+        return B.CreateCall(InlineAsm::get(Type, "", "=r,0", false), {Sum});
+    }
+
+    void addInMemory(Instruction &Before, uint32_t Counter, Value *Amount, AllocaInst *Base) {
+        IRBuilder<> B(&Before);
+        Value *Place =
+            B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), B.CreateLoad(B.getPtrTy(), Base), FirstCounter + Counter);
+        B.CreateStore(B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Place), Amount), Place);
+    }
+
+    void addInRegister(const Addition &A, AllocaInst *Base) {
+        auto *Own = new AllocaInst(Type::getInt64Ty(C), 0, "trackway.count", &*F.getEntryBlock().begin());
+        Variables.push_back(Own);
+        IRBuilder<> B(A.InRegisterOf->getLoopPreheader()->getTerminator());
+        B.CreateStore(B.getInt64(0), Own);
+        B.SetInsertPoint(A.Before);
+        B.CreateStore(B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Own), A.Amount), Own);
+        SmallVector<BasicBlock *, 4> Out;
+        A.InRegisterOf->getUniqueExitBlocks(Out);
+        for (BasicBlock *BB : Out) {
+            B.SetInsertPoint(startOf(*BB));
+            addInMemory(*B.GetInsertPoint(), A.Counter, B.CreateLoad(B.getInt64Ty(), Own), Base);
+        }
+    }
+
+    Function &F;
+    LLVMContext &C;
+    std::vector<Addition> Additions;
+    uint32_t FirstCounter;
+    const CountingSymbols &Symbols;
+    std::vector<AllocaInst *> Variables;
+};
+
+} // namespace
+
+void insertAdditions(Function &F, std::vector<Addition> Additions, uint32_t FirstCounter,
+                     const CountingSymbols &Symbols, LoopInfo &LI) {
+    Inserter(F, std::move(Additions), FirstCounter, Symbols).run(LI);
+}
+
+} // namespace trackway

@@ -1,0 +1,56 @@
+// The code that counts: what it refers to, and additions to counters.
+#pragma once
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/IRBuilder.h"
+
+#include <vector>
+
+namespace trackway {
+
+// enum trackway_counting_state of abi.h
+constexpr uint64_t NotBegun = 0, CountsNow = 3;
+
+// What the code of a module that counts refers to (collectors/runtime/abi.h).
+struct CountingSymbols {
+    llvm::GlobalVariable *Descriptor; // struct trackway_module
+    llvm::GlobalVariable *Counting;   // struct trackway_counting, thread-local
+    llvm::FunctionCallee Begin;
+
+    static CountingSymbols declare(llvm::Module &M);
+
+    llvm::Value *counters(llvm::IRBuilder<> &B) const; // as an integer
+    llvm::Value *state(llvm::IRBuilder<> &B) const;
+    llvm::Value *countsNow(llvm::IRBuilder<> &B) const;   // i1
+    llvm::Value *openRegions(llvm::IRBuilder<> &B) const; // how many
+    // Where it stands how often the region may be entered without a word.
+    llvm::Value *countdown(llvm::IRBuilder<> &B, llvm::Value &Region) const;
+
+  private:
+    llvm::Value *load(llvm::IRBuilder<> &B, unsigned Field) const;
+};
+
+struct Addition {
+    uint32_t Counter; // of the function
+    llvm::Instruction *Before;
+    llvm::Value *Amount; // 64 bits
+    double Cost = 0;     // executions, as estimated; 0: unknown
+    llvm::Loop *InRegisterOf = nullptr;
+};
+
+// Whether counters of the thread may be others behind the instruction, or what comes behind it may come again.
+bool changesCounters(const llvm::Instruction &I);
+
+// Whether the loop holds no call that could run other code.
+bool isCallFree(const llvm::Loop &L);
+
+// The first place of a block at which code may stand.
+llvm::Instruction *startOf(llvm::BasicBlock &BB);
+
+// Inserts additions to counters from FirstCounter on. Busy ones of loops without calls add up in registers first.
+void insertAdditions(llvm::Function &F, std::vector<Addition> Additions, uint32_t FirstCounter,
+                     const CountingSymbols &Symbols, llvm::LoopInfo &LI);
+
+} // namespace trackway
