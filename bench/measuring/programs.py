@@ -14,7 +14,10 @@ MEASURE = OUT / "measure"
 DECODE = ROOT / "target" / "release" / "examples" / "decode_trace"
 PLUGIN = BUILD / "lib" / "trackway" / "TrackwayPass.so"
 
-FLAGS = {"bfs": ["-fopenmp"], "threads": ["-pthread"], "kvstore": ["-pthread"]}
+GRAPHS = ("bfs", "betweenness", "components", "pagerank", "paths", "triangles")
+FLAGS = {name: ["-fopenmp"] for name in GRAPHS} | {"threads": ["-pthread"], "kvstore": ["-pthread"]}
+# Makes <trackway.h> define regions as nothing, as without Trackway.
+WITHOUT_REGIONS = "-U__TRACKWAY__"
 
 
 def call(*command, **settings):
@@ -56,16 +59,44 @@ def traced_compiler(name):
     return [TRACKWAY, "c++" if is_cxx(name) else "cc"]
 
 
+def compiled(variant, name, compiler, *flags, environment=None):
+    """The program of a workload by another compiler, or with more flags."""
+    program = OUT / "programs" / variant / name
+    program.parent.mkdir(parents=True, exist_ok=True)
+    words = [*compiler, "-O2", "-g", *FLAGS.get(name, []), *flags]
+    call(*words, *sources_of(name), "-o", program, env=environment)
+    return program
+
+
 def with_calls(baseline, name, *flags):
     """The plain program with a call for each access, answered by bench/baselines/BASELINE.c."""
-    program = OUT / "programs" / baseline / name
-    program.parent.mkdir(parents=True, exist_ok=True)
     answer = OUT / "programs" / f"{baseline}.o"
+    answer.parent.mkdir(parents=True, exist_ok=True)
     call("clang-19", "-O2", "-c", ROOT / "bench" / "baselines" / f"{baseline}.c", "-o", answer)
     environment = dict(os.environ, TRACKWAY_PASS_OPTIONS="only-oracle=1")
-    words = [*plain_compiler(name), "-O2", "-g", f"-fpass-plugin={PLUGIN}", *FLAGS.get(name, []), *flags]
-    call(*words, *sources_of(name), answer, "-o", program, env=environment)
-    return program
+    flags = (f"-fpass-plugin={PLUGIN}", *flags, answer)
+    return compiled(baseline, name, plain_compiler(name), *flags, environment=environment)
+
+
+def counting(name):
+    """Counts in its regions."""
+    return compiled("counting", name, [*traced_compiler(name), "--count"])
+
+
+def counting_everything(name):
+    """Counts as one region: the whole program."""
+    return compiled("counting_everything", name, [*traced_compiler(name), "--count"], WITHOUT_REGIONS)
+
+
+def traced_everything(name):
+    """The same code as `counting_everything` compiles, traced."""
+    return compiled("traced_everything", name, traced_compiler(name), WITHOUT_REGIONS)
+
+
+def with_region_clock(name):
+    """The plain program with a clock in each region."""
+    header = ROOT / "bench" / "region_clock.h"
+    return compiled("region_clock", name, plain_compiler(name), "-include", header)
 
 
 def default_codec():

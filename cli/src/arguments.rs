@@ -18,7 +18,7 @@ use crate::reuse::ReuseArguments;
 use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
-                           or an error, 3 if a budget of `check` is broken. `record` returns the status of the program that it ran (128 + the signal's \
+                           or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
 /// Records every load and store of a native Linux program and names the data that misses the cache.
@@ -37,6 +37,7 @@ pub enum Verb {
     Fc(FortranArguments),
     Record(RecordArguments),
     Collect(CollectArguments),
+    Top(crate::top::TopArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
@@ -126,9 +127,10 @@ pub struct RecordArguments {
     /// Compression of the trace
     #[arg(long, value_enum, default_value_t = Codec::Auto)]
     pub codec: Codec,
-    /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K
-    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size, default_value = "256K")]
-    pub buffer_size: u32,
+    /// Bytes of a buffer, such as 256K: a multiple of 4K, at least 16K [default: 256K, and for a program that counts as
+    /// much more as its counters need]
+    #[arg(long, value_name = "SIZE", value_parser = parse_buffer_size)]
+    pub buffer_size: Option<u32>,
     /// Number of buffers
     #[arg(long, value_name = "N", default_value_t = 16)]
     pub buffers: u32,
@@ -264,7 +266,7 @@ fn parse_share(text: &str) -> Result<u32, String> {
     }
 }
 
-fn parse_buffer_size(text: &str) -> Result<u32, String> {
+pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text)
         .ok_or("expected a number of bytes, such as 65536 or 256K")?;
     u32::try_from(size).map_err(|_| "must be less than 4G".into())

@@ -47,6 +47,11 @@ impl Installation {
         )))
     }
 
+    /// The plugin that gives clang the pragmas, for the same version of LLVM.
+    pub fn pragma_plugin(&self, version: u32) -> Result<PathBuf, Failure> {
+        self.part(&format!("TrackwayPragma{version}.so"))
+    }
+
     /// The versions of LLVM that there is a plugin for, ascending.
     fn plugin_versions(&self) -> Vec<u32> {
         let entries = std::fs::read_dir(self.parts()).into_iter().flatten();

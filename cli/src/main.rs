@@ -5,6 +5,7 @@ mod arguments;
 mod check;
 mod collect;
 mod compile;
+mod counters;
 mod counts;
 mod diff;
 mod dump;
@@ -29,6 +30,7 @@ mod report;
 mod reuse;
 mod sharing;
 mod soundness;
+mod top;
 mod verify;
 mod view;
 mod whatif;
@@ -70,6 +72,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
+        Verb::Top(arguments) => top::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),

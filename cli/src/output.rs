@@ -139,14 +139,14 @@ fn json(report: &Report) -> String {
 }
 
 /// For files: lines are as long as they are.
-const PLAIN_STYLE: TextStyle = TextStyle {
+pub const PLAIN_STYLE: TextStyle = TextStyle {
     width: None,
     colour: false,
     unicode: true,
 };
 
 /// Fits a terminal; elsewhere lines are as long as they are. Colour only on a terminal, and not with NO_COLOR.
-fn terminal_style() -> TextStyle {
+pub fn terminal_style() -> TextStyle {
     let is_terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size()
         .filter(|_| is_terminal)
@@ -160,7 +160,7 @@ fn terminal_style() -> TextStyle {
 }
 
 /// Whether the locale is one without UTF-8; if none is set, most terminals know it.
-fn is_ascii_locale() -> bool {
+pub fn is_ascii_locale() -> bool {
     let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
     let locale = set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG"));
     locale.is_some_and(|locale| {

@@ -10,6 +10,7 @@ use trackway_recorder::{
 use trackway_report::{counted, grouped};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
+use crate::counters;
 use crate::failure::Failure;
 use crate::{live, output};
 
@@ -26,19 +27,27 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
         Some(analysis) => live::record(&options, analysis, &live, quiet)?,
         None => record(options.clone()),
     };
+    Ok(conclude(recorded, &options, quiet, live.live.is_some()))
+}
+
+/// Says what came of it and returns the program's status. `live`: what was not stored was analysed.
+pub fn conclude(
+    recorded: Result<RecordSummary, RecordError>,
+    options: &RecordOptions,
+    quiet: bool,
+    live: bool,
+) -> ExitCode {
     match recorded {
         Ok(summary) => {
-            warn_of_losses(&summary, &options);
+            warn_of_losses(&summary, options);
             if !quiet {
-                eprintln!("trackway: {}", describe(&summary, &options, live.live.is_some()));
+                eprintln!("trackway: {}", describe(&summary, options, live));
             }
-            Ok(ExitCode::from(
-                u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX),
-            ))
+            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
         }
         Err(error) => {
             eprintln!("trackway: {error}");
-            Ok(ExitCode::from(status_of(&error)))
+            ExitCode::from(status_of(&error))
         }
     }
 }
@@ -80,7 +89,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Wait => WhenFull::Wait,
         OnFull::Drop => WhenFull::Drop,
     };
-    options.buffer_size = arguments.buffer_size;
+    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
     options.count_every = arguments.sampling.sample.unwrap_or(0);
     options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
     options.buffer_count = arguments.buffers;

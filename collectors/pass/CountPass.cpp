@@ -87,7 +87,7 @@ class ModuleCounter {
             if (Filters.skipsAccess(*A.Where, Name))
                 ++R.Covered.Filtered;
             else
-                R.Accesses.push_back({A, std::move(Name)});
+                R.Accesses.push_back({A, std::move(Name), Table.location(*A.Where)});
         }
         R.Covered.Recorded = R.Accesses.size();
         if (EnterRegions.contains(&F))

@@ -257,7 +257,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
 
 void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
-             Value = string(N.Name.ValueType), Where = location(*N.A.Where);
+             Value = string(N.Name.ValueType);
     noteType(N.Name.ObjectType);
     raw_string_ostream OS(SiteList.Bytes);
     varint(OS, Function);
@@ -265,7 +265,7 @@ void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     byte(OS, N.A.Part);
     byte(OS, static_cast<uint8_t>(N.A.Kind));
     varint(OS, N.A.Size);
-    varint(OS, Where);
+    varint(OS, N.Location);
     varint(OS, Variable);
     byte(OS, static_cast<uint8_t>(N.Name.Kind));
     varint(OS, Object);
@@ -451,7 +451,7 @@ std::string ModuleTable::serialize() const {
     Out << StringRef("TWTABLE\0", 8);
     fixed(Out, Version, 2);
     fixed(Out, Flags, 2);
-    fixed(Out, 0, 4);
+    fixed(Out, NextCounter, 4);
     fixed(Out, contentHash(Text), 8);
     fixed(Out, Text.size(), 8);
     Out << Text;

@@ -30,6 +30,7 @@ struct Coverage {
 struct NamedAccess {
     Access A;
     AccessName Name;
+    uint32_t Location; // in the table
 };
 
 struct NamedAllocation {
@@ -78,6 +79,8 @@ class ModuleTable {
 
     uint32_t segmentCount() const { return NextSegment; }
     void addFunction(const FunctionRecord &R);
+    // Of an instruction of a function that nobody has instrumented yet: its neighbours count.
+    uint32_t location(const llvm::Instruction &I);
     // Of the function that was added last.
     void addCounts(const CountedFunction &C);
     uint32_t counterCount() const { return NextCounter; }
@@ -90,7 +93,6 @@ class ModuleTable {
   private:
     uint32_t string(llvm::StringRef Text);
     uint32_t location(const llvm::DILocation *L);
-    uint32_t location(const llvm::Instruction &I);
     uint32_t addLocation(llvm::StringRef Function, const llvm::DIFile *File, unsigned Line, unsigned Column,
                          uint32_t Parent);
     uint32_t symbol(llvm::GlobalVariable *G);

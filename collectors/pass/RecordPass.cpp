@@ -89,7 +89,7 @@ class ModuleRecorder {
             if (Filters.skipsAccess(*A.Where, Name))
                 ++R.Covered.Filtered;
             else
-                R.Accesses.push_back({A, std::move(Name)});
+                R.Accesses.push_back({A, std::move(Name), Table.location(*A.Where)});
         }
         for (NamedAccess &N : R.Accesses)
             N.A.Shape = Values.shape(*N.A.Where, N.Name);

@@ -14,7 +14,7 @@
 // The counted entries of a region, if not all are counted, are dealt out to so many nodes: how these differ says how
 // far the entries that aren't counted may lie off.
 #define GROUPS 8
-// Entries that are counted or timed in any case, so that rare ones are.
+// Entries that are counted in any case, so that rare ones are; as many again are counted and timed in turns.
 #define FIRST_ENTRIES 64
 
 struct node {
@@ -292,7 +292,10 @@ static enum mode mode_of_next(struct tally *tally, struct node *node, uint64_t *
     if (counts_all(__trackway_process.ring) || !node->counts)
         return COUNTED;
     uint32_t told = node->told++;
-    if (told >= FIRST_ENTRIES) {
+    if (told < FIRST_ENTRIES)
+        return COUNTED;
+    // The first ones of those that take turns tell what counting costs.
+    if (told >= 2 * FIRST_ENTRIES) {
         uint64_t half = period_of(tally, node) / 2;
         *countdown = half > 1 ? half / 2 + next_random(tally) % half : 0;
     }

@@ -32,8 +32,8 @@ mod writer;
 
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
-    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH,
-    WHOLE_PROGRAM,
+    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, COUNTED_ENTRY, NANOSECONDS,
+    NODE_HEAD_LENGTH, WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
@@ -49,7 +49,7 @@ pub use program::{
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
 };
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
-pub use trace::{Damage, Gap, GapReason, GrowingTrace, Stream, Trace};
+pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};
 pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};
 pub use writer::{random_identity, Resumption, TraceWriter};
 

@@ -1,7 +1,9 @@
 //! An opened trace.
 
+mod follower;
 mod growing;
 
+pub use follower::Follower;
 pub use growing::GrowingTrace;
 
 use std::fs::File;

@@ -125,6 +125,7 @@ fn table(name: &str) -> Table {
     let mut bytes = b"TWTABLE\0\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
     bytes.resize(32, 0);
     bytes[10] = vector.hex("flags").first().copied().unwrap_or(0);
+    bytes[12] = vector.hex("counters").first().copied().unwrap_or(0);
     bytes.extend(vector.hex("body"));
     repair_table(&mut bytes);
     assert_eq!(bytes[16..24], vector.number("key").to_le_bytes());

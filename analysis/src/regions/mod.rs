@@ -5,6 +5,7 @@
 mod answer;
 mod code_tables;
 mod evaluate;
+pub mod live;
 mod read;
 mod stratum;
 mod tables;

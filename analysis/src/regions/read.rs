@@ -141,7 +141,7 @@ fn thread_of<'r>(threads: &'r mut Vec<ThreadTally>, node: &Node) -> &'r mut Thre
 }
 
 /// None if it is what is outside of regions.
-fn region_name(node: &Node) -> Option<&str> {
+pub fn region_name(node: &Node) -> Option<&str> {
     match (node.number, node.name.as_str()) {
         _ if node.is_whole_program => Some(WHOLE_PROGRAM),
         (0, _) => None,
@@ -151,7 +151,7 @@ fn region_name(node: &Node) -> Option<&str> {
 }
 
 /// Whether it was entered, perhaps through others, within a region of the same name.
-fn is_within(node: &Node, name: &str, nodes: &[Node]) -> bool {
+pub fn is_within(node: &Node, name: &str, nodes: &[Node]) -> bool {
     let mut seen = HashSet::from([node.number]);
     let mut parent = node.parent;
     while seen.insert(parent) {

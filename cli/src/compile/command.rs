@@ -36,13 +36,19 @@ pub fn arguments(
     installation: &Installation,
     user: Vec<OsString>,
 ) -> Result<Vec<OsString>, Failure> {
-    let plugin = if invocation.compiles {
-        Some(installation.pass_plugin(compiler, llvm_version::of_compiler(compiler, language)?)?)
+    let version = if invocation.compiles {
+        Some(llvm_version::of_compiler(compiler, language)?)
     } else {
         None
     };
+    let plugin = version
+        .map(|version| installation.pass_plugin(compiler, version))
+        .transpose()?;
     let mut arguments = match language {
-        Language::C | Language::Cxx => clang_arguments(plugin, &invocation, installation),
+        Language::C | Language::Cxx => {
+            let pragmas = version.map(|version| installation.pragma_plugin(version));
+            clang_arguments(plugin.zip(pragmas.transpose()?), &invocation, installation)
+        }
         Language::Fortran => fortran_arguments(plugin, installation),
     };
     let link = link_arguments(&invocation, compiler, language, installation)?;
@@ -81,13 +87,16 @@ fn fortran_arguments(plugin: Option<PathBuf>, installation: &Installation) -> Ve
 
 /// Come first, so that the user's `-g0` wins; must not warn where the driver has no use for them.
 fn clang_arguments(
-    plugin: Option<PathBuf>,
+    plugins: Option<(PathBuf, PathBuf)>,
     invocation: &Invocation,
     installation: &Installation,
 ) -> Vec<OsString> {
     let mut own = Vec::new();
-    if let Some(plugin) = plugin {
-        own.extend(plugin_arguments(plugin));
+    if let Some((pass, pragmas)) = plugins {
+        own.extend(plugin_arguments(pass));
+        let mut option = OsString::from("-fplugin=");
+        option.push(pragmas);
+        own.push(option);
         // Else clang leaves out classes that it expects in the debug information of another file.
         own.push("-fstandalone-debug".into());
     }
@@ -175,6 +184,8 @@ mod tests {
     const PARTS: &[&str] = &[
         "lib/trackway/TrackwayPass16.so",
         "lib/trackway/TrackwayPass19.so",
+        "lib/trackway/TrackwayPragma16.so",
+        "lib/trackway/TrackwayPragma19.so",
         "lib/trackway/libtrackway.a",
         "include/trackway.h",
     ];
@@ -205,8 +216,8 @@ mod tests {
         rewritten_for("clang-19", Language::C, line)
     }
 
-    const COMPILE: &str =
-        "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -fstandalone-debug \
+    const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g \
+                           -fplugin=/T/lib/trackway/TrackwayPragma19.so -fstandalone-debug \
                            -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
     const INCLUDE: &str =
         "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";

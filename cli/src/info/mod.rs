@@ -5,6 +5,7 @@ mod instrumentation;
 mod program;
 mod trace;
 
+pub use program::SECTION as TABLES_SECTION;
 pub use trace::report as report_on_trace;
 
 use std::fs::File;

@@ -11,7 +11,7 @@ use super::{counts, instrumentation};
 use crate::failure::Failure;
 
 /// The section into which the pass puts its tables.
-const SECTION: &str = "trackway_table";
+pub const SECTION: &str = "trackway_table";
 
 pub fn describe(path: &Path) -> Result<Report, Failure> {
     let bytes = fs::read(path).map_err(|error| Failure::about(path, error))?;

@@ -21,13 +21,13 @@ fn monotonic_ns() -> u64 {
 
 /// What the program stamps with.
 #[cfg(target_arch = "x86_64")]
-fn ticks() -> u64 {
+pub fn ticks() -> u64 {
     // SAFETY: every x86-64 processor has the instruction, and Linux lets programs use it.
     unsafe { std::arch::x86_64::_rdtsc() }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn ticks() -> u64 {
+pub fn ticks() -> u64 {
     monotonic_ns()
 }
 

@@ -22,6 +22,7 @@ mod signals;
 mod sink;
 mod streaming;
 mod summary;
+mod watching;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -45,13 +46,16 @@ pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
 };
 pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary};
+pub use watching::{
+    attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
+};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
 /// meanwhile: the program gets them, and after its end they end the wait for processes that it left behind.
 ///
 /// An error means that the program was not started.
 pub fn record(options: RecordOptions) -> Result<RecordSummary, RecordError> {
-    record_to(&options, || sink::open(&options))
+    record_to(&options, || sink::open(&options), |_| ())
 }
 
 /// The same, but the chunks go to `chunks`, whatever the options name as output.
@@ -59,12 +63,29 @@ pub fn record_into(
     options: &RecordOptions,
     chunks: Box<dyn ChunkSink>,
 ) -> Result<RecordSummary, RecordError> {
-    record_to(options, || Ok(Some(chunks)))
+    record_to(options, || Ok(Some(chunks)), |_| ())
+}
+
+/// The same, but `wrap` is given what takes the chunks by the options, if anything does, and says what takes them; and
+/// `watch` is given the ring before the program starts.
+pub fn record_watched(
+    options: &RecordOptions,
+    wrap: impl FnOnce(Option<Box<dyn ChunkSink>>) -> Box<dyn ChunkSink>,
+    watch: impl FnOnce(RingView),
+) -> Result<RecordSummary, RecordError> {
+    let open = || sink::open(options).map(|chunks| Some(wrap(chunks)));
+    record_to(options, open, |ring| {
+        // A ring that was just made can be mapped again, or else there is nothing to see.
+        if let Ok(view) = RingView::map(&ring.descriptor()) {
+            watch(view);
+        }
+    })
 }
 
 fn record_to(
     options: &RecordOptions,
     open: impl FnOnce() -> Result<Option<Box<dyn ChunkSink>>, RecordError>,
+    watch: impl FnOnce(&Ring),
 ) -> Result<RecordSummary, RecordError> {
     options.check()?;
     let started = Instant::now();
@@ -83,6 +104,7 @@ fn record_to(
     let mut sink = Sink::new(open()?, options.compression).map_err(trace_error)?;
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
+    watch(&ring);
     let child = match program::start(options, &ring) {
         Ok(child) => child,
         Err(error) => {

@@ -1,5 +1,7 @@
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::{Address, RecordError};
@@ -28,6 +30,8 @@ pub struct RecordOptions {
     pub count_every: u32,
     /// Not 0: so many entries are counted that this takes so many millionths of a region's time.
     pub count_cost_millionths: u32,
+    /// Where the program's standard output and standard error go in place of a terminal.
+    pub instead_of_terminal: Option<Arc<File>>,
     /// Told, from any thread, what the user should know while the program runs.
     pub notify: fn(&str),
 }
@@ -48,6 +52,7 @@ impl RecordOptions {
             dump_oracle: false,
             count_every: 0,
             count_cost_millionths: 0,
+            instead_of_terminal: None,
             notify: |_| (),
         }
     }

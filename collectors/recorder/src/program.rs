@@ -1,6 +1,7 @@
 //! Starting the program and waiting for its end.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, IsTerminal};
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus};
@@ -41,6 +42,12 @@ pub fn start(options: &RecordOptions, ring: &Ring) -> Result<Child, RecordError>
     let descriptor = ring.descriptor();
     let mut command = Command::new(&options.program);
     command.args(&options.arguments).env("TRACKWAY_RING", name);
+    if let Some(file) = &options.instead_of_terminal {
+        redirect(&mut command, file).map_err(|source| RecordError::System {
+            action: "redirect the program's output",
+            source,
+        })?;
+    }
     // SAFETY: the closure makes one async-signal-safe system call.
     unsafe { command.pre_exec(move || inherit(descriptor)) };
     command.spawn().map_err(|source| match source.kind() {
@@ -52,6 +59,16 @@ pub fn start(options: &RecordOptions, ring: &Ring) -> Result<Child, RecordError>
             source,
         },
     })
+}
+
+fn redirect(command: &mut Command, file: &File) -> io::Result<()> {
+    if io::stdout().is_terminal() {
+        command.stdout(file.try_clone()?);
+    }
+    if io::stderr().is_terminal() {
+        command.stderr(file.try_clone()?);
+    }
+    Ok(())
 }
 
 fn inherit(descriptor: RawFd) -> io::Result<()> {

@@ -5,7 +5,7 @@ mod modules;
 mod nodes;
 
 pub use head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
-pub use nodes::{CountingThread, Node};
+pub use nodes::{CountingThread, Node, NodePlace};
 
 use crate::table::{Amount, Count, InstructionMix};
 use crate::{FunctionId, LocationId, SiteId, StringId};

@@ -61,6 +61,17 @@ impl CountingThread {
     }
 }
 
+/// Whose a node is, and when it was seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodePlace {
+    pub stream: u32,
+    /// Number of the process in the trace.
+    pub process: u32,
+    /// CLOCK_MONOTONIC nanoseconds.
+    pub last_ns: u64,
+    pub is_tail: bool,
+}
+
 /// The chunks of a node so far.
 struct Gathered {
     counts: NodeCounts,
@@ -99,6 +110,20 @@ fn gather(nodes: &mut Vec<Gathered>, counts: NodeCounts, chunk: ChunkRef) {
 
 impl Gathered {
     fn into_node(self, clock: &Clock) -> Node {
+        let header = self.last.header;
+        let place = NodePlace {
+            stream: header.stream,
+            process: header.process,
+            last_ns: header.last_ns,
+            is_tail: header.is_tail(),
+        };
+        Node::new(self.counts, &place, clock)
+    }
+}
+
+impl Node {
+    /// What a thread counted until then; an open entry lasts until then.
+    pub fn new(counts: NodeCounts, place: &NodePlace, clock: &Clock) -> Node {
         let NodeCounts {
             node,
             parent,
@@ -113,8 +138,7 @@ impl Gathered {
             flags,
             name,
             counters,
-        } = self.counts;
-        let header = self.last.header;
+        } = counts;
         let ticking = if flags & NANOSECONDS != 0 {
             &Clock::default()
         } else {
@@ -122,7 +146,7 @@ impl Gathered {
         };
         let open_ns = match entered_ticks {
             0 => 0,
-            entered => header.last_ns.saturating_sub(ticking.ns(entered)),
+            entered => place.last_ns.saturating_sub(ticking.ns(entered)),
         };
         let (open, is_counted) = (u64::from(entered_ticks != 0), flags & COUNTED_ENTRY != 0);
         let of = |entries: u64, ticks, is_open: bool| match is_open {
@@ -135,8 +159,8 @@ impl Gathered {
         let (counted_entries, counted_time_ns) = of(counted_entries, counted_ticks, is_counted);
         let (timed_entries, timed_time_ns) = of(timed_entries, timed_ticks, !is_counted);
         Node {
-            stream: header.stream,
-            process: header.process,
+            stream: place.stream,
+            process: place.process,
             number: node,
             parent,
             thread,
@@ -150,7 +174,7 @@ impl Gathered {
             group: (flags >> 8) as u8,
             is_open: entered_ticks != 0,
             is_whole_program: flags & WHOLE_PROGRAM != 0,
-            is_tail: header.is_tail(),
+            is_tail: place.is_tail,
             counters,
         }
     }

@@ -31,7 +31,8 @@ impl Table {
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
         bytes.extend_from_slice(&flags.to_le_bytes());
-        bytes.extend_from_slice(&[0; 4]);
+        let counters = self.blocks.as_ref().map_or(0, |blocks| blocks.counter_count);
+        bytes.extend_from_slice(&counters.to_le_bytes());
         bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
         bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&body);

@@ -21,10 +21,30 @@ pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 pub(crate) use cursor::Cursor;
 pub(crate) use parse::FLAG_COUNTS;
 
+use crate::bytes::{u32_at, u64_at};
 use crate::{AccessKind, AllocationOperation, Coverage, MemberKind, StructureKind, VariableKind};
 
 /// The table's magic.
 pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
+
+/// What the header of a table says, unchecked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableHeader {
+    /// Of a module that counts, else 0.
+    pub counters: u32,
+    /// Bytes of the table with its header.
+    pub length: u64,
+}
+
+impl TableHeader {
+    /// None if no table begins so.
+    pub fn read(bytes: &[u8; TABLE_HEADER_LENGTH]) -> Option<TableHeader> {
+        bytes.starts_with(TABLE_MAGIC).then(|| TableHeader {
+            counters: u32_at(bytes, 12),
+            length: u64_at(bytes, 24).saturating_add(TABLE_HEADER_LENGTH as u64),
+        })
+    }
+}
 /// Bytes before the body.
 pub const TABLE_HEADER_LENGTH: usize = 32;
 /// Registers of one function at most.

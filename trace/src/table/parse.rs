@@ -45,7 +45,7 @@ impl Table {
         if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS) != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
-        cursor.u32("reserved bytes")?;
+        let counters = cursor.u32("number of counters")?;
         let key = cursor.u64("key")?;
         let length = cursor.u64("length of the body")?;
         let body = cursor.take(length, "body")?;
@@ -64,6 +64,16 @@ impl Table {
             error.position += TABLE_HEADER_LENGTH as u64;
             error
         })?;
+        let counted = parser
+            .table
+            .blocks
+            .as_ref()
+            .map_or(0, |blocks| blocks.counter_count);
+        if counters != counted {
+            return cursor.error(format!(
+                "the header says {counters} counters, the table {counted}"
+            ));
+        }
         Ok(Parsed {
             table: parser.table,
             key,

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::{Bytes, Trace};
 use crate::index::FILE_HEADER_LENGTH;
 use crate::merge::Merger;
-use crate::{ChunkHeader, ChunkKind, ChunkRef};
+use crate::{ChunkHeader, ChunkKind, ChunkRef, NodeCounts, TraceError};
 
 /// Takes the chunks of a trace in the order of its file and keeps what they define, but no records: for decoding these
 /// as they come, with [`crate::Decoder::decode_stored`].
@@ -71,7 +71,7 @@ impl GrowingTrace {
         }
     }
 
-    fn define(&mut self, chunk: &ChunkRef) -> Result<(), crate::TraceError> {
+    fn define(&mut self, chunk: &ChunkRef) -> Result<(), TraceError> {
         let mut merger = Merger {
             program: take(&mut self.trace.program),
             loaded: take(&mut self.trace.loaded),
@@ -85,6 +85,17 @@ impl GrowingTrace {
             self.trace.code = OnceLock::new();
         }
         read
+    }
+
+    /// What a thread counted in a region, of a chunk of counts.
+    pub fn read_counts(&mut self, header: &ChunkHeader, chunk: Vec<u8>) -> Result<NodeCounts, TraceError> {
+        self.trace.bytes = Bytes::Owned(chunk);
+        let in_memory = ChunkRef {
+            header: *header,
+            offset: 0,
+        };
+        let read = self.trace.read_payload(&in_memory, &mut self.payload);
+        read.map(|()| NodeCounts::from_bytes(&self.payload))
     }
 
     /// The trace so far. Its records can't be read from it.

@@ -1,0 +1,114 @@
+"""How true counts are: against a trace of the same program, a clock in its regions, and another tool."""
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+from . import programs
+from .programs import TRACKWAY, call
+
+# Regions that take less in all are too short for a clock.
+LEAST_S = 0.010
+DYNAMORIO = "DYNAMORIO_HOME"
+
+
+def table(trace, *words):
+    """A table of `trackway report`, whole."""
+    text = call(TRACKWAY, "report", "--quiet", "--csv", "--top", "0", *words, trace)
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def recorded_small(program, trace, environment):
+    call(TRACKWAY, "record", "-q", "-f", "-o", trace, "--", program, "small", env=environment)
+    return trace
+
+
+def by_line(rows):
+    """Bytes of each line of each function."""
+    lines = Counter()
+    for row in rows:
+        lines[row["file"], row["line"], row["function"]] += int(row["bytes"])
+    return lines
+
+
+def agreement(told, truth):
+    """Percentage of bytes that both agree on, differences of all lines or regions added up."""
+    differences = sum(abs(told[key] - truth[key]) for key in told.keys() | truth.keys())
+    return 100 * (1 - differences / max(1, truth.total()))
+
+
+def bytes_agree(counting, traced, folder, environment):
+    """The percentage at the size `small`."""
+    trace = folder / "small"
+    counts = by_line(table(recorded_small(counting, trace, environment), "--table", "region_lines"))
+    accesses = by_line(table(recorded_small(traced, trace, environment), "--cache", "none", "--by", "line"))
+    trace.unlink()
+    return agreement(counts, accesses)
+
+
+def printed(command, environment):
+    """What a command writes to standard output and error; its failure ends the benchmark."""
+    command = [str(word) for word in command]
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        sys.exit(f"bench: status {done.returncode}: {' '.join(command)}\n{done.stdout}")
+    return done.stdout
+
+
+def clocked(program, arguments, environment):
+    """Seconds of each region of a program that was built with bench/region_clock.h."""
+    lines = re.findall(r"^region (-?\d+) \d+ (.+)$", printed([program, *arguments], environment), re.M)
+    seconds = Counter()
+    for time_ns, name in lines:
+        seconds[name] += int(time_ns) / 1e9
+    return dict(seconds)
+
+
+def regions(trace):
+    """Bytes of each region, and the rate as Trackway reports it: corrected where it could be, else raw."""
+    found = {row["region"]: row for row in table(trace, "--table", "regions")}
+    return (
+        {name: int(row["bytes_read"]) + int(row["bytes_written"]) for name, row in found.items()},
+        {name: reported_rate(row) for name, row in found.items()},
+    )
+
+
+def reported_rate(row):
+    """10^6 bytes/s."""
+    corrected = [row["read_mb_per_s"], row["write_mb_per_s"]]
+    raw = [row["raw_read_mb_per_s"], row["raw_write_mb_per_s"]]
+    return sum(float(rate or 0) for rate in (corrected if all(corrected) else raw))
+
+
+def bandwidths(medians):
+    """For each region that is long enough: its true rate, those that were reported, and how near they come in percent."""
+    result = {}
+    for name, seconds in medians["clock"].items():
+        if seconds < LEAST_S:
+            continue
+        truth = medians["bytes"][name] / 1e6 / seconds
+        row = {"clock_ms": 1e3 * seconds, "truth": truth}
+        for variant in ("every", "tenth"):
+            rate = medians[f"rates_{variant}"].get(name, 0.0)
+            row |= {variant: rate, f"{variant}_accuracy": 100 * (1 - abs(rate - truth) / truth)}
+        result[name] = row
+    return result
+
+
+def dynamorio_home():
+    return os.environ.get(DYNAMORIO)
+
+
+def share_of_dynamorio(counting, plain, folder, environment):
+    """Reads and writes that the counts hold, in percent of the loads and stores of the plain program, at the size `small`."""
+    trace = recorded_small(counting, folder / "small", environment)
+    counted = sum(int(row["reads"]) + int(row["writes"]) for row in table(trace, "--table", "regions"))
+    trace.unlink()
+    tool = [Path(dynamorio_home()) / "bin64" / "drrun", "-t", "drcachesim", "-simulator_type", "basic_counts"]
+    executed = re.findall(r"(\d+) total data (?:loads|stores)", printed([*tool, "--", plain, "small"], environment))
+    return 100 * counted / sum(map(int, executed))

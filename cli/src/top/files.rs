@@ -1,0 +1,61 @@
+//! Samples as time series in files.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use trackway_analysis::regions::live::{series, Sample};
+use trackway_report::{to_csv, to_parquet};
+
+use super::arguments::ViewArguments;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(Default)]
+pub struct Files {
+    csv: Option<(PathBuf, File)>,
+    /// Written at the end, from all samples.
+    parquet: Option<(PathBuf, Vec<Sample>)>,
+}
+
+impl Files {
+    /// Creates them, so that what is in the way is known before the program runs.
+    pub fn create(arguments: &ViewArguments) -> Result<Self, Failure> {
+        let create =
+            |path: &Path, content: &str| output::write_file(path, content.as_bytes(), arguments.force);
+        let mut files = Files::default();
+        if let Some(path) = &arguments.csv {
+            create(path, &to_csv(&series(&[], 0, true)))?;
+            let file = OpenOptions::new().append(true).open(path);
+            let file = file.map_err(|error| Failure::about(path, error))?;
+            files.csv = Some((path.clone(), file));
+        }
+        if let Some(path) = &arguments.parquet {
+            create(path, "")?;
+            files.parquet = Some((path.clone(), Vec::new()));
+        }
+        Ok(files)
+    }
+
+    pub fn write(&mut self, sample: &Sample, begin_ns: u64, with_bytes: bool) -> Result<(), Failure> {
+        if let Some((path, file)) = &mut self.csv {
+            let text = to_csv(&series(std::slice::from_ref(sample), begin_ns, with_bytes));
+            let rows = text.split_once('\n').map_or("", |(_, rows)| rows);
+            let written = file.write_all(rows.as_bytes());
+            written.map_err(|error| Failure::about(path, error))?;
+        }
+        if let Some((_, samples)) = &mut self.parquet {
+            samples.push(sample.clone());
+        }
+        Ok(())
+    }
+
+    pub fn finish(self, begin_ns: u64, with_bytes: bool) -> Result<(), Failure> {
+        let Some((path, samples)) = self.parquet else {
+            return Ok(());
+        };
+        let content = to_parquet(&series(&samples, begin_ns, with_bytes));
+        let content = content.map_err(|error| Failure::about(&path, error))?;
+        output::replace_file(&path, &content)
+    }
+}

@@ -1,0 +1,24 @@
+//! `trackway top`: what a program that counts does in its regions, while it does it.
+
+mod arguments;
+mod attached;
+mod display;
+mod files;
+mod history;
+mod screen;
+mod started;
+mod table;
+mod watcher;
+
+use std::process::ExitCode;
+
+pub use arguments::TopArguments;
+
+use crate::failure::Failure;
+
+pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
+    match arguments.pid {
+        Some(pid) => attached::run(pid, &arguments.view),
+        None => started::run(arguments),
+    }
+}

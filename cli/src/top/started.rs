@@ -1,0 +1,195 @@
+//! Watching a program that is started for it.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Seek};
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::Arc;
+use std::time::Instant;
+
+use trackway_recorder::{
+    record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView, SinkError,
+};
+use trackway_trace::{Chunk, ChunkHeader, ChunkKind};
+
+use super::arguments::ViewArguments;
+use super::display::{Display, Place};
+use super::watcher::{growing, Watcher};
+use super::TopArguments;
+use crate::counters;
+use crate::failure::Failure;
+use crate::{output, record};
+
+/// What the recorder tells the watcher.
+enum News {
+    Ring(RingView),
+    Chunk(ChunkHeader, Vec<u8>),
+}
+
+pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
+    let view = arguments.view.clone();
+    let mut options = options(arguments)?;
+    let place = match (view.quiet, io::stdout().is_terminal() && !view.once) {
+        (true, _) => Place::Nowhere,
+        (false, true) => Place::Screen,
+        (false, false) => Place::StandardError, // beside what the program prints
+    };
+    let printed = match place {
+        Place::Screen => Some(Arc::new(tempfile::tempfile().map_err(Failure::writing)?)),
+        _ => None,
+    };
+    options.instead_of_terminal = printed.clone();
+    let display = Display::new(&view, place, &title(&options))?;
+    let (sender, news) = channel();
+    let ring_sender = sender.clone();
+    let (recorded, shown) = std::thread::scope(|scope| {
+        let (view, program) = (&view, options.program.as_ref());
+        let watching = scope.spawn(move || watch(&news, display, view, program));
+        let wrap = |chunks| -> Box<dyn ChunkSink> { Box::new(Tee { chunks, news: sender }) };
+        let recorded = record_watched(&options, wrap, move |ring| {
+            // Whoever watches has given up already if that fails.
+            let _ = ring_sender.send(News::Ring(ring));
+        });
+        (recorded, watching.join())
+    });
+    if let Some(printed) = printed {
+        print_all(&printed)?;
+    }
+    if let Ok(summary) = &recorded {
+        warn_of_no_counts(summary, &options);
+    }
+    let status = record::conclude(recorded, &options, view.quiet, options.output == Output::Discard);
+    shown.map_err(|_| Failure::new("the view ended before time"))??;
+    Ok(status)
+}
+
+fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
+    let mut words = arguments.command.into_iter();
+    let program: OsString = words
+        .next()
+        .ok_or_else(|| Failure::new("name a program or a process: trackway top -- PROGRAM ARGUMENTS"))?;
+    let output = match arguments.output {
+        Some(path) => Output::File {
+            path,
+            force: arguments.view.force,
+        },
+        None => Output::Discard,
+    };
+    let mut options = RecordOptions::new(program, output);
+    options.arguments = words.collect();
+    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
+    options.count_every = arguments.sampling.sample.unwrap_or(0);
+    options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
+    if options.output == Output::Discard {
+        options.compression = Compression::None; // it would be decompressed at once
+    }
+    Ok(options)
+}
+
+/// The program and its arguments.
+fn title(options: &RecordOptions) -> String {
+    let words = std::iter::once(&options.program).chain(&options.arguments);
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    words.join(" ")
+}
+
+/// What the program printed while the terminal was taken.
+fn print_all(mut printed: &File) -> Result<(), Failure> {
+    let copied = printed
+        .rewind()
+        .and_then(|()| io::copy(&mut printed, &mut io::stdout()));
+    copied.map(drop).map_err(Failure::writing)
+}
+
+fn warn_of_no_counts(summary: &RecordSummary, options: &RecordOptions) {
+    if summary.instrumented && summary.counts.threads == 0 {
+        output::warn(format!(
+            "{} counts nothing: build it with `trackway cc --count`",
+            options.program.to_string_lossy()
+        ));
+    }
+}
+
+/// Shows what comes until the recorder has no more to tell.
+fn watch(
+    news: &Receiver<News>,
+    mut display: Display,
+    arguments: &ViewArguments,
+    program: &Path,
+) -> Result<(), Failure> {
+    let Some((ring, mut watcher)) = begin(news, program) else {
+        return Ok(()); // the program wasn't started
+    };
+    display.begin(watcher.begin_ns);
+    let mut next = Instant::now() + arguments.interval;
+    loop {
+        match news.recv_timeout(next.saturating_duration_since(Instant::now())) {
+            Ok(News::Chunk(header, chunk)) => watcher.take(&header, chunk)?,
+            Ok(News::Ring(_)) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                watcher.look(&ring);
+                display.show(&watcher.sample())?;
+                next = (next + arguments.interval).max(Instant::now() + arguments.interval / 2);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    // All nodes were handed over.
+    display.show(&watcher.sample())?;
+    display.finish()
+}
+
+/// The ring, and a watcher that knows the recording's clock. None if there is no recording.
+fn begin(news: &Receiver<News>, program: &Path) -> Option<(RingView, Watcher)> {
+    let (mut ring, mut growing) = (None, growing(program));
+    for news in news {
+        match news {
+            News::Ring(view) => ring = Some(view),
+            News::Chunk(header, chunk) => growing.push(&header, &chunk),
+        }
+        if let (Some(_), Some(clock)) = (&ring, &growing.trace().meta().clock) {
+            let clock = clock.clone();
+            return Some((ring?, Watcher::new(growing, clock)));
+        }
+    }
+    None
+}
+
+/// Passes chunks on to where they go, and to the watcher.
+struct Tee {
+    chunks: Option<Box<dyn ChunkSink>>,
+    news: Sender<News>,
+}
+
+impl ChunkSink for Tee {
+    fn heed(&mut self, impatience: Arc<AtomicBool>) {
+        if let Some(chunks) = &mut self.chunks {
+            chunks.heed(impatience);
+        }
+    }
+
+    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
+        if !matches!(chunk.header.kind, ChunkKind::Records | ChunkKind::OracleRecords) {
+            // Without a view the recording goes on.
+            let _ = self.news.send(News::Chunk(chunk.header, chunk.to_bytes()));
+        }
+        self.chunks.as_mut().map_or(Ok(()), |chunks| chunks.append(chunk))
+    }
+
+    fn revive(&mut self) -> bool {
+        self.chunks.as_mut().is_some_and(|chunks| chunks.revive())
+    }
+
+    fn finish(&mut self) -> Result<u64, SinkError> {
+        self.chunks.as_mut().map_or(Ok(0), |chunks| chunks.finish())
+    }
+
+    fn cancel(&mut self) {
+        if let Some(chunks) = &mut self.chunks {
+            chunks.cancel();
+        }
+    }
+}
