@@ -1,0 +1,195 @@
+"""Regions of interest of programs that count: entries and accesses known by hand, in whatever way a region is left; and
+what is known of entries that were not counted."""
+
+import unittest
+
+from . import counting, tools
+
+# Of each region the entries, and the writes of the variable `touched` that are its own.
+REGIONS = {
+    "break": (7, 7 + 6),
+    "continue": (10, 10 + 5),
+    "return": (4, 4 + 1),
+    "goto": (4, 4 + 1),
+    "outer": (5, 5 * 2),
+    "inner": (5, 5 * 3),
+    "all of it": (5, 0),
+    "end of it": (5, 5 * 2),
+    "recursive": (2, 2 * 5 + 2),
+    "in one block": (1, 2),
+    "jump": (3, 3 * (1 + 2)),
+    "jump outer": (3, 3 * 4),
+    "jump inner": (3, 3 * (1 + 2)),
+    "elsewhere": (3, 3 * (1 + 2)),
+    "object": (1, 5 + 6),
+    "whole_function": (4, (0 + 1) + (1 + 1) + (2 + 1) + 3),
+    "threads": (4, 100 + 200 + 300 + 400),
+    "in object": (2, 2),
+}
+GLOBBED = {"globbed_one": (1, 2), "globbed_two": (2, 2 * 3)}
+REGIONS_CXX = {
+    "caught outside": (3, 3 * (1 + 1)),
+    # To the handler leads no way on which the region isn't begun.
+    "caught where only it leads": (3, 3 * (1 + 1 + 1)),
+    "caught within": (3, 3 * (3 + 1)),
+    "middle": (3, 3 * (1 + 1)),
+    "middle with cleanup": (3, 3 * (1 + 1)),
+    "thrown again": (3, 3 * (1 + 1)),
+    "guard": (3, 2 + 1 + 2),
+    "guard in loop": (6, 6),
+    "guard within": (4, 4),
+    "(anonymous namespace)::Worker::run(int)": (3, 1 + 2 + 3 + 1),
+}
+
+
+def touched(trace):
+    """Entries and writes of `touched` of each region."""
+    writes = {}
+    for row in counting.table(trace, "region_variables"):
+        if row["field"] == "touched":
+            writes[row["region"]] = row["writes"]
+    return {name: (row["entries"], writes.get(name, 0)) for name, row in counting.regions(trace).items()}
+
+
+def build_c(folder, compile_program, level, *options, **settings):
+    flags = ("-g", level, "-Wall", "-Wextra", "-Werror")
+    shared = (f"{folder}/object.so", [counting.REGIONS / "object.c"], *flags, "-shared", "-fPIC")
+    shared = compile_program(*shared, **settings)
+    sources = [counting.REGIONS / "regions.c", counting.REGIONS / "elsewhere.c", shared]
+    return compile_program(f"{folder}/program", sources, *options, *flags, "-pthread", **settings)
+
+
+def build_cxx(folder, compile_program, level, **settings):
+    flags = ("-g", level, "-Wall", "-Wextra", "-Werror")
+    variable = compile_program(f"{folder}/elsewhere.o", [counting.REGIONS / "elsewhere.c"], *flags, "-c", **settings)
+    return compile_program(f"{folder}/program", [counting.REGIONS / "regions.cpp", variable], *flags, **settings)
+
+
+class Regions(unittest.TestCase):
+    def check(self, build, expected, level, *options, **settings):
+        with tools.folder() as folder:
+            program = build(folder, counting.compile_counting, level, *options, **settings)
+            trace = f"{folder}/trace"
+            recorded = tools.record(trace, program)
+            self.assertEqual(tools.program_output(recorded), tools.run(program).stdout)
+            self.assertEqual(touched(trace), expected)
+            self.assertEqual(counting.counts(trace)["open"], 0)
+            return trace
+
+    def check_c(self, level, **settings):
+        self.check(build_c, REGIONS, level, **settings)
+
+    def check_cxx(self, level, **settings):
+        self.check(build_cxx, REGIONS_CXX, level, **settings)
+
+    def test_functions_by_name(self):
+        self.check(build_c, {**REGIONS, **GLOBBED}, "-O2", "--region=globbed_*")
+
+
+class Threads(unittest.TestCase):
+    def test_imbalance(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            tools.record(trace, build_c(folder, counting.compile_counting, "-O2"))
+            threads = [row for row in counting.table(trace, "regions_by_thread") if row["region"] == "threads"]
+            self.assertEqual(sorted(row["writes"] for row in threads), [100, 200, 300, 400])
+            self.assertEqual(len({row["thread"] for row in threads}), 4)
+            self.assertAlmostEqual(counting.regions(trace)["threads"]["bytes_imbalance"], 400 / 250)
+
+
+class OtherBuilds(unittest.TestCase):
+    """To whom regions mean nothing."""
+
+    def check_traced(self, build):
+        with tools.folder() as folder:
+            traces = []
+            for flags in ((), (counting.WITHOUT_REGIONS,)):
+                traces.append(trace := f"{folder}/{len(traces)}")
+                program = build(folder, lambda *words: counting.compile_tracing(*words, *flags), "-O2")
+                recorded = tools.record(trace, program)
+                self.assertEqual(tools.program_output(recorded), "regions left\n")
+            with_regions, without = (counting.accesses_traced(trace)[0] for trace in traces)
+            self.assertEqual(with_regions, without)
+            self.assertTrue(without)
+
+    def test_traced(self):
+        self.check_traced(build_c)
+
+    def test_traced_cxx(self):
+        self.check_traced(build_cxx)
+
+    def test_header_is_nothing_to_other_compilers(self):
+        for compiler, source in (("gcc", "regions.c"), ("g++", "regions.cpp"), ("clang-19", "regions.c"),
+                                 ("clang++-19", "regions.cpp")):
+            with self.subTest(compiler), tools.folder() as folder:
+                flags = ("-Wall", "-Wextra", "-Werror", "-O2", f"-I{tools.BUILD / 'include'}", "-c")
+                tools.run(compiler, *flags, counting.REGIONS / source, "-o", f"{folder}/object")
+                self.assertNotIn("trackway", tools.run("nm", f"{folder}/object").stdout)
+
+    def test_names_are_literals(self):
+        with tools.folder() as folder:
+            source = f"{folder}/computed.c"
+            with open(source, "w") as file:
+                file.write("#include <trackway.h>\nint main(int argc, char **argv) {\n")
+                file.write("    TRACKWAY_REGION_BEGIN(argv[argc - 1]);\n}\n")
+            done = tools.trackway("cc", "--count", source, "-o", f"{folder}/program", check=False)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertRegex(done.stderr, r"computed\.c:3:5: error: .*string literal")
+
+
+class Sampling(unittest.TestCase):
+    """Regions that are entered 10^5 times, of which some entries are counted."""
+
+    @staticmethod
+    def program():
+        def build():
+            output = tools.BUILD / "tests" / "sampled"
+            output.parent.mkdir(parents=True, exist_ok=True)
+            return counting.compile_counting(output, [counting.REGIONS / "sampled.c"], "-O2")
+
+        return tools.once("sampled", build)
+
+    def check(self, *options):
+        with tools.folder() as folder:
+            recorded = tools.record(f"{folder}/trace", self.program(), options=options)
+            self.assertEqual(recorded.stdout, tools.run(self.program()).stdout)
+            regions = counting.regions(f"{folder}/trace")
+        for line in recorded.stdout.splitlines():
+            name, entries, writes = line.split()
+            self.check_region(regions[name], int(entries), 8 * int(writes))
+        return regions
+
+    def check_region(self, row, entries, written):
+        self.assertEqual(row["entries"], entries)
+        self.assertIsNotNone(row["bytes_uncertainty"], row["region"])
+        allowed = 3 * row["bytes_uncertainty"] * counting.bytes_of(row)
+        self.assertLessEqual(abs(counting.bytes_of(row) - written), allowed, row)
+
+    def test_all(self):
+        for row in self.check().values():
+            self.assertEqual((row["counted_entries"], row["timed_entries"]), (row["entries"], 0))
+            self.assertIsNone(row["write_mb_per_s"])
+
+    def test_one_in_ten(self):
+        regions = self.check("--sample", "10")
+        for name in ("varying", "outer"):
+            for kind in ("counted_entries", "timed_entries"):
+                self.assertAlmostEqual(regions[name][kind] / regions[name]["entries"], 1 / 10, delta=0.01)
+            self.assertGreater(regions[name]["write_mb_per_s"], 0)
+        self.assertEqual(regions["once"]["counted_entries"], 1)
+
+    def test_overhead(self):
+        regions = self.check("--overhead", "5%")
+        for name in ("varying", "outer", "inner"):
+            self.assertLess(regions[name]["counted_entries"], regions[name]["entries"] / 5)
+
+
+def add_tests():
+    for level in tools.LEVELS:
+        setattr(Regions, f"test_{level.lstrip('-')}", lambda self, level=level: self.check_c(level))
+        setattr(Regions, f"test_cxx_{level.lstrip('-')}", lambda self, level=level: self.check_cxx(level))
+    for name, check in (("c", Regions.check_c), ("cxx", Regions.check_cxx)):
+        setattr(Regions, f"test_{name}_llvm_16", lambda self, check=check: check(self, "-O2", version=16))
+
+
+add_tests()

@@ -1,0 +1,5 @@
+#include "regions.h"
+
+volatile long touched;
+
+void touch_elsewhere(int times) { touch(times); }
