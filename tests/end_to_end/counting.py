@@ -63,26 +63,10 @@ def accesses_counted(trace):
 
 
 def accesses_traced(trace):
-    """The same of a program that traces, and the functions in which the optimiser left accesses without a line."""
-    sums, blurred = {}, set()
+    """The same of a program that traces."""
+    sums = {}
     for row in rows(trace, "sites", "--by", "site", "--cache", "none"):
         reads, writes = row["kind"] not in WRITING, row["kind"] not in READING
         accesses, size = row["accesses"], row["bytes"]
         add(sums, place(row), (accesses * reads, accesses * writes, size * reads, size * writes))
-        if row["column"] is None:
-            blurred.add(row["function"])
-    return sums, blurred
-
-
-def without_lines(sums, functions):
-    """Where accesses have no line, one nearby stands for it, which may be another one in another build."""
-    merged = {}
-    for (file, line, function), numbers in sums.items():
-        add(merged, ("", 0, function) if function in functions else (file, line, function), numbers)
-    return merged
-
-
-def accesses_of_both(counts_trace, accesses_trace):
-    """What the two programs, built from the same source, did by line and function."""
-    traced, blurred = accesses_traced(accesses_trace)
-    return without_lines(accesses_counted(counts_trace), blurred), without_lines(traced, blurred)
+    return sums

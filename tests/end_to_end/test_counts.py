@@ -38,8 +38,8 @@ class SameAsTrace(unittest.TestCase):
             recorded = tools.record(trace, *command, check=False, **settings)
             outputs.append((recorded.returncode, tools.program_output(recorded)))
         self.assertEqual(*outputs)
-        counted, traced = counting.accesses_of_both(*traces)
-        self.assertEqual(counted, traced)
+        counted = counting.accesses_counted(traces[0])
+        self.assertEqual(counted, counting.accesses_traced(traces[1]))
         self.assertEqual(counting.counts(traces[0])["below_zero"], 0)
         return outputs[0][1], counted
 
@@ -160,6 +160,17 @@ class Processes(unittest.TestCase):
             parent, child = counting.table(trace, "regions_by_thread")
             self.assertEqual((parent["process"], child["process"]), (0, 1))
             self.assertAlmostEqual(parent["writes"], 2 * child["writes"], delta=20)
+
+    def test_a_child_counts_from_the_fork_on(self):
+        filled = 10_000
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            tools.record(trace, built_once(tools.PROGRAMS / "fork.c", "-O2"))
+            self.assertEqual(numbers_written(trace), 3 * filled)
+            parent, child = counting.table(trace, "regions_by_thread")
+            # Each prints through `stdout` once.
+            self.assertEqual((parent["reads"], parent["writes"]), (2 * filled + 1, 2 * filled))
+            self.assertEqual((child["reads"], child["writes"]), (filled + 1, filled))
 
 
 class Capacity(unittest.TestCase):

@@ -7,7 +7,7 @@ import shutil
 import time
 import unittest
 
-from . import test_torture, tools
+from . import counting, test_torture, tools
 from .test_workloads import known_answers
 
 EMULATORS = {
@@ -27,6 +27,7 @@ SMALL_BUFFERS = ("--buffer-size", "16K")
 SCALAR = "-O2 -fno-vectorize -fno-slp-vectorize"
 SEQUENTIAL = ("stream", "chase", "hash", "tree", "quicksort", "matrix", "simplex", "fluid")
 THREADED = ("threads",)
+COUNTING = ("hash", "quicksort", "fluid")
 
 
 def triple(processor):
@@ -106,6 +107,29 @@ class SameCounts(unittest.TestCase):
         self.assertGreater(len(expected), 1)
         for processor in FOREIGN:
             self.assertEqual(recording(processor, name).counts, expected, processor)
+
+
+class Counting(unittest.TestCase):
+    """Programs that count do so alike on all processors: entries of regions, and accesses and bytes in them."""
+
+    def counts(self, processor, name):
+        source = next((tools.ROOT / "workloads").glob(f"{name}.c*"))
+        with tools.folder() as folder:
+            flags = (*SCALAR.split(), "-g", *flags_for(processor))
+            program = counting.compile_counting(f"{folder}/program", [source], *flags)
+            self.assertEqual(record_small(f"{folder}/trace", processor, program), known_answers()[name])
+            regions = counting.regions(f"{folder}/trace")
+            columns = ("entries", "counted_entries", "reads", "writes", "bytes_read", "bytes_written")
+            variables = counting.table(f"{folder}/trace", "region_variables")
+            self.assertGreater(counting.counts(f"{folder}/trace")["time_ns"], 0)
+            return ({region: [row[column] for column in columns] for region, row in regions.items()},
+                    {(row["region"], row["field"]): (row["accesses"], row["bytes"]) for row in variables})
+
+    def check(self, name):
+        here = self.counts("x86_64", name)
+        self.assertGreater(max(read + written for *_, read, written in here[0].values()), 10_000)
+        for processor in FOREIGN:
+            self.assertEqual(self.counts(processor, name), here, processor)
 
 
 class Vectors(unittest.TestCase):
@@ -255,6 +279,8 @@ def add_tests():
         setattr(SameCounts, f"test_{name}", lambda self, name=name: self.check(name))
         for processor in EMULATORS:
             setattr(Workloads, f"test_{name}_{processor}", lambda self, p=processor, name=name: self.check(p, name))
+    for name in COUNTING:
+        setattr(Counting, f"test_{name}", lambda self, name=name: self.check(name))
     for case in (Vectors, OldestCompiler, Static, SharedObject, Survival, Torture, Clock):
         for processor in FOREIGN:
             setattr(case, f"test_{processor}", lambda self, p=processor: self.check(p))

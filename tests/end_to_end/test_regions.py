@@ -97,6 +97,55 @@ class Threads(unittest.TestCase):
             self.assertAlmostEqual(counting.regions(trace)["threads"]["bytes_imbalance"], 400 / 250)
 
 
+class Many(unittest.TestCase):
+    """More regions at once, or within each other, than have nodes of their own: what they access is counted still."""
+
+    def writes(self, name):
+        with tools.folder() as folder:
+            program = counting.compile_counting(f"{folder}/program", [counting.REGIONS / name], "-O1")
+            recorded = tools.record(f"{folder}/trace", program)
+            return recorded, {region: writes for region, (_, writes) in touched(f"{folder}/trace").items()}
+
+    def test_recursion_through_others(self):
+        pings, pongs = 1 + 1 + 2 + 2 + 3 + 3 + 4 + 4, 0 + 1 + 1 + 2 + 2 + 3 + 3 + 4
+        self.assertEqual(self.writes("mutual.c")[1], {"ping": 2 * pings, "pong": 2 * pongs})
+
+    def test_more_than_nodes(self):
+        recorded, writes = self.writes("within.c")
+        self.assertIn("more than 1024 regions within each other", recorded.stderr)
+        self.assertEqual(sum(writes.values()), int(recorded.stdout))
+
+
+class Compiler(unittest.TestCase):
+    """The pass reads no memory that it freed, and ends."""
+
+    def test_freed_memory(self):
+        filled = tools.environment(MALLOC_PERTURB_="165")
+        for source in ("regions.c", "regions.cpp", "mutual.c", "sampled.c"):
+            for level in tools.LEVELS:
+                with self.subTest(f"{source} {level}"), tools.folder() as folder:
+                    flags = ("--count", "-g", level, "-c", counting.REGIONS / source, "-o", f"{folder}/object")
+                    tools.trackway(tools.compiler_for(source), *flags, env=filled)
+
+    def check_same(self, source, *flags):
+        """Every function is a region."""
+        with tools.folder() as folder:
+            source = tools.ROOT / "tests" / "torture" / source
+            plain = tools.compile_plain(f"{folder}/plain", [source], "-w", *flags)
+            program = counting.compile_counting(f"{folder}/program", [source], "--region=*", "-w", *flags)
+            recorded = tools.record(f"{folder}/trace", program)
+            self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
+
+    def test_loops(self):
+        self.check_same("loops.c", "-O2")
+
+    def test_naked_functions(self):
+        self.check_same("frames.c", "-O0")
+
+    def test_exceptions(self):
+        self.check_same("exceptions.cpp", "-O2")
+
+
 class OtherBuilds(unittest.TestCase):
     """To whom regions mean nothing."""
 
@@ -108,7 +157,7 @@ class OtherBuilds(unittest.TestCase):
                 program = build(folder, lambda *words: counting.compile_tracing(*words, *flags), "-O2")
                 recorded = tools.record(trace, program)
                 self.assertEqual(tools.program_output(recorded), "regions left\n")
-            with_regions, without = (counting.accesses_traced(trace)[0] for trace in traces)
+            with_regions, without = (counting.accesses_traced(trace) for trace in traces)
             self.assertEqual(with_regions, without)
             self.assertTrue(without)
 

@@ -78,7 +78,6 @@ static void nested_without_end(int rounds) {
     }
 }
 
-// NOLINTNEXTLINE(misc-no-recursion)
 static void recursive(int depth) {
     TRACKWAY_REGION_BEGIN("recursive");
     touch(1);

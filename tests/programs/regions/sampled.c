@@ -34,11 +34,11 @@ static long outer_and_inner(uint32_t *random) {
     return work;
 }
 
-static long few(void) {
+static long few(int work) {
     TRACKWAY_REGION_BEGIN("few");
-    touch(FEW);
+    touch(work);
     TRACKWAY_REGION_END("few");
-    return FEW;
+    return work;
 }
 
 static long once(void) {
@@ -56,7 +56,7 @@ int main(void) {
     for (int i = 0; i < ROUNDS; i++)
         of_outer += outer_and_inner(&random);
     for (int i = 0; i < FEW; i++)
-        of_few += few();
+        of_few += few(i * i);
     long of_once = once();
     printf("varying %d %ld\nouter %d %ld\ninner %d %ld\n", ROUNDS, of_varying, ROUNDS, of_outer, ROUNDS, of_outer);
     printf("few %d %ld\nonce 1 %ld\n", FEW, of_few, of_once);
