@@ -96,7 +96,8 @@ class ModuleCounter {
             Others.keepPlain(F);
         forgetMemoryEffectsOfCalls(F);
         CountedFunction Counted =
-            countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols, EnterRegions.contains(&F));
+            countFunction(F, R.Accesses, Table.counterCount(), Calls, Symbols, EnterRegions.contains(&F),
+                          [&](const Instruction &I) { return Table.location(I); });
         Table.addFunction(R);
         Table.addCounts(Counted);
     }

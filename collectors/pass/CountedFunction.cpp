@@ -30,9 +30,9 @@ namespace {
 class Counter {
   public:
     Counter(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter, const Returning &Calls,
-            const CountingSymbols &Symbols, bool EntersRegions)
+            const CountingSymbols &Symbols, bool EntersRegions, function_ref<uint32_t(const Instruction &)> LocationOf)
         : F(F), C(F.getContext()), Accesses(Accesses), FirstCounter(FirstCounter), Calls(Calls), Symbols(Symbols),
-          EntersRegions(EntersRegions) {}
+          EntersRegions(EntersRegions), LocationOf(LocationOf) {}
 
     CountedFunction run() {
         prepare();
@@ -108,7 +108,8 @@ class Counter {
         DenseMap<const BasicBlock *, uint32_t> Index;
         for (BasicBlock &BB : F) {
             Index[&BB] = Blocks.size();
-            Blocks.push_back({firstWithLine(BB), {}, instructionMix(BB), {}, callees(BB)});
+            const Instruction *First = firstWithLine(BB);
+            Blocks.push_back({First ? LocationOf(*First) : 0, {}, instructionMix(BB), {}, callees(BB)});
             InOrder.push_back(&BB);
         }
         for (uint32_t I = 0; I < Accesses.size(); ++I)
@@ -182,7 +183,10 @@ class Counter {
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (Sums[I]) {
                 Instruction *Before = Sums[I]->Outermost->getLoopPreheader()->getTerminator();
-                Ahead.push_back({I, Before, expand(*Sums[I], *Before, Trips)});
+                if (Value *Times = expand(*Sums[I], *Before, Trips))
+                    Ahead.push_back({I, Before, Times});
+                else
+                    Sums[I].reset();
             }
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (!Sums[I]) {
@@ -193,6 +197,7 @@ class Counter {
     }
 
     // Where there are two versions, what is computed may not stand before a mark that leads here from the other one.
+    // Null if it hangs on an outer loop's earlier iterations.
     Value *expand(const TripCounts::Sum &Sum, Instruction &Before, TripCounts &Trips) {
         Value *Times = Trips.expand(Sum);
         return Both ? computedHere(Times, Before) : Times;
@@ -202,9 +207,17 @@ class Counter {
         auto *I = dyn_cast<Instruction>(V);
         if (!I || Both->isOfBoth(*I))
             return V;
+        if (isa<PHINode>(I))
+            return nullptr;
+        SmallVector<Value *, 3> Operands;
+        for (Value *Operand : I->operands()) {
+            Operands.push_back(computedHere(Operand, Before));
+            if (!Operands.back())
+                return nullptr;
+        }
         Instruction *Here = I->clone();
-        for (Use &U : Here->operands())
-            U.set(computedHere(U.get(), Before));
+        for (unsigned Index = 0; Index < Operands.size(); ++Index)
+            Here->setOperand(Index, Operands[Index]);
         Here->insertBefore(&Before);
         return Here;
     }
@@ -316,6 +329,7 @@ class Counter {
     const Returning &Calls;
     const CountingSymbols &Symbols;
     bool EntersRegions;
+    function_ref<uint32_t(const Instruction &)> LocationOf;
     const TwoVersions *Both = nullptr;
     DenseSet<const Loop *> Quiet;
     std::vector<const BasicBlock *> InOrder;
@@ -327,8 +341,9 @@ class Counter {
 } // namespace
 
 CountedFunction countFunction(Function &F, ArrayRef<NamedAccess> Accesses, uint32_t FirstCounter,
-                              const Returning &Calls, const CountingSymbols &Symbols, bool EntersRegions) {
-    return Counter(F, Accesses, FirstCounter, Calls, Symbols, EntersRegions).run();
+                              const Returning &Calls, const CountingSymbols &Symbols, bool EntersRegions,
+                              function_ref<uint32_t(const Instruction &)> LocationOf) {
+    return Counter(F, Accesses, FirstCounter, Calls, Symbols, EntersRegions, LocationOf).run();
 }
 
 } // namespace trackway

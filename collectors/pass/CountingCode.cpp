@@ -55,9 +55,17 @@ Value *CountingSymbols::countdown(IRBuilder<> &B, Value &Region) const {
     return B.CreateInBoundsGEP(B.getInt64Ty(), All, Index);
 }
 
+// The child counts elsewhere.
+static bool mayFork(const CallBase &Call) {
+    const Function *Callee = Call.getCalledFunction();
+    return Callee && StringSwitch<bool>(Callee->getName())
+                         .Cases("fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty", true)
+                         .Default(false);
+}
+
 bool changesCounters(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    return Call && (changesState(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice));
+    return Call && (changesState(*Call) || Call->hasFnAttr(Attribute::ReturnsTwice) || mayFork(*Call));
 }
 
 bool isCallFree(const Loop &L) {
@@ -74,14 +82,6 @@ Instruction *startOf(BasicBlock &BB) {
 }
 
 namespace {
-
-// The child of a fork counts elsewhere.
-bool mayFork(const CallBase &Call) {
-    const Function *Callee = Call.getCalledFunction();
-    return Callee && StringSwitch<bool>(Callee->getName())
-                         .Cases("fork", "_Fork", "__fork", "vfork", "clone", "daemon", "forkpty", true)
-                         .Default(false);
-}
 
 class Inserter {
   public:
@@ -100,9 +100,13 @@ class Inserter {
         BlockFrequencyInfo Frequencies(F, Likely, LI);
         llvm::stable_sort(Additions, [](const Addition &A, const Addition &B) { return A.Cost > B.Cost; });
         DenseMap<const Loop *, unsigned> Taken;
+        DenseMap<const Loop *, bool> CallFree;
         for (Addition &A : Additions) {
             Loop *L = LI.getLoopFor(A.Before->getParent());
-            if (!L || !isa<Constant>(A.Amount) || !isCallFree(*L) || !L->getLoopPreheader() || !L->hasDedicatedExits())
+            if (L && !CallFree.count(L))
+                CallFree[L] = isCallFree(*L);
+            if (!L || !isa<Constant>(A.Amount) || !CallFree.lookup(L) || !L->getLoopPreheader() ||
+                !L->hasDedicatedExits())
                 continue;
             SmallVector<BasicBlock *, 4> Out;
             L->getUniqueExitBlocks(Out);
@@ -126,11 +130,9 @@ class Inserter {
         loadBase(*startOf(F.getEntryBlock()), Base);
         SmallVector<Instruction *, 4> Changes;
         for (Instruction &I : instructions(F)) {
-            auto *Call = dyn_cast<CallInst>(&I);
-            if (Call && changesCounters(I))
-                Changes.push_back(startOf(*I.getParent()->getUniqueSuccessor()));
-            else if (Call && mayFork(*Call))
-                Changes.push_back(I.getNextNode());
+            BasicBlock *Behind = isa<CallInst>(I) && changesCounters(I) ? I.getParent()->getUniqueSuccessor() : nullptr;
+            if (Behind)
+                Changes.push_back(startOf(*Behind));
         }
         for (Instruction *I : Changes)
             loadBase(*I, Base);

@@ -351,9 +351,8 @@ void ModuleTable::addCounts(const CountedFunction &C) {
     for (const CountSum &Sum : C.Derived)
         writeSum(DerivedOS, Sum);
     for (const CountedBlock &B : C.Blocks) {
-        uint32_t Where = B.Where ? location(*B.Where) : 0;
         varint(OS, FunctionList.Count - 1);
-        varint(OS, Where);
+        varint(OS, B.Location);
         writeSum(OS, B.Executions);
         for (uint32_t Count : B.Mix)
             varint(OS, Count);

@@ -57,7 +57,7 @@ struct CountedAccess {
 };
 
 struct CountedBlock {
-    const llvm::Instruction *Where; // none: it has no instruction with a line
+    uint32_t Location; // in the table
     CountSum Executions;
     InstructionMix Mix;
     std::vector<CountedAccess> Accesses;

@@ -360,6 +360,8 @@ class ModuleRegions {
     }
 
     std::optional<std::string> wholeFunction(const Function &F) const {
+        if (F.hasFnAttribute(Attribute::Naked))
+            return std::nullopt;
         const DISubprogram *S = F.getSubprogram();
         std::string Name = demangle(F.getName().str());
         if (S && !S->getName().empty() && S->getLinkageName().empty())

@@ -355,29 +355,34 @@ static void end_entry(struct node *node, uint64_t now) {
     counts->entered_ticks = 0;
 }
 
-// Enters a region that the thread isn't in. Within another one it is dealt with as that one is.
-static uint32_t enter_node(struct tally *tally, struct trackway_region *region, enum mode *mode) {
+// The node of a region that the thread isn't in already. Within another one it is dealt with as that one is.
+static uint32_t enter_node(struct tally *tally, struct trackway_region *region, struct stay *stay) {
     uint32_t first = node_within(tally, region->name, 0);
     struct node *node = &tally->nodes[first];
     uint64_t index = region->index;
     enum mode outer = present_mode(tally);
     if (outer != NOT_TIMED) {
-        *mode = outer;
+        stay->mode = outer;
     } else {
         uint64_t countdown;
         note_passed(tally, index);
-        *mode = mode_of_next(tally, node, &countdown);
+        stay->mode = mode_of_next(tally, node, &countdown);
         if (index) {
             tally->countdowns[index] = tally->passed[index] = countdown;
             tally->region_nodes[index] = first;
         }
     }
-    uint32_t group =
-        *mode == COUNTED && outer == NOT_TIMED && !counts_all(__trackway_process.ring) ? node->told / 2 % GROUPS : 0;
+    uint32_t group = stay->mode == COUNTED && outer == NOT_TIMED && !counts_all(__trackway_process.ring)
+                         ? node->told / 2 % GROUPS
+                         : 0;
     uint32_t inner = group ? node_within(tally, region->name, group) : first;
     if (!tally->nodes[inner].counts)
         inner = first;
-    begin_entry(&tally->nodes[inner], *mode);
+    // One that is open goes on: recursion through several regions, or more regions than have nodes.
+    const struct trackway_counts *counts = tally->nodes[inner].counts;
+    stay->is_repeated = inner == tally->current || (counts && counts->entered_ticks);
+    if (!stay->is_repeated)
+        begin_entry(&tally->nodes[inner], stay->mode);
     return inner;
 }
 
@@ -395,8 +400,7 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
         if (around) {
             inner = around;
         } else {
-            inner = enter_node(tally, region, &stay.mode);
-            stay.is_repeated = inner == tally->current;
+            inner = enter_node(tally, region, &stay);
         }
         tally->stays[depth] = stay;
     }
