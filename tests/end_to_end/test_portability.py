@@ -257,7 +257,8 @@ class Wrapper(unittest.TestCase):
     def test_a_missing_runtime_comes_with_the_remedy(self):
         with tools.folder() as home:
             os.makedirs(f"{home}/lib/trackway")
-            for part in (f"TrackwayPass{tools.LLVM_VERSION}.so", "libtrackway.a"):
+            parts = (f"TrackwayPass{tools.LLVM_VERSION}.so", f"TrackwayPragma{tools.LLVM_VERSION}.so", "libtrackway.a")
+            for part in parts:
                 os.symlink(LIBRARY / part, f"{home}/lib/trackway/{part}")
             done = self.link(home, "riscv64-linux-gnu")
             self.assertEqual(done.returncode, 2)
