@@ -14,6 +14,8 @@
 // The counted entries of a region, if not all are counted, are dealt out to so many nodes: how these differ says how
 // far the entries that aren't counted may lie off.
 #define GROUPS 8
+// Of the first entries, which say little of the later ones.
+#define FIRST_GROUP 255
 // Entries that are counted in any case, so that rare ones are; as many again are counted and timed in turns.
 #define FIRST_ENTRIES 64
 
@@ -302,6 +304,11 @@ static enum mode mode_of_next(struct tally *tally, struct node *node, uint64_t *
     return told % 2 ? TIMED : COUNTED;
 }
 
+// Of an entry that was just told of, and is counted.
+static uint32_t group_of(const struct node *node) {
+    return node->told <= FIRST_ENTRIES ? FIRST_GROUP : node->told / 2 % GROUPS;
+}
+
 // ---- Regions ----
 
 static void give_index(struct trackway_region *region) {
@@ -372,9 +379,8 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
             tally->region_nodes[index] = first;
         }
     }
-    uint32_t group = stay->mode == COUNTED && outer == NOT_TIMED && !counts_all(__trackway_process.ring)
-                         ? node->told / 2 % GROUPS
-                         : 0;
+    bool is_dealt_out = stay->mode == COUNTED && outer == NOT_TIMED && !counts_all(__trackway_process.ring);
+    uint32_t group = is_dealt_out ? group_of(node) : 0;
     uint32_t inner = group ? node_within(tally, region->name, group) : first;
     if (!tally->nodes[inner].counts)
         inner = first;

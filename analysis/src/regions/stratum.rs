@@ -52,7 +52,7 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
             (_, Some(stratum)) => Outer::Stratum(*stratum),
             (_, None) => Outer::Lost(node.parent),
         };
-        let key = (node.image, outer, node.name.as_str());
+        let key = (node.image, outer, holds_first(node), node.name.as_str());
         let entry = strata.entry(key);
         stratum_of.insert((node.number, node.image), entry.index());
         let stratum = entry.or_default();
@@ -69,8 +69,13 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
     strata.into_values().collect()
 }
 
-/// Image, what it was entered in, name.
-type Key<'n> = (u32, Outer, &'n str);
+/// Image, what it was entered in, whether it holds first entries, name.
+type Key<'n> = (u32, Outer, bool, &'n str);
+
+/// Whether the node holds the first entries of a region whose later ones are sampled: they say little of these.
+fn holds_first(node: &Node) -> bool {
+    node.group == u8::MAX
+}
 
 /// What a node was entered in.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -38,6 +38,8 @@ pub struct Totals {
     pub own_counted_time_ns: u64,
     /// Of entries that were timed without being counted, and of which `expected` speaks.
     pub own_timed_time_ns: u64,
+    /// Own time of the strata that such entries stand for.
+    pub explained_time_ns: u64,
     /// What those may be expected to have accessed.
     pub expected: Accesses,
     /// Half the width of the confidence interval of the bytes, squared; none if it isn't known.
@@ -135,6 +137,7 @@ impl AddAssign<&Totals> for Totals {
             (&mut self.counted_entries, more.counted_entries),
             (&mut self.timed_entries, more.timed_entries),
             (&mut self.own_timed_time_ns, more.own_timed_time_ns),
+            (&mut self.explained_time_ns, more.explained_time_ns),
             (&mut self.time_ns, more.time_ns),
             (&mut self.own_time_ns, more.own_time_ns),
             (&mut self.own_counted_time_ns, more.own_counted_time_ns),
@@ -182,6 +185,14 @@ impl Totals {
             (&mut self.own_time_ns, own_time_ns),
             (&mut self.own_counted_time_ns, stratum.counted.own_time_ns),
             (&mut self.own_timed_time_ns, stratum.explained_time_ns()),
+            (
+                &mut self.explained_time_ns,
+                if stratum.explained_time_ns() > 0 {
+                    own_time_ns
+                } else {
+                    0
+                },
+            ),
         ] {
             *sum = sum.saturating_add(more);
         }
@@ -215,9 +226,10 @@ impl Totals {
         megabytes_per_second(bytes(&self.counted_accesses), self.own_counted_time_ns)
     }
 
-    /// MB/s in entries that were timed without being counted; none if there are none.
+    /// MB/s in entries that were timed without being counted; none if these stand for less than half of the own time.
     pub fn corrected_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
-        megabytes_per_second(bytes(&self.expected), self.own_timed_time_ns)
+        let is_typical = self.explained_time_ns >= self.own_time_ns / 2;
+        megabytes_per_second(bytes(&self.expected), self.own_timed_time_ns).filter(|_| is_typical)
     }
 
     /// Half the width of the confidence interval of the bytes over their number.
