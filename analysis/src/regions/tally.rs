@@ -226,9 +226,9 @@ impl Totals {
         megabytes_per_second(bytes(&self.counted_accesses), self.own_counted_time_ns)
     }
 
-    /// MB/s in entries that were timed without being counted; none if these stand for less than half of the own time.
+    /// MB/s in entries that were timed without being counted; none if these stand for less than a third of the own time.
     pub fn corrected_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
-        let is_typical = self.explained_time_ns >= self.own_time_ns / 2;
+        let is_typical = self.explained_time_ns >= self.own_time_ns / 3;
         megabytes_per_second(bytes(&self.expected), self.own_timed_time_ns).filter(|_| is_typical)
     }
 
