@@ -9,6 +9,7 @@
 #include "ModuleDescriptor.h"
 #include "ModuleTable.h"
 #include "Preparation.h"
+#include "RecordSelection.h"
 #include "Regions.h"
 #include "Returning.h"
 
@@ -72,24 +73,9 @@ class ModuleCounter {
     }
 
     void count(Function &F) {
-        FunctionRecord R;
-        R.F = &F;
-        R.LinkageName = F.getName().str();
-        FunctionAccesses Selected = selectAccesses(F);
-        R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
-        R.Covered.Unrecordable = Selected.Unrecordable;
-        if (Filters.skipsFunction(F) || !canInstrument(F)) {
-            (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
+        FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        if (R.IsLeftAlone)
             return Table.addFunction(R);
-        }
-        for (const Access &A : Selected.Recordable) {
-            AccessName Name = Names.name(*A.Where, A.Pointer, A.Size, A.Part);
-            if (Filters.skipsAccess(*A.Where, Name))
-                ++R.Covered.Filtered;
-            else
-                R.Accesses.push_back({A, std::move(Name), Table.location(*A.Where)});
-        }
-        R.Covered.Recorded = R.Accesses.size();
         if (EnterRegions.contains(&F))
             removeMarks(Entering.keepPlain(F));
         else

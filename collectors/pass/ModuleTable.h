@@ -47,6 +47,7 @@ struct FunctionRecord {
     std::vector<Root> Registers;
     std::vector<Segment> Segments;
     Coverage Covered;
+    bool IsLeftAlone = false; // nothing of it is instrumented
 };
 
 // An access of a block that is counted.

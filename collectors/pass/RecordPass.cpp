@@ -13,6 +13,7 @@
 #include "Plan.h"
 #include "PlanPrinter.h"
 #include "Preparation.h"
+#include "RecordSelection.h"
 #include "SignalHandlers.h"
 #include "Values.h"
 
@@ -74,31 +75,14 @@ class ModuleRecorder {
     // ---- One function ----
 
     void record(Function &F) {
-        FunctionRecord R;
-        R.F = &F;
-        R.LinkageName = F.getName().str();
-        FunctionAccesses Selected = selectAccesses(F);
-        R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
-        R.Covered.Unrecordable = Selected.Unrecordable;
-        if (isLeftAlone(F)) {
-            (Filters.skipsFunction(F) ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
+        FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        if (R.IsLeftAlone)
             return Table.addFunction(R);
-        }
-        for (const Access &A : Selected.Recordable) {
-            AccessName Name = Names.name(*A.Where, A.Pointer, A.Size, A.Part);
-            if (Filters.skipsAccess(*A.Where, Name))
-                ++R.Covered.Filtered;
-            else
-                R.Accesses.push_back({A, std::move(Name), Table.location(*A.Where)});
-        }
         for (NamedAccess &N : R.Accesses)
             N.A.Shape = Values.shape(*N.A.Where, N.Name);
-        R.Covered.Recorded = R.Accesses.size();
         instrument(F, R);
         Table.addFunction(R);
     }
-
-    bool isLeftAlone(const Function &F) const { return Filters.skipsFunction(F) || !canInstrument(F); }
 
     void instrument(Function &F, FunctionRecord &R) {
         auto Numbers = numberInstructions(F);
