@@ -123,9 +123,11 @@ VISIBLE void __trackway_oracle_flush(struct stream *stream);
 // Sees to it that the end of this thread is noticed, though destructors that count or record may come late.
 void __trackway_watch_this_thread(void);
 
-// count.c
+// nodes.c
 // Gives the module's counters their place. False if there is no room for them.
 bool __trackway_place_counters(struct trackway_module *module);
+
+// count.c
 // Hands over what the ending thread counted.
 void __trackway_end_counting(void);
 // In a forked process: its thread counts for itself.

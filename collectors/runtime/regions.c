@@ -1,0 +1,127 @@
+// Regions: told of by the program as it enters and leaves them.
+#include "counting.h"
+
+static uint64_t last_region;
+
+static void give_index(struct trackway_region *region) {
+    uint64_t none = 0, index = __atomic_add_fetch(&last_region, 1, __ATOMIC_RELAXED);
+    if (index < COUNTDOWNS) // else it keeps none, and all its entries are told of
+        __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+// The node of a region that the thread isn't in already. Within another one it is dealt with as that one is.
+static uint32_t enter_node(struct tally *tally, struct trackway_region *region, struct stay *stay) {
+    uint32_t first = __trackway_node_within(tally, region->name, 0);
+    struct node *node = &tally->nodes[first];
+    uint64_t index = region->index;
+    enum mode outer = __trackway_present_mode(tally);
+    if (outer != NOT_TIMED) {
+        stay->mode = outer;
+    } else {
+        uint64_t countdown;
+        __trackway_note_passed(tally, index);
+        stay->mode = __trackway_mode_of_next(tally, node, &countdown);
+        if (index) {
+            tally->countdowns[index] = tally->passed[index] = countdown;
+            tally->region_nodes[index] = first;
+        }
+    }
+    bool is_dealt_out = stay->mode == COUNTED && outer == NOT_TIMED && !__trackway_counts_all();
+    uint32_t group = is_dealt_out ? __trackway_group_of(node) : 0;
+    uint32_t inner = group ? __trackway_node_within(tally, region->name, group) : first;
+    if (!tally->nodes[inner].counts)
+        inner = first;
+    // One that is open goes on: recursion through several regions, or more regions than have nodes.
+    const struct trackway_counts *counts = tally->nodes[inner].counts;
+    stay->is_repeated = inner == tally->current || (counts && counts->entered_ticks);
+    if (!stay->is_repeated)
+        __trackway_begin_entry(&tally->nodes[inner], stay->mode);
+    return inner;
+}
+
+VISIBLE void __trackway_enter_region(struct trackway_region *region) {
+    struct tally *tally = __trackway_this_tally();
+    if (!tally || tally->busy)
+        return;
+    tally->busy = true;
+    if (!region->index)
+        give_index(region);
+    uint32_t depth = tally->depth, inner = tally->current;
+    if (depth < DEPTH_OF_THREAD) {
+        struct stay stay = {tally->current, __trackway_present_mode(tally), true};
+        uint32_t around = __trackway_find_around(tally, region->name);
+        if (around) {
+            inner = around;
+        } else {
+            inner = enter_node(tally, region, &stay);
+        }
+        tally->stays[depth] = stay;
+    }
+    tally->depth = depth + 1;
+    __trackway_go_to(tally, inner);
+    tally->busy = false;
+    struct trackway_counts *counts = tally->nodes[inner].counts;
+    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated && counts)
+        counts->entered_ticks = __trackway_now_ticks(); // last, so that nothing of this is taken for the program's
+}
+
+static void leave_last(struct tally *tally, uint64_t now) {
+    uint32_t depth = --tally->depth, outer = tally->current;
+    if (depth < DEPTH_OF_THREAD) {
+        if (!tally->stays[depth].is_repeated)
+            __trackway_end_entry(&tally->nodes[tally->current], now);
+        outer = tally->stays[depth].outer;
+    }
+    __trackway_go_to(tally, outer);
+}
+
+static void leave_to(struct tally *tally, uint32_t depth, uint64_t now) {
+    while (tally->depth > depth)
+        leave_last(tally, now);
+}
+
+// The depth at which the thread entered the region for the last time; none if it isn't in it.
+static bool find_stay(const struct tally *tally, const char *name, uint32_t *depth) {
+    uint32_t known = tally->depth < DEPTH_OF_THREAD ? tally->depth : DEPTH_OF_THREAD;
+    uint32_t node = tally->current;
+    while (known > 0) {
+        known--;
+        if (__trackway_is_same_name(tally->nodes[node].name, name)) {
+            *depth = known;
+            return true;
+        }
+        node = tally->stays[known].outer;
+    }
+    return false;
+}
+
+VISIBLE void __trackway_leave_region(const struct trackway_region *region) {
+    struct tally *tally = __trackway_own_tally;
+    if (!tally || tally->busy)
+        return;
+    uint64_t now = __trackway_now_ticks(); // first, as above
+    tally->busy = true;
+    uint32_t depth;
+    if (tally->depth > DEPTH_OF_THREAD)
+        leave_to(tally, tally->depth - 1, now);
+    else if (find_stay(tally, region->name, &depth))
+        leave_to(tally, depth, now);
+    tally->busy = false;
+}
+
+// The compiled code tells a guard's marks from others.
+VISIBLE void __trackway_enter_scope(struct trackway_region *region) { __trackway_enter_region(region); }
+VISIBLE void __trackway_leave_scope(const struct trackway_region *region) { __trackway_leave_region(region); }
+
+VISIBLE uint32_t __trackway_region_depth(void) { return __trackway_own_tally ? __trackway_own_tally->depth : 0; }
+
+VISIBLE void __trackway_leave_regions(uint32_t depth, const struct trackway_region *but) {
+    struct tally *tally = __trackway_own_tally;
+    if (!tally || tally->depth <= depth)
+        return;
+    tally->busy = false; // the program may have been in here
+    uint32_t last;
+    if (but && find_stay(tally, but->name, &last) && last >= depth)
+        depth = last + 1;
+    leave_to(tally, depth, __trackway_now_ticks());
+}
