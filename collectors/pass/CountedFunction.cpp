@@ -1,5 +1,6 @@
 #include "CountedFunction.h"
 
+#include "CallTimes.h"
 #include "LlvmVersion.h"
 #include "ModuleDescriptor.h"
 #include "Preparation.h"
@@ -57,10 +58,13 @@ class Counter {
         Flow Solved = solve(LI, Trips);
         addDynamic(Blocks, Solved);
         addEdges(Solved, DT, LI, Trips);
-        insertAdditions(F, std::move(Additions), FirstCounter, Symbols, LI);
+        std::vector<TimedCallee> Callees = timedCallees(F, NextCounter);
+        CountedFunction Result;
+        for (const TimedCallee &Callee : Callees)
+            Result.TimedCallees.push_back({Callee.Callee->getName().str(), Callee.FirstCounter});
+        insertCounting(F, {std::move(Additions), std::move(Callees)}, FirstCounter, Symbols, LI);
         if (Versions)
             Versions->join(Symbols);
-        CountedFunction Result;
         Result.Counters = NextCounter;
         Result.Derived = std::move(Solved.Derived);
         for (CountedBlock &B : Blocks)

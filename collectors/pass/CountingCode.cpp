@@ -1,5 +1,6 @@
 #include "CountingCode.h"
 
+#include "CallTimes.h"
 #include "LlvmVersion.h"
 #include "ModuleDescriptor.h"
 #include "Plan.h"
@@ -33,6 +34,10 @@ CountingSymbols CountingSymbols::declare(Module &M) {
     S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
     auto *Begin = cast<Function>(S.Begin.getCallee());
     Begin->setDoesNotThrow();
+    S.BeginCall = M.getOrInsertFunction("__trackway_begin_call", I64, PointerType::getUnqual(C));
+    S.EndCall = M.getOrInsertFunction("__trackway_end_call", Type::getVoidTy(C), PointerType::getUnqual(C), I64);
+    for (FunctionCallee Callee : {S.BeginCall, S.EndCall})
+        cast<Function>(Callee.getCallee())->setDoesNotThrow();
     return S;
 }
 
@@ -85,8 +90,9 @@ namespace {
 
 class Inserter {
   public:
-    Inserter(Function &F, std::vector<Addition> Additions, uint32_t FirstCounter, const CountingSymbols &Symbols)
-        : F(F), C(F.getContext()), Additions(std::move(Additions)), FirstCounter(FirstCounter), Symbols(Symbols) {}
+    Inserter(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols)
+        : F(F), C(F.getContext()), Additions(std::move(Code.Additions)), Callees(std::move(Code.Callees)),
+          FirstCounter(FirstCounter), Symbols(Symbols) {}
 
     void run(LoopInfo &LI) {
         chooseRegisters(LI);
@@ -136,6 +142,9 @@ class Inserter {
         }
         for (Instruction *I : Changes)
             loadBase(*I, Base);
+        for (const TimedCallee &Callee : Callees)
+            for (CallBase *Call : Callee.Calls)
+                timeCall(*Call, [&](IRBuilder<> &B) { return placeOf(B, Callee.FirstCounter, Base); }, Symbols);
         DominatorTree Now(F);
         PromoteMemToReg(Variables, Now);
     }
@@ -154,10 +163,13 @@ class Inserter {
         return B.CreateCall(InlineAsm::get(Type, "", "=r,0", false), {Sum});
     }
 
+    Value *placeOf(IRBuilder<> &B, uint32_t Counter, AllocaInst *Base) {
+        return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), B.CreateLoad(B.getPtrTy(), Base), FirstCounter + Counter);
+    }
+
     void addInMemory(Instruction &Before, uint32_t Counter, Value *Amount, AllocaInst *Base) {
         IRBuilder<> B(&Before);
-        Value *Place =
-            B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), B.CreateLoad(B.getPtrTy(), Base), FirstCounter + Counter);
+        Value *Place = placeOf(B, Counter, Base);
         B.CreateStore(B.CreateAdd(B.CreateLoad(B.getInt64Ty(), Place), Amount), Place);
     }
 
@@ -179,6 +191,7 @@ class Inserter {
     Function &F;
     LLVMContext &C;
     std::vector<Addition> Additions;
+    std::vector<TimedCallee> Callees;
     uint32_t FirstCounter;
     const CountingSymbols &Symbols;
     std::vector<AllocaInst *> Variables;
@@ -186,9 +199,9 @@ class Inserter {
 
 } // namespace
 
-void insertAdditions(Function &F, std::vector<Addition> Additions, uint32_t FirstCounter,
-                     const CountingSymbols &Symbols, LoopInfo &LI) {
-    Inserter(F, std::move(Additions), FirstCounter, Symbols).run(LI);
+void insertCounting(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols,
+                    LoopInfo &LI) {
+    Inserter(F, std::move(Code), FirstCounter, Symbols).run(LI);
 }
 
 } // namespace trackway

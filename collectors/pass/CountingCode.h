@@ -17,7 +17,7 @@ constexpr uint64_t NotBegun = 0, CountsNow = 3;
 struct CountingSymbols {
     llvm::GlobalVariable *Descriptor; // struct trackway_module
     llvm::GlobalVariable *Counting;   // struct trackway_counting, thread-local
-    llvm::FunctionCallee Begin;
+    llvm::FunctionCallee Begin, BeginCall, EndCall;
 
     static CountingSymbols declare(llvm::Module &M);
 
@@ -49,8 +49,21 @@ bool isCallFree(const llvm::Loop &L);
 // The first place of a block at which code may stand.
 llvm::Instruction *startOf(llvm::BasicBlock &BB);
 
-// Inserts additions to counters from FirstCounter on. Busy ones of loops without calls add up in registers first.
-void insertAdditions(llvm::Function &F, std::vector<Addition> Additions, uint32_t FirstCounter,
-                     const CountingSymbols &Symbols, llvm::LoopInfo &LI);
+// Calls of a function that isn't instrumented, and where the four counters of their times begin (CallTimes.h).
+struct TimedCallee {
+    const llvm::Function *Callee;
+    uint32_t FirstCounter; // of the calling function
+    std::vector<llvm::CallBase *> Calls;
+};
+
+struct CountingCode {
+    std::vector<Addition> Additions;
+    std::vector<TimedCallee> Callees;
+};
+
+// Inserts the code, for counters from FirstCounter on. Busy additions of loops without calls are made in registers
+// first.
+void insertCounting(llvm::Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols,
+                    llvm::LoopInfo &LI);
 
 } // namespace trackway

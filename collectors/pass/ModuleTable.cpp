@@ -369,6 +369,12 @@ void ModuleTable::addCounts(const CountedFunction &C) {
         for (const std::string &Callee : B.Callees)
             varint(OS, string(Callee));
     }
+    raw_string_ostream CalleeOS(CalleeList.Bytes);
+    for (const CalleeTimes &Times : C.TimedCallees) {
+        varint(CalleeOS, string(Times.Callee));
+        varint(CalleeOS, FirstCounterOfFunction + Times.FirstCounter);
+    }
+    CalleeList.Count += C.TimedCallees.size();
     DerivedList.Count += C.Derived.size();
     BlockList.Count += C.Blocks.size();
     NextCounter += C.Counters;
@@ -443,6 +449,7 @@ std::string ModuleTable::serialize() const {
         varint(OS, NextCounter);
         WriteList(Complete.DerivedList);
         WriteList(Complete.BlockList);
+        WriteList(Complete.CalleeList);
     }
 
     std::string Table;

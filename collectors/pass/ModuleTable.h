@@ -65,10 +65,17 @@ struct CountedBlock {
     std::vector<std::string> Callees; // that the module doesn't define; empty: an indirect call
 };
 
+// A function out of the module of whose calls some are timed.
+struct CalleeTimes {
+    std::string Callee;
+    uint32_t FirstCounter; // of CountersOfCallee ones
+};
+
 struct CountedFunction {
     uint32_t Counters = 0;
     std::vector<CountSum> Derived;
     std::vector<CountedBlock> Blocks;
+    std::vector<CalleeTimes> TimedCallees;
 };
 
 class ModuleTable {
@@ -125,7 +132,7 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList;
+        DerivedList, BlockList, CalleeList;
 };
 
 } // namespace trackway

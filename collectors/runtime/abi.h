@@ -64,6 +64,15 @@ struct trackway_region {
     uint64_t index; // 0 until the runtime gives it one
 };
 
+// Counters of a function that a module doesn't define, and calls. The compiled code takes 1 from `passing` for each
+// call, and if it was 0 has the call timed.
+struct trackway_callee {
+    uint64_t passing;
+    uint64_t interval; // each timed call speaks for so many; 0: for itself
+    uint64_t timed_calls;
+    uint64_t ticks; // of all calls, as far as the timed ones tell
+};
+
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
 #define TRACKWAY_SLACK 4096
 
@@ -83,6 +92,9 @@ struct trackway_region {
 //   void __trackway_leave_region(const struct trackway_region *region)
 //       The thread enters a region, or leaves it with all that were entered within and not left. Both change
 //       __trackway_counting.
+//   uint64_t __trackway_begin_call(struct trackway_callee *callee)
+//   void __trackway_end_call(struct trackway_callee *callee, uint64_t start)
+//       Around a call that is timed; `start` is what the first one gave.
 //   uint32_t __trackway_region_depth(void)
 //   void __trackway_leave_regions(uint32_t depth, const struct trackway_region *but)
 //       Where longjmp or an exception arrives: leaves all regions but the first `depth`, and those up to the last one

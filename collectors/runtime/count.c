@@ -35,7 +35,7 @@ static struct tally *begin_tally(void) {
     __trackway_own_tally = tally;
     tally->random = stream->tid * UINT32_C(0x9E3779B1) | 1;
     __trackway_watch_this_thread();
-    __trackway_calibrate();
+    __trackway_cost_of_timing(); // now, that nothing is timed yet
     begin_whole(tally, stream);
     return tally;
 }

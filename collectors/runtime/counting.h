@@ -80,7 +80,8 @@ uint32_t __trackway_group_of(const struct node *node);
 void __trackway_note_passed(struct tally *tally, uint64_t index);
 void __trackway_begin_entry(struct node *node, enum mode mode);
 void __trackway_end_entry(struct node *node, uint64_t now);
-// Measures what it takes to time an entry.
-void __trackway_calibrate(void);
+// What an entry of nothing, or a call, would seem to take.
+uint64_t __trackway_cost_of_timing(void);
+uint32_t __trackway_next_random(struct tally *tally);
 
 #endif

@@ -14,7 +14,7 @@ bool __trackway_counts_all(void) {
     return ring->count_every <= 1 && ring->count_cost == 0;
 }
 
-static uint32_t next_random(struct tally *tally) {
+uint32_t __trackway_next_random(struct tally *tally) {
     tally->random ^= tally->random << 13;
     tally->random ^= tally->random >> 17;
     tally->random ^= tally->random << 5;
@@ -55,8 +55,8 @@ static uint64_t period_of(const struct tally *tally, const struct node *node) {
     return period < 1u << 20 ? period : 1u << 20;
 }
 
-// Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program has
-// the same rhythm.
+// Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program
+// has the same rhythm.
 enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown) {
     *countdown = 0;
     if (__trackway_counts_all() || !node->counts)
@@ -67,7 +67,7 @@ enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64
     // The first ones of those that take turns tell what counting costs.
     if (told >= 2 * FIRST_ENTRIES) {
         uint64_t half = period_of(tally, node) / 2;
-        *countdown = half > 1 ? half / 2 + next_random(tally) % half : 0;
+        *countdown = half > 1 ? half / 2 + __trackway_next_random(tally) % half : 0;
     }
     return told % 2 ? TIMED : COUNTED;
 }
@@ -95,8 +95,7 @@ void __trackway_begin_entry(struct node *node, enum mode mode) {
         counts->flags &= ~(uint64_t)TRACKWAY_ENTRY_IS_COUNTED;
 }
 
-// What an entry of nothing would seem to take.
-static uint64_t cost_of_timing(void) {
+uint64_t __trackway_cost_of_timing(void) {
     static uint64_t known;
     if (!known) {
         uint64_t least = UINT64_MAX;
@@ -113,12 +112,10 @@ void __trackway_end_entry(struct node *node, uint64_t now) {
     struct trackway_counts *counts = node->counts;
     if (!counts || !counts->entered_ticks)
         return;
-    uint64_t ticks = now - counts->entered_ticks, cost = cost_of_timing();
+    uint64_t ticks = now - counts->entered_ticks, cost = __trackway_cost_of_timing();
     ticks = ticks > cost ? ticks - cost : 0;
     bool counted = counts->flags & TRACKWAY_ENTRY_IS_COUNTED;
     *(counted ? &counts->counted_ticks : &counts->timed_ticks) += ticks;
     *(counted ? &counts->counted_entries : &counts->timed_entries) += 1;
     counts->entered_ticks = 0;
 }
-
-void __trackway_calibrate(void) { cost_of_timing(); }

@@ -186,6 +186,44 @@ class OtherBuilds(unittest.TestCase):
             self.assertRegex(done.stderr, r"computed\.c:3:5: error: .*string literal")
 
 
+class OtherCode(unittest.TestCase):
+    """Calls of functions that aren't instrumented: each is counted, and some are timed."""
+
+    def check(self, level):
+        with tools.folder() as folder:
+            slow = tools.compile_plain(f"{folder}/slow.o", [counting.REGIONS / "slow.cpp"], "-O1", "-c")
+            sources = [counting.REGIONS / "calls.cpp", slow]
+            program = counting.compile_counting(f"{folder}/program", sources, "-g", level)
+            trace = f"{folder}/trace"
+            slow_ns, answer = map(int, tools.program_output(tools.record(trace, program)).split())
+            self.assertEqual(answer, 50000 + 1000)
+            calls = {row["function"].split("(")[0]: row for row in counting.table(trace, "external_calls")}
+            region = counting.regions(trace)["calling"]
+            return slow_ns, calls, region
+
+    def check_all(self, level):
+        slow_ns, calls, region = self.check(level)
+        made = {"slow": 20, "quick": 100_000, "throws_if_odd": 30, "calls_back": 1}
+        self.assertEqual({name: calls[name]["calls"] for name in made}, made)
+        timed = {name: calls[name]["timed_calls"] for name in made}
+        # Long ones are timed one by one. An exception takes the call's time with it.
+        self.assertEqual((timed["slow"], timed["calls_back"], timed["throws_if_odd"]), (20, 1, 15))
+        # One in 64 on the average, if they take no time at all.
+        self.assertGreater(timed["quick"], 100_000 / 64 * 0.8)
+        self.assertLess(timed["quick"], 100_000)
+        self.assertGreaterEqual(calls["slow"]["time_ns"], 20 * 2_000_000)
+        self.assertLessEqual(calls["slow"]["time_ns"], slow_ns)
+        times = sum(row["time_ns"] or 0 for row in calls.values())
+        self.assertEqual(region["external_time_ns"], times)
+        self.assertGreater(calls["quick"]["time_ns"], 0)
+
+    def test_unoptimised(self):
+        self.check_all("-O0")
+
+    def test_optimised(self):
+        self.check_all("-O2")
+
+
 class Sampling(unittest.TestCase):
     """Regions that are entered 10^5 times, of which some entries are counted."""
 

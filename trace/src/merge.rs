@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::counts::Callee;
 use crate::module::ModulePayload;
 use crate::table::{Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableType};
 use crate::{
@@ -55,6 +56,7 @@ pub(crate) struct MergedTable {
     blocks: Range<u32>,
     counter_count: Option<u32>,
     derived: Arc<[Count]>,
+    callees: Arc<[Callee]>,
 }
 
 impl MergedTable {
@@ -200,6 +202,7 @@ impl Merger {
             blocks: table.blocks.clone(),
             counter_count: table.counter_count,
             derived: table.derived.clone(),
+            callees: table.callees.clone(),
             counters: payload.and_then(|payload| payload.counters),
             process,
         });
@@ -268,7 +271,16 @@ impl Merger {
         });
         let counter_count = table.blocks.as_ref().map(|blocks| blocks.counter_count);
         let first_block = program.blocks.len() as u32;
-        let TableBlocks { blocks, derived, .. } = table.blocks.unwrap_or_default();
+        let TableBlocks {
+            blocks,
+            derived,
+            callees,
+            ..
+        } = table.blocks.unwrap_or_default();
+        let callees = callees.into_iter().map(|callee| Callee {
+            name: string(callee.name),
+            first_counter: callee.first_counter,
+        });
         program.blocks.extend(blocks.into_iter().map(|block| {
             CodeBlock {
                 function: function(block.function),
@@ -310,6 +322,7 @@ impl Merger {
             blocks: first_block..program.blocks.len() as u32,
             counter_count,
             derived: derived.into(),
+            callees: callees.collect(),
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1

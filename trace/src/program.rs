@@ -3,7 +3,7 @@
 use crate::interner::Interner;
 use crate::table::{Count, TableError};
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
-use crate::{CodeBlock, ImageCounters};
+use crate::{Callee, CodeBlock, ImageCounters};
 
 /// The tables of all modules under one numbering. A table that was loaded several times (fork and exec, a plug-in
 /// opened twice) counts once in everything but `modules` and `symbols`.
@@ -59,6 +59,8 @@ pub struct Module {
     pub counter_count: Option<u32>,
     /// Its variables behind the counters.
     pub derived: std::sync::Arc<[Count]>,
+    /// Functions of which it times some calls.
+    pub callees: std::sync::Arc<[Callee]>,
     /// Where they stand; none if it doesn't count, or was read from a program's file.
     pub counters: Option<ImageCounters>,
     /// Number of the process that loaded it; 0 if read from a program's file.

@@ -259,6 +259,7 @@ pub fn kernel() -> Table {
             counter_count: 3,
             derived: vec![Count::sum(&[(0, 1), (1, -1)])],
             blocks: kernel_blocks(),
+            callees: Vec::new(),
         }),
         ..table(&texts, locations, sites)
     }
@@ -313,6 +314,7 @@ pub fn library() -> Table {
             counter_count: 1,
             derived: Vec::new(),
             blocks: vec![block(1, Count::of(0), mix, vec![each_time(0)])],
+            callees: Vec::new(),
         }),
         ..table(
             &["", "library.c", "compiler 19", "scale", "factor"],

@@ -21,6 +21,7 @@ pub fn table() -> Table {
             counter_count: 2,
             derived: Vec::new(),
             blocks: vec![loads(), fills()],
+            callees: Vec::new(),
         }),
         ..golden
     }

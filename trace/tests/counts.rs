@@ -8,7 +8,7 @@ use testing::counts::{node, table};
 use testing::file::FileBytes;
 use trackway_trace::check::check_structure;
 use trackway_trace::chunk::FLAG_TAIL;
-use trackway_trace::table::{Amount, Count, Segment, Table, TableBlocks};
+use trackway_trace::table::{Amount, Count, Segment, Table, TableBlocks, TableCallee};
 use trackway_trace::{
     encode_counting_module, ChunkFields, ChunkKind, Codec, ImageCounters, ModuleId, NodeCounts, ProcessEvent,
     ProcessInfo, Program, Trace, COUNTED_ENTRY, WHOLE_PROGRAM,
@@ -70,6 +70,15 @@ fn what_a_table_refers_to_must_exist() {
         table.segments.push(Segment::default());
     };
     refused(segment, "has segments");
+    let callee = |name, first_counter| {
+        move |table: &mut Table| {
+            blocks(table).counter_count = 6;
+            blocks(table).callees = vec![TableCallee { name, first_counter }];
+        }
+    };
+    refused(callee(0, 3), "counter 3 and the next three, of which there are 6");
+    refused(callee(0, u32::MAX), "and the next three");
+    refused(callee(10, 0), "string 10");
 }
 
 /// Numbers of entries that the rest of the table has no room for take no memory.
@@ -78,7 +87,7 @@ fn hostile_numbers_of_entries_are_refused() {
     let valid = table().encode();
     let mut without = table();
     blocks(&mut without).blocks.clear();
-    let end = without.encode().len() - 1;
+    let end = without.encode().len() - 2; // the callees come last
     assert_eq!((valid[end], without.encode()[end]), (2, 0));
     let mut bytes = valid[..end].to_vec();
     bytes.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x0f]);
@@ -269,4 +278,36 @@ fn a_process_has_its_own_modules_and_those_from_before_its_fork() {
     assert_eq!(loaded_by(2), [0, 1, 2]);
     assert_eq!(loaded_by(3), [0, 3, 2]);
     assert_eq!(trace.counting_modules(0, 2), []);
+}
+
+#[test]
+fn callees_have_the_time_of_their_calls() {
+    let mut table = table();
+    blocks(&mut table).counter_count = 10;
+    let malloc = blocks(&mut table).blocks[1].calls[0];
+    let callee = |first_counter| TableCallee {
+        name: malloc,
+        first_counter,
+    };
+    blocks(&mut table).callees = vec![callee(2), callee(6)];
+    let mut file = FileBytes::new(Codec::Lz4);
+    file.counting_module(0, 1, &table, at(3));
+    let counters = [0, 0, 0, 1, 1, 5, 8, 2, 3000, 6, 1, 0, 0];
+    file.node(4, 0, 1000, &node(0, 0, "", &counters));
+    // Cut off behind the number of timed calls.
+    file.node(5, 0, 1000, &node(0, 0, "", &counters[..8]));
+    let trace = file.open();
+    let module = &trace.program().modules[0];
+    let expected = [vec![(2, 3000)], vec![(2, 0)]];
+    for (thread, expected) in trace.counting_threads().iter().zip(expected) {
+        let (nodes, _) = trace.read_nodes(thread);
+        let callees = module.timed_callees(&nodes[0]);
+        let found: Vec<(u64, u64)> = callees
+            .map(|(name, counters)| {
+                assert_eq!(trace.program().string(name), "malloc");
+                (counters.timed_calls, counters.time_ns)
+            })
+            .collect();
+        assert_eq!(found, expected);
+    }
 }

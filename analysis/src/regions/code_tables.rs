@@ -1,7 +1,7 @@
 //! The tables of regions that go into the code: lines, variables, blocks, calls.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{CodeBlock, LocationId, Program, SiteId, StringId, Trace};
 
 use super::tables::{title, with_all_accesses};
-use super::tally::{Accesses, BlockTally, Region};
+use super::tally::{Accesses, BlockTally, CallTally, Region};
 use super::{Ranked, Regions};
 use crate::misses::group::{field_key, field_name};
 use crate::misses::{Measure, SourceFiles};
@@ -162,27 +162,37 @@ impl<'r> CodeTables<'r> {
     }
 
     pub fn external_calls(&self) -> Table {
-        let mut rows = self.rows(|region| {
-            let calls = region.code.calls.iter();
-            let named = calls.map(|(name, &executions)| {
-                let tally = BlockTally {
-                    executions,
-                    ..BlockTally::default()
-                };
-                (self.callee(*name), tally)
-            });
-            sum_of_namesakes(named)
-        });
-        rows.sort_by_key(|row| Reverse(row.executions));
+        let mut rows: Vec<(&str, String, CallTally)> = Vec::new();
+        for region in self.regions {
+            // Different functions may have one name for people.
+            let mut named: BTreeMap<String, CallTally> = BTreeMap::new();
+            for (name, tally) in &region.code.calls {
+                *named.entry(self.callee(*name)).or_default() += *tally;
+            }
+            rows.extend(
+                named
+                    .into_iter()
+                    .map(|(name, tally)| (&*region.name, name, tally)),
+            );
+        }
+        // Stable: equal rows keep the order of regions.
+        rows.sort_by_key(|(_, _, tally)| Reverse((tally.time_ns, tally.calls)));
         let all = rows.len();
         rows.truncate(self.ranked.top);
         let title = title("External calls", rows.len(), all);
+        let is_timed = |tally: &CallTally| tally.timed_calls > 0;
         TableBuilder::new("external_calls", title, &rows)
             .total_rows(all)
-            .ranked_by("calls")
-            .text("region", "region", |row| row.region)
-            .text("function", "function", |row| row.key.clone())
-            .integer("calls", "calls", Unit::Count, |row| row.executions)
+            .ranked_by("time_ns")
+            .text("region", "region", |(region, _, _)| *region)
+            .text("function", "function", |(_, name, _)| name.clone())
+            .integer("calls", "calls", Unit::Count, |(_, _, tally)| tally.calls)
+            .integer("timed_calls", "of them timed", Unit::Count, |(_, _, tally)| {
+                tally.timed_calls
+            })
+            .optional_integer("time_ns", "time (ns)", Unit::Count, |(_, _, tally)| {
+                is_timed(tally).then_some(tally.time_ns)
+            })
             .build()
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use trackway_trace::table::{Amount, Count, Variables};
 use trackway_trace::{BlockAccess, CodeBlock, Module, ModuleId, Node, Program, StringId};
 
-use super::tally::{Accesses, Audit, BlockTally, Code, Totals};
+use super::tally::{Accesses, Audit, BlockTally, CallTally, Code, Totals};
 
 /// What the counters of a trace stand for.
 pub struct Evaluator<'p> {
@@ -77,6 +77,7 @@ impl<'p> Evaluator<'p> {
             let counters = module.counters_of(&node.counters);
             if counters.iter().any(|counter| *counter != 0) {
                 self.add_module(module, &module.variables_of(&node.counters), scale, sums);
+                self.add_times_of_calls(module, node, scale, sums);
             }
         }
     }
@@ -105,10 +106,30 @@ impl<'p> Evaluator<'p> {
         let tally: &mut BlockTally = sums.code.blocks.entry(id).or_default();
         tally.executions = tally.executions.saturating_add(executions);
         tally.accesses += accesses;
-        let leaves = |name: &&StringId| !self.counted_functions.contains(name);
-        for name in block.calls.iter().filter(leaves) {
-            let calls = sums.code.calls.entry(*name).or_default();
-            *calls = calls.saturating_add(executions);
+        for name in block.calls.iter().filter(|name| self.is_external(**name)) {
+            *sums.code.calls.entry(*name).or_default() += CallTally {
+                calls: executions,
+                ..CallTally::default()
+            };
+        }
+    }
+
+    fn is_external(&self, name: StringId) -> bool {
+        !self.counted_functions.contains(&name)
+    }
+
+    fn add_times_of_calls(&self, module: &Module, node: &Node, scale: Scale, sums: &mut Sums) {
+        for (name, counters) in module
+            .timed_callees(node)
+            .filter(|(name, _)| self.is_external(*name))
+        {
+            let time_ns = scale.apply(counters.time_ns);
+            sums.totals.external_time_ns = sums.totals.external_time_ns.saturating_add(time_ns);
+            *sums.code.calls.entry(name).or_default() += CallTally {
+                calls: 0,
+                timed_calls: counters.timed_calls,
+                time_ns,
+            };
         }
     }
 

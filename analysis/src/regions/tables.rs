@@ -104,6 +104,9 @@ fn with_totals<'a, R>(
         .integer("time_ns", "time (ns)", Unit::Count, |row| totals(row).time_ns)
         .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
             totals(row).own_time_ns
+        })
+        .integer("external_time_ns", "in other code (ns)", Unit::Count, |row| {
+            totals(row).external_time_ns
         });
     with_accesses(builder, move |row| totals(row).accesses)
         .optional_real("bytes_uncertainty", "bytes ±", Unit::Share, move |row| {

@@ -34,7 +34,9 @@ pub struct Totals {
     pub timed_entries: u64,
     pub time_ns: u64,
     pub own_time_ns: u64,
-    /// The part of it in which was counted.
+    /// Of calls of functions that aren't counted.
+    pub external_time_ns: u64,
+    /// The part of the own time in which was counted.
     pub own_counted_time_ns: u64,
     /// Of entries that were timed without being counted, and of which `expected` speaks.
     pub own_timed_time_ns: u64,
@@ -70,7 +72,17 @@ pub struct Code {
     pub blocks: HashMap<u32, BlockTally>,
     pub sites: HashMap<SiteId, Accesses>,
     /// By the linkage name of what is called; empty: unknown.
-    pub calls: HashMap<StringId, u64>,
+    pub calls: HashMap<StringId, CallTally>,
+}
+
+/// Calls of a function that isn't counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CallTally {
+    pub calls: u64,
+    /// Of which so many were timed, in counted entries.
+    pub timed_calls: u64,
+    /// Time of all.
+    pub time_ns: u64,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -130,6 +142,18 @@ impl AddAssign for Accesses {
     }
 }
 
+impl AddAssign for CallTally {
+    fn add_assign(&mut self, more: CallTally) {
+        for (sum, more) in [
+            (&mut self.calls, more.calls),
+            (&mut self.timed_calls, more.timed_calls),
+            (&mut self.time_ns, more.time_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
+}
+
 impl AddAssign<&Totals> for Totals {
     fn add_assign(&mut self, more: &Totals) {
         for (sum, more) in [
@@ -140,6 +164,7 @@ impl AddAssign<&Totals> for Totals {
             (&mut self.explained_time_ns, more.explained_time_ns),
             (&mut self.time_ns, more.time_ns),
             (&mut self.own_time_ns, more.own_time_ns),
+            (&mut self.external_time_ns, more.external_time_ns),
             (&mut self.own_counted_time_ns, more.own_counted_time_ns),
         ] {
             *sum = sum.saturating_add(more);

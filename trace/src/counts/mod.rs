@@ -1,9 +1,11 @@
 //! Traces of programs that count (`docs/format.md`, section 6): code in blocks, and what each thread counted.
 
+mod callees;
 mod head;
 mod modules;
 mod nodes;
 
+pub use callees::{Callee, CalleeCounters};
 pub use head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
 pub use nodes::{CountingThread, Node, NodePlace};
 

@@ -47,6 +47,8 @@ pub struct Node {
     pub is_whole_program: bool,
     /// It was taken from a thread that could not hand it over: the end may be missing.
     pub is_tail: bool,
+    /// Of the ticks in its counters.
+    pub clock: Clock,
     /// Of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
 }
@@ -175,6 +177,7 @@ impl Node {
             is_open: entered_ticks != 0,
             is_whole_program: flags & WHOLE_PROGRAM != 0,
             is_tail: place.is_tail,
+            clock: ticking.clone(),
             counters,
         }
     }

@@ -8,6 +8,16 @@ pub struct TableBlocks {
     /// Variables behind the counters: what follows from them and from earlier ones.
     pub derived: Vec<Count>,
     pub blocks: Vec<TableBlock>,
+    pub callees: Vec<TableCallee>,
+}
+
+/// A function that the module doesn't define, of whose calls some are timed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableCallee {
+    /// Linkage name.
+    pub name: u32,
+    /// Of four of the module: see [`crate::CalleeCounters`].
+    pub first_counter: u32,
 }
 
 /// A stretch of code that is executed as a whole.

@@ -58,6 +58,7 @@ impl Table {
             encoder.counter_count = counted.counter_count;
             encoder.list(&counted.derived, |encoder, sum| encoder.count(sum));
             encoder.list(&counted.blocks, Encoder::block);
+            encoder.list(&counted.callees, Encoder::callee);
         }
         encoder.out
     }
@@ -171,6 +172,10 @@ impl Encoder {
         block.mix.to_array().iter().for_each(|count| self.varint(*count));
         self.list(&block.accesses, Encoder::counted_access);
         self.list(&block.calls, |encoder, name| encoder.numbers(&[*name]));
+    }
+
+    fn callee(&mut self, callee: &TableCallee) {
+        self.numbers(&[callee.name, callee.first_counter]);
     }
 
     fn count(&mut self, count: &Count) {

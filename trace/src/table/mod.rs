@@ -13,7 +13,8 @@ mod parse_operations;
 mod parse_types;
 
 pub use blocks::{
-    Amount, Count, InstructionMix, TableAccess, TableBlock, TableBlocks, Term as CountTerm, Variables,
+    Amount, Count, InstructionMix, TableAccess, TableBlock, TableBlocks, TableCallee, Term as CountTerm,
+    Variables,
 };
 pub use encode::{encode_svarint, encode_varint};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};

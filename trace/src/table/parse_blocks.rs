@@ -2,6 +2,7 @@
 
 use super::parse::Parser;
 use super::*;
+use crate::counts::CalleeCounters;
 
 type Result<T> = std::result::Result<T, TableError>;
 
@@ -34,7 +35,23 @@ impl Parser<'_> {
             counter_count,
             blocks: blocks.collect::<Result<_>>()?,
             derived,
+            callees: self.callees(counter_count)?,
         })
+    }
+
+    fn callees(&mut self, counter_count: u32) -> Result<Vec<TableCallee>> {
+        let count = self.cursor.count(2, "callees")?;
+        let callees = (0..count).map(|_| {
+            let name = self.string()?;
+            let first_counter = self.cursor.number("counters of a callee")?;
+            if first_counter.saturating_add(CalleeCounters::COUNT) > counter_count {
+                return self.cursor.error(format!(
+                    "counter {first_counter} and the next three, of which there are {counter_count}"
+                ));
+            }
+            Ok(TableCallee { name, first_counter })
+        });
+        callees.collect()
     }
 
     fn code_block(&mut self, variables: Variables) -> Result<TableBlock> {

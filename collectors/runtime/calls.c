@@ -1,0 +1,33 @@
+// How long calls of code that isn't instrumented take: some are timed, and speak for those that passed before them.
+#include "counting.h"
+
+// Calls that are timed in any case.
+#define FIRST_CALLS 16
+// On the average, one in so many is timed at least.
+#define MOST_APART 64
+// Timing a call may take so much of it; shorter ones are timed more seldom.
+#define SHARE 50
+
+VISIBLE uint64_t __trackway_begin_call(struct trackway_callee *callee) {
+    callee->passing = callee->interval ? callee->interval - 1 : 0; // in case it doesn't come back
+    return __trackway_now_ticks();
+}
+
+static uint64_t next_interval(const struct trackway_callee *callee, uint64_t ticks) {
+    uint64_t wanted = SHARE * __trackway_cost_of_timing();
+    if (callee->timed_calls < FIRST_CALLS || ticks >= wanted)
+        return 1;
+    return ticks > wanted / MOST_APART ? wanted / ticks : MOST_APART;
+}
+
+VISIBLE void __trackway_end_call(struct trackway_callee *callee, uint64_t start) {
+    uint64_t ticks = __trackway_now_ticks() - start, cost = __trackway_cost_of_timing();
+    ticks = ticks > cost ? ticks - cost : 0;
+    callee->ticks += ticks * (callee->interval ? callee->interval : 1);
+    callee->timed_calls++;
+    uint64_t interval = next_interval(callee, ticks);
+    callee->interval = interval;
+    // By chance, lest the program has the same rhythm; the mean distance is the interval.
+    struct tally *tally = __trackway_own_tally;
+    callee->passing = interval > 1 && tally ? __trackway_next_random(tally) % (2 * interval - 1) : 0;
+}
