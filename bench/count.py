@@ -22,7 +22,7 @@ MEMORY = Path("/dev/shm")
 
 # The plain program takes 0.2 to 0.5 s: starting the recorder takes 4 ms.
 SIZES = {
-    "stream": [2_000_000, 50],
+    "stream": [200_000, 1000],
     "chase": [160_000],
     "hash": [700_000],
     "tree": [400_000],
@@ -30,7 +30,7 @@ SIZES = {
     "matrix": [1000],
     "bfs": [300_000],
     "simplex": [1500],
-    "interpreter": [34],
+    "interpreter": [8, 1000],
     "fluid": [35_000],
     "betweenness": [300_000],
     "components": [2_000_000],

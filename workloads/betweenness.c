@@ -4,7 +4,7 @@
 #include "graph.h"
 #include "region.h"
 
-enum { FULL_VERTICES = 300000, SMALL_VERTICES = 1000, DEGREE = 16, SOURCES = 4, UNSEEN = -1 };
+enum { FULL_VERTICES = 300000, SMALL_VERTICES = 1000, DEGREE = 16, AT_A_TIME = 256, SOURCES = 4, UNSEEN = -1 };
 
 static const uint64_t ONE = (uint64_t)1 << 32;
 
@@ -62,11 +62,10 @@ static inline int is_successor(struct search *search, uint32_t target, int32_t d
 static void count_paths(const struct graph *graph, struct search *search, size_t level) {
     size_t order_size = search->level_start[level + 1];
     int32_t depth = (int32_t)level + 1;
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(static)
+    for (size_t first = search->level_start[level]; first < search->level_start[level + 1]; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("betweenness forward");
-#pragma omp for schedule(static) nowait
-        for (size_t i = search->level_start[level]; i < search->level_start[level + 1]; i++) {
+        for (size_t i = first, end = end_of_part(first, AT_A_TIME, search->level_start[level + 1]); i < end; i++) {
             uint32_t vertex = search->order[i];
             for (uint32_t edge = graph->first_edge[vertex]; edge < graph->first_edge[vertex + 1]; edge++) {
                 uint32_t target = graph->target[edge];
@@ -97,11 +96,10 @@ static inline uint64_t shares_of_successors(const struct graph *graph, const str
 }
 
 static void gather(const struct graph *graph, struct search *search, size_t level, uint64_t *centrality) {
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(static)
+    for (size_t first = search->level_start[level]; first < search->level_start[level + 1]; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("betweenness backward");
-#pragma omp for schedule(static) nowait
-        for (size_t i = search->level_start[level]; i < search->level_start[level + 1]; i++) {
+        for (size_t i = first, end = end_of_part(first, AT_A_TIME, search->level_start[level + 1]); i < end; i++) {
             uint32_t vertex = search->order[i];
             uint64_t paths = search->paths[vertex];
             uint64_t dependency = paths * shares_of_successors(graph, search, vertex);

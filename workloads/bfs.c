@@ -3,17 +3,16 @@
 #include "graph.h"
 #include "region.h"
 
-enum { FULL_VERTICES = 400000, SMALL_VERTICES = 3000, DEGREE = 16, UNSEEN = -1 };
+enum { FULL_VERTICES = 400000, SMALL_VERTICES = 3000, DEGREE = 16, AT_A_TIME = 256, UNSEEN = -1 };
 
 // Visits the vertices of one level; returns how many vertices the next level has.
 static size_t visit_level(const struct graph *graph, int32_t *distance, const uint32_t *level, size_t level_size,
                           uint32_t *next, int32_t depth) {
     size_t next_size = 0;
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < level_size; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("level");
-#pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < level_size; i++) {
+        for (size_t i = first, end = end_of_part(first, AT_A_TIME, level_size); i < end; i++) {
             uint32_t vertex = level[i];
             for (uint32_t edge = graph->first_edge[vertex]; edge < graph->first_edge[vertex + 1]; edge++) {
                 uint32_t target = graph->target[edge];

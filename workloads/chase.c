@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_ELEMENTS = 1 << 19, SMALL_ELEMENTS = 1 << 10, ROUNDS = 20 };
+enum { FULL_ELEMENTS = 1 << 19, SMALL_ELEMENTS = 1 << 10, ROUNDS = 20, STEPS = 1024 };
 
 struct element {
     struct element *next;
@@ -30,22 +30,29 @@ static void link_cycle(struct element *elements, size_t n) {
     free(order);
 }
 
-static uint64_t chase(const struct element *start, size_t steps) {
-    uint64_t sum = 0;
-    for (const struct element *element = start; steps > 0; steps--) {
-        sum = sum * 31 + element->value;
+// Goes on with the sum; returns where it has come to.
+static const struct element *chase(const struct element *element, size_t steps, uint64_t *sum) {
+    uint64_t so_far = *sum;
+    for (; steps > 0; steps--) {
+        so_far = so_far * 31 + element->value;
         element = element->next;
     }
-    return sum;
+    *sum = so_far;
+    return element;
 }
 
 int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_ELEMENTS, SMALL_ELEMENTS);
     struct element *elements = allocate(n, sizeof *elements);
     link_cycle(elements, n);
-    TRACKWAY_REGION_BEGIN("chase");
-    uint64_t sum = chase(elements, n * ROUNDS);
-    TRACKWAY_REGION_END("chase");
+    const struct element *element = elements;
+    uint64_t sum = 0;
+    for (size_t step = 0, end; step < n * ROUNDS; step = end) {
+        end = end_of_part(step, STEPS, n * ROUNDS);
+        TRACKWAY_REGION_BEGIN("chase");
+        element = chase(element, end - step, &sum);
+        TRACKWAY_REGION_END("chase");
+    }
     printf("chase elements %zu sum %016llx\n", n, (unsigned long long)sum);
     free(elements);
     return 0;

@@ -5,7 +5,7 @@
 #include "graph.h"
 #include "region.h"
 
-enum { FULL_VERTICES = 1500000, SMALL_VERTICES = 3000, DEGREE = 8 };
+enum { FULL_VERTICES = 1500000, SMALL_VERTICES = 3000, DEGREE = 8, AT_A_TIME = 1024 };
 
 static inline uint32_t label_of(const uint32_t *labels, uint32_t vertex) {
     return __atomic_load_n(&labels[vertex], __ATOMIC_RELAXED);
@@ -28,11 +28,10 @@ static inline int hook(uint32_t *labels, uint32_t vertex, uint32_t target) {
 
 static int hook_all(const struct graph *graph, uint32_t *labels) {
     int changed = 0;
-#pragma omp parallel reduction(| : changed)
-    {
+#pragma omp parallel for schedule(static) reduction(| : changed)
+    for (size_t first = 0; first < graph->vertex_count; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("components hook");
-#pragma omp for schedule(static) nowait
-        for (size_t vertex = 0; vertex < graph->vertex_count; vertex++)
+        for (size_t vertex = first, end = end_of_part(first, AT_A_TIME, graph->vertex_count); vertex < end; vertex++)
             for (uint32_t edge = graph->first_edge[vertex]; edge < graph->first_edge[vertex + 1]; edge++)
                 changed |= hook(labels, (uint32_t)vertex, graph->target[edge]);
         TRACKWAY_REGION_END("components hook");
@@ -47,11 +46,10 @@ static inline uint32_t root_of(const uint32_t *labels, uint32_t vertex) {
 }
 
 static void compress_all(size_t n, uint32_t *labels) {
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < n; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("components compress");
-#pragma omp for schedule(static) nowait
-        for (size_t vertex = 0; vertex < n; vertex++)
+        for (size_t vertex = first, end = end_of_part(first, AT_A_TIME, n); vertex < end; vertex++)
             set_label(labels, (uint32_t)vertex, root_of(labels, (uint32_t)vertex));
         TRACKWAY_REGION_END("components compress");
     }

@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_KEYS = 1200000, SMALL_KEYS = 2000, LOOKUPS_PER_KEY = 6 };
+enum { FULL_KEYS = 1200000, SMALL_KEYS = 2000, LOOKUPS_PER_KEY = 6, KEYS_AT_A_TIME = 256 };
 
 struct entry {
     uint64_t key;
@@ -57,27 +57,33 @@ int main(int argc, char **argv) {
         table.bucket_count *= 2;
     table.buckets = allocate(table.bucket_count, sizeof *table.buckets);
     uint64_t random = 7, found = 0, uses = 0, removed = 0;
-    TRACKWAY_REGION_BEGIN("insert");
-    for (size_t i = 0; i < n; i++) {
-        uint64_t key = random_below(&random, 2 * n);
-        if (!find(&table, key))
-            insert(&table, key);
-    }
-    TRACKWAY_REGION_END("insert");
-    TRACKWAY_REGION_BEGIN("lookup");
-    for (size_t i = 0; i < n * LOOKUPS_PER_KEY; i++) {
-        struct entry *entry = find(&table, random_below(&random, 2 * n));
-        if (entry) {
-            found++;
-            uses += ++entry->uses;
+    for (size_t i = 0; i < n;) {
+        TRACKWAY_REGION_BEGIN("insert");
+        for (size_t end = end_of_part(i, KEYS_AT_A_TIME, n); i < end; i++) {
+            uint64_t key = random_below(&random, 2 * n);
+            if (!find(&table, key))
+                insert(&table, key);
         }
+        TRACKWAY_REGION_END("insert");
     }
-    TRACKWAY_REGION_END("lookup");
+    for (size_t i = 0; i < n * LOOKUPS_PER_KEY;) {
+        TRACKWAY_REGION_BEGIN("lookup");
+        for (size_t end = end_of_part(i, KEYS_AT_A_TIME, n * LOOKUPS_PER_KEY); i < end; i++) {
+            struct entry *entry = find(&table, random_below(&random, 2 * n));
+            if (entry) {
+                found++;
+                uses += ++entry->uses;
+            }
+        }
+        TRACKWAY_REGION_END("lookup");
+    }
     size_t most = table.entry_count;
-    TRACKWAY_REGION_BEGIN("remove");
-    for (uint64_t key = 0; key < 2 * n; key++)
-        removed += (uint64_t)take_out(&table, key);
-    TRACKWAY_REGION_END("remove");
+    for (uint64_t key = 0; key < 2 * n;) {
+        TRACKWAY_REGION_BEGIN("remove");
+        for (size_t end = end_of_part(key, KEYS_AT_A_TIME, 2 * n); key < end; key++)
+            removed += (uint64_t)take_out(&table, key);
+        TRACKWAY_REGION_END("remove");
+    }
     printf("hash keys %zu entries %zu found %llu uses %llu removed %llu left %zu\n", n, most, (unsigned long long)found,
            (unsigned long long)uses, (unsigned long long)removed, table.entry_count);
     free(table.buckets);

@@ -5,12 +5,15 @@
 enum { FULL_SIDE = 1500, SMALL_SIDE = 60 };
 
 static void multiply(double *restrict product, const double *restrict left, const double *restrict right, size_t n) {
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        TRACKWAY_REGION_BEGIN("multiply");
         for (size_t k = 0; k < n; k++) {
             double factor = left[i * n + k];
             for (size_t j = 0; j < n; j++)
                 product[i * n + j] += factor * right[k * n + j];
         }
+        TRACKWAY_REGION_END("multiply");
+    }
 }
 
 int main(int argc, char **argv) {
@@ -23,9 +26,7 @@ int main(int argc, char **argv) {
         left[i] = (double)(i % 7);
         right[i] = (double)(i % 5);
     }
-    TRACKWAY_REGION_BEGIN("multiply");
     multiply(product, left, right, n);
-    TRACKWAY_REGION_END("multiply");
     double sum = 0;
     for (size_t i = 0; i < n * n; i++)
         sum += product[i] * (double)(i % 3);

@@ -4,7 +4,7 @@
 #include "graph.h"
 #include "region.h"
 
-enum { FULL_VERTICES = 160000, SMALL_VERTICES = 1000, DEGREE = 16, SOURCES = 3, MOST_WEIGHT = 255 };
+enum { FULL_VERTICES = 160000, SMALL_VERTICES = 1000, DEGREE = 16, AT_A_TIME = 256, SOURCES = 3, MOST_WEIGHT = 255 };
 
 static const uint32_t UNREACHED = UINT32_MAX;
 
@@ -49,11 +49,10 @@ static inline int comes_closer(uint32_t *distance, uint32_t candidate) {
 
 static size_t relax(const struct graph *graph, const uint32_t *weight, struct search *search, uint32_t round) {
     size_t next_size = 0;
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(static)
+    for (size_t first = 0; first < search->frontier_size; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("paths relax");
-#pragma omp for schedule(static) nowait
-        for (size_t i = 0; i < search->frontier_size; i++) {
+        for (size_t i = first, end = end_of_part(first, AT_A_TIME, search->frontier_size); i < end; i++) {
             uint32_t vertex = search->frontier[i];
             // Another thread may lower it meanwhile; then the vertex is in the next frontier, too.
             uint32_t distance = __atomic_load_n(&search->distance[vertex], __ATOMIC_RELAXED);

@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16 };
+enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16, PIECE = 1024 };
 
 static void insertion_sort(uint32_t *values, size_t n) {
     for (size_t i = 1; i < n; i++) {
@@ -41,15 +41,28 @@ static void quicksort(uint32_t *values, size_t n) {
     quicksort(values + middle, n - middle);
 }
 
+// In a region for each partition of more than a piece, and for each piece.
+static void sort(uint32_t *values, size_t n) {
+    size_t middle = 0;
+    TRACKWAY_REGION_BEGIN("sort");
+    if (n <= PIECE)
+        quicksort(values, n);
+    else
+        middle = partition(values, n);
+    TRACKWAY_REGION_END("sort");
+    if (n <= PIECE)
+        return;
+    sort(values, middle);
+    sort(values + middle, n - middle);
+}
+
 int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_ELEMENTS, SMALL_ELEMENTS);
     uint32_t *values = allocate(n, sizeof *values);
     uint64_t random = 11, sum = 0;
     for (size_t i = 0; i < n; i++)
         values[i] = (uint32_t)next_random(&random);
-    TRACKWAY_REGION_BEGIN("sort");
-    quicksort(values, n);
-    TRACKWAY_REGION_END("sort");
+    sort(values, n);
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && values[i - 1] > values[i]) {
             fprintf(stderr, "quicksort: out of order at %zu\n", i);

@@ -20,6 +20,9 @@ static inline size_t size_argument(int argc, char **argv, size_t full, size_t sm
     return (size_t)size;
 }
 
+// Where a part ends that begins at `first` and has at most `size` elements of all `n`.
+static inline size_t end_of_part(size_t first, size_t size, size_t n) { return n - first < size ? n : first + size; }
+
 static inline void *allocate(size_t count, size_t size) {
     void *block = calloc(count, size);
     if (!block) {

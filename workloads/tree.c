@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_NODES = 700000, SMALL_NODES = 3000, WALKS = 12 };
+enum { FULL_NODES = 700000, SMALL_NODES = 3000, WALKS = 12, KEYS_AT_A_TIME = 64 };
 
 struct node {
     uint64_t key;
@@ -41,10 +41,12 @@ int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_NODES, SMALL_NODES);
     uint64_t random = 3, sum = 0;
     struct node *root = NULL;
-    TRACKWAY_REGION_BEGIN("build");
-    for (size_t i = 0; i < n; i++)
-        root = insert(root, next_random(&random));
-    TRACKWAY_REGION_END("build");
+    for (size_t i = 0; i < n;) {
+        TRACKWAY_REGION_BEGIN("build");
+        for (size_t end = end_of_part(i, KEYS_AT_A_TIME, n); i < end; i++)
+            root = insert(root, next_random(&random));
+        TRACKWAY_REGION_END("build");
+    }
     TRACKWAY_REGION_BEGIN("walk");
     for (int walk = 0; walk < WALKS; walk++)
         sum += sum_below(root, 0);

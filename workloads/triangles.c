@@ -4,7 +4,7 @@
 #include "graph.h"
 #include "region.h"
 
-enum { FULL_VERTICES = 200000, SMALL_VERTICES = 1500, DEGREE = 16, VERTICES_AT_A_TIME = 64 };
+enum { FULL_VERTICES = 200000, SMALL_VERTICES = 1500, DEGREE = 16, AT_A_TIME = 64 };
 
 struct lists {
     size_t vertex_count;
@@ -65,11 +65,10 @@ static uint32_t sort_list(uint32_t *list, uint32_t size) {
 }
 
 static void sort_lists(struct lists *lists) {
-#pragma omp parallel
-    {
+#pragma omp parallel for schedule(dynamic)
+    for (size_t first = 0; first < lists->vertex_count; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("triangles sort");
-#pragma omp for schedule(dynamic, VERTICES_AT_A_TIME) nowait
-        for (size_t vertex = 0; vertex < lists->vertex_count; vertex++)
+        for (size_t vertex = first, end = end_of_part(first, AT_A_TIME, lists->vertex_count); vertex < end; vertex++)
             lists->size[vertex] = sort_list(lists->neighbour + lists->start[vertex], lists->size[vertex]);
         TRACKWAY_REGION_END("triangles sort");
     }
@@ -90,11 +89,10 @@ static uint64_t common(const struct lists *lists, uint32_t one, uint32_t other) 
 
 static uint64_t count_triangles(const struct lists *lists) {
     uint64_t triangles = 0;
-#pragma omp parallel reduction(+ : triangles)
-    {
+#pragma omp parallel for schedule(dynamic) reduction(+ : triangles)
+    for (size_t first = 0; first < lists->vertex_count; first += AT_A_TIME) {
         TRACKWAY_REGION_BEGIN("triangles count");
-#pragma omp for schedule(dynamic, VERTICES_AT_A_TIME) nowait
-        for (size_t vertex = 0; vertex < lists->vertex_count; vertex++)
+        for (size_t vertex = first, end = end_of_part(first, AT_A_TIME, lists->vertex_count); vertex < end; vertex++)
             for (uint32_t i = 0; i < lists->size[vertex]; i++)
                 triangles += common(lists, (uint32_t)vertex, lists->neighbour[lists->start[vertex] + i]);
         TRACKWAY_REGION_END("triangles count");

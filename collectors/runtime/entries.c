@@ -42,12 +42,15 @@ static uint64_t period_of(const struct tally *tally, const struct node *node) {
         return ring->count_every;
     uint64_t counted = 0, counted_ticks = 0;
     const struct trackway_counts *counts = node->counts;
-    for (uint32_t i = 1; i < tally->node_count; i++)
-        if (tally->nodes[i].counts && tally->nodes[i].parent == node->parent &&
-            __trackway_is_same_name(tally->nodes[i].name, node->name)) {
-            counted += tally->nodes[i].counts->counted_entries;
-            counted_ticks += tally->nodes[i].counts->counted_ticks;
+    for (uint32_t i = 1; i < tally->node_count; i++) {
+        const struct node *other = &tally->nodes[i];
+        // The first entries may be unlike those that are timed.
+        if (other->counts && other->parent == node->parent && other->group != FIRST_GROUP &&
+            __trackway_is_same_name(other->name, node->name)) {
+            counted += other->counts->counted_entries;
+            counted_ticks += other->counts->counted_ticks;
         }
+    }
     uint64_t timed = mean(counts->timed_ticks, counts->timed_entries), with = mean(counted_ticks, counted);
     uint64_t extra = 2 * cost_of_telling() + (with > timed ? with - timed : 0);
     uint64_t allowed = timed * ring->count_cost / 1000000;

@@ -1,5 +1,5 @@
 // An interpreter for a register bytecode and three programs in it: the n-th Fibonacci number by recursion, a sieve in a
-// table's array part, and a histogram in a table's hash part, the last two up to n^4.
+// table's array part, and a histogram in a table's hash part, the last two up to n^4. A second argument sets how often.
 #include "../region.h"
 #include "../size.h"
 #include "machine.h"
@@ -84,7 +84,12 @@ static struct value call(int entry, size_t argument) {
 int main(int argc, char **argv) {
     size_t size = size_argument(argc, argv, FULL_SIZE, SMALL_SIZE);
     size_t bound = size * size * size * size;
-    struct value number = call(FIBONACCI, size), primes = call(SIEVE, bound), sum = call(HISTOGRAM, bound);
+    struct value number, primes, sum;
+    for (size_t rounds = argc > 2 ? size_argument(argc - 1, argv + 1, 1, 1) : 1; rounds > 0; rounds--) {
+        number = call(FIBONACCI, size);
+        primes = call(SIEVE, bound);
+        sum = call(HISTOGRAM, bound);
+    }
     printf("interpreter size %zu fibonacci %lld primes %lld histogram %.0f\n", size, (long long)number.as.integer,
            (long long)primes.as.integer, sum.as.number);
     return 0;
