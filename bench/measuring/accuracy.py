@@ -29,10 +29,10 @@ def recorded_small(program, trace, environment):
 
 
 def by_line(rows):
-    """Bytes of each line of each function."""
+    """Bytes of each line. (Where a line is of several functions, as of a parallel region, traces name but one.)"""
     lines = Counter()
     for row in rows:
-        lines[row["file"], row["line"], row["function"]] += int(row["bytes"])
+        lines[row["file"], row["line"]] += int(row["bytes"])
     return lines
 
 
