@@ -74,8 +74,8 @@ const unsigned char *__trackway_end_of_counters(const struct node *node);
 bool __trackway_counts_all(void);
 // How the entry is dealt with, and how many of the next ones pass.
 enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown);
-// Of an entry that was just told of, and is counted.
-uint32_t __trackway_group_of(const struct node *node);
+// Of an entry that was just told of, where not all are counted.
+uint32_t __trackway_group_of(const struct node *node, enum mode mode);
 // Adds up the entries of a region that passed since the last one that was told of.
 void __trackway_note_passed(struct tally *tally, uint64_t index);
 void __trackway_begin_entry(struct node *node, enum mode mode);

@@ -6,8 +6,13 @@
 #define GROUPS 8
 // Of the first entries, which say little of the later ones.
 #define FIRST_GROUP 255
-// Entries that are counted in any case, so that rare ones are; as many again are counted and timed in turns.
+// Entries that are counted in any case, so that rare ones are.
 #define FIRST_ENTRIES 64
+// As many of the next ones tell what counting costs: they are counted and timed in turns, unlike the later ones, of
+// which only some are, and so have groups of their own.
+#define LEARNING_ENTRIES 64
+#define FIRST_LEARNING_GROUP 248
+#define LEARNING_GROUPS 4
 
 bool __trackway_counts_all(void) {
     const struct trackway_ring *ring = __trackway_process.ring;
@@ -40,8 +45,7 @@ static uint64_t period_of(const struct tally *tally, const struct node *node) {
     const struct trackway_ring *ring = __trackway_process.ring;
     if (ring->count_every > 1)
         return ring->count_every;
-    uint64_t counted = 0, counted_ticks = 0;
-    const struct trackway_counts *counts = node->counts;
+    uint64_t counted = 0, counted_ticks = 0, timed = 0, timed_ticks = 0;
     for (uint32_t i = 1; i < tally->node_count; i++) {
         const struct node *other = &tally->nodes[i];
         // The first entries may be unlike those that are timed.
@@ -49,13 +53,19 @@ static uint64_t period_of(const struct tally *tally, const struct node *node) {
             __trackway_is_same_name(other->name, node->name)) {
             counted += other->counts->counted_entries;
             counted_ticks += other->counts->counted_ticks;
+            timed += other->counts->timed_entries;
+            timed_ticks += other->counts->timed_ticks;
         }
     }
-    uint64_t timed = mean(counts->timed_ticks, counts->timed_entries), with = mean(counted_ticks, counted);
-    uint64_t extra = 2 * cost_of_telling() + (with > timed ? with - timed : 0);
-    uint64_t allowed = timed * ring->count_cost / 1000000;
+    uint64_t without = mean(timed_ticks, timed), with = mean(counted_ticks, counted);
+    uint64_t extra = 2 * cost_of_telling() + (with > without ? with - without : 0);
+    uint64_t allowed = without * ring->count_cost / 1000000;
     uint64_t period = allowed ? extra / allowed + 1 : extra * 1000;
     return period < 1u << 20 ? period : 1u << 20;
+}
+
+static bool is_learning(uint32_t told) {
+    return __trackway_process.ring->count_every <= 1 && told - FIRST_ENTRIES < LEARNING_ENTRIES;
 }
 
 // Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program
@@ -67,16 +77,20 @@ enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64
     uint32_t told = node->told++;
     if (told < FIRST_ENTRIES)
         return COUNTED;
-    // The first ones of those that take turns tell what counting costs.
-    if (told >= 2 * FIRST_ENTRIES) {
+    if (!is_learning(told)) {
         uint64_t half = period_of(tally, node) / 2;
         *countdown = half > 1 ? half / 2 + __trackway_next_random(tally) % half : 0;
     }
     return told % 2 ? TIMED : COUNTED;
 }
 
-uint32_t __trackway_group_of(const struct node *node) {
-    return node->told <= FIRST_ENTRIES ? FIRST_GROUP : node->told / 2 % GROUPS;
+uint32_t __trackway_group_of(const struct node *node, enum mode mode) {
+    uint32_t told = node->told - 1;
+    if (told < FIRST_ENTRIES)
+        return FIRST_GROUP;
+    if (is_learning(told))
+        return FIRST_LEARNING_GROUP + told / 2 % LEARNING_GROUPS;
+    return mode == COUNTED ? told / 2 % GROUPS : 0;
 }
 
 // Adds up the entries that passed since the last one that was told of: outside of all that was counted or timed.

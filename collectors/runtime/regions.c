@@ -26,8 +26,8 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
             tally->region_nodes[index] = first;
         }
     }
-    bool is_dealt_out = stay->mode == COUNTED && outer == NOT_TIMED && !__trackway_counts_all();
-    uint32_t group = is_dealt_out ? __trackway_group_of(node) : 0;
+    bool is_dealt_out = outer == NOT_TIMED && !__trackway_counts_all();
+    uint32_t group = is_dealt_out ? __trackway_group_of(node, stay->mode) : 0;
     uint32_t inner = group ? __trackway_node_within(tally, region->name, group) : first;
     if (!tally->nodes[inner].counts)
         inner = first;

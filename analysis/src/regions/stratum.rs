@@ -52,7 +52,7 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
             (_, Some(stratum)) => Outer::Stratum(*stratum),
             (_, None) => Outer::Lost(node.parent),
         };
-        let key = (node.image, outer, holds_first(node), node.name.as_str());
+        let key = (node.image, outer, Stage::of(node), node.name.as_str());
         let entry = strata.entry(key);
         stratum_of.insert((node.number, node.image), entry.index());
         let stratum = entry.or_default();
@@ -69,12 +69,27 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
     strata.into_values().collect()
 }
 
-/// Image, what it was entered in, whether it holds first entries, name.
-type Key<'n> = (u32, Outer, bool, &'n str);
+/// Image, what it was entered in, stage, name.
+type Key<'n> = (u32, Outer, Stage, &'n str);
 
-/// Whether the node holds the first entries of a region whose later ones are sampled: they say little of these.
-fn holds_first(node: &Node) -> bool {
-    node.group == u8::MAX
+/// How the entries of a node were chosen: by its group, as docs/format.md has it. Early entries say little of later ones.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Stage {
+    /// All were counted.
+    First,
+    /// They were counted and timed in turns.
+    Learning,
+    Later,
+}
+
+impl Stage {
+    fn of(node: &Node) -> Stage {
+        match node.group {
+            u8::MAX => Stage::First,
+            248.. => Stage::Learning,
+            _ => Stage::Later,
+        }
+    }
 }
 
 /// What a node was entered in.
