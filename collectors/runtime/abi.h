@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_4`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_5`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 4
+#define TRACKWAY_ABI 5
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
