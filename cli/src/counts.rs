@@ -68,6 +68,14 @@ pub fn whole_table(trace: &Trace, name: &str) -> Result<Table, Failure> {
     };
     let table = Regions::read(trace).table(trace, name, ranked);
     table.ok_or_else(|| {
+        if TABLES.contains(&name) {
+            return Failure::about(
+                trace.path(),
+                format!(
+                    "this trace has no {name}; record with --hardware, on a machine that has what it counts"
+                ),
+            );
+        }
         let names = TABLES.join(", ");
         Failure::new(format!("--table: there is no table {name:?}; there are {names}"))
     })

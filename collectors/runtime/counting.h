@@ -11,6 +11,14 @@
 #define DEPTH_OF_THREAD 256
 // Regions of which entries may be passed over.
 #define COUNTDOWNS 1024
+// Of the first entries, if not all are counted: they say little of the later ones.
+#define FIRST_GROUP 255
+
+// What a thread's hardware counters say at a moment.
+struct reading {
+    uint64_t values[TRACKWAY_HARDWARE_EVENTS];
+    uint64_t missed_ns; // of the thread's running time, in which they did not count
+};
 
 struct node {
     struct lane lane;
@@ -20,16 +28,33 @@ struct node {
     uint32_t parent;
     uint32_t first_child; // 0: none
     uint32_t next_sibling;
-    uint32_t told; // entries, of its first group
+    uint32_t told;        // entries, of its first group
+    uint32_t turns;       // entries around which the hardware counters were to be read, of the first ones
+    uint32_t to_pass;     // entries that follow around which they are not
+    bool is_measured;     // they were read as the present entry began:
+    struct reading begin; // so
 };
 
 enum mode { NOT_TIMED, TIMED, COUNTED };
 
 // A region that the thread is in.
 struct stay {
-    uint32_t outer;   // the node in which it was entered
-    enum mode mode;   // of it and of what is entered within
-    bool is_repeated; // it was in this region already: neither an entry nor time of its own
+    uint32_t outer;       // the node in which it was entered
+    enum mode mode;       // of it and of what is entered within
+    bool is_repeated;     // it was in this region already: neither an entry nor time of its own
+    bool may_be_measured; // by the hardware counters
+};
+
+enum hardware_state { NOT_TRIED, OPEN, UNAVAILABLE };
+
+// A thread's counters of the ring's hardware events, all in a group.
+struct hardware {
+    enum hardware_state state;
+    int descriptors[TRACKWAY_HARDWARE_EVENTS];     // -1: none is needed. The first is the group's
+    void *pages[TRACKWAY_HARDWARE_EVENTS];         // struct perf_event_mmap_page; or none
+    uint64_t ids[TRACKWAY_HARDWARE_EVENTS];        // the kernel's
+    uint64_t cost_ticks;                           // of a reading
+    uint64_t of_nothing[TRACKWAY_HARDWARE_EVENTS]; // what is counted between two readings in a row
 };
 
 struct tally {
@@ -39,6 +64,7 @@ struct tally {
     bool whole;     // what is outside of regions is counted, too
     bool busy;      // a signal handler that comes now must not touch this
     uint32_t random;
+    struct hardware hardware;
     struct stay stays[DEPTH_OF_THREAD];
     struct node nodes[NODES_OF_THREAD];
     uint64_t countdowns[COUNTDOWNS]; // what the compiled code counts down
@@ -71,6 +97,7 @@ uint32_t __trackway_node_within(struct tally *tally, const char *name, uint32_t 
 const unsigned char *__trackway_end_of_counters(const struct node *node);
 
 // entries.c
+uint32_t __trackway_next_random(struct tally *tally);
 bool __trackway_counts_all(void);
 // How the entry is dealt with, and how many of the next ones pass.
 enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown);
@@ -82,5 +109,14 @@ void __trackway_begin_entry(struct node *node, enum mode mode);
 void __trackway_end_entry(struct node *node, uint64_t now);
 // Measures what it takes to time an entry.
 void __trackway_calibrate(void);
+
+// hardware.c
+// Of an entry that is about to be timed: reads the thread's counters, unless its turn hasn't come.
+void __trackway_begin_measuring(struct tally *tally, struct node *node);
+// Of one that was left.
+void __trackway_end_measuring(struct tally *tally, struct node *node);
+void __trackway_close_hardware(struct hardware *hardware);
+// In a forked process, which has its parent's descriptors.
+void __trackway_forget_hardware(struct hardware *hardware);
 
 #endif

@@ -4,8 +4,6 @@
 // The counted entries of a region, if not all are counted, are dealt out to so many nodes: how these differ says how
 // far the entries that aren't counted may lie off.
 #define GROUPS 8
-// Of the first entries, which say little of the later ones.
-#define FIRST_GROUP 255
 // Entries that are counted in any case, so that rare ones are; as many again are counted and timed in turns.
 #define FIRST_ENTRIES 64
 
@@ -14,7 +12,7 @@ bool __trackway_counts_all(void) {
     return ring->count_every <= 1 && ring->count_cost == 0;
 }
 
-static uint32_t next_random(struct tally *tally) {
+uint32_t __trackway_next_random(struct tally *tally) {
     tally->random ^= tally->random << 13;
     tally->random ^= tally->random >> 17;
     tally->random ^= tally->random << 5;
@@ -55,8 +53,8 @@ static uint64_t period_of(const struct tally *tally, const struct node *node) {
     return period < 1u << 20 ? period : 1u << 20;
 }
 
-// Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program has
-// the same rhythm.
+// Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program
+// has the same rhythm.
 enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown) {
     *countdown = 0;
     if (__trackway_counts_all() || !node->counts)
@@ -67,7 +65,7 @@ enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64
     // The first ones of those that take turns tell what counting costs.
     if (told >= 2 * FIRST_ENTRIES) {
         uint64_t half = period_of(tally, node) / 2;
-        *countdown = half > 1 ? half / 2 + next_random(tally) % half : 0;
+        *countdown = half > 1 ? half / 2 + __trackway_next_random(tally) % half : 0;
     }
     return told % 2 ? TIMED : COUNTED;
 }

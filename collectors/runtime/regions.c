@@ -9,6 +9,11 @@ static void give_index(struct trackway_region *region) {
         __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static bool present_may_be_measured(const struct tally *tally) {
+    uint32_t depth = tally->depth < DEPTH_OF_THREAD ? tally->depth : DEPTH_OF_THREAD;
+    return depth == 0 ? tally->whole : tally->stays[depth - 1].may_be_measured;
+}
+
 // The node of a region that the thread isn't in already. Within another one it is dealt with as that one is.
 static uint32_t enter_node(struct tally *tally, struct trackway_region *region, struct stay *stay) {
     uint32_t first = __trackway_node_within(tally, region->name, 0);
@@ -28,6 +33,9 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
     }
     bool is_dealt_out = stay->mode == COUNTED && outer == NOT_TIMED && !__trackway_counts_all();
     uint32_t group = is_dealt_out ? __trackway_group_of(node) : 0;
+    // Where not all is counted, what counting costs must not be measured; but first entries may be all that there are.
+    if (outer == NOT_TIMED)
+        stay->may_be_measured = __trackway_counts_all() || stay->mode == TIMED || group == FIRST_GROUP;
     uint32_t inner = group ? __trackway_node_within(tally, region->name, group) : first;
     if (!tally->nodes[inner].counts)
         inner = first;
@@ -39,6 +47,15 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
     return inner;
 }
 
+// Last, so that nothing of what we do is taken for the program's.
+static void begin_time(struct tally *tally, struct node *node, bool may_be_measured) {
+    if (!node->counts)
+        return;
+    if (may_be_measured)
+        __trackway_begin_measuring(tally, node);
+    node->counts->entered_ticks = __trackway_now_ticks();
+}
+
 VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     struct tally *tally = __trackway_this_tally();
     if (!tally || tally->busy)
@@ -48,7 +65,7 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
         give_index(region);
     uint32_t depth = tally->depth, inner = tally->current;
     if (depth < DEPTH_OF_THREAD) {
-        struct stay stay = {tally->current, __trackway_present_mode(tally), true};
+        struct stay stay = {tally->current, __trackway_present_mode(tally), true, present_may_be_measured(tally)};
         uint32_t around = __trackway_find_around(tally, region->name);
         if (around) {
             inner = around;
@@ -60,16 +77,17 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     tally->depth = depth + 1;
     __trackway_go_to(tally, inner);
     tally->busy = false;
-    struct trackway_counts *counts = tally->nodes[inner].counts;
-    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated && counts)
-        counts->entered_ticks = __trackway_now_ticks(); // last, so that nothing of this is taken for the program's
+    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated)
+        begin_time(tally, &tally->nodes[inner], tally->stays[depth].may_be_measured);
 }
 
 static void leave_last(struct tally *tally, uint64_t now) {
     uint32_t depth = --tally->depth, outer = tally->current;
     if (depth < DEPTH_OF_THREAD) {
-        if (!tally->stays[depth].is_repeated)
+        if (!tally->stays[depth].is_repeated) {
+            __trackway_end_measuring(tally, &tally->nodes[tally->current]);
             __trackway_end_entry(&tally->nodes[tally->current], now);
+        }
         outer = tally->stays[depth].outer;
     }
     __trackway_go_to(tally, outer);

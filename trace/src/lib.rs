@@ -32,8 +32,8 @@ mod writer;
 
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
-    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, COUNTED_ENTRY, NANOSECONDS,
-    NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+    BlockAccess, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, COUNTED_ENTRY, HARDWARE_EVENTS,
+    NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;

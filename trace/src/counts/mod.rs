@@ -4,7 +4,7 @@ mod head;
 mod modules;
 mod nodes;
 
-pub use head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
+pub use head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
 pub use nodes::{CountingThread, Node, NodePlace};
 
 use crate::table::{Amount, Count, InstructionMix};
