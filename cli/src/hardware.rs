@@ -1,6 +1,8 @@
 //! Hardware events of `record` and `top`: which are wanted, and which the machine has.
 
-use trackway_recorder::{available_events, HardwareEvent, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
+use trackway_recorder::{
+    available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS,
+};
 
 use crate::output;
 
@@ -15,14 +17,31 @@ impl WantedEvents {
     /// Those that can be counted; warns of the others.
     pub fn available(&self) -> Vec<HardwareEvent> {
         let (available, others) = available_events(&self.0);
-        for other in &others {
-            output::warn(format!(
-                "--hardware: {} can't be counted: {}; regions are reported without it",
-                other.event.name, other.reason
-            ));
-        }
+        warnings(&others, available.is_empty())
+            .iter()
+            .for_each(output::warn);
         available
     }
+}
+
+/// One for each reason.
+fn warnings(others: &[Unavailable], are_all: bool) -> Vec<String> {
+    let mut reasons: Vec<&str> = others.iter().map(|other| other.reason.as_str()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let consequence = match are_all {
+        true => "nothing is measured around regions",
+        false => "regions are reported without that",
+    };
+    let describe = |reason| {
+        let events = others.iter().filter(|other| other.reason == reason);
+        let names: Vec<&str> = events.map(|other| other.event.name).collect();
+        format!(
+            "--hardware: {} can't be counted: {reason}; {consequence}",
+            names.join(", ")
+        )
+    };
+    reasons.into_iter().map(describe).collect()
 }
 
 pub fn parse(text: &str) -> Result<WantedEvents, String> {
@@ -57,6 +76,26 @@ mod tests {
         };
         assert_eq!(names(USUAL_EVENTS).join(","), USUAL_EVENTS);
         assert_eq!(names("task-clock, page-faults"), ["task-clock", "page-faults"]);
+    }
+
+    #[test]
+    fn there_is_a_warning_for_each_reason() {
+        let unavailable = |name: &str, reason: &str| Unavailable {
+            event: HardwareEvent::named(name).unwrap(),
+            reason: reason.into(),
+        };
+        let others = [
+            unavailable("cycles", "this machine has none"),
+            unavailable("context-switches", "it is forbidden"),
+            unavailable("llc-misses", "this machine has none"),
+        ];
+        let expected = [
+            "--hardware: context-switches can't be counted: it is forbidden; regions are reported without that",
+            "--hardware: cycles, llc-misses can't be counted: this machine has none; regions are reported without that",
+        ];
+        assert_eq!(warnings(&others, false), expected);
+        assert!(warnings(&others[..1], true)[0].ends_with("; nothing is measured around regions"));
+        assert!(warnings(&[], false).is_empty());
     }
 
     #[test]

@@ -99,10 +99,8 @@ fn event_columns(events: &[String]) -> Vec<(String, String)> {
 /// None if nothing was measured.
 pub fn table(regions: &Regions, ranked: Ranked) -> Option<Table> {
     let all = regions.regions.len();
-    let is_measured = |row: &RegionRow| row.totals.hardware.measured_entries > 0;
-    let every_region = Ranked { top: all, ..ranked };
     let columns = event_columns(&regions.hardware_events);
-    if columns.is_empty() || !region_rows(regions, every_region).iter().any(is_measured) {
+    if columns.is_empty() || regions.unmeasured_events().is_some() {
         return None;
     }
     let rows = region_rows(regions, ranked);

@@ -65,6 +65,13 @@ impl Regions {
         &self.damage
     }
 
+    /// Hardware events that were to be counted, but were around no entry of a region.
+    pub fn unmeasured_events(&self) -> Option<&[String]> {
+        let is_measured = |region: &Region| region.totals().hardware.measured_entries > 0;
+        let has_none = !self.hardware_events.is_empty() && !self.regions.iter().any(is_measured);
+        has_none.then_some(&self.hardware_events)
+    }
+
     /// All tables.
     pub fn findings(&self, trace: &Trace, ranked: Ranked) -> Findings {
         let code = CodeTables::new(self, trace, ranked);
