@@ -47,10 +47,10 @@ struct stay {
 
 enum hardware_state { NOT_TRIED, OPEN, UNAVAILABLE };
 
-// A thread's counters of the ring's hardware events, all in a group.
+// A thread's counters of the ring's hardware events.
 struct hardware {
     enum hardware_state state;
-    int descriptors[TRACKWAY_HARDWARE_EVENTS];     // -1: none is needed. The first is the group's
+    int descriptors[TRACKWAY_HARDWARE_EVENTS];     // -1: none is needed
     void *pages[TRACKWAY_HARDWARE_EVENTS];         // struct perf_event_mmap_page; or none
     uint64_t ids[TRACKWAY_HARDWARE_EVENTS];        // the kernel's
     uint64_t cost_ticks;                           // of a reading

@@ -1,6 +1,6 @@
 // Hardware counters: what the ring asks for is counted of each thread, and read as regions begin and end.
 //
-// A thread needs one descriptor for them, which the program may close or use for something else at any time.
+// A thread needs descriptors for them, which the program may close or use for something else at any time.
 #include "counting.h"
 #include "page.h"
 
@@ -27,26 +27,37 @@ static void complain_once(uint32_t *complained, const char *message) {
         __trackway_complain(message);
 }
 
+static bool is_kernels(uint32_t event) { return __trackway_process.ring->hardware[event].type == PERF_TYPE_SOFTWARE; }
+
+// The first event of a group that is counted and read at once. The processor's events are one, so that they are of the
+// same time. The kernel's are one each: Linux 6.18 forgets, for some time, to count what is in a group with task-clock.
+static uint32_t leader_of(uint32_t event) {
+    uint32_t leader = 0;
+    while (!is_kernels(event) && is_kernels(leader))
+        leader++;
+    return is_kernels(event) ? event : leader;
+}
+
 // ---- Reading ----
 
 #if defined(__x86_64__)
 
 static uint64_t processor_counter(uint32_t index) { return (uint64_t)__builtin_ia32_rdpmc((int)index); }
 
-static bool read_pages(const struct hardware *hardware, struct reading *reading) {
-    for (uint32_t i = 0; i < event_count(); i++) {
-        uint64_t missed_ns;
-        if (!hardware->pages[i] || !read_page(hardware->pages[i], processor_counter, &reading->values[i],
-                                              i ? &missed_ns : &reading->missed_ns))
+static bool read_pages(const struct hardware *hardware, uint32_t leader, struct reading *reading) {
+    uint64_t missed_ns = 0;
+    for (uint32_t i = event_count(); i-- > leader;)
+        if (leader_of(i) == leader &&
+            (!hardware->pages[i] || !read_page(hardware->pages[i], processor_counter, &reading->values[i], &missed_ns)))
             return false;
-    }
+    reading->missed_ns += missed_ns;
     return true;
 }
 
 #else
 
-static bool read_pages(const struct hardware *hardware, struct reading *reading) {
-    (void)hardware, (void)reading;
+static bool read_pages(const struct hardware *hardware, uint32_t leader, struct reading *reading) {
+    (void)hardware, (void)leader, (void)reading;
     return false;
 }
 
@@ -62,30 +73,37 @@ static bool is_ours(const struct hardware *hardware, uint32_t event) {
     return hardware->descriptors[event] >= 0 && id_of(hardware->descriptors[event]) == hardware->ids[event];
 }
 
-static bool read_group(const struct hardware *hardware, struct reading *reading) {
+static bool read_group(const struct hardware *hardware, uint32_t leader, struct reading *reading) {
     struct {
         uint64_t count, enabled_ns, running_ns;
         uint64_t values[TRACKWAY_HARDWARE_EVENTS];
     } group;
-    if (!is_ours(hardware, 0)) {
+    if (!is_ours(hardware, leader)) {
         static uint32_t complained;
         complain_once(&complained, "the program closed the descriptor of a thread's hardware counters: the thread's "
                                    "regions are measured without them from then on");
         return false;
     }
     // Nothing comes if the processor has no counters left for the group.
-    long length = kernel_call(SYS_read, hardware->descriptors[0], (long)&group, sizeof group, 0);
-    if (length < (long)(3 * sizeof(uint64_t)) || group.count != event_count())
+    if (kernel_call(SYS_read, hardware->descriptors[leader], (long)&group, sizeof group, 0) <= 0)
         return false;
-    for (uint32_t i = 0; i < event_count(); i++)
-        reading->values[i] = group.values[i];
-    reading->missed_ns = group.enabled_ns - group.running_ns;
-    return true;
+    uint32_t member = 0;
+    for (uint32_t i = leader; i < event_count(); i++)
+        if (leader_of(i) == leader)
+            reading->values[i] = group.values[member++];
+    reading->missed_ns += group.enabled_ns - group.running_ns;
+    return member == group.count;
 }
 
 // Processes that are forked without our knowledge have neither the pages nor counters of their own.
 static bool read_now(const struct hardware *hardware, struct reading *reading) {
-    return *__trackway_process.witness && (read_pages(hardware, reading) || read_group(hardware, reading));
+    if (*__trackway_process.witness == 0)
+        return false;
+    reading->missed_ns = 0;
+    for (uint32_t i = 0; i < event_count(); i++)
+        if (leader_of(i) == i && !read_pages(hardware, i, reading) && !read_group(hardware, i, reading))
+            return false;
+    return true;
 }
 
 // ---- Opening and closing ----
@@ -104,7 +122,7 @@ static int open_event(const struct trackway_hardware_event *event, int group) {
         .size = sizeof attributes,
         .type = event->type,
         .config = event->config,
-        .pinned = group < 0, // all the time, or never
+        .pinned = group < 0, // the group is counted all the time, or never
         .exclude_kernel = !event->in_kernel,
         .exclude_hv = 1,
         .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -123,18 +141,25 @@ static void close_event(struct hardware *hardware, uint32_t event) {
     hardware->descriptors[event] = -1;
 }
 
-static bool open_group(struct hardware *hardware) {
+// The pages of the processor's events are read in place of the descriptors, of which only the group's is kept.
+static void map_page(struct hardware *hardware, uint32_t event) {
+    void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, hardware->descriptors[event], 0);
+    if (page == MAP_FAILED)
+        return;
+    hardware->pages[event] = page; // which keeps the event
+    if (leader_of(event) != event)
+        close_event(hardware, event);
+}
+
+static bool open_events(struct hardware *hardware) {
     for (uint32_t i = 0; i < event_count(); i++) {
-        hardware->descriptors[i] = open_event(&__trackway_process.ring->hardware[i], hardware->descriptors[0]);
+        int group = leader_of(i) == i ? -1 : hardware->descriptors[leader_of(i)];
+        hardware->descriptors[i] = open_event(&__trackway_process.ring->hardware[i], group);
         if (hardware->descriptors[i] < 0)
             return false;
         hardware->ids[i] = id_of(hardware->descriptors[i]);
-        void *page = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, hardware->descriptors[i], 0);
-        if (page == MAP_FAILED)
-            continue;
-        hardware->pages[i] = page;
-        if (i > 0)
-            close_event(hardware, i); // the page keeps the event
+        if (!is_kernels(i))
+            map_page(hardware, i);
     }
     return true;
 }
@@ -182,7 +207,7 @@ static void open_hardware(struct hardware *hardware) {
     for (uint32_t i = 0; i < TRACKWAY_HARDWARE_EVENTS; i++)
         hardware->descriptors[i] = -1;
     hardware->state = OPEN;
-    if (open_group(hardware) && calibrate(hardware))
+    if (open_events(hardware) && calibrate(hardware))
         return;
     __trackway_close_hardware(hardware);
     static uint32_t complained;

@@ -10,6 +10,8 @@ use crate::abi;
 /// As many can be counted in one recording.
 pub const MOST_HARDWARE_EVENTS: usize = abi::HARDWARE_EVENTS;
 
+/// A `type` of `struct perf_event_attr`.
+const SOFTWARE: u32 = 1;
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
 /// An event that the kernel or the processor counts.
@@ -34,10 +36,9 @@ const fn hardware(name: &'static str, config: u64) -> HardwareEvent {
 }
 
 const fn software(name: &'static str, config: u64) -> HardwareEvent {
-    const TYPE: u32 = 1;
     HardwareEvent {
         name,
-        kind: TYPE,
+        kind: SOFTWARE,
         config,
         in_kernel: false,
     }
@@ -86,6 +87,11 @@ impl HardwareEvent {
         HARDWARE_EVENTS.into_iter().find(|event| event.name == name)
     }
 
+    /// Whether the kernel counts it, not the processor.
+    fn is_kernels(self) -> bool {
+        self.kind == SOFTWARE
+    }
+
     pub(crate) fn for_ring(self) -> abi::HardwareEvent {
         abi::HardwareEvent {
             config: self.config,
@@ -99,14 +105,26 @@ impl HardwareEvent {
 pub fn available_events(wanted: &[HardwareEvent]) -> (Vec<HardwareEvent>, Vec<Unavailable>) {
     let (mut available, mut others) = (Vec::new(), Vec::new());
     for &event in wanted {
-        available.push(event);
-        if let Err(error) = try_group(&available) {
-            available.pop();
-            let reason = reason(&error, event, !available.is_empty());
-            others.push(Unavailable { event, reason });
+        let mut group = beside(event, &available);
+        let is_alone = group.is_empty();
+        group.push(event);
+        match try_group(&group) {
+            Ok(()) => available.push(event),
+            Err(error) => others.push(Unavailable {
+                event,
+                reason: reason(&error, event, is_alone),
+            }),
         }
     }
     (available, others)
+}
+
+/// With which the event is counted as a group: the processor's are together, each of the kernel's is alone.
+fn beside(event: HardwareEvent, others: &[HardwareEvent]) -> Vec<HardwareEvent> {
+    let others = others
+        .iter()
+        .filter(|other| !other.is_kernels() && !event.is_kernels());
+    others.copied().collect()
 }
 
 /// Counts the events of the calling thread for a moment, as the runtime will.
@@ -178,7 +196,7 @@ fn open(event: HardwareEvent, group: Option<&OwnedFd>) -> io::Result<OwnedFd> {
     }
 }
 
-fn reason(error: &io::Error, event: HardwareEvent, has_others: bool) -> String {
+fn reason(error: &io::Error, event: HardwareEvent, is_alone: bool) -> String {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) => {
             "this machine, or the virtual machine's host, offers no such counter".into()
@@ -190,7 +208,7 @@ fn reason(error: &io::Error, event: HardwareEvent, has_others: bool) -> String {
         Some(libc::ENOSYS) => {
             "this kernel, a container's seccomp filter or an emulator lets nobody count".into()
         }
-        Some(libc::EINVAL) if has_others => "it can't be counted beside the others".into(),
+        Some(libc::EINVAL) if !is_alone => "it can't be counted beside the others".into(),
         Some(libc::EBUSY) => "another program, such as the kernel's NMI watchdog, has the counters".into(),
         _ => error.to_string(),
     }
@@ -229,6 +247,14 @@ mod tests {
     }
 
     #[test]
+    fn events_of_the_processor_are_a_group() {
+        let [cycles, faults, misses] = ["cycles", "page-faults", "llc-misses"].map(event);
+        assert_eq!(beside(misses, &[cycles, faults]), [cycles]);
+        assert_eq!(beside(faults, &[cycles]), []);
+        assert_eq!(beside(cycles, &[faults]), []);
+    }
+
+    #[test]
     fn what_cannot_be_counted_is_told_apart() {
         let unknown = HardwareEvent {
             config: 1 << 40,
@@ -241,7 +267,7 @@ mod tests {
 
     #[test]
     fn reasons_name_what_would_help() {
-        let of = |number| reason(&io::Error::from_raw_os_error(number), event("cycles"), true);
+        let of = |number| reason(&io::Error::from_raw_os_error(number), event("cycles"), false);
         assert!(of(libc::ENOENT).contains("virtual machine"));
         assert!(of(libc::ENOSYS).contains("seccomp"));
         assert!(of(libc::EINVAL).contains("beside the others"));
