@@ -147,7 +147,7 @@ fn with_quotients<'r>(
         if column.ends_with("_misses") {
             let name = format!("{column}_per_1000_instructions");
             let title = format!("{title} per 1000 instructions");
-            builder = builder.optional_real(&name, &title, Unit::Ratio, move |row| {
+            builder = builder.optional_real(&name, &title, Unit::Rate, move |row| {
                 quotient(&row.totals.hardware, misses, instructions, 1000.0)
             });
         }
