@@ -60,7 +60,7 @@ fn measured_entries_stand_for_all() {
     assert_eq!(columns, expected);
     let solve = ["solve", "7", "2", "2", "12000", "18000", "180", "1.5", "10"];
     assert_eq!(row(&table, 0), solve);
-    let halo = ["halo", "8", "3", "0", "266", "133", "0", "0.5", "0"];
+    let halo = ["halo", "8", "2", "0", "266", "133", "0", "0.5", "0"];
     assert_eq!(row(&table, 1), halo);
 }
 
@@ -84,6 +84,7 @@ fn node(hardware_entries: u64, sum: u64) -> NodeCounts {
         image: 1,
         entries: 4,
         name: "solve".into(),
+        measured_entries: hardware_entries,
         hardware_entries,
         hardware: [sum; 4],
         ..NodeCounts::default()

@@ -218,8 +218,9 @@ struct trackway_counts { // docs/format.md, section 6
     uint64_t timed_ticks;
     uint64_t entered_ticks;
     uint64_t flags; // and the node's group, in bits 8 to 15
-    char name[144];
-    uint64_t hardware_entries; // around which the ring's hardware events were counted
+    char name[136];
+    uint64_t measured_entries; // around which the ring's hardware events were counted
+    uint64_t hardware_entries; // for which those stand
     uint64_t hardware[TRACKWAY_HARDWARE_EVENTS];
 };
 

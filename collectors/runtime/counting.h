@@ -29,8 +29,9 @@ struct node {
     uint32_t first_child; // 0: none
     uint32_t next_sibling;
     uint32_t told;        // entries, of its first group
-    uint32_t turns;       // entries around which the hardware counters were to be read, of the first ones
-    uint32_t to_pass;     // entries that follow around which they are not
+    uint64_t measurable;  // entries around which the hardware counters might be read
+    uint64_t since;       // those of them since the last one around which they were
+    uint32_t to_pass;     // those that follow around which they aren't
     bool is_measured;     // they were read as the present entry began:
     struct reading begin; // so
 };

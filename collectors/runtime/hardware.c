@@ -11,10 +11,12 @@
 
 #define PAGE 4096
 // Of each node they are read in any case.
-#define FIRST_TURNS 16
-// So much of a region's time reading may take.
+#define FIRST_ENTRIES 16
+// So much of a region's time reading may take,
 #define PERCENT_FOR_READING 1
-#define MOST_TO_PASS (UINT64_C(1) << 20)
+// unless it would stand for more than such a part of the entries so far: the first ones say little of the later ones.
+#define LEAST_PART 16
+#define LONGEST_PERIOD (UINT64_C(1) << 20)
 #define TRIALS 16
 
 static uint32_t event_count(void) {
@@ -230,24 +232,26 @@ static bool has_hardware(struct hardware *hardware) {
 // ---- Around entries ----
 
 // Around one of so many entries the counters may be read.
-static uint64_t period_of(const struct hardware *hardware, const struct trackway_counts *counts) {
+static uint64_t period_of(const struct hardware *hardware, const struct node *node) {
+    const struct trackway_counts *counts = node->counts;
     uint64_t entries = counts->counted_entries + counts->timed_entries;
     uint64_t mean = entries ? (counts->counted_ticks + counts->timed_ticks) / entries : 0;
     uint64_t allowed = mean * PERCENT_FOR_READING / 100;
-    return allowed ? lesser(2 * hardware->cost_ticks / allowed + 1, MOST_TO_PASS) : MOST_TO_PASS;
+    uint64_t period = allowed ? 2 * hardware->cost_ticks / allowed + 1 : LONGEST_PERIOD;
+    return lesser(lesser(period, LONGEST_PERIOD), node->measurable / LEAST_PART + 1);
 }
 
 // By chance a bit off, lest the program has the same rhythm.
 static bool is_its_turn(struct tally *tally, struct node *node) {
-    if (node->turns < FIRST_TURNS) {
-        node->turns++;
+    node->measurable++;
+    node->since++;
+    if (node->measurable < FIRST_ENTRIES)
         return true;
-    }
     if (node->to_pass > 0) {
         node->to_pass--;
         return false;
     }
-    uint64_t period = period_of(&tally->hardware, node->counts);
+    uint64_t period = period_of(&tally->hardware, node);
     node->to_pass = (uint32_t)((period - 1) / 2 + __trackway_next_random(tally) % period);
     return true;
 }
@@ -267,7 +271,9 @@ void __trackway_end_measuring(struct tally *tally, struct node *node) {
         return;
     for (uint32_t i = 0; i < event_count(); i++) {
         uint64_t counted = end.values[i] - node->begin.values[i];
-        node->counts->hardware[i] += counted - lesser(counted, hardware->of_nothing[i]);
+        node->counts->hardware[i] += (counted - lesser(counted, hardware->of_nothing[i])) * node->since;
     }
-    node->counts->hardware_entries++;
+    node->counts->hardware_entries += node->since;
+    node->counts->measured_entries++;
+    node->since = 0;
 }

@@ -10,9 +10,11 @@ use super::stratum::Stratum;
 use super::tables::{region_rows, title, RegionRow};
 use super::{Ranked, Regions};
 
-/// Of entries around which they were counted, regions within them included.
+/// Of entries for which stand those around which they were counted, regions within them included.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
+    pub measured_entries: u64,
+    /// For which these stand.
     pub entries: u64,
     /// In the order of the recording's events.
     pub sums: [u64; HARDWARE_EVENTS],
@@ -20,6 +22,7 @@ pub struct Measured {
 
 impl Measured {
     pub fn add(&mut self, node: &Node) {
+        self.measured_entries = self.measured_entries.saturating_add(node.measured_entries);
         self.entries = self.entries.saturating_add(node.hardware_entries);
         add_each(&mut self.sums, node.hardware);
     }
@@ -42,8 +45,12 @@ pub struct Hardware {
 
 impl Hardware {
     pub fn of(stratum: &Stratum) -> Hardware {
-        let Measured { entries, sums } = stratum.measured;
-        if entries == 0 {
+        let Measured {
+            measured_entries,
+            entries,
+            sums,
+        } = stratum.measured;
+        if measured_entries == 0 || entries == 0 {
             return Hardware {
                 unknown_entries: stratum.entries,
                 ..Hardware::default()
@@ -51,7 +58,7 @@ impl Hardware {
         }
         let scale = Scale::new(stratum.entries.max(entries), entries);
         Hardware {
-            measured_entries: entries,
+            measured_entries,
             unknown_entries: 0,
             estimates: sums.map(|sum| scale.apply(sum)),
         }
@@ -164,11 +171,12 @@ fn quotient(hardware: &Hardware, dividend: usize, divisor: usize, factor: f64) -
 mod tests {
     use super::*;
 
-    fn stratum(entries: u64, measured: u64, sum: u64) -> Stratum {
+    fn stratum(entries: u64, stood_for: u64, sum: u64) -> Stratum {
         Stratum {
             entries,
             measured: Measured {
-                entries: measured,
+                measured_entries: stood_for.min(5),
+                entries: stood_for,
                 sums: [sum, 0, 0, u64::MAX],
             },
             ..Stratum::default()
@@ -180,9 +188,9 @@ mod tests {
         let mut hardware = Hardware::of(&stratum(100, 16, 64));
         assert_eq!(hardware.estimates, [400, 0, 0, u64::MAX]);
         hardware += Hardware::of(&stratum(3, 3, 7));
-        assert_eq!((hardware.measured_entries, hardware.unknown_entries), (19, 0));
+        assert_eq!((hardware.measured_entries, hardware.unknown_entries), (8, 0));
         assert_eq!(hardware.estimate(0), Some(407));
-        // More measured than entered, as a thread that was killed may say.
+        // They stand for more than were entered, as a thread that was killed may say.
         assert_eq!(Hardware::of(&stratum(1, 2, 8)).estimates[0], 8);
     }
 

@@ -127,7 +127,8 @@ pub struct Counts {
     pub timed_ticks: AtomicU64,
     pub entered_ticks: AtomicU64,
     pub flags: AtomicU64,
-    pub name: [u8; 144],
+    pub name: [u8; 136],
+    pub measured_entries: AtomicU64,
     pub hardware_entries: AtomicU64,
     pub hardware: [AtomicU64; HARDWARE_EVENTS],
 }
@@ -260,6 +261,7 @@ mod tests {
             "entered_ticks" = entered_ticks,
             "flags" = flags,
             "name" = name,
+            "measured_entries" = measured_entries,
             "hardware_entries" = hardware_entries,
             "hardware" = hardware,
         );

@@ -40,8 +40,10 @@ pub struct Node {
     /// The same time in those.
     pub timed_time_ns: u64,
     /// Entries around which the hardware events of [`crate::StartInfo::hardware_events`] were counted.
+    pub measured_entries: u64,
+    /// Entries for which these stand.
     pub hardware_entries: u64,
-    /// What was counted around them.
+    /// What the latter came to.
     pub hardware: [u64; HARDWARE_EVENTS],
     /// Which of the nodes of the same region and parent it is, among which counted entries were dealt out.
     pub group: u8,
@@ -141,6 +143,7 @@ impl Node {
             entered_ticks,
             flags,
             name,
+            measured_entries,
             hardware_entries,
             hardware,
             counters,
@@ -177,6 +180,7 @@ impl Node {
             counted_time_ns,
             timed_entries,
             timed_time_ns,
+            measured_entries,
             hardware_entries,
             hardware,
             group: (flags >> 8) as u8,
