@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::Address;
+use trackway_recorder::{Address, RecordOptions};
 
 use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
 use crate::export::ExportArguments;
+use crate::hardware::{self, WantedEvents};
 use crate::patterns::PatternsArguments;
 use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
@@ -107,6 +108,7 @@ pub struct FortranArguments {
                         trackway record -o run1.trackway --codec zstd -- ./prog\n  \
                         trackway record --to unix:/tmp/traces -- ./prog\n  \
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
+                        trackway record --overhead 1% --hardware -- ./counting\n  \
                         trackway record --discard -- ./prog     (to measure the slowdown)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
@@ -168,6 +170,25 @@ pub struct SamplingArguments {
     /// Count and time so many entries that this takes such a share of the region's time, such as 1%
     #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "sample")]
     pub overhead: Option<u32>,
+    /// Also count hardware events around entries of regions, as many as take 1 % of the region's time, and the first 16 in
+    /// any case. EVENTS are up to 4 of cycles, instructions, l1d-misses, llc-misses, branch-misses, page-faults,
+    /// context-switches, task-clock [default: the first four]
+    #[arg(long, value_name = "EVENTS", value_parser = hardware::parse, num_args = 0..=1, require_equals = true,
+          default_missing_value = hardware::USUAL_EVENTS)]
+    pub hardware: Option<WantedEvents>,
+}
+
+impl SamplingArguments {
+    /// Looks which hardware events there are, and warns of those that are missing.
+    pub fn apply(&self, options: &mut RecordOptions) {
+        options.count_every = self.sample.unwrap_or(0);
+        options.count_cost_millionths = self.overhead.unwrap_or(0);
+        options.hardware = self
+            .hardware
+            .as_ref()
+            .map(WantedEvents::available)
+            .unwrap_or_default();
+    }
 }
 
 #[derive(Debug, Clone, Args)]

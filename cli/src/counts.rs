@@ -37,6 +37,7 @@ pub fn report(trace: &Trace, form: &ReportForm) -> Result<Report, Failure> {
     let found = findings(trace, &regions, form)?;
     let mut warnings = soundness::warnings(trace);
     warnings.extend(damage(&regions));
+    warnings.extend(unmeasured(&regions));
     Ok(Report {
         answer: found.answer.unwrap_or_default(),
         warnings,
@@ -49,6 +50,7 @@ pub fn add_to(report: &mut Report, trace: &Trace, form: &ReportForm) -> Result<(
     let regions = Regions::read(trace);
     let found = findings(trace, &regions, form)?;
     report.warnings.extend(damage(&regions));
+    report.warnings.extend(unmeasured(&regions));
     report.answer = format!("{}; {}", report.answer, found.answer.unwrap_or_default());
     report.tables.extend(found.tables);
     Ok(())
@@ -68,6 +70,14 @@ pub fn whole_table(trace: &Trace, name: &str) -> Result<Table, Failure> {
     };
     let table = Regions::read(trace).table(trace, name, ranked);
     table.ok_or_else(|| {
+        if TABLES.contains(&name) {
+            return Failure::about(
+                trace.path(),
+                format!(
+                    "this trace has no {name}; record with --hardware, on a machine that has what it counts"
+                ),
+            );
+        }
         let names = TABLES.join(", ");
         Failure::new(format!("--table: there is no table {name:?}; there are {names}"))
     })
@@ -75,6 +85,13 @@ pub fn whole_table(trace: &Trace, name: &str) -> Result<Table, Failure> {
 
 fn damage(regions: &Regions) -> impl Iterator<Item = String> + '_ {
     regions.damage().iter().map(ToString::to_string)
+}
+
+fn unmeasured(regions: &Regions) -> Option<String> {
+    let events = regions.unmeasured_events()?.join(", ");
+    Some(format!(
+        "no entry of a region was measured: {events} are not known"
+    ))
 }
 
 fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {

@@ -11,6 +11,7 @@ mod diff;
 mod dump;
 mod export;
 mod failure;
+mod hardware;
 mod info;
 mod installation;
 mod instruction_set;

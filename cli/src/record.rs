@@ -90,8 +90,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Drop => WhenFull::Drop,
     };
     options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
-    options.count_every = arguments.sampling.sample.unwrap_or(0);
-    options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
+    arguments.sampling.apply(&mut options);
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers;
     options.dump_oracle = arguments.oracle_dump;

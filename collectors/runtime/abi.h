@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_4`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_5`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 4
+#define TRACKWAY_ABI 5
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -135,6 +135,15 @@ enum trackway_ring_flags {
     TRACKWAY_DUMP_ORACLE = 2,    // the oracle writes its records, not only their hash
 };
 
+#define TRACKWAY_HARDWARE_EVENTS 4
+
+// For perf_event_open.
+struct trackway_hardware_event {
+    uint64_t config;
+    uint32_t type;
+    uint32_t in_kernel; // 1: what happens in the kernel counts, too
+};
+
 struct trackway_ring {
     uint64_t magic;
     uint32_t abi;
@@ -145,10 +154,13 @@ struct trackway_ring {
     uint64_t buffer_table_offset;
     uint64_t stream_table_offset;
     uint64_t data_offset;
-    uint32_t stream_count; // entries of the stream table; streams may be more
-    uint32_t full_limit;   // while full_count is not below it, the ring is full
-    uint32_t count_every;  // 0 or 1: all entries of regions are counted; else one in so many
-    uint32_t count_cost;   // not 0: as many as counting may cost, in millionths of the region's time
+    uint32_t stream_count;   // entries of the stream table; streams may be more
+    uint32_t full_limit;     // while full_count is not below it, the ring is full
+    uint32_t count_every;    // 0 or 1: all entries of regions are counted; else one in so many
+    uint32_t count_cost;     // not 0: as many as counting may cost, in millionths of the region's time
+    uint32_t hardware_count; // events that are counted around regions: so many of `hardware`
+    uint32_t unused;
+    struct trackway_hardware_event hardware[TRACKWAY_HARDWARE_EVENTS];
     // Each of these on a cache line of its own.
     _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
     _Alignas(64) uint32_t next_segment_id;   // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
@@ -218,7 +230,10 @@ struct trackway_counts { // docs/format.md, section 6
     uint64_t timed_ticks;
     uint64_t entered_ticks;
     uint64_t flags; // and the node's group, in bits 8 to 15
-    char name[184];
+    char name[136];
+    uint64_t measured_entries; // around which the ring's hardware events were counted
+    uint64_t hardware_entries; // for which those stand
+    uint64_t hardware[TRACKWAY_HARDWARE_EVENTS];
 };
 
 enum trackway_counts_flags {

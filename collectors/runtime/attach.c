@@ -24,7 +24,7 @@ struct text {
 };
 
 struct process __trackway_process;
-VISIBLE const char __trackway_abi_4 = TRACKWAY_ABI;
+VISIBLE const char __trackway_abi_5 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
 
 static void append(struct text *text, const char *more) {

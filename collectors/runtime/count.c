@@ -9,10 +9,13 @@ THREAD_LOCAL struct tally *__trackway_own_tally;
 
 static void begin_whole(struct tally *tally, struct stream *stream) {
     tally->whole = !__trackway_program_has_regions();
-    struct trackway_counts *counts = tally->nodes[__trackway_add_node(tally, stream, "", 0)].counts;
+    struct node *node = &tally->nodes[__trackway_add_node(tally, stream, "", 0)];
+    struct trackway_counts *counts = node->counts;
     if (counts) {
         counts->entries = 1;
         counts->flags |= tally->whole ? TRACKWAY_WHOLE_PROGRAM | TRACKWAY_ENTRY_IS_COUNTED : 0;
+        if (tally->whole)
+            __trackway_begin_measuring(tally, node);
         counts->entered_ticks = __trackway_now_ticks();
     }
     __trackway_counting.countdowns = (uint64_t)tally->countdowns;
@@ -59,8 +62,10 @@ struct tally *__trackway_this_tally(void) {
 // Of what is still open, and of entries that passed without a word.
 static void close_all(struct tally *tally) {
     uint64_t now = __trackway_now_ticks();
-    for (uint32_t i = 0; i < tally->node_count; i++)
+    for (uint32_t i = 0; i < tally->node_count; i++) {
+        __trackway_end_measuring(tally, &tally->nodes[i]);
         __trackway_end_entry(&tally->nodes[i], now);
+    }
     for (uint64_t i = 1; i < COUNTDOWNS; i++)
         __trackway_note_passed(tally, i);
 }
@@ -76,6 +81,7 @@ void __trackway_end_counting(void) {
         if (tally->nodes[i].counts) {
             __trackway_hand_over(&tally->nodes[i].lane, __trackway_end_of_counters(&tally->nodes[i]), TRACKWAY_LAST);
         }
+    __trackway_close_hardware(&tally->hardware);
     munmap(tally, sizeof *tally);
 }
 
@@ -83,6 +89,7 @@ void __trackway_end_counting(void) {
 void __trackway_count_as_child(void) {
     if (!__trackway_own_tally)
         return;
+    __trackway_forget_hardware(&__trackway_own_tally->hardware);
     munmap(__trackway_own_tally, sizeof *__trackway_own_tally);
     __trackway_own_tally = NULL;
     begin_tally();

@@ -7,10 +7,38 @@
 #include "runtime.h"
 
 #define NODES_OF_THREAD 1024
+// Of which so many are kept from what is dealt out to groups.
+#define NODES_FOR_REGIONS 256
 // Regions that a thread may be in at once. What it enters beyond them counts for the last of these.
 #define DEPTH_OF_THREAD 256
 // Regions of which entries may be passed over.
 #define COUNTDOWNS 1024
+// Of the first entries, if not all are counted: they say little of the later ones.
+#define FIRST_GROUP 255
+
+// What a thread's hardware counters say at a moment.
+struct reading {
+    uint64_t values[TRACKWAY_HARDWARE_EVENTS];
+    uint64_t missed_ns; // of the thread's running time, in which they did not count
+};
+
+enum mode { NOT_TIMED, TIMED, COUNTED };
+
+// Of a region within others, if not all of its entries are counted.
+struct sampling {
+    uint32_t told; // entries of which the runtime was told
+    uint32_t rate; // of the later ones, one in 2^rate is counted
+    // Of entries behind the first ones:
+    uint64_t counted_entries, counted_ticks, timed_entries, timed_ticks;
+};
+
+// How an entry is dealt with.
+struct choice {
+    enum mode mode;
+    uint32_t group;
+    uint64_t passing;       // so many next ones pass without a word
+    uint32_t passing_group; // and are entries of this group
+};
 
 struct node {
     struct lane lane;
@@ -20,16 +48,33 @@ struct node {
     uint32_t parent;
     uint32_t first_child; // 0: none
     uint32_t next_sibling;
-    uint32_t told; // entries, of its first group
+    struct node *first; // of group 0, which has the sampling of all groups
+    struct sampling sampling;
+    uint64_t measurable;  // entries around which the hardware counters might be read
+    uint64_t since;       // those of them since the last one around which they were
+    uint32_t to_pass;     // those that follow around which they aren't
+    bool is_measured;     // they were read as the present entry began:
+    struct reading begin; // so
 };
-
-enum mode { NOT_TIMED, TIMED, COUNTED };
 
 // A region that the thread is in.
 struct stay {
-    uint32_t outer;   // the node in which it was entered
-    enum mode mode;   // of it and of what is entered within
-    bool is_repeated; // it was in this region already: neither an entry nor time of its own
+    uint32_t outer;       // the node in which it was entered
+    enum mode mode;       // of it and of what is entered within
+    bool is_repeated;     // it was in this region already: neither an entry nor time of its own
+    bool may_be_measured; // by the hardware counters
+};
+
+enum hardware_state { NOT_TRIED, OPEN, UNAVAILABLE };
+
+// A thread's counters of the ring's hardware events.
+struct hardware {
+    enum hardware_state state;
+    int descriptors[TRACKWAY_HARDWARE_EVENTS];     // -1: none is needed
+    void *pages[TRACKWAY_HARDWARE_EVENTS];         // struct perf_event_mmap_page; or none
+    uint64_t ids[TRACKWAY_HARDWARE_EVENTS];        // the kernel's
+    uint64_t cost_ticks;                           // of a reading
+    uint64_t of_nothing[TRACKWAY_HARDWARE_EVENTS]; // what is counted between two readings in a row
 };
 
 struct tally {
@@ -39,6 +84,7 @@ struct tally {
     bool whole;     // what is outside of regions is counted, too
     bool busy;      // a signal handler that comes now must not touch this
     uint32_t random;
+    struct hardware hardware;
     struct stay stays[DEPTH_OF_THREAD];
     struct node nodes[NODES_OF_THREAD];
     uint64_t countdowns[COUNTDOWNS]; // what the compiled code counts down
@@ -66,16 +112,15 @@ bool __trackway_is_same_name(const char *one, const char *other);
 // two, lest recursion through several regions makes ever more nodes. 0: none.
 uint32_t __trackway_find_around(const struct tally *tally, const char *name);
 // The region's node within the present one, which is made if there is none.
-uint32_t __trackway_node_within(struct tally *tally, const char *name, uint32_t group);
+uint32_t __trackway_node_within(struct tally *tally, const char *name);
+// The node of another group than the first node's; the first one if there is no room for it.
+uint32_t __trackway_node_of_group(struct tally *tally, uint32_t first, uint32_t group);
 // Behind the last counter of a node.
 const unsigned char *__trackway_end_of_counters(const struct node *node);
 
 // entries.c
 bool __trackway_counts_all(void);
-// How the entry is dealt with, and how many of the next ones pass.
-enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown);
-// Of an entry that was just told of, where not all are counted.
-uint32_t __trackway_group_of(const struct node *node, enum mode mode);
+struct choice __trackway_choose(struct tally *tally, struct node *first);
 // Adds up the entries of a region that passed since the last one that was told of.
 void __trackway_note_passed(struct tally *tally, uint64_t index);
 void __trackway_begin_entry(struct node *node, enum mode mode);
@@ -83,5 +128,14 @@ void __trackway_end_entry(struct node *node, uint64_t now);
 // What an entry of nothing, or a call, would seem to take.
 uint64_t __trackway_cost_of_timing(void);
 uint32_t __trackway_next_random(struct tally *tally);
+
+// hardware.c
+// Of an entry that is about to be timed: reads the thread's counters, unless its turn hasn't come.
+void __trackway_begin_measuring(struct tally *tally, struct node *node);
+// Of one that was left.
+void __trackway_end_measuring(struct tally *tally, struct node *node);
+void __trackway_close_hardware(struct hardware *hardware);
+// In a forked process, which has its parent's descriptors.
+void __trackway_forget_hardware(struct hardware *hardware);
 
 #endif

@@ -4,8 +4,8 @@
 // The counted entries of a region, if not all are counted, are dealt out to so many nodes: how these differ says how
 // far the entries that aren't counted may lie off.
 #define GROUPS 8
-// Of the first entries, which say little of the later ones.
-#define FIRST_GROUP 255
+// Groups from 8 × rate on, so that entries of one group were chosen at one rate.
+#define SELDOMEST 20
 // Entries that are counted in any case, so that rare ones are.
 #define FIRST_ENTRIES 64
 // As many of the next ones tell what counting costs: they are counted and timed in turns, unlike the later ones, of
@@ -40,28 +40,17 @@ static uint64_t cost_of_telling(void) {
     return known;
 }
 
-// Of so many entries one is counted and one is timed.
-static uint64_t period_of(const struct tally *tally, const struct node *node) {
-    const struct trackway_ring *ring = __trackway_process.ring;
-    if (ring->count_every > 1)
-        return ring->count_every;
-    uint64_t counted = 0, counted_ticks = 0, timed = 0, timed_ticks = 0;
-    for (uint32_t i = 1; i < tally->node_count; i++) {
-        const struct node *other = &tally->nodes[i];
-        // The first entries may be unlike those that are timed.
-        if (other->counts && other->parent == node->parent && other->group != FIRST_GROUP &&
-            __trackway_is_same_name(other->name, node->name)) {
-            counted += other->counts->counted_entries;
-            counted_ticks += other->counts->counted_ticks;
-            timed += other->counts->timed_entries;
-            timed_ticks += other->counts->timed_ticks;
-        }
-    }
-    uint64_t without = mean(timed_ticks, timed), with = mean(counted_ticks, counted);
+// As few entries that the runtime is told of as keep to the budget: of 2^rate, one is counted and one is timed.
+static uint32_t rate_in_budget(const struct sampling *sampling, uint64_t budget) {
+    uint64_t with = mean(sampling->counted_ticks, sampling->counted_entries);
+    uint64_t without = mean(sampling->timed_ticks, sampling->timed_entries);
     uint64_t extra = 2 * cost_of_telling() + (with > without ? with - without : 0);
-    uint64_t allowed = without * ring->count_cost / 1000000;
-    uint64_t period = allowed ? extra / allowed + 1 : extra * 1000;
-    return period < 1u << 20 ? period : 1u << 20;
+    uint32_t rate = 1;
+    while (rate < SELDOMEST && extra * 1000000 > (without * budget) << rate)
+        rate++;
+    // Each rate is a stratum, which wants many entries.
+    bool is_near = rate <= sampling->rate + 1 && sampling->rate <= rate + 1;
+    return sampling->rate && is_near ? sampling->rate : rate;
 }
 
 static bool is_learning(uint32_t told) {
@@ -70,27 +59,32 @@ static bool is_learning(uint32_t told) {
 
 // Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program
 // has the same rhythm.
-enum mode __trackway_mode_of_next(struct tally *tally, struct node *node, uint64_t *countdown) {
-    *countdown = 0;
-    if (__trackway_counts_all() || !node->counts)
-        return COUNTED;
-    uint32_t told = node->told++;
-    if (told < FIRST_ENTRIES)
-        return COUNTED;
-    if (!is_learning(told)) {
-        uint64_t half = period_of(tally, node) / 2;
-        *countdown = half > 1 ? half / 2 + __trackway_next_random(tally) % half : 0;
-    }
-    return told % 2 ? TIMED : COUNTED;
+static uint64_t next_distance(struct tally *tally, const struct sampling *sampling) {
+    uint64_t every = __trackway_process.ring->count_every;
+    uint64_t half = (every > 1 ? every : UINT64_C(1) << sampling->rate) / 2;
+    return half > 1 ? half / 2 + __trackway_next_random(tally) % half : 0;
 }
 
-uint32_t __trackway_group_of(const struct node *node, enum mode mode) {
-    uint32_t told = node->told - 1;
+struct choice __trackway_choose(struct tally *tally, struct node *first) {
+    if (__trackway_counts_all() || !first->counts)
+        return (struct choice){.mode = COUNTED};
+    struct sampling *sampling = &first->sampling;
+    uint32_t told = sampling->told++;
+    struct choice choice = {.mode = told < FIRST_ENTRIES || told % 2 == 0 ? COUNTED : TIMED};
     if (told < FIRST_ENTRIES)
-        return FIRST_GROUP;
-    if (is_learning(told))
-        return FIRST_LEARNING_GROUP + told / 2 % LEARNING_GROUPS;
-    return mode == COUNTED ? told / 2 % GROUPS : 0;
+        choice.group = FIRST_GROUP;
+    else if (is_learning(told))
+        choice.group = FIRST_LEARNING_GROUP + told / 2 % LEARNING_GROUPS;
+    else
+        choice.group = sampling->rate * GROUPS + (choice.mode == COUNTED ? told / 2 % GROUPS : 0);
+    // The entry stands for those that passed before it, so a new rate is that of the next ones.
+    if (told + 1 >= FIRST_ENTRIES && !is_learning(told + 1)) {
+        if (__trackway_process.ring->count_every <= 1)
+            sampling->rate = rate_in_budget(sampling, __trackway_process.ring->count_cost);
+        choice.passing = next_distance(tally, sampling);
+        choice.passing_group = sampling->rate * GROUPS;
+    }
+    return choice;
 }
 
 // Adds up the entries that passed since the last one that was told of: outside of all that was counted or timed.
@@ -135,4 +129,9 @@ void __trackway_end_entry(struct node *node, uint64_t now) {
     *(counted ? &counts->counted_ticks : &counts->timed_ticks) += ticks;
     *(counted ? &counts->counted_entries : &counts->timed_entries) += 1;
     counts->entered_ticks = 0;
+    if (node->group == FIRST_GROUP)
+        return; // they may be unlike the later ones
+    struct sampling *sampling = &node->first->sampling;
+    *(counted ? &sampling->counted_ticks : &sampling->timed_ticks) += ticks;
+    *(counted ? &sampling->counted_entries : &sampling->timed_entries) += 1;
 }

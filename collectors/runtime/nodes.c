@@ -76,7 +76,7 @@ static void copy_name(char *to, const char *from, size_t size) {
 uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group) {
     uint32_t index = tally->node_count++;
     struct node *node = &tally->nodes[index];
-    *node = (struct node){.name = name, .group = group, .parent = tally->current};
+    *node = (struct node){.name = name, .group = group, .parent = tally->current, .first = node};
     node->lane = (struct lane){
         .kind = TRACKWAY_COUNTS, .stream = stream->records.stream, .sequence = stream->next_node++, .must_wait = true};
     struct room room = __trackway_take(&node->lane, stream);
@@ -124,20 +124,34 @@ static uint32_t find_within(const struct tally *tally, const char *name, uint32_
     return index;
 }
 
-static uint32_t make_within(struct tally *tally, const char *name, uint32_t group) {
-    if (tally->node_count == NODES_OF_THREAD) {
-        static uint32_t complained;
-        if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
-            __trackway_complain("more than 1024 regions within each other: further ones count for those around them");
-        return tally->current;
-    }
+// Within the present node.
+static uint32_t make(struct tally *tally, const char *name, uint32_t group) {
     uint64_t signals = block_signals();
     uint32_t index = __trackway_add_node(tally, __trackway_this_stream(), name, group);
     restore_signals(signals);
     return index;
 }
 
-uint32_t __trackway_node_within(struct tally *tally, const char *name, uint32_t group) {
-    uint32_t index = find_within(tally, name, group);
-    return index ? index : make_within(tally, name, group);
+uint32_t __trackway_node_within(struct tally *tally, const char *name) {
+    uint32_t index = find_within(tally, name, 0);
+    if (index)
+        return index;
+    if (tally->node_count < NODES_OF_THREAD)
+        return make(tally, name, 0);
+    static uint32_t complained;
+    if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
+        __trackway_complain("more than 1024 regions within each other: further ones count for those around them");
+    return tally->current;
+}
+
+uint32_t __trackway_node_of_group(struct tally *tally, uint32_t first, uint32_t group) {
+    const char *name = tally->nodes[first].name;
+    uint32_t index = group ? find_within(tally, name, group) : first;
+    if (!index) {
+        if (tally->node_count >= NODES_OF_THREAD - NODES_FOR_REGIONS)
+            return first;
+        index = make(tally, name, group);
+        tally->nodes[index].first = &tally->nodes[first];
+    }
+    return tally->nodes[index].counts ? index : first;
 }

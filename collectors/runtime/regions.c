@@ -9,34 +9,50 @@ static void give_index(struct trackway_region *region) {
         __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static bool present_may_be_measured(const struct tally *tally) {
+    uint32_t depth = tally->depth < DEPTH_OF_THREAD ? tally->depth : DEPTH_OF_THREAD;
+    return depth == 0 ? tally->whole : tally->stays[depth - 1].may_be_measured;
+}
+
+// The next entries.
+static void let_pass(struct tally *tally, uint64_t index, uint32_t first, const struct choice *choice) {
+    if (!index)
+        return;
+    tally->countdowns[index] = tally->passed[index] = choice->passing;
+    tally->region_nodes[index] =
+        choice->passing ? __trackway_node_of_group(tally, first, choice->passing_group) : first;
+}
+
 // The node of a region that the thread isn't in already. Within another one it is dealt with as that one is.
 static uint32_t enter_node(struct tally *tally, struct trackway_region *region, struct stay *stay) {
-    uint32_t first = __trackway_node_within(tally, region->name, 0);
-    struct node *node = &tally->nodes[first];
-    uint64_t index = region->index;
+    uint32_t first = __trackway_node_within(tally, region->name), inner = first;
     enum mode outer = __trackway_present_mode(tally);
     if (outer != NOT_TIMED) {
         stay->mode = outer;
     } else {
-        uint64_t countdown;
-        __trackway_note_passed(tally, index);
-        stay->mode = __trackway_mode_of_next(tally, node, &countdown);
-        if (index) {
-            tally->countdowns[index] = tally->passed[index] = countdown;
-            tally->region_nodes[index] = first;
-        }
+        __trackway_note_passed(tally, region->index);
+        struct choice choice = __trackway_choose(tally, &tally->nodes[first]);
+        stay->mode = choice.mode;
+        let_pass(tally, region->index, first, &choice);
+        inner = __trackway_node_of_group(tally, first, choice.group);
+        // Where not all is counted, what counting costs must not be measured; but first entries may be all there are.
+        stay->may_be_measured = __trackway_counts_all() || choice.mode == TIMED || choice.group == FIRST_GROUP;
     }
-    bool is_dealt_out = outer == NOT_TIMED && !__trackway_counts_all();
-    uint32_t group = is_dealt_out ? __trackway_group_of(node, stay->mode) : 0;
-    uint32_t inner = group ? __trackway_node_within(tally, region->name, group) : first;
-    if (!tally->nodes[inner].counts)
-        inner = first;
     // One that is open goes on: recursion through several regions, or more regions than have nodes.
     const struct trackway_counts *counts = tally->nodes[inner].counts;
     stay->is_repeated = inner == tally->current || (counts && counts->entered_ticks);
     if (!stay->is_repeated)
         __trackway_begin_entry(&tally->nodes[inner], stay->mode);
     return inner;
+}
+
+// Last, so that nothing of what we do is taken for the program's.
+static void begin_time(struct tally *tally, struct node *node, bool may_be_measured) {
+    if (!node->counts)
+        return;
+    if (may_be_measured)
+        __trackway_begin_measuring(tally, node);
+    node->counts->entered_ticks = __trackway_now_ticks();
 }
 
 VISIBLE void __trackway_enter_region(struct trackway_region *region) {
@@ -48,7 +64,7 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
         give_index(region);
     uint32_t depth = tally->depth, inner = tally->current;
     if (depth < DEPTH_OF_THREAD) {
-        struct stay stay = {tally->current, __trackway_present_mode(tally), true};
+        struct stay stay = {tally->current, __trackway_present_mode(tally), true, present_may_be_measured(tally)};
         uint32_t around = __trackway_find_around(tally, region->name);
         if (around) {
             inner = around;
@@ -60,16 +76,17 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     tally->depth = depth + 1;
     __trackway_go_to(tally, inner);
     tally->busy = false;
-    struct trackway_counts *counts = tally->nodes[inner].counts;
-    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated && counts)
-        counts->entered_ticks = __trackway_now_ticks(); // last, so that nothing of this is taken for the program's
+    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated)
+        begin_time(tally, &tally->nodes[inner], tally->stays[depth].may_be_measured);
 }
 
 static void leave_last(struct tally *tally, uint64_t now) {
     uint32_t depth = --tally->depth, outer = tally->current;
     if (depth < DEPTH_OF_THREAD) {
-        if (!tally->stays[depth].is_repeated)
+        if (!tally->stays[depth].is_repeated) {
+            __trackway_end_measuring(tally, &tally->nodes[tally->current]);
             __trackway_end_entry(&tally->nodes[tally->current], now);
+        }
         outer = tally->stays[depth].outer;
     }
     __trackway_go_to(tally, outer);

@@ -33,6 +33,9 @@ pub struct StartInfo {
     /// In which the program's stamps stand; none if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
+    /// Names of the hardware events that were counted around regions of interest, in the order of the sums in nodes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hardware_events: Vec<String>,
 }
 
 /// A cache of the machine on which the program ran.

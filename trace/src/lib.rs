@@ -33,7 +33,7 @@ mod writer;
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
     BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace,
-    COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+    COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;

@@ -89,6 +89,9 @@ fn start() -> StartInfo {
             ticks: 2,
             ..Clock::default()
         }),
+        hardware_events: ["cycles", "instructions", "l1d-misses"]
+            .map(String::from)
+            .to_vec(),
         ..StartInfo::default()
     }
 }
@@ -128,8 +131,18 @@ fn first_thread() -> [NodeCounts; 4] {
     };
     [
         node(0, 0, "", (0, 0), (1, 20_000)),
-        with(node(1, 0, "solve", (2, 4000), (2, 4000)), [100, 10, 640, 5]),
-        with(node(2, 1, "halo", (8, 2000), (0, 0)), [20, 0, 0, 0]),
+        NodeCounts {
+            measured_entries: 2,
+            hardware_entries: 2,
+            hardware: [6000, 9000, 90, 0],
+            ..with(node(1, 0, "solve", (2, 4000), (2, 4000)), [100, 10, 640, 5])
+        },
+        NodeCounts {
+            measured_entries: 2,
+            hardware_entries: 3,
+            hardware: [100, 50, 0, 0],
+            ..with(node(2, 1, "halo", (8, 2000), (0, 0)), [20, 0, 0, 0])
+        },
         with(node(3, 2, "solve", (1, 400), (0, 0)), [2, 1, 64, 0]),
     ]
 }

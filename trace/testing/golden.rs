@@ -103,7 +103,7 @@ pub fn start() -> StartInfo {
         start_unix_ns: 1_700_000_000_000_000_000,
         start_monotonic_ns: 500,
         pid: 4711,
-        clock: None,
+        ..StartInfo::default()
     }
 }
 

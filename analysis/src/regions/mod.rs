@@ -5,6 +5,7 @@
 mod answer;
 mod code_tables;
 mod evaluate;
+mod hardware;
 pub mod live;
 mod read;
 mod stratum;
@@ -20,10 +21,11 @@ use code_tables::CodeTables;
 use tally::{Audit, Region};
 
 /// Names of the tables, in their order.
-pub const TABLES: [&str; 9] = [
+pub const TABLES: [&str; 10] = [
     "regions",
     "regions_by_thread",
     "region_instructions",
+    "region_hardware",
     "region_accesses_by_size",
     "region_lines",
     "region_variables",
@@ -37,6 +39,8 @@ pub const TABLES: [&str; 9] = [
 pub struct Regions {
     /// The one with the most time of its own comes first.
     regions: Vec<Region>,
+    /// Names of the events of which nodes hold sums.
+    hardware_events: Vec<String>,
     audit: Audit,
     damage: Vec<TraceError>,
 }
@@ -61,6 +65,13 @@ impl Regions {
         &self.damage
     }
 
+    /// Hardware events that were to be counted, but were around no entry of a region.
+    pub fn unmeasured_events(&self) -> Option<&[String]> {
+        let is_measured = |region: &Region| region.totals().hardware.measured_entries > 0;
+        let has_none = !self.hardware_events.is_empty() && !self.regions.iter().any(is_measured);
+        has_none.then_some(&self.hardware_events)
+    }
+
     /// All tables.
     pub fn findings(&self, trace: &Trace, ranked: Ranked) -> Findings {
         let code = CodeTables::new(self, trace, ranked);
@@ -71,7 +82,7 @@ impl Regions {
         }
     }
 
-    /// The table of that name, one of [`TABLES`].
+    /// The table of that name, one of [`TABLES`]; the one on hardware only if that was measured.
     pub fn table(&self, trace: &Trace, name: &str, ranked: Ranked) -> Option<Table> {
         self.named(&CodeTables::new(self, trace, ranked), name)
     }
@@ -82,6 +93,7 @@ impl Regions {
             "regions" => tables::regions(self, ranked),
             "regions_by_thread" => tables::by_thread(self, ranked),
             "region_instructions" => tables::instructions(self, ranked),
+            "region_hardware" => hardware::table(self, ranked)?,
             "region_accesses_by_size" => tables::by_size(self, code.program(), ranked),
             "region_lines" => code.lines(),
             "region_variables" => code.variables(),

@@ -43,6 +43,7 @@ pub fn regions(trace: &Trace) -> Regions {
     });
     Regions {
         regions,
+        hardware_events: trace.meta().hardware_events.clone(),
         audit: reader.audit,
         damage,
     }

@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use trackway_trace::Node;
 
 use super::evaluate::Scale;
+use super::hardware::Measured;
 
 /// Two-sided 95 % points of Student's distribution by degrees of freedom, from 1.
 const STUDENT: [f64; 7] = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365];
@@ -21,6 +22,7 @@ pub struct Stratum {
     pub entries: u64,
     pub counted: Part,
     pub timed: Part,
+    pub measured: Measured,
 }
 
 /// Entries that were counted, or timed without being counted.
@@ -65,6 +67,7 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
         stratum
             .timed
             .add(node.timed_entries, node.timed_time_ns, timed_ns);
+        stratum.measured.add(node);
     }
     strata.into_values().collect()
 }
@@ -79,7 +82,8 @@ enum Stage {
     First,
     /// They were counted and timed in turns.
     Learning,
-    Later,
+    /// They were chosen at one rate, whose number this is.
+    Sampled(u8),
 }
 
 impl Stage {
@@ -87,7 +91,7 @@ impl Stage {
         match node.group {
             u8::MAX => Stage::First,
             248.. => Stage::Learning,
-            _ => Stage::Later,
+            group => Stage::Sampled(group / 8),
         }
     }
 }

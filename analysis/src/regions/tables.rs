@@ -24,12 +24,12 @@ pub fn megabytes_per_second(bytes: u64, time_ns: u64) -> Option<f64> {
     (time_ns > 0).then(|| bytes as f64 * 1e3 / time_ns as f64)
 }
 
-struct RegionRow<'r> {
-    region: &'r Region,
-    totals: Totals,
+pub struct RegionRow<'r> {
+    pub region: &'r Region,
+    pub totals: Totals,
 }
 
-fn region_rows(regions: &Regions, ranked: Ranked) -> Vec<RegionRow<'_>> {
+pub fn region_rows(regions: &Regions, ranked: Ranked) -> Vec<RegionRow<'_>> {
     let rows = regions.regions.iter().map(|region| RegionRow {
         region,
         totals: region.totals(),

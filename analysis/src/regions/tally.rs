@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
+use super::hardware::Hardware;
 use super::stratum::Stratum;
 use super::tables::megabytes_per_second;
 use trackway_trace::{AccessKind, SiteId, StringId};
@@ -51,6 +52,7 @@ pub struct Totals {
     pub counted_accesses: Accesses,
     /// As in [`trackway_trace::table::InstructionMix::to_array`].
     pub instructions: [u64; 8],
+    pub hardware: Hardware,
 }
 
 /// Reads and writes. What does both counts as both.
@@ -173,6 +175,7 @@ impl AddAssign<&Totals> for Totals {
         self.counted_accesses += more.counted_accesses;
         self.expected += more.expected;
         self.bytes_uncertainty.add(more.bytes_uncertainty.0);
+        self.hardware += more.hardware;
         for (sum, more) in self.instructions.iter_mut().zip(more.instructions) {
             *sum = sum.saturating_add(more);
         }
@@ -202,6 +205,9 @@ impl Uncertainty {
 impl Totals {
     pub fn add_entries(&mut self, stratum: &Stratum, is_outermost: bool) {
         let (time_ns, own_time_ns) = stratum.times_ns();
+        if is_outermost {
+            self.hardware += Hardware::of(stratum);
+        }
         for (sum, more) in [
             (&mut self.entries, stratum.entries),
             (&mut self.counted_entries, stratum.counted.entries),

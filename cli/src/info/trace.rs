@@ -68,7 +68,7 @@ fn recording(trace: &Trace) -> Table {
         .map(|word| shlex::try_quote(word).unwrap_or_default().into())
         .collect();
     let duration = end.map(|end| end.end_monotonic_ns.saturating_sub(start.start_monotonic_ns));
-    TableBuilder::new("recording", "Recording", &[()])
+    let mut builder = TableBuilder::new("recording", "Recording", &[()])
         .text("command", "command", |()| command.join(" "))
         .text("working_directory", "working directory", |()| {
             &start.working_directory
@@ -102,8 +102,13 @@ fn recording(trace: &Trace) -> Table {
             trace.damage().len() as u64
         })
         .text("identity", "identity", |()| hexadecimal(trace.identity()))
-        .as_record()
-        .build()
+        .as_record();
+    if !start.hardware_events.is_empty() {
+        builder = builder.text("hardware_events", "hardware events", |()| {
+            start.hardware_events.join(", ")
+        });
+    }
+    builder.build()
 }
 
 fn process_count(trace: &Trace) -> u64 {

@@ -84,8 +84,7 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
     options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
-    options.count_every = arguments.sampling.sample.unwrap_or(0);
-    options.count_cost_millionths = arguments.sampling.overhead.unwrap_or(0);
+    arguments.sampling.apply(&mut options);
     if options.output == Output::Discard {
         options.compression = Compression::None; // it would be decompressed at once
     }

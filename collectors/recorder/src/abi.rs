@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const ABI: u32 = 4;
+pub const ABI: u32 = 5;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
@@ -24,8 +24,19 @@ pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
 pub const FLAG_MONOTONIC: u32 = 8;
 
+pub const HARDWARE_EVENTS: usize = 4;
+
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
+
+/// `struct trackway_hardware_event`
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct HardwareEvent {
+    pub config: u64,
+    pub kind: u32,
+    pub in_kernel: u32,
+}
 
 /// `struct trackway_ring`
 #[repr(C)]
@@ -43,6 +54,9 @@ pub struct RingHeader {
     pub full_limit: u32,
     pub count_every: u32,
     pub count_cost: u32,
+    pub hardware_count: u32,
+    pub unused: u32,
+    pub hardware: [HardwareEvent; HARDWARE_EVENTS],
     pub recorder_lock: RecorderLockWords,
     pub ids: Ids,
     pub full: FullSide,
@@ -113,7 +127,10 @@ pub struct Counts {
     pub timed_ticks: AtomicU64,
     pub entered_ticks: AtomicU64,
     pub flags: AtomicU64,
-    pub name: [u8; 184],
+    pub name: [u8; 136],
+    pub measured_entries: AtomicU64,
+    pub hardware_entries: AtomicU64,
+    pub hardware: [AtomicU64; HARDWARE_EVENTS],
 }
 
 /// `struct trackway_stream`
@@ -194,6 +211,8 @@ mod tests {
             "full_limit" = full_limit,
             "count_every" = count_every,
             "count_cost" = count_cost,
+            "hardware_count" = hardware_count,
+            "hardware" = hardware,
             "recorder_lock" = recorder_lock,
             "next_segment_id" = ids.next_segment_id,
             "next_stream" = ids.next_stream,
@@ -242,6 +261,16 @@ mod tests {
             "entered_ticks" = entered_ticks,
             "flags" = flags,
             "name" = name,
+            "measured_entries" = measured_entries,
+            "hardware_entries" = hardware_entries,
+            "hardware" = hardware,
+        );
+        offsets!(
+            "trackway_hardware_event",
+            HardwareEvent,
+            "config" = config,
+            "type" = kind,
+            "in_kernel" = in_kernel,
         );
         offsets!(
             "trackway_stream",
@@ -260,6 +289,7 @@ mod tests {
             ("TRACKWAY_ABI", ABI.into()),
             ("TRACKWAY_RING_MAGIC", RING_MAGIC),
             ("TRACKWAY_SLACK", SLACK as u64),
+            ("TRACKWAY_HARDWARE_EVENTS", HARDWARE_EVENTS as u64),
             ("TRACKWAY_DROP_WHEN_FULL", DROP_WHEN_FULL.into()),
             ("TRACKWAY_DUMP_ORACLE", DUMP_ORACLE.into()),
             ("TRACKWAY_FREE", FREE.into()),

@@ -10,6 +10,7 @@ mod clock;
 mod collector;
 mod encoding;
 mod error;
+mod hardware;
 mod liveness;
 mod machine;
 mod options;
@@ -40,6 +41,7 @@ use signals::Signals;
 use sink::Sink;
 
 pub use error::RecordError;
+pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{Compression, Output, RecordOptions, Route, WhenFull};
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{

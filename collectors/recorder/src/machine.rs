@@ -35,6 +35,11 @@ pub fn start_info(options: &RecordOptions, pid: u32, clock: &RecordingClock) -> 
         start_monotonic_ns: clock.now_ns(),
         pid,
         clock: Some(clock.description().clone()),
+        hardware_events: options
+            .hardware
+            .iter()
+            .map(|event| event.name.to_owned())
+            .collect(),
     }
 }
 

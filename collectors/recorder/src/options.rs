@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Address, RecordError};
+use crate::hardware::MOST_HARDWARE_EVENTS;
+use crate::{Address, HardwareEvent, RecordError};
 
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
@@ -30,6 +31,8 @@ pub struct RecordOptions {
     pub count_every: u32,
     /// Not 0: so many entries are counted that this takes so many millionths of a region's time.
     pub count_cost_millionths: u32,
+    /// Of a program that counts: what is also counted around regions, at most [`MOST_HARDWARE_EVENTS`].
+    pub hardware: Vec<HardwareEvent>,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
     /// Told, from any thread, what the user should know while the program runs.
@@ -52,6 +55,7 @@ impl RecordOptions {
             dump_oracle: false,
             count_every: 0,
             count_cost_millionths: 0,
+            hardware: Vec::new(),
             instead_of_terminal: None,
             notify: |_| (),
         }
@@ -78,6 +82,12 @@ impl RecordOptions {
                 self.workers as u64,
                 (1..=64).contains(&self.workers),
                 "from 1 to 64",
+            ),
+            (
+                "the number of hardware events",
+                self.hardware.len() as u64,
+                self.hardware.len() <= MOST_HARDWARE_EVENTS,
+                "at most 4",
             ),
         ];
         match checks.into_iter().find(|&(_, _, is_valid, _)| !is_valid) {

@@ -3,7 +3,8 @@
 //! ```text
 //!  0 node u32 | 4 parent u32 | 8 thread u32 | 12 image u32 | 16 entries u64 | 24 counted_entries u64
 //! 32 counted_ticks u64 | 40 timed_entries u64 | 48 timed_ticks u64 | 56 entered_ticks u64 | 64 flags u64
-//! 72 name 184 bytes | 256 counters u64...
+//! 72 name 136 bytes | 208 measured_entries u64 | 216 hardware_entries u64 | 224 hardware u64 x 4
+//! 256 counters u64...
 //! ```
 
 use crate::bytes::{u32_at, u64_at};
@@ -18,7 +19,11 @@ pub const WHOLE_PROGRAM: u64 = 2;
 /// Flag: ticks are nanoseconds of CLOCK_MONOTONIC, whatever the trace's clock is.
 pub const NANOSECONDS: u64 = 4;
 
-const NAME: std::ops::Range<usize> = 72..NODE_HEAD_LENGTH;
+const NAME: std::ops::Range<usize> = 72..208;
+const HARDWARE_ENTRIES: usize = 216;
+const HARDWARE: usize = 224;
+/// Hardware events that a recording counts at most.
+pub const HARDWARE_EVENTS: usize = 4;
 
 /// What a chunk of counts holds: a thread in one region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,8 +47,14 @@ pub struct NodeCounts {
     pub entered_ticks: u64,
     /// [`COUNTED_ENTRY`], [`WHOLE_PROGRAM`] and [`NANOSECONDS`]; the node's group in bits 8 to 15.
     pub flags: u64,
-    /// The region's; cut off after 184 bytes.
+    /// The region's; cut off after 136 bytes.
     pub name: String,
+    /// Those around which hardware events were counted.
+    pub measured_entries: u64,
+    /// Those for which these stand.
+    pub hardware_entries: u64,
+    /// What the latter came to, of the recording's events in their order.
+    pub hardware: [u64; HARDWARE_EVENTS],
     /// Of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
 }
@@ -69,6 +80,9 @@ impl NodeCounts {
             entered_ticks: u64_at(&head, 56),
             flags: u64_at(&head, 64),
             name: String::from_utf8_lossy(&name[..end]).into_owned(),
+            measured_entries: u64_at(&head, NAME.end),
+            hardware_entries: u64_at(&head, HARDWARE_ENTRIES),
+            hardware: std::array::from_fn(|event| u64_at(&head, HARDWARE + event * 8)),
             counters: counters.chunks(8).map(counter).collect(),
         }
     }
@@ -92,10 +106,13 @@ impl NodeCounts {
         }
         let name = self.name.as_bytes();
         bytes.extend_from_slice(&name[..name.len().min(NAME.len())]);
-        bytes.resize(NODE_HEAD_LENGTH, 0);
-        self.counters
-            .iter()
-            .for_each(|counter| bytes.extend_from_slice(&counter.to_le_bytes()));
+        bytes.resize(NAME.end, 0);
+        let hardware = [self.measured_entries, self.hardware_entries]
+            .into_iter()
+            .chain(self.hardware);
+        for number in hardware.chain(self.counters.iter().copied()) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
         bytes
     }
 
@@ -107,7 +124,12 @@ impl NodeCounts {
             (&mut self.counted_ticks, later.counted_ticks),
             (&mut self.timed_entries, later.timed_entries),
             (&mut self.timed_ticks, later.timed_ticks),
+            (&mut self.measured_entries, later.measured_entries),
+            (&mut self.hardware_entries, later.hardware_entries),
         ] {
+            *sum = sum.saturating_add(more);
+        }
+        for (sum, more) in self.hardware.iter_mut().zip(later.hardware) {
             *sum = sum.saturating_add(more);
         }
         self.entered_ticks = later.entered_ticks;
@@ -146,6 +168,9 @@ mod tests {
             entered_ticks: 77,
             flags: COUNTED_ENTRY,
             name: "solve".into(),
+            measured_entries: 2,
+            hardware_entries: 3,
+            hardware: [1, 2, 3, u64::MAX],
             counters: vec![7, 0, 1 << 40],
         }
     }
@@ -157,7 +182,11 @@ mod tests {
             name: "x".repeat(200),
             ..node()
         };
-        assert_eq!(NodeCounts::from_bytes(&long.to_bytes()).name, "x".repeat(184));
+        let expected = NodeCounts {
+            name: "x".repeat(136),
+            ..node()
+        };
+        assert_eq!(NodeCounts::from_bytes(&long.to_bytes()), expected);
     }
 
     #[test]
@@ -182,5 +211,7 @@ mod tests {
         });
         assert_eq!((sum.entries, sum.counted_ticks, sum.entered_ticks), (20, 1200, 0));
         assert_eq!(sum.counters, [6, 1, 1 << 40, 2]);
+        assert_eq!((sum.measured_entries, sum.hardware_entries), (4, 6));
+        assert_eq!(sum.hardware, [2, 4, 6, u64::MAX]);
     }
 }

@@ -6,7 +6,7 @@ mod modules;
 mod nodes;
 
 pub use callees::{Callee, CalleeCounters};
-pub use head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
+pub use head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
 pub use nodes::{CountingThread, Node, NodePlace};
 
 use crate::table::{Amount, Count, InstructionMix};

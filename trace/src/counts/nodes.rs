@@ -1,6 +1,6 @@
 //! What each thread counted.
 
-use super::head::{NodeCounts, COUNTED_ENTRY, NANOSECONDS, WHOLE_PROGRAM};
+use super::head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, WHOLE_PROGRAM};
 use crate::{ChunkRef, Clock, Trace, TraceError};
 
 /// A stream of a thread that counted.
@@ -39,6 +39,12 @@ pub struct Node {
     pub timed_entries: u64,
     /// The same time in those.
     pub timed_time_ns: u64,
+    /// Entries around which the hardware events of [`crate::StartInfo::hardware_events`] were counted.
+    pub measured_entries: u64,
+    /// Entries for which these stand.
+    pub hardware_entries: u64,
+    /// What the latter came to.
+    pub hardware: [u64; HARDWARE_EVENTS],
     /// Which of the nodes of the same region and parent it is, among which counted entries were dealt out.
     pub group: u8,
     /// It was not left.
@@ -139,6 +145,9 @@ impl Node {
             entered_ticks,
             flags,
             name,
+            measured_entries,
+            hardware_entries,
+            hardware,
             counters,
         } = counts;
         let ticking = if flags & NANOSECONDS != 0 {
@@ -173,6 +182,9 @@ impl Node {
             counted_time_ns,
             timed_entries,
             timed_time_ns,
+            measured_entries,
+            hardware_entries,
+            hardware,
             group: (flags >> 8) as u8,
             is_open: entered_ticks != 0,
             is_whole_program: flags & WHOLE_PROGRAM != 0,
