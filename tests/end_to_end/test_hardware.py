@@ -123,6 +123,8 @@ class Reports(unittest.TestCase):
             trace = f"{folder}/trace"
             tools.trackway("top", "-q", "-o", trace, "--hardware=page-faults", "--", program(), "alone")
             self.assertEqual(measured(trace)["alone"]["page_faults"], 6 * ENTRIES)
+            without = tools.trackway("top", "--hardware=page-faults", "--", program(), "alone", check=False)
+            self.assertEqual((without.returncode, "--output" in without.stderr), (2, True))
             self.assertIn("\nHardware events\n", tools.trackway("report", trace).stdout)
             self.assertRegex(tools.trackway("info", trace).stdout, r"hardware events +page-faults")
             text = tools.trackway("report", "--csv", "--table", "region_hardware", trace).stdout

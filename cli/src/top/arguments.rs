@@ -22,6 +22,7 @@ use crate::arguments::{parse_buffer_size, SamplingArguments};
     override_usage = "trackway top [OPTIONS] PID\n       trackway top [OPTIONS] -- PROGRAM [ARGUMENTS]",
     after_help = "Examples:\n  trackway top -- ./prog input.txt\n  \
                   trackway top --interval 1s --csv series.csv -o prog.trackway -- ./prog\n  \
+                  trackway top --hardware -o prog.trackway -- ./prog\n  \
                   trackway top 4711\n  \
                   trackway top --once 4711"
 )]

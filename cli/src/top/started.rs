@@ -74,6 +74,11 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     let program: OsString = words
         .next()
         .ok_or_else(|| Failure::new("name a program or a process: trackway top -- PROGRAM ARGUMENTS"))?;
+    if arguments.sampling.hardware.is_some() && arguments.output.is_none() {
+        return Err(Failure::new(
+            "--hardware: the view doesn't show it; have the trace written, by --output FILE",
+        ));
+    }
     let output = match arguments.output {
         Some(path) => Output::File {
             path,

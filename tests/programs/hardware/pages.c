@@ -15,7 +15,7 @@
 
 enum { PAGE = 4096, MOST_PAGES = 64, ENTRIES = 15, OFTEN = 3000, THREADS = 4 };
 
-extern const char __executable_start, etext;
+extern const char _start, etext;
 
 static char *reserve(void) {
     char *memory = mmap(NULL, MOST_PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,7 +35,7 @@ __attribute__((noinline)) static void touch(char *memory, int pages) {
 // So that the regions' code, stack and data are there already.
 static char *prepare(void) {
     char *memory = reserve();
-    for (const char *page = &__executable_start; page < &etext; page += PAGE)
+    for (const char *page = &_start; page < &etext; page += PAGE)
         (void)*(const volatile char *)page;
     TRACKWAY_REGION_BEGIN("prepared");
     touch(memory, 1);
