@@ -35,13 +35,18 @@ pub fn findings(trace: &Trace, regions: &Regions, form: &ReportForm) -> Result<F
 pub fn report(trace: &Trace, form: &ReportForm) -> Result<Report, Failure> {
     let regions = Regions::read(trace);
     let found = findings(trace, &regions, form)?;
+    Ok(report_of(trace, &regions, found))
+}
+
+/// With what makes it doubtful.
+pub fn report_of(trace: &Trace, regions: &Regions, found: Findings) -> Report {
     let mut warnings = soundness::warnings(trace);
-    warnings.extend(damage(&regions));
-    Ok(Report {
+    warnings.extend(damage(regions));
+    Report {
         answer: found.answer.unwrap_or_default(),
         warnings,
         tables: found.tables,
-    })
+    }
 }
 
 /// Adds what was counted to a report on records.
@@ -77,7 +82,8 @@ fn damage(regions: &Regions) -> impl Iterator<Item = String> + '_ {
     regions.damage().iter().map(ToString::to_string)
 }
 
-fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {
+/// What counts are ranked by.
+pub fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {
     match sort {
         None => Ok(Measure::Bytes),
         Some(Measure::Misses(_)) if trace.holds_only_counts() => Err(Failure::new(
