@@ -40,7 +40,10 @@ pub struct Display {
 
 impl Display {
     pub fn new(arguments: &ViewArguments, place: Place, title: &str) -> Result<Self, Failure> {
-        let target = arguments.page.clone().map(|path| view::Target::new(path, arguments.force));
+        let target = arguments
+            .page
+            .clone()
+            .map(|path| view::Target::new(path, arguments.force));
         let page = target.map(PageFile::new).transpose()?;
         let watched = Watched {
             title: title.to_owned(),
@@ -72,13 +75,16 @@ impl Display {
     }
 
     pub fn show(&mut self, sample: &Sample) -> Result<(), Failure> {
-        let Watched { begin_ns, with_bytes, .. } = self.watched;
+        let Watched {
+            begin_ns, with_bytes, ..
+        } = self.watched;
         self.files.write(sample, begin_ns, with_bytes)?;
+        let is_rest = self.samples > 0 && sample.duration_ns() < self.shortest_ns;
         if let Some(page) = &mut self.page {
-            page.add(sample);
+            page.add(sample, is_rest);
         }
         self.samples += 1;
-        if self.samples > 1 && (self.once || sample.duration_ns() < self.shortest_ns) {
+        if self.samples > 1 && (self.once || is_rest) {
             return Ok(());
         }
         self.histories.add(sample, with_bytes);
@@ -120,7 +126,11 @@ impl Display {
         let shown = Shown {
             sample: whole,
             histories: &self.histories,
-            title: format!("{:.1} s in all{}", whole.duration_ns() as f64 / 1e9, self.remark()),
+            title: format!(
+                "{:.1} s in all{}",
+                whole.duration_ns() as f64 / 1e9,
+                self.remark()
+            ),
             with_bytes: self.watched.with_bytes,
         };
         let is_news = match self.place {
@@ -134,7 +144,8 @@ impl Display {
     /// Leaves the terminal as it was, and completes the files. The page is left to be written, if there is to be one.
     pub fn finish(self) -> Result<Option<(PageFile, Watched)>, Failure> {
         drop(self.screen);
-        self.files.finish(self.watched.begin_ns, self.watched.with_bytes)?;
+        self.files
+            .finish(self.watched.begin_ns, self.watched.with_bytes)?;
         Ok(self.page.map(|page| (page, self.watched)))
     }
 }

@@ -39,13 +39,18 @@ impl PageFile {
         })
     }
 
-    pub fn add(&mut self, sample: &Sample) {
-        self.bins.add(sample);
+    /// `is_rest`: what came after the last whole interval.
+    pub fn add(&mut self, sample: &Sample, is_rest: bool) {
+        match is_rest {
+            true => self.bins.add_rest(sample),
+            false => self.bins.add(sample),
+        }
     }
 
     /// Writes it. `trace`: what the program counted in all, if that is known.
     pub fn write(self, watched: &Watched, trace: Option<&Trace>, quiet: bool) -> Result<(), Failure> {
-        let mut page = view::empty_page(watched.title.clone());
+        let title = trace.map_or_else(|| watched.title.clone(), view::program_name);
+        let mut page = view::empty_page(title);
         let report = report(&self.bins, watched);
         page.parts.push(view::part("series", "Regions over time", report));
         if let Some(trace) = trace {
@@ -112,7 +117,10 @@ fn answer(bins: &Bins, watched: &Watched, shown: usize) -> String {
         0 => format!("In {seconds:.1} s, no time was spent in regions."),
         all => {
             let share = percent(first.total.own_time_ns as f64 / all as f64);
-            format!("In {seconds:.1} s, {} took {share} of the time in regions.", first.name)
+            format!(
+                "In {seconds:.1} s, {} took {share} of the time in regions.",
+                first.name
+            )
         }
     }];
     if bins.samples_per_bin() > 1 {
@@ -133,7 +141,10 @@ fn answer(bins: &Bins, watched: &Watched, shown: usize) -> String {
         sentences.push("Entries that were not counted are estimated.".into());
     }
     if !watched.with_bytes {
-        sentences.push("Bytes are not known: the recorder writes no file, and only that has the program's tables.".into());
+        sentences.push(
+            "Bytes are not known: the recorder writes no file, and only that has the program's tables."
+                .into(),
+        );
     }
     sentences.join(" ")
 }
@@ -152,7 +163,9 @@ fn facts(bins: &Bins, shown: usize) -> Table {
         })
         .integer("time_ns", "time (ns)", Unit::Count, |()| whole_ns(bins))
         .integer("regions", "regions", Unit::Count, |()| ranked(bins).len() as u64)
-        .integer("shown_regions", "of them shown over time", Unit::Count, |()| shown as u64)
+        .integer("shown_regions", "of them shown over time", Unit::Count, |()| {
+            shown as u64
+        })
         .as_record()
         .build()
 }
@@ -217,7 +230,9 @@ mod tests {
     fn long_runs_say_that_samples_were_merged() {
         let report = report_on(10_000, 1, 2);
         assert!(
-            report.answer.contains("10,000 samples were merged to 2,500 bins of 4 each"),
+            report
+                .answer
+                .contains("10,000 samples were merged to 2,500 bins of 4 each"),
             "{}",
             report.answer
         );
@@ -228,7 +243,11 @@ mod tests {
     fn many_regions_and_threads_are_bounded() {
         let report = report_on(100, 300, 64);
         assert!(report.tables[1].row_count() <= MOST_ROWS);
-        assert!(report.answer.contains("Of 300 regions, the "), "{}", report.answer);
+        assert!(
+            report.answer.contains("Of 300 regions, the "),
+            "{}",
+            report.answer
+        );
     }
 
     #[test]

@@ -7,9 +7,9 @@ use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 
+use super::arguments::DEFAULT_ROWS;
 use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::arguments::DEFAULT_ROWS;
 use super::{charts, counts as regions, map_levels, ViewArguments};
 use crate::failure::Failure;
 use crate::{counts, info};
@@ -27,7 +27,8 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         let rank_by = counts::measure(trace, arguments.model.sort)?;
         add_counts(&mut page, trace, rank_by, arguments.rows());
     }
-    page.parts.push(part("info", "Recording", info::report_on_trace(trace)));
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
     match arguments.no_source {
         true => forget_sources(&mut page),
         false => page.sources = sources(trace, &page),
@@ -38,7 +39,8 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
 /// What a program counted, from its trace; with the text of its source.
 pub fn add_counted_run(page: &mut Page, trace: &Trace) {
     add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS);
-    page.parts.push(part("info", "Recording", info::report_on_trace(trace)));
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
     page.sources = sources(trace, page);
 }
 
@@ -78,7 +80,8 @@ fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize) {
     page.parts.push(part("regions", "Regions", report));
 }
 
-fn program_name(trace: &Trace) -> String {
+/// As people call it.
+pub fn program_name(trace: &Trace) -> String {
     let program = &trace.meta().program;
     let name = Path::new(program).file_name().and_then(|name| name.to_str());
     name.unwrap_or(program).to_owned()
@@ -129,8 +132,13 @@ fn forget_sources(page: &mut Page) {
 /// Text of the files that the rankings name, as far as they are source code that can be read.
 fn sources(trace: &Trace, page: &Page) -> Vec<SourceText> {
     let files = SourceFiles::new(trace.meta().working_directory.as_ref());
-    let ranked = page.parts.iter().filter(|part| WITH_SOURCE.contains(&part.name.as_str()));
-    let tables: Vec<Table> = ranked.flat_map(|part| part.report.tables.iter().cloned()).collect();
+    let ranked = page
+        .parts
+        .iter()
+        .filter(|part| WITH_SOURCE.contains(&part.name.as_str()));
+    let tables: Vec<Table> = ranked
+        .flat_map(|part| part.report.tables.iter().cloned())
+        .collect();
     source_texts(&tables, |file| {
         is_source_file(file).then(|| files.text(file)).flatten()
     })

@@ -19,7 +19,16 @@ pub fn report(trace: &Trace, rank_by: Measure, rows: usize) -> Report {
         top: rows,
     };
     let mut findings = regions.findings(trace, ranked);
-    let all = |name| regions.table(trace, name, Ranked { top: usize::MAX, ..ranked });
+    let all = |name| {
+        regions.table(
+            trace,
+            name,
+            Ranked {
+                top: usize::MAX,
+                ..ranked
+            },
+        )
+    };
     let whole = all("region_variables").map_or(0, |table| sum(&table, &rank_by.column()));
     let threads = all("regions").map_or(0, |regions| rows_of_threads(&regions));
     for table in &mut findings.tables {

@@ -13,9 +13,9 @@ mod write;
 use std::process::ExitCode;
 
 pub use arguments::ViewArguments;
-pub use build::{add_counted_run, empty_page, part};
-pub use write::Target;
+pub use build::{add_counted_run, empty_page, part, program_name};
 use trackway_trace::Trace;
+pub use write::Target;
 
 use crate::failure::Failure;
 use crate::output;

@@ -47,6 +47,22 @@ impl Bins {
                 self.samples_in_last = 1;
             }
         }
+        self.bound();
+    }
+
+    /// Takes what came after the last whole interval: in so short a time, its rates would say nothing.
+    pub fn add_rest(&mut self, sample: &Sample) {
+        let Some(last) = self.bins.last_mut() else {
+            return self.add(sample);
+        };
+        self.samples += 1;
+        self.rows -= last.rows();
+        last.append(sample);
+        self.rows += last.rows();
+        self.bound();
+    }
+
+    fn bound(&mut self) {
         while self.rows > self.most_rows && self.bins.len() > FEWEST_BINS {
             self.halve();
         }
@@ -67,7 +83,7 @@ impl Bins {
     }
 
     fn halve(&mut self) {
-        if self.bins.len() % 2 == 0 {
+        if self.bins.len().is_multiple_of(2) {
             self.samples_in_last += self.samples_per_bin;
         }
         self.samples_per_bin *= 2;
@@ -114,7 +130,10 @@ impl RegionSample {
     fn add_threads(&mut self, other: &RegionSample) {
         self.all.add(other.all);
         for thread in &other.threads {
-            match self.threads.binary_search_by_key(&thread.stream, |own| own.stream) {
+            match self
+                .threads
+                .binary_search_by_key(&thread.stream, |own| own.stream)
+            {
                 Ok(at) => self.threads[at].activity.add(thread.activity),
                 Err(at) => self.threads.insert(at, *thread),
             }
@@ -179,7 +198,11 @@ mod tests {
         let [region] = &merged.regions[..] else {
             panic!("one region")
         };
-        let found: Vec<_> = region.threads.iter().map(|t| (t.stream, t.activity.time_ns)).collect();
+        let found: Vec<_> = region
+            .threads
+            .iter()
+            .map(|t| (t.stream, t.activity.time_ns))
+            .collect();
         assert_eq!(found, [(1, 100), (2, 350), (3, 7)]);
         assert_eq!(region.all.time_ns, 457);
         // The mean over the time: 457 of 2,000.
@@ -218,6 +241,17 @@ mod tests {
         let expected: Vec<u64> = (1..=62).map(|bin| bin * 16).chain([1003]).collect();
         assert_eq!(borders, expected);
         assert!(bins.bins().windows(2).all(|two| two[0].end_ns == two[1].begin_ns));
+    }
+
+    #[test]
+    fn the_rest_belongs_to_the_last_bin() {
+        let mut bins = Bins::new(1000);
+        bins.add_rest(&sample(0, &[(1, 1)]));
+        bins.add(&sample(1, &[(1, 1)]));
+        bins.add_rest(&sample(2, &[(1, 5)]));
+        let times: Vec<u64> = bins.bins().iter().map(|bin| bin.regions[0].all.time_ns).collect();
+        assert_eq!((bins.samples(), times), (3, vec![1, 6]));
+        assert_eq!(bins.bins()[1].end_ns, 3 * SECOND);
     }
 
     #[test]

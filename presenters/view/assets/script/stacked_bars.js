@@ -3,8 +3,8 @@ const StackedBars = (() => {
   /** Rows that are drawn at first. */
   const FIRST_ROWS = 12;
   const STYLES = 8;
-  /** Smaller parts have no room for a text; the read-out has them. */
-  const LABELLED = 0.1;
+  /** Smaller parts surely have no room for a text; the read-out has them. */
+  const LABELLED = 0.02;
 
   const styleOf = (kind) => `kind-${kind % STYLES}`;
 
@@ -26,8 +26,9 @@ const StackedBars = (() => {
     }
 
     segment(row, index, kind, part) {
-      const text = part >= LABELLED ? `${this.kinds[kind]} ${Numbers.percent(part)}` : '';
-      const made = Dom.element('span', { class: `segment ${styleOf(kind)}` }, text);
+      // Those texts that don't fit beside the first, empty one wrap to where they are not seen.
+      const texts = part >= LABELLED ? ['', this.kinds[kind], Numbers.percent(part)].map((text) => Dom.element('span', {}, text)) : [];
+      const made = Dom.element('span', { class: `segment ${styleOf(kind)}` }, texts);
       const at = this.segments[index].length;
       made.addEventListener('pointerenter', () => this.show({ row: index, at }));
       this.segments[index].push({ element: made, words: words(row, kind, this.kinds) });

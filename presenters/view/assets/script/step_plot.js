@@ -56,8 +56,9 @@ const StepPlot = (() => {
     axes() {
       const [right, bottom] = [this.width - this.right, this.height - BOTTOM];
       const count = narrow.matches ? 4 : 8;
+      const values = new Set([this.least, ...Chart.ticks(this.least, this.most, this.height < 200 ? 2 : 5)]);
       return [
-        Chart.ticks(this.least, this.most, this.height < 200 ? 2 : 5).map((value) => [
+        [...values].map((value) => [
           Dom.svg('path', { d: `M${LEFT} ${this.y(value)}H${right}`, class: 'grid' }),
           Dom.svg('text', { x: LEFT - 8, y: this.y(value) + 4, class: 'tick end' }, this.format(value)),
         ]),
@@ -105,7 +106,9 @@ const StepPlot = (() => {
         this.labels(),
       );
       svg.addEventListener('pointermove', (event) => this.point(svg, event));
-      Chart.onArrows(svg, (dx) => this.onMove((at) => at + dx));
+      // Bins that are narrower than a pixel are passed over.
+      const step = Math.ceil(this.bins.length / this.width);
+      Chart.onArrows(svg, (dx) => this.onMove((at) => at + dx * step));
       return svg;
     }
 

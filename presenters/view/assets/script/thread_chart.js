@@ -147,8 +147,8 @@ const ThreadChart = (() => {
       list.append(...regions.slice(from, to).map(([name, threads]) => new Region(name, threads, imbalances.get(name)).element())),
     );
     const caption =
-      'A bar for each thread, in the order of their streams; the dashed line is the mean. On the right, what was read stands below, ' +
-      'what was written above. Each region has its own scales; those of one thread are left out.';
+      'A bar for each thread, in the order of their streams; the dashed line is the mean. Of bytes, those read stand below, those ' +
+      'written above. Each region has its own scales; regions of one thread are left out.';
     return Chart.section(table.title, Chart.figure(Dom.element('div', {}, list, more), caption, [table]));
   };
 
