@@ -63,8 +63,8 @@ pub struct ViewArguments {
     /// The same as Parquet, at the end
     #[arg(long, value_name = "FILE")]
     pub parquet: Option<PathBuf>,
-    /// Also write a page for the browser at the end: how the regions went on, as a plot, and of a program that is started
-    /// here, what it counted in all
+    /// Also write a page for the browser at the end: how the regions went on, as a plot, and of a program that is
+    /// started here, what it counted in all
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
     /// Replace existing files

@@ -47,14 +47,17 @@ const Audit = (() => {
     return Dom.element(
       'p',
       {},
-      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without ${Data.part('misses') ? 'recording' : 'counting'}: compare with a plain run. ` +
+      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without ` +
+        `${Data.part('misses') ? 'recording' : 'counting'}: compare with a plain run. ` +
         'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
     );
   };
 
   const model = () => {
     if (!Data.part('misses')) {
-      const text = 'No access was recorded and no cache simulated: accesses and instructions follow from how often each block ran. Bytes are those that were accessed, not those that came from memory.';
+      const text =
+        'No access was recorded and no cache simulated: accesses and instructions follow from how often each ' +
+        'block ran. Bytes are those that were accessed, not those that came from memory.';
       return Dom.element('p', {}, text);
     }
     const caches = Data.table('misses', 'caches');

@@ -42,7 +42,8 @@ const Chart = (() => {
   const more = (count, first, make) => {
     let made = Math.min(first, count);
     make(0, made);
-    const label = () => `Show ${Numbers.grouped(Math.min(first * 4, count - made))} more of ${Numbers.grouped(count - made)}`;
+    const label = () =>
+      `Show ${Numbers.grouped(Math.min(first * 4, count - made))} more of ${Numbers.grouped(count - made)}`;
     const button = Dom.button(label(), () => {
       const from = made;
       made = Math.min(made + first * 4, count);
@@ -56,7 +57,12 @@ const Chart = (() => {
 
   /** A chart below its own heading. */
   const section = (title, ...content) =>
-    Dom.element('section', { class: 'chart', 'aria-label': Text.visible(title) }, Dom.element('h3', {}, Text.visible(title)), content);
+    Dom.element(
+      'section',
+      { class: 'chart', 'aria-label': Text.visible(title) },
+      Dom.element('h3', {}, Text.visible(title)),
+      content,
+    );
 
   return { figure, ticks, readout, onArrows, clamp, more, section };
 })();

@@ -10,13 +10,16 @@ const InstructionChart = (() => {
   const create = (table) => {
     if (table.rows.length === 0) return null;
     const kinds = KINDS.filter((name) => table.has(name));
-    const rows = table.objects().map((row) => ({ name: Text.visible(row.region), values: kinds.map((kind) => row[kind] ?? 0) }));
+    const rows = table
+      .objects()
+      .map((row) => ({ name: Text.visible(row.region), values: kinds.map((kind) => row[kind] ?? 0) }));
     const bars = StackedBars.create({
       label: `Kinds of instructions that ${rows.length} regions executed`,
       kinds: kinds.map((kind) => Text.visible(table.column(kind).title)),
       rows,
     });
-    const caption = 'Executed instructions by kind, of the compiler’s intermediate code; on the right, how many there were in all.';
+    const caption =
+      'Executed instructions by kind, of the compiler’s intermediate code; on the right, how many there were in all.';
     return Chart.section(table.title, Chart.figure(bars, caption, [table]));
   };
 

@@ -20,13 +20,22 @@ const Overview = (() => {
     const outside = counts.outside ?? null;
     const made = [
       ['regions', Numbers.grouped(all), `${Numbers.grouped(counts.threads ?? 0)} threads`],
-      ['time of the threads', Numbers.duration(counts.time_ns ?? 0), outside === null ? '' : `${Numbers.percent(outside)} outside of regions`],
+      [
+        'time of the threads',
+        Numbers.duration(counts.time_ns ?? 0),
+        outside === null ? '' : `${Numbers.percent(outside)} outside of regions`,
+      ],
       ['read', Numbers.bytes(sum(rows, 'bytes_read')), of],
       ['written', Numbers.bytes(sum(rows, 'bytes_written')), of],
     ];
     const shared = rows.filter((row) => row.threads > 1 && row.time_imbalance !== null);
     const worst = shared.reduce((most, row) => (most && most.time_imbalance >= row.time_imbalance ? most : row), null);
-    if (worst) made.push(['greatest imbalance', `×${worst.time_imbalance.toFixed(2)}`, `of time, in ${Text.shortened(Text.visible(worst.region), 40)}`]);
+    if (worst)
+      made.push([
+        'greatest imbalance',
+        `×${worst.time_imbalance.toFixed(2)}`,
+        `of time, in ${Text.shortened(Text.visible(worst.region), 40)}`,
+      ]);
     return made;
   };
 
@@ -96,7 +105,13 @@ const Overview = (() => {
   };
 
   const create = () => {
-    const accesses = [answer('misses'), tileList(accessTiles()), suspects('misses'), answer('sharing'), suspects('sharing')];
+    const accesses = [
+      answer('misses'),
+      tileList(accessTiles()),
+      suspects('misses'),
+      answer('sharing'),
+      suspects('sharing'),
+    ];
     // The series says less than the regions of the whole run.
     const counts = [answer('regions') ?? answer('series'), tileList(countTiles())];
     return [...accesses, ...counts].filter(Boolean);

@@ -1,6 +1,15 @@
 /** The part of any analysis: its sentence, and each table as a chart, if it has the columns of one, else as it is. */
 const PartView = (() => {
-  const CHARTS = [LayoutChart, CurveChart, MapChart, SeriesChart, RegionChart, ThreadChart, InstructionChart, SizeChart];
+  const CHARTS = [
+    LayoutChart,
+    CurveChart,
+    MapChart,
+    SeriesChart,
+    RegionChart,
+    ThreadChart,
+    InstructionChart,
+    SizeChart,
+  ];
 
   /** What is drawn with the tables of a part; companions stand below the chart that they belong to. */
   const draw = (part) => {

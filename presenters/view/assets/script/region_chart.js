@@ -26,12 +26,20 @@ const RegionChart = (() => {
       const own = table.value(table.rows[index], 'own_time_ns');
       row.splice(SHARE_POSITION, 0, all > 0 ? own / all : null);
     });
-    return new Data.Table({ name: table.name, title: table.title, layout: 'rows', columns, rows, row_count: table.rowCount });
+    return new Data.Table({
+      name: table.name,
+      title: table.title,
+      layout: 'rows',
+      columns,
+      rows,
+      row_count: table.rowCount,
+    });
   };
 
   const CAPTION =
-    'Shares are of own time, without regions within. Raw MB/s have what counting costs in them; the others, where enough entries were ' +
-    'timed without being counted, do not. Imbalance is the greatest of the threads’ numbers over their mean: ×1 is even.';
+    'Shares are of own time, without regions within. Raw MB/s have what counting costs in them; the others do not, and ' +
+    'are known where enough entries were timed without being counted. Imbalance is the greatest of the threads’ ' +
+    'numbers over their mean: ×1 is even.';
 
   const create = (table) => {
     if (table.rows.length === 0) return null;

@@ -2,7 +2,8 @@
  * Regions over time: a line for each region, or for each thread of one, and how even the threads are.
  *
  * Tables of one part, found by their columns: sums of regions, with `time_s` (when a bin ends), `interval_s`, `region`,
- * `threads`, `own_time_ns`, `time_imbalance`, and `bytes_imbalance` if known; their threads, with `stream` and `thread` as well.
+ * `threads`, `own_time_ns`, `time_imbalance`, and `bytes_imbalance` if known; their threads, with `stream` and `thread`
+ * as well.
  */
 const SeriesChart = (() => {
   const COLUMNS = ['time_s', 'interval_s', 'region', 'threads', 'own_time_ns', 'time_imbalance'];
@@ -45,7 +46,11 @@ const SeriesChart = (() => {
       const ends = new Map(this.rows.map((row) => [row.time_s, row.interval_s]));
       this.bins = [...ends].sort(([a], [b]) => a - b).map(([to, interval]) => ({ from: to - interval, to }));
       this.positions = new Map(this.bins.map(({ to }, index) => [to, index]));
-      this.regions = groups(this.rows, (row) => row.region, (row) => row.region);
+      this.regions = groups(
+        this.rows,
+        (row) => row.region,
+        (row) => row.region,
+      );
       this.measures = MEASURES.filter(({ column }) => isKnown(sums, column));
       this.measure = this.measures[0];
       this.at = -1;
@@ -113,7 +118,10 @@ const SeriesChart = (() => {
     /** Of the regions that are drawn; none if no region has several threads. */
     imbalance() {
       const column = this.measure.imbalance;
-      const drawn = this.region === null ? this.lines.filter((line) => line.shown) : this.regions.filter(({ name }) => name === this.region);
+      const drawn =
+        this.region === null
+          ? this.lines.filter((line) => line.shown)
+          : this.regions.filter(({ name }) => name === this.region);
       const lines = drawn.map((line, index) => ({
         name: Text.visible(line.name),
         style: line.style ?? `curve-${index}`,
@@ -123,7 +131,14 @@ const SeriesChart = (() => {
       if (this.even.length === 0) return null;
       const title = `max/mean of the threads’ ${OF[column]} (1 is even)`;
       const label = `${title} over time, of ${this.even.map((line) => line.name).join(', ')}`;
-      return { title, label, lines: this.even, height: SMALL_HEIGHT, least: 1, format: (value) => `×${Number(value.toPrecision(3))}` };
+      return {
+        title,
+        label,
+        lines: this.even,
+        height: SMALL_HEIGHT,
+        least: 1,
+        format: (value) => `×${Number(value.toPrecision(3))}`,
+      };
     }
 
     move(bin) {
@@ -147,13 +162,30 @@ const SeriesChart = (() => {
         line.shown = box.checked;
         this.draw();
       });
-      const swatch = Dom.svg('svg', { viewBox: '0 0 28 8', class: 'line-swatch', 'aria-hidden': 'true' }, Dom.svg('path', { d: 'M0 4H28', class: `curve ${line.style}` }));
+      const swatch = Dom.svg(
+        'svg',
+        { viewBox: '0 0 28 8', class: 'line-swatch', 'aria-hidden': 'true' },
+        Dom.svg('path', { d: 'M0 4H28', class: `curve ${line.style}` }),
+      );
       return Dom.element('label', {}, box, swatch, Dom.element('span', {}, line.name));
     }
 
     checkboxes() {
-      const rest = this.left > 0 ? Dom.element('span', { class: 'status' }, `${Numbers.grouped(this.left)} more with less time stand in the table.`) : null;
-      return Dom.element('fieldset', { class: 'choices many' }, Dom.element('legend', {}, 'Lines'), this.lines.map((line) => this.checkbox(line)), rest);
+      const rest =
+        this.left > 0
+          ? Dom.element(
+              'span',
+              { class: 'status' },
+              `${Numbers.grouped(this.left)} more with less time stand in the table.`,
+            )
+          : null;
+      return Dom.element(
+        'fieldset',
+        { class: 'choices many' },
+        Dom.element('legend', {}, 'Lines'),
+        this.lines.map((line) => this.checkbox(line)),
+        rest,
+      );
     }
 
     tools() {
@@ -164,14 +196,23 @@ const SeriesChart = (() => {
         this.draw();
       });
       const shared = this.regions.filter(({ rows }) => rows.some((row) => row.threads > 1));
-      const options = shared.map(({ name }, index) => Dom.element('option', { value: index }, `threads of ${Text.visible(name)}`));
+      const options = shared.map(({ name }, index) =>
+        Dom.element('option', { value: index }, `threads of ${Text.visible(name)}`),
+      );
       const lines = Dom.element('select', {}, Dom.element('option', { value: -1 }, 'regions'), options);
       lines.addEventListener('change', () => this.choose(shared[lines.value]?.name ?? null));
-      return Dom.element('div', { class: 'tools' }, Dom.element('label', {}, 'Show ', measure), Dom.element('label', {}, 'Lines ', lines));
+      return Dom.element(
+        'div',
+        { class: 'tools' },
+        Dom.element('label', {}, 'Show ', measure),
+        Dom.element('label', {}, 'Lines ', lines),
+      );
     }
 
     element() {
-      const caption = 'Each step is what came in that time, per second or as a share of the time of all threads that count. The smaller plot has the greatest of the threads’ numbers over their mean.';
+      const caption =
+        'Each step is what came in that time, per second or as a share of the time of all threads that ' +
+        'count. The smaller plot has the greatest of the threads’ numbers over their mean.';
       const content = Dom.element('div', {}, this.tools(), this.drawing, this.readout, this.choices);
       return Chart.figure(content, caption, [this.sums, this.threads].filter(Boolean));
     }

@@ -19,7 +19,9 @@ const SizeChart = (() => {
       kinds: sizes.map(nameOf),
       rows: [...regions].map(([region, values]) => ({ name: Text.visible(region), values })),
     });
-    const caption = 'Reads and writes by the bytes of each; an update counts as both. Blocks are copies and fills, whose length depends on the execution.';
+    const caption =
+      'Reads and writes by the bytes of each; an update counts as both. Blocks are copies and fills, ' +
+      'whose length depends on the execution.';
     return Chart.section(table.title, Chart.figure(bars, caption, [table]));
   };
 

@@ -10,7 +10,9 @@ const SourceView = (() => {
   const COLUMNS = ['file', 'line', 'source', 'share'];
 
   const numberColumns = (table) =>
-    table.columns.filter(({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share' || name === Data.page.rank_by);
+    table.columns.filter(
+      ({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share' || name === Data.page.rank_by,
+    );
 
   const add = (sums, table, row, columns) => {
     for (const { name } of columns) sums[name] = (sums[name] ?? 0) + (table.value(row, name) ?? 0);
@@ -42,7 +44,9 @@ const SourceView = (() => {
   };
 
   const costs = Data.parts
-    .flatMap((part) => part.tables.filter((table) => table.has(...COLUMNS)).flatMap((table) => costsOf(Text.visible(part.title), table)))
+    .flatMap((part) =>
+      part.tables.filter((table) => table.has(...COLUMNS)).flatMap((table) => costsOf(Text.visible(part.title), table)),
+    )
     .filter(({ files }) => files.size > 0);
 
   /** What stands beside the source now. */
@@ -167,11 +171,16 @@ const SourceView = (() => {
     const choose = (chosen) => {
       shown = chosen;
       const ranked = [...shown.files].sort(([, a], [, b]) => b.share - a.share);
-      const option = ([file, { share }]) => Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`);
+      const option = ([file, { share }]) =>
+        Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`);
       select.replaceChildren(...ranked.map(option));
       open(ranked[0][0]);
     };
-    const numbers = Dom.element('select', {}, costs.map(({ title }, index) => Dom.element('option', { value: index }, title)));
+    const numbers = Dom.element(
+      'select',
+      {},
+      costs.map(({ title }, index) => Dom.element('option', { value: index }, title)),
+    );
     numbers.addEventListener('change', () => choose(costs[numbers.value]));
     select.addEventListener('change', () => open(select.value));
     show = (file, line) => {

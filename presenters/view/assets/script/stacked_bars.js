@@ -10,8 +10,10 @@ const StackedBars = (() => {
 
   const total = (values) => values.reduce((sum, value) => sum + value, 0);
 
-  const words = ({ name, values }, kind, kinds) =>
-    `${name}, ${kinds[kind]}: ${Numbers.grouped(values[kind])}, ${Numbers.percent(values[kind] / (total(values) || 1))}`;
+  const words = ({ name, values }, kind, kinds) => {
+    const share = Numbers.percent(values[kind] / (total(values) || 1));
+    return `${name}, ${kinds[kind]}: ${Numbers.grouped(values[kind])}, ${share}`;
+  };
 
   class Bars {
     /** `kinds`: their names; `rows`: [{ name, values: a number for each kind }]; `label` says what is drawn. */
@@ -27,7 +29,10 @@ const StackedBars = (() => {
 
     segment(row, index, kind, part) {
       // Those texts that don't fit beside the first, empty one wrap to where they are not seen.
-      const texts = part >= LABELLED ? ['', this.kinds[kind], Numbers.percent(part)].map((text) => Dom.element('span', {}, text)) : [];
+      const texts =
+        part >= LABELLED
+          ? ['', this.kinds[kind], Numbers.percent(part)].map((text) => Dom.element('span', {}, text))
+          : [];
       const made = Dom.element('span', { class: `segment ${styleOf(kind)}` }, texts);
       const at = this.segments[index].length;
       made.addEventListener('pointerenter', () => this.show({ row: index, at }));
@@ -63,7 +68,9 @@ const StackedBars = (() => {
     }
 
     legend() {
-      const seen = this.kinds.flatMap((name, kind) => (this.rows.some(({ values }) => values[kind] > 0) ? [{ name, kind }] : []));
+      const seen = this.kinds.flatMap((name, kind) =>
+        this.rows.some(({ values }) => values[kind] > 0) ? [{ name, kind }] : [],
+      );
       const entry = ({ name, kind }) =>
         Dom.element('li', {}, Dom.element('span', { class: `swatch ${styleOf(kind)}`, 'aria-hidden': 'true' }), name);
       return Dom.element('ul', { class: 'legend', 'aria-label': 'Kinds, in the order of the bars' }, seen.map(entry));

@@ -30,8 +30,9 @@ const StepPlot = (() => {
 
   class Plot {
     /**
-     * `bins`: [{ from, to }] in seconds; `lines`: [{ name, style, values }] with a value or null for each bin; `title` of the
-     * values' axis, `least` of it, `format` of its values; `label` says what is drawn; `onMove(bin)` hears of the cursor.
+     * `bins`: [{ from, to }] in seconds; `lines`: [{ name, style, values }] with a value or null for each bin; `title`
+     * of the values' axis, `least` of it, `format` of its values; `label` says what is drawn; `onMove(next)` is told
+     * where the cursor goes from where it is.
      */
     constructor(content) {
       Object.assign(this, content, size());
@@ -64,7 +65,11 @@ const StepPlot = (() => {
         ]),
         Chart.ticks(this.begin, this.end, count).map((seconds) => [
           Dom.svg('path', { d: `M${this.x(seconds)} ${bottom}v4`, class: 'grid' }),
-          Dom.svg('text', { x: this.x(seconds), y: bottom + 16, class: 'tick middle' }, String(Number(seconds.toPrecision(6)))),
+          Dom.svg(
+            'text',
+            { x: this.x(seconds), y: bottom + 16, class: 'tick middle' },
+            String(Number(seconds.toPrecision(6))),
+          ),
         ]),
         Dom.svg('text', { x: 0, y: 13, class: 'axis-title' }, this.title),
         Dom.svg('text', { x: right, y: this.height - 3, class: 'tick end' }, 'time since the beginning, s'),
@@ -75,7 +80,9 @@ const StepPlot = (() => {
     labels() {
       if (narrow.matches) return [];
       const room = Math.floor((this.height - TOP - BOTTOM) / LABEL_HEIGHT);
-      const ends = this.lines.slice(0, room).map((line) => ({ line, at: this.y(lastKnown(line.values) ?? this.least) + 4 }));
+      const ends = this.lines
+        .slice(0, room)
+        .map((line) => ({ line, at: this.y(lastKnown(line.values) ?? this.least) + 4 }));
       ends.sort((a, b) => a.at - b.at);
       let free = TOP + 4;
       ends.forEach((end) => {
@@ -88,7 +95,11 @@ const StepPlot = (() => {
         lowest = end.at - LABEL_HEIGHT;
       });
       return ends.map(({ line, at }) =>
-        Dom.svg('text', { x: this.width - this.right + 8, y: at, class: `curve-label ${line.style}` }, Text.shortened(line.name, 24)),
+        Dom.svg(
+          'text',
+          { x: this.width - this.right + 8, y: at, class: `curve-label ${line.style}` },
+          Text.shortened(line.name, 24),
+        ),
       );
     }
 
@@ -97,11 +108,21 @@ const StepPlot = (() => {
       const label = `${this.label}. Arrow keys move the cursor.`;
       const svg = Dom.svg(
         'svg',
-        { viewBox: `0 0 ${this.width} ${this.height}`, role: 'img', 'aria-label': label, tabindex: '0', class: 'steps' },
+        {
+          viewBox: `0 0 ${this.width} ${this.height}`,
+          role: 'img',
+          'aria-label': label,
+          tabindex: '0',
+          class: 'steps',
+        },
         this.mark,
         this.axes(),
         this.lines.map((line) =>
-          Dom.svg('path', { d: path(line.values, this.bins, x, y), class: `curve ${line.style}` }, Dom.svg('title', {}, line.name)),
+          Dom.svg(
+            'path',
+            { d: path(line.values, this.bins, x, y), class: `curve ${line.style}` },
+            Dom.svg('title', {}, line.name),
+          ),
         ),
         this.labels(),
       );

@@ -1,8 +1,8 @@
 /**
  * How evenly threads share in each region: a bar of time and one of bytes for each thread.
  *
- * Tables: columns `region`, `stream`, `thread`, `time_ns`, `bytes_read`, `bytes_written`. Imbalances are those of a table of the
- * same part with `region`, `bytes_imbalance`, `time_imbalance`.
+ * Tables: columns `region`, `stream`, `thread`, `time_ns`, `bytes_read`, `bytes_written`. Imbalances are those of a
+ * table of the same part with `region`, `bytes_imbalance`, `time_imbalance`.
  */
 const ThreadChart = (() => {
   const COLUMNS = ['region', 'stream', 'thread', 'time_ns', 'bytes_read', 'bytes_written'];
@@ -64,7 +64,12 @@ const ThreadChart = (() => {
         return measure.parts(row).map((value, part) => {
           below += value;
           const top = y(below);
-          const box = { x: this.x(index) + this.step * 0.1, y: top, width: this.step * 0.8, height: Math.max(base - top, 0) };
+          const box = {
+            x: this.x(index) + this.step * 0.1,
+            y: top,
+            width: this.step * 0.8,
+            height: Math.max(base - top, 0),
+          };
           base = top;
           return Dom.svg('rect', { ...box, class: part === 0 ? 'part' : 'part upper' });
         });
@@ -86,7 +91,13 @@ const ThreadChart = (() => {
       const highest = Math.max(1, ...heights);
       const y = (value) => HEIGHT - BOTTOM - (value / highest) * (HEIGHT - TOP - BOTTOM);
       const mean = y(sum(this.all.map((row) => sum(measure.parts(row)))) / this.all.length);
-      const mark = Dom.svg('rect', { x: 0, y: TOP, width: this.step, height: HEIGHT - TOP - BOTTOM, class: 'column-mark' });
+      const mark = Dom.svg('rect', {
+        x: 0,
+        y: TOP,
+        width: this.step,
+        height: HEIGHT - TOP - BOTTOM,
+        class: 'column-mark',
+      });
       this.marks.push(mark);
       const svg = Dom.svg(
         'svg',
@@ -122,17 +133,36 @@ const ThreadChart = (() => {
       });
       const row = this.threads[this.at];
       const bytes = `${Numbers.grouped(row.bytes_read)} bytes read, ${Numbers.grouped(row.bytes_written)} written`;
-      this.readout.textContent = `Thread ${row.thread} (stream ${row.stream}): ${Numbers.duration(row.time_ns)}, ${bytes}`;
+      const name = `Thread ${row.thread} (stream ${row.stream})`;
+      this.readout.textContent = `${name}: ${Numbers.duration(row.time_ns)}, ${bytes}`;
     }
 
     element() {
       const words = MEASURES.map((measure) => this.heading(measure)).join('; ');
       const label = `${this.name}, ${this.all.length} threads: ${words}. Arrow keys move from thread to thread.`;
-      const pair = Dom.element('div', { class: 'pair', role: 'img', tabindex: '0', 'aria-label': label }, MEASURES.map((measure) => this.draw(measure)));
+      const pair = Dom.element(
+        'div',
+        { class: 'pair', role: 'img', tabindex: '0', 'aria-label': label },
+        MEASURES.map((measure) => this.draw(measure)),
+      );
       Chart.onArrows(pair, (dx) => this.move(this.at + dx));
       const left = this.all.length - this.threads.length;
-      const remark = left > 0 ? Dom.element('p', { class: 'status' }, `Of ${this.all.length} threads, ${left} with the least time are not drawn.`) : null;
-      return Dom.element('section', { class: 'region-bars', 'aria-label': this.name }, Dom.element('h4', {}, Dom.element('code', {}, this.name)), pair, remark, this.readout);
+      const remark =
+        left > 0
+          ? Dom.element(
+              'p',
+              { class: 'status' },
+              `Of ${this.all.length} threads, ${left} with the least time are not drawn.`,
+            )
+          : null;
+      return Dom.element(
+        'section',
+        { class: 'region-bars', 'aria-label': this.name },
+        Dom.element('h4', {}, Dom.element('code', {}, this.name)),
+        pair,
+        remark,
+        this.readout,
+      );
     }
   }
 
@@ -144,11 +174,13 @@ const ThreadChart = (() => {
     const imbalances = new Map((sums?.objects() ?? []).map((row) => [row.region, row]));
     const list = Dom.element('div', { class: 'region-list' });
     const more = Chart.more(regions.length, FIRST_REGIONS, (from, to) =>
-      list.append(...regions.slice(from, to).map(([name, threads]) => new Region(name, threads, imbalances.get(name)).element())),
+      list.append(
+        ...regions.slice(from, to).map(([name, threads]) => new Region(name, threads, imbalances.get(name)).element()),
+      ),
     );
     const caption =
-      'A bar for each thread, in the order of their streams; the dashed line is the mean. Of bytes, those read stand below, those ' +
-      'written above. Each region has its own scales; regions of one thread are left out.';
+      'A bar for each thread, in the order of their streams; the dashed line is the mean. Of bytes, those read stand ' +
+      'below, those written above. Each region has its own scales; regions of one thread are left out.';
     return Chart.section(table.title, Chart.figure(Dom.element('div', {}, list, more), caption, [table]));
   };
 
