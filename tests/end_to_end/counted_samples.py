@@ -2,7 +2,13 @@
 
 from .view_samples import part, table
 
-ACTIVITY = {"entries": "count", "time_ns": "count", "own_time_ns": "count", "bytes_read": "bytes", "bytes_written": "bytes"}
+ACTIVITY = {
+    "entries": "count",
+    "time_ns": "count",
+    "own_time_ns": "count",
+    "bytes_read": "bytes",
+    "bytes_written": "bytes",
+}
 RATES = {"entries_per_s": "rate", "time_share": "share", "read_mb_per_s": "rate", "write_mb_per_s": "rate"}
 INSTRUCTIONS = ("loads", "stores", "atomics", "integer", "floating_point", "vector", "branches", "calls")
 
@@ -31,7 +37,11 @@ def regions(count, threads):
     """The tables from which charts are drawn."""
     works = {region: [work(region, thread, threads) for thread in range(threads)] for region in range(count)}
     sums = [[name(region), threads, *summed(rows), 3000.0, *imbalances(rows)] for region, rows in works.items()]
-    by_thread = [[name(region), thread, 0, 4000 + thread, *row] for region, rows in works.items() for thread, row in enumerate(rows)]
+    by_thread = [
+        [name(region), thread, 0, 4000 + thread, *row]
+        for region, rows in works.items()
+        for thread, row in enumerate(rows)
+    ]
     instructions = [[name(region), *(region + kind for kind in range(8))] for region in range(count)]
     sizes = [[name(region), size, 10 * size, region, 0, 0] for region in range(count) for size in (0, 1, 4, 8, 16)]
     of_thread = {"region": "text", "stream": "number", "process": "number", "thread": "number", **ACTIVITY}
@@ -42,8 +52,15 @@ def regions(count, threads):
         "Regions",
         table("regions", "Regions", {"region": "text", "threads": "count", **ACTIVITY, **ratios}, sums),
         table("regions_by_thread", "Threads in regions", of_thread, by_thread),
-        table("region_instructions", "Instructions", {"region": "text", **dict.fromkeys(INSTRUCTIONS, "count")}, instructions),
-        table("region_accesses_by_size", "Accesses by size", {"region": "text", "size_bytes": "number", **accesses}, sizes),
+        table(
+            "region_instructions",
+            "Instructions",
+            {"region": "text", **dict.fromkeys(INSTRUCTIONS, "count")},
+            instructions,
+        ),
+        table(
+            "region_accesses_by_size", "Accesses by size", {"region": "text", "size_bytes": "number", **accesses}, sizes
+        ),
         table("region_hardware", "Hardware counters", {"region": "text", "cycles": "count"}, [["region 0", 12345]]),
     )
 
@@ -64,13 +81,28 @@ def series(count, threads, bins, seconds=0.5):
             even = imbalances(works) if threads > 1 else [None, None]
             sums.append([*time, name(region), threads, *all_, *rates(all_, seconds, 1 / count), *even])
             for thread, numbers in enumerate(works):
-                rows.append([*time, name(region), 77, 4000 + thread, thread, *numbers, *rates(numbers, seconds, 1 / count / threads)])
+                rows.append(
+                    [
+                        *time,
+                        name(region),
+                        77,
+                        4000 + thread,
+                        thread,
+                        *numbers,
+                        *rates(numbers, seconds, 1 / count / threads),
+                    ]
+                )
     times = {"time_s": "rate", "interval_s": "rate", "region": "text"}
     ratios = {"bytes_imbalance": "ratio", "time_imbalance": "ratio"}
     ids = {"process": "number", "thread": "number", "stream": "number"}
     return part(
         "series",
         "Regions over time",
-        table("region_sums_over_time", "Regions over time, all threads", {**times, "threads": "count", **ACTIVITY, **RATES, **ratios}, sums),
-        table("regions_over_time", "Regions over time", {**times, **ids, **ACTIVITY, **RATES}, rows),
+        table(
+            "region_sums_over_time",
+            "Regions over time, all threads",
+            {**times, "threads": "count", **ACTIVITY, **RATES, **ratios},
+            sums,
+        ),
+        table("regions_over_time", "Regions over time, by thread", {**times, **ids, **ACTIVITY, **RATES}, rows),
     )

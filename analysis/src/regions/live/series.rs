@@ -19,7 +19,7 @@ struct RegionRow<'s> {
 /// counters stand for.
 pub fn series(samples: &[Sample], begin_ns: u64, with_bytes: bool) -> Table {
     let rows: Vec<ThreadRow> = samples.iter().flat_map(threads_of).collect();
-    let builder = TableBuilder::new("regions_over_time", "Regions over time", &rows);
+    let builder = TableBuilder::new("regions_over_time", "Regions over time, by thread", &rows);
     let builder = with_times(builder, begin_ns, |row| row.sample)
         .text("region", "region", |row| row.region)
         .integer("process", "process", Unit::Number, |row| row.thread.pid.into())

@@ -13,6 +13,7 @@ const SeriesChart = (() => {
   const FIRST_LINES = 6;
   const MAX_LINES = 64;
   const STYLES = 8;
+  const LONGEST_NAME = 60;
 
   const number = (value) => (value >= 100 ? Numbers.grouped(Math.round(value)) : String(Number(value.toPrecision(3))));
   const percent = (share) => `${Number((share * 100).toPrecision(3))} %`;
@@ -25,14 +26,16 @@ const SeriesChart = (() => {
   ];
   const OF = { bytes_imbalance: 'bytes', time_imbalance: 'time' };
 
+  const nameOf = (text) => Text.abridged(Text.visible(text), LONGEST_NAME);
+
   const isKnown = (table, column) => table.has(column) && table.rows.some((row) => table.value(row, column) !== null);
 
   /** What a line is drawn from, by its key; those with the most time of their own come first. */
-  const groups = (rows, keyOf, nameOf) => {
+  const groups = (rows, keyOf, titleOf) => {
     const found = new Map();
     for (const row of rows) {
       const key = keyOf(row);
-      if (!found.has(key)) found.set(key, { name: nameOf(row), rows: [], time: 0 });
+      if (!found.has(key)) found.set(key, { name: titleOf(row), rows: [], time: 0 });
       found.get(key).rows.push(row);
       found.get(key).time += row.own_time_ns;
     }
@@ -68,7 +71,7 @@ const SeriesChart = (() => {
       this.left = Math.max(found.length - MAX_LINES, 0);
       this.lines = found.slice(0, MAX_LINES).map((group, index) => ({
         ...group,
-        name: Text.visible(group.name),
+        name: nameOf(group.name),
         style: `curve-${index % STYLES}`,
         shown: index < FIRST_LINES,
       }));
@@ -99,7 +102,7 @@ const SeriesChart = (() => {
     draw() {
       const { title, format, column } = this.measure;
       const shown = this.lines.filter((line) => line.shown);
-      const of = this.region === null ? '' : `, threads of ${Text.visible(this.region)}`;
+      const of = this.region === null ? '' : `, threads of ${nameOf(this.region)}`;
       const main = {
         title: `${title}${of}`,
         label: `${title}${of} over time, of ${shown.map((line) => line.name).join(', ') || 'nothing'}`,
@@ -123,7 +126,7 @@ const SeriesChart = (() => {
           ? this.lines.filter((line) => line.shown)
           : this.regions.filter(({ name }) => name === this.region);
       const lines = drawn.map((line, index) => ({
-        name: Text.visible(line.name),
+        name: nameOf(line.name),
         style: line.style ?? `curve-${index}`,
         values: this.values(line, column, null),
       }));
@@ -197,7 +200,7 @@ const SeriesChart = (() => {
       });
       const shared = this.regions.filter(({ rows }) => rows.some((row) => row.threads > 1));
       const options = shared.map(({ name }, index) =>
-        Dom.element('option', { value: index }, `threads of ${Text.visible(name)}`),
+        Dom.element('option', { value: index }, `threads of ${nameOf(name)}`),
       );
       const lines = Dom.element('select', {}, Dom.element('option', { value: -1 }, 'regions'), options);
       lines.addEventListener('change', () => this.choose(shared[lines.value]?.name ?? null));

@@ -117,7 +117,8 @@ const ThreadChart = (() => {
     }
 
     heading(measure) {
-      return `${measure.title}${factor(this.imbalances?.[measure.imbalance])}`;
+      const isNone = this.all.every((row) => sum(measure.parts(row)) === 0);
+      return isNone ? `${measure.title}: none` : `${measure.title}${factor(this.imbalances?.[measure.imbalance])}`;
     }
 
     point(svg, event) {
