@@ -35,14 +35,19 @@ pub fn findings(trace: &Trace, regions: &Regions, form: &ReportForm) -> Result<F
 pub fn report(trace: &Trace, form: &ReportForm) -> Result<Report, Failure> {
     let regions = Regions::read(trace);
     let found = findings(trace, &regions, form)?;
+    Ok(report_of(trace, &regions, found))
+}
+
+/// With what makes it doubtful.
+pub fn report_of(trace: &Trace, regions: &Regions, found: Findings) -> Report {
     let mut warnings = soundness::warnings(trace);
-    warnings.extend(damage(&regions));
-    warnings.extend(unmeasured(&regions));
-    Ok(Report {
+    warnings.extend(damage(regions));
+    warnings.extend(unmeasured(regions));
+    Report {
         answer: found.answer.unwrap_or_default(),
         warnings,
         tables: found.tables,
-    })
+    }
 }
 
 /// Adds what was counted to a report on records.
@@ -94,7 +99,8 @@ fn unmeasured(regions: &Regions) -> Option<String> {
     ))
 }
 
-fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {
+/// What counts are ranked by.
+pub fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {
     match sort {
         None => Ok(Measure::Bytes),
         Some(Measure::Misses(_)) if trace.holds_only_counts() => Err(Failure::new(

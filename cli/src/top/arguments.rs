@@ -23,6 +23,7 @@ use crate::arguments::{parse_buffer_size, SamplingArguments};
     after_help = "Examples:\n  trackway top -- ./prog input.txt\n  \
                   trackway top --interval 1s --csv series.csv -o prog.trackway -- ./prog\n  \
                   trackway top --hardware -o prog.trackway -- ./prog\n  \
+                  trackway top --page prog.html -- ./prog input.txt\n  \
                   trackway top 4711\n  \
                   trackway top --once 4711"
 )]
@@ -63,6 +64,10 @@ pub struct ViewArguments {
     /// The same as Parquet, at the end
     #[arg(long, value_name = "FILE")]
     pub parquet: Option<PathBuf>,
+    /// Also write a page for the browser at the end: how the regions went on, as a plot, and of a program that is
+    /// started here, what it counted in all
+    #[arg(long, value_name = "FILE")]
+    pub page: Option<PathBuf>,
     /// Replace existing files
     #[arg(short, long)]
     pub force: bool,

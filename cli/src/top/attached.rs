@@ -57,7 +57,9 @@ pub fn run(pid: u32, arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     watched.watcher.sample(); // what came before
     display.begin(watched.watcher.begin_ns, watched.attachment.ring.counts_all());
     watched.watch(&mut display, arguments, &is_told)?;
-    display.finish()?;
+    if let Some((page, watched)) = display.finish()? {
+        page.write(&watched, None, arguments.quiet)?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -7,10 +7,12 @@ use trackway_analysis::regions::live::Sample;
 use super::arguments::ViewArguments;
 use super::files::Files;
 use super::history::Histories;
+use super::page::{PageFile, Watched};
 use super::screen::Screen;
 use super::table::{table, Shown};
 use crate::failure::Failure;
 use crate::output::{self, PLAIN_STYLE};
+use crate::view;
 
 /// Rows of threads beneath their regions, where the window doesn't say.
 const THREAD_ROWS: usize = 16;
@@ -28,9 +30,8 @@ pub struct Display {
     screen: Option<Screen>,
     files: Files,
     histories: Histories,
-    begin_ns: u64,
-    remark: &'static str,
-    with_bytes: bool,
+    page: Option<PageFile>,
+    watched: Watched,
     once: bool,
     /// Between the last interval and the program's end may be too little time to say anything.
     shortest_ns: u64,
@@ -39,14 +40,24 @@ pub struct Display {
 
 impl Display {
     pub fn new(arguments: &ViewArguments, place: Place, title: &str) -> Result<Self, Failure> {
+        let target = arguments
+            .page
+            .clone()
+            .map(|path| view::Target::new(path, arguments.force));
+        let page = target.map(PageFile::new).transpose()?;
+        let watched = Watched {
+            title: title.to_owned(),
+            with_bytes: true,
+            counts_all: true,
+            ..Watched::default()
+        };
         Ok(Display {
             files: Files::create(arguments)?,
             screen: (place == Place::Screen).then(|| Screen::new(title)),
             place,
             histories: Histories::default(),
-            begin_ns: 0,
-            remark: "",
-            with_bytes: true,
+            page,
+            watched,
             once: arguments.once,
             shortest_ns: arguments.interval.as_nanos() as u64 / 2,
             samples: 0,
@@ -55,31 +66,33 @@ impl Display {
 
     /// Nothing says what the counters stand for.
     pub fn without_bytes(&mut self, without: bool) {
-        self.with_bytes = !without;
+        self.watched.with_bytes = !without;
     }
 
     /// When the time of the samples begins, and whether the program counts all entries.
     pub fn begin(&mut self, begin_ns: u64, counts_all: bool) {
-        self.begin_ns = begin_ns;
-        self.remark = if counts_all {
-            ""
-        } else {
-            " (estimated: not all entries are counted)"
-        };
+        (self.watched.begin_ns, self.watched.counts_all) = (begin_ns, counts_all);
     }
 
     pub fn show(&mut self, sample: &Sample) -> Result<(), Failure> {
-        self.files.write(sample, self.begin_ns, self.with_bytes)?;
+        let Watched {
+            begin_ns, with_bytes, ..
+        } = self.watched;
+        self.files.write(sample, begin_ns, with_bytes)?;
+        let is_rest = self.samples > 0 && sample.duration_ns() < self.shortest_ns;
+        if let Some(page) = &mut self.page {
+            page.add(sample, is_rest);
+        }
         self.samples += 1;
-        if self.samples > 1 && (self.once || sample.duration_ns() < self.shortest_ns) {
+        if self.samples > 1 && (self.once || is_rest) {
             return Ok(());
         }
-        self.histories.add(sample, self.with_bytes);
+        self.histories.add(sample, with_bytes);
         let shown = Shown {
             sample,
             histories: &self.histories,
             title: self.title(sample),
-            with_bytes: self.with_bytes,
+            with_bytes,
         };
         match (self.place, &mut self.screen) {
             (_, Some(screen)) => screen.draw(&shown),
@@ -96,9 +109,16 @@ impl Display {
     /// "12.5 s: the last 0.5 s", and a remark
     fn title(&self, sample: &Sample) -> String {
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let now = seconds(sample.end_ns.saturating_sub(self.begin_ns));
+        let now = seconds(sample.end_ns.saturating_sub(self.watched.begin_ns));
         let interval = seconds(sample.duration_ns());
-        format!("{now:.1} s: the last {interval:.1} s{}", self.remark)
+        format!("{now:.1} s: the last {interval:.1} s{}", self.remark())
+    }
+
+    fn remark(&self) -> &'static str {
+        match self.watched.counts_all {
+            true => "",
+            false => " (estimated: not all entries are counted)",
+        }
     }
 
     /// What came in all, as text; none if that isn't wanted.
@@ -106,8 +126,12 @@ impl Display {
         let shown = Shown {
             sample: whole,
             histories: &self.histories,
-            title: format!("{:.1} s in all{}", whole.duration_ns() as f64 / 1e9, self.remark),
-            with_bytes: self.with_bytes,
+            title: format!(
+                "{:.1} s in all{}",
+                whole.duration_ns() as f64 / 1e9,
+                self.remark()
+            ),
+            with_bytes: self.watched.with_bytes,
         };
         let is_news = match self.place {
             Place::Nowhere => false,
@@ -117,10 +141,12 @@ impl Display {
         (is_news && !whole.regions.is_empty()).then(|| text(&shown))
     }
 
-    /// Leaves the terminal as it was, and completes the files.
-    pub fn finish(self) -> Result<(), Failure> {
+    /// Leaves the terminal as it was, and completes the files. The page is left to be written, if there is to be one.
+    pub fn finish(self) -> Result<Option<(PageFile, Watched)>, Failure> {
         drop(self.screen);
-        self.files.finish(self.begin_ns, self.with_bytes)
+        self.files
+            .finish(self.watched.begin_ns, self.watched.with_bytes)?;
+        Ok(self.page.map(|page| (page, self.watched)))
     }
 }
 

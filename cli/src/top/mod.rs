@@ -5,9 +5,11 @@ mod attached;
 mod display;
 mod files;
 mod history;
+mod page;
 mod screen;
 mod started;
 mod table;
+mod tee;
 mod watcher;
 
 use std::process::ExitCode;

@@ -5,28 +5,30 @@ use std::fs::File;
 use std::io::{self, IsTerminal, Seek};
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Instant;
 
 use trackway_recorder::{
-    record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView, SinkError,
+    record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView,
 };
-use trackway_trace::{Chunk, ChunkHeader, ChunkKind, GrowingTrace};
+use trackway_trace::GrowingTrace;
 
 use super::arguments::ViewArguments;
 use super::display::{Display, Place};
+use super::page::{PageFile, Watched};
+use super::tee::{CopyOfCounts, News, Tee};
 use super::watcher::Watcher;
 use super::TopArguments;
 use crate::counters;
 use crate::failure::Failure;
 use crate::{output, record};
 
-/// What the recorder tells the watcher.
-enum News {
-    Ring(RingView),
-    Chunk(ChunkHeader, Vec<u8>),
+/// What is left when the program has ended: a text on all of it, and a page to be written.
+#[derive(Default)]
+struct Seen {
+    conclusion: Option<String>,
+    page: Option<(PageFile, Watched)>,
 }
 
 pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
@@ -43,12 +45,20 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     };
     options.instead_of_terminal = printed.clone();
     let display = Display::new(&view, place, &title(&options))?;
+    let copied = view.page.as_ref().map(|_| CopyOfCounts::create()).transpose()?;
+    let (copy, writer) = copied.unzip();
     let (sender, news) = channel();
     let ring_sender = sender.clone();
     let (recorded, shown) = std::thread::scope(|scope| {
         let (view, program) = (&view, options.program.as_ref());
         let watching = scope.spawn(move || watch(&news, display, view, program));
-        let wrap = |chunks| -> Box<dyn ChunkSink> { Box::new(Tee { chunks, news: sender }) };
+        let wrap = |chunks| -> Box<dyn ChunkSink> {
+            Box::new(Tee {
+                chunks,
+                news: sender,
+                copy: writer,
+            })
+        };
         let recorded = record_watched(&options, wrap, move |ring| {
             // Whoever watches has given up already if that fails.
             let _ = ring_sender.send(News::Ring(ring));
@@ -58,15 +68,31 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     if let Some(printed) = printed {
         print_all(&printed)?;
     }
-    let conclusion = shown.map_err(|_| Failure::new("the view ended before time"))?;
-    if let Ok(Some(conclusion)) = &conclusion {
-        eprint!("{conclusion}");
-    }
+    let seen = shown.map_err(|_| Failure::new("the view ended before time"))?;
+    let written = seen.and_then(|seen| {
+        if let Some(conclusion) = &seen.conclusion {
+            eprint!("{conclusion}");
+        }
+        write_page(seen.page, copy.as_ref(), view.quiet)
+    });
     if let Ok(summary) = &recorded {
         warn_of_no_counts(summary, &options);
     }
     let status = record::conclude(recorded, &options, view.quiet, options.output == Output::Discard);
-    conclusion.map(|_| status)
+    written.map(|()| status)
+}
+
+/// With what the program counted in all, if that could be kept.
+fn write_page(
+    page: Option<(PageFile, Watched)>,
+    copy: Option<&CopyOfCounts>,
+    quiet: bool,
+) -> Result<(), Failure> {
+    let Some((page, watched)) = page else {
+        return Ok(());
+    };
+    let trace = copy.map(CopyOfCounts::open).transpose()?;
+    page.write(&watched, trace.as_ref(), quiet)
 }
 
 fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
@@ -74,9 +100,10 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     let program: OsString = words
         .next()
         .ok_or_else(|| Failure::new("name a program or a process: trackway top -- PROGRAM ARGUMENTS"))?;
-    if arguments.sampling.hardware.is_some() && arguments.output.is_none() {
+    let shows_nothing_of_it = arguments.output.is_none() && arguments.view.page.is_none();
+    if arguments.sampling.hardware.is_some() && shows_nothing_of_it {
         return Err(Failure::new(
-            "--hardware: the view doesn't show it; have the trace written, by --output FILE",
+            "--hardware: the view doesn't show it; have the trace written, by --output FILE, or a page, by --page FILE",
         ));
     }
     let output = match arguments.output {
@@ -120,15 +147,15 @@ fn warn_of_no_counts(summary: &RecordSummary, options: &RecordOptions) {
     }
 }
 
-/// Shows what comes until the recorder has no more to tell. Returns a text on all of it.
+/// Shows what comes until the recorder has no more to tell.
 fn watch(
     news: &Receiver<News>,
     mut display: Display,
     arguments: &ViewArguments,
     program: &Path,
-) -> Result<Option<String>, Failure> {
+) -> Result<Seen, Failure> {
     let Some((ring, mut watcher)) = begin(news, program) else {
-        return Ok(None); // the program wasn't started
+        return Ok(Seen::default()); // the program wasn't started
     };
     display.begin(watcher.begin_ns, ring.counts_all());
     let mut next = Instant::now() + arguments.interval;
@@ -147,7 +174,8 @@ fn watch(
     // All nodes were handed over.
     display.show(&watcher.sample())?;
     let conclusion = display.conclusion(&watcher.whole());
-    display.finish().map(|()| conclusion)
+    let page = display.finish()?;
+    Ok(Seen { conclusion, page })
 }
 
 /// The ring, and a watcher that knows the recording's clock. None if there is no recording.
@@ -164,40 +192,4 @@ fn begin(news: &Receiver<News>, program: &Path) -> Option<(RingView, Watcher)> {
         }
     }
     None
-}
-
-/// Passes chunks on to where they go, and to the watcher.
-struct Tee {
-    chunks: Option<Box<dyn ChunkSink>>,
-    news: Sender<News>,
-}
-
-impl ChunkSink for Tee {
-    fn heed(&mut self, impatience: Arc<AtomicBool>) {
-        if let Some(chunks) = &mut self.chunks {
-            chunks.heed(impatience);
-        }
-    }
-
-    fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError> {
-        if !matches!(chunk.header.kind, ChunkKind::Records | ChunkKind::OracleRecords) {
-            // Without a view the recording goes on.
-            let _ = self.news.send(News::Chunk(chunk.header, chunk.to_bytes()));
-        }
-        self.chunks.as_mut().map_or(Ok(()), |chunks| chunks.append(chunk))
-    }
-
-    fn revive(&mut self) -> bool {
-        self.chunks.as_mut().is_some_and(|chunks| chunks.revive())
-    }
-
-    fn finish(&mut self) -> Result<u64, SinkError> {
-        self.chunks.as_mut().map_or(Ok(0), |chunks| chunks.finish())
-    }
-
-    fn cancel(&mut self) {
-        if let Some(chunks) = &mut self.chunks {
-            chunks.cancel();
-        }
-    }
 }

@@ -9,16 +9,17 @@ use crate::model::ModelArguments;
 use crate::reading::ReadingArguments;
 
 /// Rows of each table. More would not help anybody, and the page has to open at once.
-const DEFAULT_ROWS: usize = 200;
+pub const DEFAULT_ROWS: usize = 200;
 /// A page with more rows would be slow.
 const MAX_ROWS: usize = 2000;
 
 /// Make a page for the browser of what a trace says
 ///
-/// Writes one HTML file that needs nothing else: the fields that miss the caches, the source beside its misses, the
-/// cache lines that threads take from each other, what each thread did when, and what the numbers rest on. Or serves it on the
-/// loopback interface (--serve) until interrupted. The page holds text of the program's source files if they can be read;
-/// --no-source leaves it out.
+/// Writes one HTML file that needs nothing else: the fields that miss the caches, the source beside its misses, the cache
+/// lines that threads take from each other, what each thread did when, and what the numbers rest on. Of a program that
+/// counts (`trackway cc --count`): its regions of interest, how even their threads are, what they executed and accessed,
+/// beside the source. Or serves it on the loopback interface (--serve) until interrupted. The page holds text of the
+/// program's source files if they can be read; --no-source leaves it out.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway view prog.trackway                    (writes prog.trackway.html)\n  \

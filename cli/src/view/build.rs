@@ -2,42 +2,92 @@
 
 use std::path::Path;
 
-use trackway_analysis::misses::SourceFiles;
+use trackway_analysis::misses::{Measure, SourceFiles};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 
+use super::arguments::DEFAULT_ROWS;
 use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::{charts, map_levels, ViewArguments};
+use super::{charts, counts as regions, map_levels, ViewArguments};
 use crate::failure::Failure;
-use crate::info;
+use crate::{counts, info};
+
+/// Parts whose tables name the lines that are shown.
+const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let mut reports = passes::reports(arguments, trace)?;
-    let rank_by = reports.rank_by.column();
-    let sources = match arguments.no_source {
-        true => forget_sources(&mut reports.misses),
-        false => sources(trace, &reports.misses),
+    let mut page = match trace.holds_only_counts() {
+        true => empty_page(program_name(trace)),
+        false => page_of_accesses(arguments, trace)?,
     };
-    Ok(Page {
-        title: program_name(trace),
+    if counts::are_in(trace) {
+        let rank_by = counts::measure(trace, arguments.model.sort)?;
+        add_counts(&mut page, trace, rank_by, arguments.rows());
+    }
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
+    match arguments.no_source {
+        true => forget_sources(&mut page),
+        false => page.sources = sources(trace, &page),
+    }
+    Ok(page)
+}
+
+/// What a program counted, from its trace; with the text of its source.
+pub fn add_counted_run(page: &mut Page, trace: &Trace) {
+    add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS);
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
+    page.sources = sources(trace, page);
+}
+
+pub fn empty_page(title: String) -> Page {
+    Page {
+        title,
         generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
+        ..Page::default()
+    }
+}
+
+pub fn part(name: &str, title: &str, report: Report) -> Part {
+    Part {
+        name: name.into(),
+        title: title.into(),
+        report,
+    }
+}
+
+fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+    let reports = passes::reports(arguments, trace)?;
+    let rank_by = reports.rank_by.column();
+    Ok(Page {
         suspects: suspects(&reports.misses, &rank_by, reports.sharing.as_ref()),
-        parts: parts(reports, &rank_by, info::report_on_trace(trace)),
+        parts: parts(reports, &rank_by),
         rank_by,
-        sources,
+        ..empty_page(program_name(trace))
     })
 }
 
-fn program_name(trace: &Trace) -> String {
+/// After the other parts; if there are none, the page ranks by what counts do.
+fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize) {
+    if page.rank_by.is_empty() {
+        page.rank_by = rank_by.column();
+    }
+    let report = regions::report(trace, rank_by, rows);
+    page.parts.push(part("regions", "Regions", report));
+}
+
+/// As people call it.
+pub fn program_name(trace: &Trace) -> String {
     let program = &trace.meta().program;
     let name = Path::new(program).file_name().and_then(|name| name.to_str());
     name.unwrap_or(program).to_owned()
 }
 
-fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
+fn parts(reports: Reports, rank_by: &str) -> Vec<Part> {
     let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
         charts::members(tables, rank_by).into_iter().collect()
     });
@@ -48,11 +98,6 @@ fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
     let map = with_charts(reports.map, &["cells", "levels"], |tables| {
         map_levels::map(tables).into_iter().flatten().collect()
     });
-    let part = |name: &str, title: &str, report| Part {
-        name: name.into(),
-        title: title.into(),
-        report,
-    };
     let mut parts = vec![part("misses", "Misses", reports.misses)];
     let sharing = reports.sharing;
     parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
@@ -62,7 +107,6 @@ fn parts(reports: Reports, rank_by: &str, info: Report) -> Vec<Part> {
         part("map", "Memory over time", map),
         part("memory", "Allocations", reports.memory),
         part("activity", "Threads over time", reports.activity),
-        part("info", "Recording", info),
     ]);
     parts
 }
@@ -79,17 +123,23 @@ fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> V
 }
 
 /// Leaves no text of source files.
-fn forget_sources(report: &mut Report) -> Vec<SourceText> {
-    for table in &mut report.tables {
+fn forget_sources(page: &mut Page) {
+    for table in page.parts.iter_mut().flat_map(|part| &mut part.report.tables) {
         *table = table.without_texts("source", |_| true);
     }
-    Vec::new()
 }
 
-/// Text of the files that the ranking names, as far as they are source code that can be read.
-fn sources(trace: &Trace, misses: &Report) -> Vec<SourceText> {
+/// Text of the files that the rankings name, as far as they are source code that can be read.
+fn sources(trace: &Trace, page: &Page) -> Vec<SourceText> {
     let files = SourceFiles::new(trace.meta().working_directory.as_ref());
-    source_texts(&misses.tables, |file| {
+    let ranked = page
+        .parts
+        .iter()
+        .filter(|part| WITH_SOURCE.contains(&part.name.as_str()));
+    let tables: Vec<Table> = ranked
+        .flat_map(|part| part.report.tables.iter().cloned())
+        .collect();
+    source_texts(&tables, |file| {
         is_source_file(file).then(|| files.text(file)).flatten()
     })
 }

@@ -3,6 +3,7 @@
 mod arguments;
 mod build;
 mod charts;
+mod counts;
 mod map_levels;
 mod passes;
 mod serve;
@@ -12,9 +13,12 @@ mod write;
 use std::process::ExitCode;
 
 pub use arguments::ViewArguments;
+pub use build::{add_counted_run, empty_page, part, program_name};
+use trackway_trace::Trace;
+pub use write::Target;
 
 use crate::failure::Failure;
-use crate::{output, reading};
+use crate::output;
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     // A port that is taken, or a file that exists, is better known before the work than after it.
@@ -22,11 +26,11 @@ pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
         .serve
         .map(|address| serve::listen(address, arguments.allow_remote))
         .transpose()?;
-    let target = write::Target::new(arguments);
+    let target = Target::of(arguments);
     if listener.is_none() && !arguments.json {
         target.check()?;
     }
-    let trace = reading::open_accesses(&arguments.trace)?;
+    let trace = Trace::open(&arguments.trace)?;
     let page = build::page(arguments, &trace)?;
     drop(trace);
     match listener {

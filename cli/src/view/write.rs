@@ -17,33 +17,41 @@ pub struct Target {
 }
 
 impl Target {
-    pub fn new(arguments: &ViewArguments) -> Target {
-        Target {
-            path: arguments
-                .output
-                .clone()
-                .unwrap_or_else(|| default_path(&arguments.trace)),
-            force: arguments.force,
-        }
+    pub fn new(path: PathBuf, force: bool) -> Target {
+        Target { path, force }
     }
 
-    /// Fails if there is a file that must not be replaced.
+    /// What `trackway view` was asked for.
+    pub fn of(arguments: &ViewArguments) -> Target {
+        let path = arguments.output.clone();
+        Target::new(
+            path.unwrap_or_else(|| default_path(&arguments.trace)),
+            arguments.force,
+        )
+    }
+
+    /// Fails if there is a file that must not be replaced, or none can be made.
     pub fn check(&self) -> Result<(), Failure> {
         match !self.force && fs::symlink_metadata(&self.path).is_ok() {
             true => Err(self.exists()),
-            false => Ok(()),
+            false => self.begin().map(drop),
         }
     }
 
-    /// Writes the page for the user alone. It is there in full or not at all.
-    pub fn write(&self, page: &str, quiet: bool) -> Result<(), Failure> {
-        let about = |error: std::io::Error| Failure::about(&self.path, error);
+    /// A file of another name beside it, of the user alone.
+    fn begin(&self) -> Result<NamedTempFile, Failure> {
         let folder = match self.path.parent() {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
         // Its mode is 0600.
-        let mut file = NamedTempFile::new_in(folder).map_err(about)?;
+        NamedTempFile::new_in(folder).map_err(|error| Failure::about(&self.path, error))
+    }
+
+    /// Writes the page for the user alone. It is there in full or not at all.
+    pub fn write(&self, page: &str, quiet: bool) -> Result<(), Failure> {
+        let about = |error: std::io::Error| Failure::about(&self.path, error);
+        let mut file = self.begin()?;
         file.write_all(page.as_bytes()).map_err(about)?;
         let persisted = match self.force {
             true => file.persist(&self.path),
@@ -66,7 +74,7 @@ impl Target {
     fn exists(&self) -> Failure {
         Failure::about(
             &self.path,
-            "exists; choose another file with -o, or replace it with --force",
+            "exists; choose another file, or replace it with --force",
         )
     }
 }
@@ -82,15 +90,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn target(path: PathBuf, force: bool) -> Target {
-        Target { path, force }
-    }
-
     #[test]
     fn the_page_is_the_users_alone() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
-        target(path.clone(), false).write("page", true).unwrap();
+        Target::new(path.clone(), false).write("page", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "page");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
@@ -100,7 +104,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.html");
         fs::write(&path, "mine").unwrap();
-        let polite = target(path.clone(), false);
+        let polite = Target::new(path.clone(), false);
         assert!(polite.check().is_err());
         assert!(polite
             .write("page", true)
@@ -108,7 +112,7 @@ mod tests {
             .to_string()
             .contains("--force"));
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-        let forced = target(path.clone(), true);
+        let forced = Target::new(path.clone(), true);
         forced.check().unwrap();
         forced.write("page", true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "page");

@@ -2,15 +2,16 @@
 
 pub const FRAME: &str = include_str!("../assets/page.html");
 
-const STYLES: [&str; 4] = [
+const STYLES: [&str; 5] = [
     include_str!("../assets/style/colours.css"),
     include_str!("../assets/style/page.css"),
     include_str!("../assets/style/tables.css"),
     include_str!("../assets/style/charts.css"),
+    include_str!("../assets/style/regions.css"),
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 19] = [
+const SCRIPTS: [&str; 26] = [
     include_str!("../assets/script/text.js"),
     include_str!("../assets/script/numbers.js"),
     include_str!("../assets/script/data.js"),
@@ -22,6 +23,13 @@ const SCRIPTS: [&str; 19] = [
     include_str!("../assets/script/curve_chart.js"),
     include_str!("../assets/script/map_chart.js"),
     include_str!("../assets/script/activity_chart.js"),
+    include_str!("../assets/script/region_chart.js"),
+    include_str!("../assets/script/stacked_bars.js"),
+    include_str!("../assets/script/instruction_chart.js"),
+    include_str!("../assets/script/size_chart.js"),
+    include_str!("../assets/script/thread_chart.js"),
+    include_str!("../assets/script/step_plot.js"),
+    include_str!("../assets/script/series_chart.js"),
     include_str!("../assets/script/source_view.js"),
     include_str!("../assets/script/overview.js"),
     include_str!("../assets/script/offenders.js"),

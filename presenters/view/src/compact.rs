@@ -6,7 +6,7 @@ use trackway_report::{Layout, Table, Value};
 /// A table has no more in a page.
 const MAX_CELLS: usize = 800_000;
 
-/// The first rows of a table; `row_count` says how many there are in all.
+/// The first rows of a table; `row_count` says how many it has, `total_rows` how many before it was cut to the top.
 pub fn compact(table: &Table) -> Json {
     let columns: Vec<Json> = table
         .columns()
@@ -24,6 +24,7 @@ pub fn compact(table: &Table) -> Json {
         "columns": columns,
         "rows": rows,
         "row_count": table.row_count(),
+        "total_rows": table.total_rows(),
     })
 }
 

@@ -1,5 +1,6 @@
 //! What threads do in regions of interest while they do it: differences between what was seen of their counts.
 
+mod bins;
 mod series;
 mod thread;
 mod traffic;
@@ -9,7 +10,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use trackway_trace::{Clock, Node, NodeCounts, NodePlace, Trace};
 
-pub use series::series;
+pub use bins::Bins;
+pub use series::{series, series_of_regions};
 pub use thread::Activity;
 use thread::{Progress, Thread};
 use traffic::WeightsOfImages;

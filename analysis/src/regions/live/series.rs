@@ -1,69 +1,119 @@
-//! Samples as a table.
+//! Samples as tables.
 
 use trackway_report::{Table, TableBuilder, Unit};
 
-use super::{Sample, ThreadSample};
+use super::{Activity, RegionSample, Sample, ThreadSample};
 
-struct Row<'s> {
+struct ThreadRow<'s> {
     sample: &'s Sample,
     region: &'s str,
     thread: &'s ThreadSample,
 }
 
+struct RegionRow<'s> {
+    sample: &'s Sample,
+    region: &'s RegionSample,
+}
+
 /// A row for each sample, region and thread. Times are since `begin_ns`; bytes are left out where no tables say what the
 /// counters stand for.
 pub fn series(samples: &[Sample], begin_ns: u64, with_bytes: bool) -> Table {
-    let rows: Vec<Row> = samples.iter().flat_map(rows_of).collect();
-    let seconds = |ns: u64| Some(ns as f64 / 1e9);
-    let bytes = |bytes: u64| with_bytes.then_some(bytes);
-    let megabytes = |row: &Row, bytes: u64| {
-        let rate = row.sample.per_second(bytes).filter(|_| with_bytes);
-        rate.map(|bytes| bytes / 1e6)
-    };
-    TableBuilder::new("regions_over_time", "Regions over time", &rows)
-        .optional_real("time_s", "time (s)", Unit::Rate, |row| {
-            seconds(row.sample.end_ns.saturating_sub(begin_ns))
-        })
-        .optional_real("interval_s", "interval (s)", Unit::Rate, |row| {
-            seconds(row.sample.duration_ns())
-        })
+    let rows: Vec<ThreadRow> = samples.iter().flat_map(threads_of).collect();
+    let builder = TableBuilder::new("regions_over_time", "Regions over time, by thread", &rows);
+    let builder = with_times(builder, begin_ns, |row| row.sample)
         .text("region", "region", |row| row.region)
         .integer("process", "process", Unit::Number, |row| row.thread.pid.into())
         .integer("thread", "thread", Unit::Number, |row| row.thread.thread.into())
-        .integer("stream", "stream", Unit::Number, |row| row.thread.stream.into())
-        .integer("entries", "entries", Unit::Count, |row| {
-            row.thread.activity.entries
+        .integer("stream", "stream", Unit::Number, |row| row.thread.stream.into());
+    with_activity(builder, with_bytes, |row| (row.sample, row.thread.activity)).build()
+}
+
+/// A row for each sample and region: the sums of its threads, and how even they are if there are several.
+pub fn series_of_regions(samples: &[Sample], begin_ns: u64, with_bytes: bool) -> Table {
+    let rows: Vec<RegionRow> = samples.iter().flat_map(regions_of).collect();
+    let imbalance = |row: &RegionRow, number: fn(&Activity) -> u64| {
+        let shared = Some(row.region).filter(|region| region.threads.len() > 1);
+        shared.and_then(|region| region.imbalance(number))
+    };
+    let builder = TableBuilder::new("region_sums_over_time", "Regions over time, all threads", &rows);
+    let builder = with_times(builder, begin_ns, |row| row.sample)
+        .text("region", "region", |row| &row.region.name)
+        .integer("threads", "threads", Unit::Count, |row| {
+            row.region.threads.len() as u64
+        });
+    with_activity(builder, with_bytes, |row| (row.sample, row.region.all))
+        .optional_real("bytes_imbalance", "max/mean bytes", Unit::Ratio, |row| {
+            imbalance(row, Activity::bytes).filter(|_| with_bytes)
         })
-        .integer("time_ns", "time (ns)", Unit::Count, |row| {
-            row.thread.activity.time_ns
-        })
-        .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
-            row.thread.activity.own_time_ns
-        })
-        .optional_integer("bytes_read", "bytes read", Unit::Bytes, |row| {
-            bytes(row.thread.activity.bytes_read)
-        })
-        .optional_integer("bytes_written", "bytes written", Unit::Bytes, |row| {
-            bytes(row.thread.activity.bytes_written)
-        })
-        .optional_real("entries_per_s", "entries/s", Unit::Rate, |row| {
-            row.sample.per_second(row.thread.activity.entries)
-        })
-        .optional_real("time_share", "of the threads' time", Unit::Share, |row| {
-            row.sample.time_share(&row.thread.activity)
-        })
-        .optional_real("read_mb_per_s", "MB/s read", Unit::Rate, |row| {
-            megabytes(row, row.thread.activity.bytes_read)
-        })
-        .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, |row| {
-            megabytes(row, row.thread.activity.bytes_written)
+        .optional_real("time_imbalance", "max/mean time", Unit::Ratio, |row| {
+            imbalance(row, |activity| activity.time_ns)
         })
         .build()
 }
 
-fn rows_of(sample: &Sample) -> impl Iterator<Item = Row<'_>> {
-    sample.regions.iter().flat_map(move |region| {
-        region.threads.iter().map(move |thread| Row {
+fn with_times<'a, 's, R>(
+    builder: TableBuilder<'a, R>,
+    begin_ns: u64,
+    sample: impl Fn(&R) -> &'s Sample + Copy,
+) -> TableBuilder<'a, R> {
+    let seconds = |ns: u64| Some(ns as f64 / 1e9);
+    builder
+        .optional_real("time_s", "time (s)", Unit::Rate, |row| {
+            seconds(sample(row).end_ns.saturating_sub(begin_ns))
+        })
+        .optional_real("interval_s", "interval (s)", Unit::Rate, |row| {
+            seconds(sample(row).duration_ns())
+        })
+}
+
+fn with_activity<'a, 's, R>(
+    builder: TableBuilder<'a, R>,
+    with_bytes: bool,
+    of: impl Fn(&R) -> (&'s Sample, Activity) + Copy,
+) -> TableBuilder<'a, R> {
+    let activity = |row: &R| of(row).1;
+    let bytes = |bytes: u64| with_bytes.then_some(bytes);
+    let megabytes = |row: &R, bytes: fn(&Activity) -> u64| {
+        let (sample, activity) = of(row);
+        let rate = sample.per_second(bytes(&activity)).filter(|_| with_bytes);
+        rate.map(|bytes| bytes / 1e6)
+    };
+    builder
+        .integer("entries", "entries", Unit::Count, |row| activity(row).entries)
+        .integer("time_ns", "time (ns)", Unit::Count, |row| activity(row).time_ns)
+        .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
+            activity(row).own_time_ns
+        })
+        .optional_integer("bytes_read", "bytes read", Unit::Bytes, |row| {
+            bytes(activity(row).bytes_read)
+        })
+        .optional_integer("bytes_written", "bytes written", Unit::Bytes, |row| {
+            bytes(activity(row).bytes_written)
+        })
+        .optional_real("entries_per_s", "entries/s", Unit::Rate, |row| {
+            let (sample, activity) = of(row);
+            sample.per_second(activity.entries)
+        })
+        .optional_real("time_share", "of the threads' time", Unit::Share, |row| {
+            let (sample, activity) = of(row);
+            sample.time_share(&activity)
+        })
+        .optional_real("read_mb_per_s", "MB/s read", Unit::Rate, |row| {
+            megabytes(row, |activity| activity.bytes_read)
+        })
+        .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, |row| {
+            megabytes(row, |activity| activity.bytes_written)
+        })
+}
+
+fn regions_of(sample: &Sample) -> impl Iterator<Item = RegionRow<'_>> {
+    let regions = sample.regions.iter();
+    regions.map(move |region| RegionRow { sample, region })
+}
+
+fn threads_of(sample: &Sample) -> impl Iterator<Item = ThreadRow<'_>> {
+    regions_of(sample).flat_map(|RegionRow { sample, region }| {
+        region.threads.iter().map(move |thread| ThreadRow {
             sample,
             region: &region.name,
             thread,

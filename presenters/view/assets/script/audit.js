@@ -3,8 +3,26 @@ const Audit = (() => {
   const check = (good, text) =>
     Dom.element('li', { class: good ? 'good' : 'bad' }, Dom.element('span', { class: 'sign' }, good ? '✓ yes' : '✗ no'), Text.visible(text));
 
+  const list = (made) => Dom.element('ul', { class: 'checks' }, made);
+
+  /** Of programs that count. */
+  const statementsOfCounts = () => {
+    const counts = Data.table('regions', 'counts')?.record();
+    if (!counts) return null;
+    const recording = Data.table('info', 'recording')?.record() ?? {};
+    const none = (count, text, of) => check(count === 0, `${text} (${Numbers.grouped(count ?? 0)} ${of}).`);
+    return list([
+      check(recording.reason !== 'unknown', 'The recording was ended in order.'),
+      none(counts.damaged_parts, 'No part of the counts is damaged', 'are'),
+      none(counts.uncounted, 'Of everything that was entered, some entries were counted', 'without'),
+      none(counts.open, 'Every region was left', 'were not'),
+      none(counts.below_zero, 'No sum of counters came to less than 0', 'did'),
+    ]);
+  };
+
   /** Statements that hold or not. */
-  const statements = () => {
+  const statementsOfAccesses = () => {
+    if (!Data.part('misses')) return null;
     const trace = Data.table('misses', 'trace')?.record() ?? {};
     const attribution = Data.table('misses', 'attribution')?.record() ?? {};
     const instrumentation = Data.table('info', 'instrumentation')?.record() ?? {};
@@ -20,7 +38,7 @@ const Audit = (() => {
     statement(attribution.with_line, 0.99, 'Nearly all accesses have a line');
     statement(attribution.with_variable_or_field, 0.95, 'Nearly all accesses have a variable or field');
     if (order) made.push(check(order.backward_points === 0, `The clock never ran backward between threads (${Numbers.grouped(order.backward_points)} points).`));
-    return Dom.element('ul', { class: 'checks' }, made);
+    return list(made);
   };
 
   const perturbation = () => {
@@ -29,12 +47,19 @@ const Audit = (() => {
     return Dom.element(
       'p',
       {},
-      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without recording: compare with a plain run. ` +
+      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without ` +
+        `${Data.part('misses') ? 'recording' : 'counting'}: compare with a plain run. ` +
         'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
     );
   };
 
   const model = () => {
+    if (!Data.part('misses')) {
+      const text =
+        'No access was recorded and no cache simulated: accesses and instructions follow from how often each ' +
+        'block ran. Bytes are those that were accessed, not those that came from memory.';
+      return Dom.element('p', {}, text);
+    }
     const caches = Data.table('misses', 'caches');
     const text = caches
       ? 'Misses are those of a simulated cache, not of hardware counters: every access was run through this model.'
@@ -66,7 +91,10 @@ const Audit = (() => {
       'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
     );
 
-  const create = () => [statements(), unseen(), perturbation(), model(), tables()];
+  const create = () => {
+    const statements = [statementsOfAccesses(), statementsOfCounts()].filter(Boolean);
+    return statements.length > 0 ? [statements, unseen(), perturbation(), model(), tables()] : null;
+  };
 
   return { create };
 })();

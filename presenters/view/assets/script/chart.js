@@ -38,5 +38,31 @@ const Chart = (() => {
 
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-  return { figure, ticks, readout, onArrows, clamp };
+  /** Makes the first of many by `make(from, to)`, and the next ones when a button is pressed, which it returns. */
+  const more = (count, first, make) => {
+    let made = Math.min(first, count);
+    make(0, made);
+    const label = () =>
+      `Show ${Numbers.grouped(Math.min(first * 4, count - made))} more of ${Numbers.grouped(count - made)}`;
+    const button = Dom.button(label(), () => {
+      const from = made;
+      made = Math.min(made + first * 4, count);
+      make(from, made);
+      button.hidden = made === count;
+      button.textContent = label();
+    });
+    button.hidden = made === count;
+    return button;
+  };
+
+  /** A chart below its own heading. */
+  const section = (title, ...content) =>
+    Dom.element(
+      'section',
+      { class: 'chart', 'aria-label': Text.visible(title) },
+      Dom.element('h3', {}, Text.visible(title)),
+      content,
+    );
+
+  return { figure, ticks, readout, onArrows, clamp, more, section };
 })();

@@ -8,6 +8,7 @@ const Data = (() => {
       Object.assign(this, { name: raw.name, title: raw.title, layout: raw.layout, columns: raw.columns });
       this.rows = raw.rows;
       this.rowCount = raw.row_count;
+      this.totalRows = raw.total_rows ?? raw.row_count;
       this.positions = new Map(raw.columns.map((column, position) => [column.name, position]));
     }
 

@@ -340,5 +340,5 @@ const MapChart = (() => {
     return hasLevel ? new Map2D({ cells, times, addresses }).element() : null;
   };
 
-  return { COLUMNS, SCALES: [TIMES, ADDRESSES], create };
+  return { COLUMNS, COMPANIONS: [TIMES, ADDRESSES], create };
 })();

@@ -55,6 +55,10 @@ const Numbers = (() => {
         return percent(value);
       case 'rate':
         return value.toFixed(1);
+      case 'duration':
+        return duration(value);
+      case 'ratio':
+        return `×${value.toFixed(2)}`;
       default:
         return Number.isInteger(value) ? String(value) : Text.visible(value);
     }

@@ -7,8 +7,41 @@ const Overview = (() => {
       level.miss_ratio === null ? '' : `${Numbers.percent(level.miss_ratio)} of ${Numbers.short(level.reached)}`,
     ]);
 
+  const sum = (rows, column) => rows.reduce((all, row) => all + (row[column] ?? 0), 0);
+
+  /** Of programs that count. */
+  const countTiles = () => {
+    const table = Data.table('regions', 'regions');
+    if (!table) return [];
+    const counts = Data.table('regions', 'counts')?.record() ?? {};
+    const rows = table.objects();
+    const all = table.totalRows;
+    const of = rows.length < all ? `in ${Numbers.grouped(rows.length)} of ${Numbers.grouped(all)} regions` : '';
+    const outside = counts.outside ?? null;
+    const made = [
+      ['regions', Numbers.grouped(all), `${Numbers.grouped(counts.threads ?? 0)} threads`],
+      [
+        'time of the threads',
+        Numbers.duration(counts.time_ns ?? 0),
+        outside === null ? '' : `${Numbers.percent(outside)} outside of regions`,
+      ],
+      ['read', Numbers.bytes(sum(rows, 'bytes_read')), of],
+      ['written', Numbers.bytes(sum(rows, 'bytes_written')), of],
+    ];
+    const shared = rows.filter((row) => row.threads > 1 && row.time_imbalance !== null);
+    const worst = shared.reduce((most, row) => (most && most.time_imbalance >= row.time_imbalance ? most : row), null);
+    if (worst)
+      made.push([
+        'greatest imbalance',
+        `×${worst.time_imbalance.toFixed(2)}`,
+        `of time, in ${Text.shortened(Text.visible(worst.region), 40)}`,
+      ]);
+    return made;
+  };
+
   /** Title, number, and what to compare it with. */
-  const tiles = () => {
+  const accessTiles = () => {
+    if (!Data.part('misses')) return [];
     const attribution = Data.table('misses', 'attribution')?.record() ?? {};
     const trace = Data.table('misses', 'trace')?.record() ?? {};
     const traffic = Data.table('misses', 'memory_traffic')?.record();
@@ -27,11 +60,12 @@ const Overview = (() => {
     return made;
   };
 
-  const tileList = () =>
+  const tileList = (tiles) =>
+    tiles.length > 0 &&
     Dom.element(
       'dl',
       { class: 'tiles' },
-      tiles().map(([title, number, detail]) =>
+      tiles.map(([title, number, detail]) =>
         Dom.element('div', {}, Dom.element('dt', {}, title), Dom.element('dd', {}, Dom.element('strong', {}, number), Dom.element('span', {}, detail))),
       ),
     );
@@ -70,7 +104,18 @@ const Overview = (() => {
     return text ? Dom.element('p', { class: 'answer' }, Text.visible(text)) : null;
   };
 
-  const create = () => [answer('misses'), tileList(), suspects('misses'), answer('sharing'), suspects('sharing')].filter(Boolean);
+  const create = () => {
+    const accesses = [
+      answer('misses'),
+      tileList(accessTiles()),
+      suspects('misses'),
+      answer('sharing'),
+      suspects('sharing'),
+    ];
+    // The series says less than the regions of the whole run.
+    const counts = [answer('regions') ?? answer('series'), tileList(countTiles())];
+    return [...accesses, ...counts].filter(Boolean);
+  };
 
   return { create };
 })();

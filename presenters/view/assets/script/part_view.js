@@ -1,23 +1,38 @@
 /** The part of any analysis: its sentence, and each table as a chart, if it has the columns of one, else as it is. */
 const PartView = (() => {
-  const CHARTS = [LayoutChart, CurveChart, MapChart];
+  const CHARTS = [
+    LayoutChart,
+    CurveChart,
+    MapChart,
+    SeriesChart,
+    RegionChart,
+    ThreadChart,
+    InstructionChart,
+    SizeChart,
+  ];
 
-  const chartOf = (table, part) => {
-    const chart = CHARTS.find((candidate) => table.has(...candidate.COLUMNS));
-    return chart?.create(table, part) ?? null;
+  /** What is drawn with the tables of a part; companions stand below the chart that they belong to. */
+  const draw = (part) => {
+    const drawn = new Map();
+    const companions = [];
+    for (const table of part.tables) {
+      if (companions.some((columns) => table.has(...columns))) continue;
+      const chart = CHARTS.find((candidate) => table.has(...candidate.COLUMNS));
+      const element = chart?.create(table, part);
+      if (!element) continue;
+      drawn.set(table, element);
+      companions.push(...(chart.COMPANIONS ?? []));
+    }
+    const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
+    return part.tables.filter((table) => !isCompanion(table)).map((table) => drawn.get(table) ?? plain(table));
   };
 
-  /** Scales stand below the chart that they belong to. */
-  const isScale = (table) => MapChart.SCALES.some((columns) => table.has(...columns));
+  const plain = (table) =>
+    table.layout === 'rows' && table.rows.length === 0
+      ? Dom.element('p', { class: 'status' }, `${Text.visible(table.title)}: none.`)
+      : TableView.create(table);
 
-  const create = (part) => {
-    const drawn = part.tables.map((table) => ({ table, chart: chartOf(table, part) }));
-    const hasMap = drawn.some(({ table, chart }) => chart && table.has(...MapChart.COLUMNS));
-    return [
-      part.answer ? Dom.element('p', {}, Text.visible(part.answer)) : null,
-      drawn.map(({ table, chart }) => chart ?? (hasMap && isScale(table) ? null : TableView.create(table))),
-    ];
-  };
+  const create = (part) => [part.answer ? Dom.element('p', {}, Text.visible(part.answer)) : null, draw(part)];
 
   return { create };
 })();

@@ -5,24 +5,27 @@ const Sections = (() => {
     return table ? ActivityChart.create(table, Data.table('activity', 'activity_axis'), Data.table('activity', 'gaps')) : null;
   };
 
-  /** Parts that have no section of their own kind. */
-  const others = () => {
-    const known = new Set(['misses', 'sharing', 'activity', 'info']);
-    return Data.parts
-      .filter((part) => !known.has(part.name))
+  /** Of programs that count: what their source is read for. */
+  const COUNTED = ['series', 'regions'];
+  /** Parts that have a section of their own kind. */
+  const KNOWN = ['misses', 'sharing', 'activity', 'info'];
+
+  const drawn = (isWanted) =>
+    Data.parts
+      .filter(({ name }) => isWanted(name))
       .map((part) => ({
         id: `part-${part.name.replace(/[^a-z0-9]/g, '-')}`,
         title: part.title,
         make: () => PartView.create(part),
       }));
-  };
 
   const all = () => [
     { id: 'overview', title: 'Overview', make: Overview.create },
     { id: 'misses', title: 'Offenders', make: Offenders.create },
+    ...drawn((name) => COUNTED.includes(name)),
     { id: 'source', title: 'Source', make: SourceView.create },
     { id: 'sharing', title: 'Sharing', make: Sharing.create },
-    ...others(),
+    ...drawn((name) => !COUNTED.includes(name) && !KNOWN.includes(name)),
     { id: 'activity', title: 'Threads over time', make: activity },
     { id: 'audit', title: 'Audit', make: Audit.create },
   ];

@@ -6,30 +6,61 @@ const SourceView = (() => {
   const FOLD_FROM = 4;
   const HOT = 0.05;
 
-  const lines = Data.table('misses', 'lines');
-  const files = new Map();
+  /** Tables of any part that have these say what lines cost; with `region`, in each region. */
+  const COLUMNS = ['file', 'line', 'source', 'share'];
 
-  /** Numbers by line, for each file that the page holds. */
-  const collect = () => {
-    for (const row of lines?.rows ?? []) {
-      const [file, line] = [lines.value(row, 'file'), lines.value(row, 'line')];
-      if (!Data.sources.has(file) || line === null) continue;
-      if (!files.has(file)) files.set(file, { rows: new Map(), share: 0 });
-      files.get(file).rows.set(line, row);
-      files.get(file).share += lines.value(row, 'share') ?? 0;
-    }
+  const numberColumns = (table) =>
+    table.columns.filter(
+      ({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share' || name === Data.page.rank_by,
+    );
+
+  const add = (sums, table, row, columns) => {
+    for (const { name } of columns) sums[name] = (sums[name] ?? 0) + (table.value(row, name) ?? 0);
   };
 
-  const numberColumns = () =>
-    (lines?.columns ?? []).filter(({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share');
+  /** Sums by line, for each file that the page holds. */
+  const collect = (table, columns, region) => {
+    const files = new Map();
+    for (const row of table.rows) {
+      const [file, line] = [table.value(row, 'file'), table.value(row, 'line')];
+      const isWanted = region === null || table.value(row, 'region') === region;
+      if (!isWanted || !Data.sources.has(file) || line === null) continue;
+      if (!files.has(file)) files.set(file, { rows: new Map(), share: 0 });
+      const found = files.get(file);
+      if (!found.rows.has(line)) found.rows.set(line, {});
+      add(found.rows.get(line), table, row, columns);
+      found.share += table.value(row, 'share') ?? 0;
+    }
+    return files;
+  };
 
-  const idOf = (file, line) => `source-${[...files.keys()].indexOf(file)}-${line}`;
+  /** A table as it stands beside the source: as a whole and, of several regions, each of them. */
+  const costsOf = (title, table) => {
+    const columns = numberColumns(table);
+    const regions = table.has('region') ? [...new Set(table.rows.map((row) => table.value(row, 'region')))] : [];
+    const one = (name, region) => ({ title: name, columns, files: collect(table, columns, region) });
+    const each = regions.length > 1 ? regions.map((region) => one(`region ${Text.visible(region)}`, region)) : [];
+    return [one(each.length > 0 ? `${title}, all` : title, null), ...each];
+  };
+
+  const costs = Data.parts
+    .flatMap((part) =>
+      part.tables.filter((table) => table.has(...COLUMNS)).flatMap((table) => costsOf(Text.visible(part.title), table)),
+    )
+    .filter(({ files }) => files.size > 0);
+
+  /** What stands beside the source now. */
+  let shown = costs[0];
+
+  const names = [...new Set(costs.flatMap(({ files }) => [...files.keys()]))];
+
+  const idOf = (file, line) => `source-${names.indexOf(file)}-${line}`;
 
   let show = () => {};
 
   /** A link from a place to its source line; plain text if the page doesn't hold the file. */
   const link = (file, line, text) => {
-    if (line === null || !files.has(file) || Data.sourceLine(file, line) === undefined) return text;
+    if (line === null || !names.includes(file) || Data.sourceLine(file, line) === undefined) return text;
     const onclick = (event) => {
       event.preventDefault();
       show(file, line);
@@ -42,7 +73,7 @@ const SourceView = (() => {
 
   const cells = (row, columns) =>
     columns.map((column) => {
-      const value = row ? lines.value(row, column.name) : null;
+      const value = row ? row[column.name] : null;
       const share = column.name === 'share' && value !== null;
       const bar = share ? Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': value }) : null;
       if (value === 0 && !share) return Dom.element('td', { class: `${classOf(column)} none` }, '0');
@@ -51,7 +82,7 @@ const SourceView = (() => {
     });
 
   const lineRow = (file, number, text, row, columns) => {
-    const hot = row && (lines.value(row, 'share') ?? 0) >= HOT;
+    const hot = row && row.share >= HOT;
     return Dom.element(
       'tr',
       { id: idOf(file, number), class: hot ? 'hot' : row ? 'known' : null, tabindex: '-1' },
@@ -75,7 +106,7 @@ const SourceView = (() => {
 
   /** Rows of the table's body; stretches without numbers give way to a button. */
   const bodyRows = (file, columns) => {
-    const { rows } = files.get(file);
+    const { rows } = shown.files.get(file);
     const made = [];
     let hidden = [];
     const fold = () => {
@@ -106,7 +137,7 @@ const SourceView = (() => {
   };
 
   const fileTable = (file) => {
-    const columns = numberColumns();
+    const { columns } = shown;
     const name = Text.visible(file);
     const table = Dom.element(
       'table',
@@ -130,29 +161,42 @@ const SourceView = (() => {
 
   /** A choice of files, the one with the largest share first. None if the page holds no source. */
   const create = () => {
-    if (files.size === 0) return null;
-    const ranked = [...files].sort(([, a], [, b]) => b.share - a.share);
+    if (costs.length === 0) return null;
     const place = Dom.element('div', { class: 'source-place' });
-    const select = Dom.element(
-      'select',
-      {},
-      ranked.map(([file, { share }]) => Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`)),
-    );
+    const select = Dom.element('select');
     const open = (file) => {
       select.value = file;
       place.replaceChildren(fileTable(file));
     };
+    const choose = (chosen) => {
+      shown = chosen;
+      const ranked = [...shown.files].sort(([, a], [, b]) => b.share - a.share);
+      const option = ([file, { share }]) =>
+        Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`);
+      select.replaceChildren(...ranked.map(option));
+      open(ranked[0][0]);
+    };
+    const numbers = Dom.element(
+      'select',
+      {},
+      costs.map(({ title }, index) => Dom.element('option', { value: index }, title)),
+    );
+    numbers.addEventListener('change', () => choose(costs[numbers.value]));
     select.addEventListener('change', () => open(select.value));
     show = (file, line) => {
+      const known = shown.files.has(file) ? shown : costs.find(({ files }) => files.has(file));
+      numbers.value = costs.indexOf(known);
+      choose(known);
       open(file);
       const row = document.getElementById(idOf(file, line));
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'center' });
     };
-    open(ranked[0][0]);
-    return Dom.element('div', {}, Dom.element('div', { class: 'tools' }, Dom.element('label', {}, 'File ', select)), place);
+    choose(costs[0]);
+    const choices = [Dom.element('label', {}, 'File ', select)];
+    if (costs.length > 1) choices.unshift(Dom.element('label', {}, 'Numbers of ', numbers));
+    return Dom.element('div', {}, Dom.element('div', { class: 'tools' }, choices), place);
   };
 
-  collect();
   return { link, create };
 })();

@@ -13,5 +13,11 @@ const Text = (() => {
 
   const shortened = (text, length) => (text.length > length ? `${text.slice(0, Math.max(1, length - 1))}…` : text);
 
-  return { visible, visibleSource, fileName, shortened };
+  /** Without its middle: begin and end of a name say most. */
+  const abridged = (text, length) => {
+    const end = Math.floor((length - 1) / 2);
+    return text.length > length ? `${text.slice(0, length - 1 - end)}…${text.slice(-end)}` : text;
+  };
+
+  return { visible, visibleSource, fileName, shortened, abridged };
 })();
