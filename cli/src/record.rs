@@ -109,8 +109,9 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     let program = options.program.to_string_lossy();
     if !summary.instrumented {
         output::warn(format!(
-            "NOTHING WAS RECORDED: {program} holds no instrumentation. Build it with CC=\"trackway cc\" \
-             CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program records."
+            "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
+             Build it with CC=\"trackway cc\" CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program \
+             records."
         ));
     }
     if summary.dropped_buffers > 0 {
