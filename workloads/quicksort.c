@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16, PIECE = 1024 };
+enum { FULL_ELEMENTS = 8000000, SMALL_ELEMENTS = 15000, SHORT = 16, PIECE = 4096 };
 
 static void insertion_sort(uint32_t *values, size_t n) {
     for (size_t i = 1; i < n; i++) {
@@ -41,17 +41,15 @@ static void quicksort(uint32_t *values, size_t n) {
     quicksort(values + middle, n - middle);
 }
 
-// In a region for each partition of more than a piece, and for each piece.
+// Each piece in a region.
 static void sort(uint32_t *values, size_t n) {
-    size_t middle = 0;
-    TRACKWAY_REGION_BEGIN("sort");
-    if (n <= PIECE)
+    if (n <= PIECE) {
+        TRACKWAY_REGION_BEGIN("sort");
         quicksort(values, n);
-    else
-        middle = partition(values, n);
-    TRACKWAY_REGION_END("sort");
-    if (n <= PIECE)
+        TRACKWAY_REGION_END("sort");
         return;
+    }
+    size_t middle = partition(values, n);
     sort(values, middle);
     sort(values + middle, n - middle);
 }

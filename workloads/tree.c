@@ -3,7 +3,7 @@
 #include "region.h"
 #include "size.h"
 
-enum { FULL_NODES = 700000, SMALL_NODES = 3000, WALKS = 12, KEYS_AT_A_TIME = 64 };
+enum { FULL_NODES = 700000, SMALL_NODES = 3000, KEYS_AT_A_TIME = 64 };
 
 struct node {
     uint64_t key;
@@ -39,7 +39,7 @@ static void free_tree(struct node *root) {
 
 int main(int argc, char **argv) {
     size_t n = size_argument(argc, argv, FULL_NODES, SMALL_NODES);
-    uint64_t random = 3, sum = 0;
+    uint64_t random = 3;
     struct node *root = NULL;
     for (size_t i = 0; i < n;) {
         TRACKWAY_REGION_BEGIN("build");
@@ -48,8 +48,7 @@ int main(int argc, char **argv) {
         TRACKWAY_REGION_END("build");
     }
     TRACKWAY_REGION_BEGIN("walk");
-    for (int walk = 0; walk < WALKS; walk++)
-        sum += sum_below(root, 0);
+    uint64_t sum = sum_below(root, 0);
     TRACKWAY_REGION_END("walk");
     printf("tree nodes %zu sum %llu\n", n, (unsigned long long)sum);
     TRACKWAY_REGION_BEGIN("free");
