@@ -40,7 +40,7 @@ SIZES = {
 }
 # Counted entries and others of each region: what the corrected rates are made of.
 TENTH = ["--sample", "10"]
-BUDGET = ["--overhead", "1%"]
+BUDGET = ["--overhead", "0.5%"]
 COUNTING = ("all", "regions", "sampled")
 
 COLUMNS = (
