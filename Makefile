@@ -2,6 +2,7 @@
 # make demo     trace a bundled program and print which field misses the cache
 # make test     lint, unit tests, tests of the pass, end-to-end tests
 # make bench WHAT=record
+# make dynamorio  what bench/run count compares with
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -58,6 +59,9 @@ demo: build
 test: build
 	@tests/run
 
+dynamorio: setup
+	@setup/dynamorio
+
 bench: build
 	@bench/run $(WHAT)
 
@@ -69,4 +73,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime program demo test bench format clean
+.PHONY: all setup build pass runtime program demo test dynamorio bench format clean

@@ -55,7 +55,7 @@ COLUMNS = (
     Column("beside_ms", "beside ms", "{:.1f}"),
     Column("bytes", "bytes %", "{:.3f}"),
     Column("sampled_bytes", "sampled bytes %", "{:.1f}"),
-    Column("dynamorio", "of DynamoRIO's %", "{:.1f}"),
+    Column("dynamorio", "of DynamoRIO's %", "{:.2f}"),
     Column("every_accuracy", "bandw. every %", "{:.1f}"),
     Column("tenth_accuracy", "bandw. tenth %", "{:.1f}"),
 )
@@ -111,8 +111,8 @@ def measure(name, built, folder, rounds):
         "bytes": accuracy.bytes_agree(built["all"], built["traced"], folder, environment),
         "sampled_bytes": accuracy.agreement(Counter(medians["sampled_bytes"]), Counter(medians["bytes"])),
     }
-    if accuracy.dynamorio_home():
-        row["dynamorio"] = accuracy.share_of_dynamorio(built["all"], built["plain"], folder, environment)
+    if accuracy.dynamorio():
+        row["dynamorio"] = accuracy.share_of_dynamorio(built["traced"], built["plain"], folder, environment)
     for key in ("every_accuracy", "tenth_accuracy"):
         if regions:
             row[key] = statistics.fmean(region[key] for region in regions.values())
@@ -182,8 +182,8 @@ def show(rows, regions, old):
     print("Wall-clock ratios to the plain -O2 build; cpu: of the program's CPU time.\n")
     columns = [column for column in COLUMNS if any(column.key in row for row in rows.values())]
     results.print_table("workload", columns, rows | {"geometric mean": means(rows)})
-    if not accuracy.dynamorio_home():
-        print(f"\nagainst DynamoRIO's counts: not measured: {accuracy.DYNAMORIO} is not set")
+    if not accuracy.dynamorio():
+        print("\nagainst DynamoRIO's counts: not measured: `make dynamorio` builds what that takes")
     if regions:
         print("\nBandwidth of regions, by a clock in the plain program and as reported:\n")
         results.print_table("region", REGION_COLUMNS, regions)

@@ -14,7 +14,13 @@ from .programs import TRACKWAY, call
 
 # Regions that take less in all are too short for a clock.
 LEAST_S = 0.010
-DYNAMORIO = "DYNAMORIO_HOME"
+STACK_BYTES = 8 << 20
+# Bytes that compilers copy or fill without a call.
+LONGEST_INLINE = 256
+BLOCKS = ("copy read", "copy write", "fill")
+UPDATES = ("atomic read-modify-write", "atomic compare-exchange")
+KINDS = ("load", "store", "atomic load", "atomic store", *BLOCKS, *UPDATES)
+ACCESS = re.compile(rf" *\d+ +\d+ (?P<kind>{'|'.join(KINDS)}) +0x(?P<address>[0-9a-f]+) +(?P<size>\d+) ")
 
 
 def table(trace, *words):
@@ -100,15 +106,36 @@ def bandwidths(medians):
     return result
 
 
-def dynamorio_home():
-    return os.environ.get(DYNAMORIO)
+def dynamorio():
+    """The folder where `make dynamorio` has built it; none if it hasn't."""
+    done = subprocess.run([programs.ROOT / "setup" / "dynamorio", "--if-built"], stdout=subprocess.PIPE, text=True)
+    return Path(done.stdout.strip()) if done.returncode == 0 else None
 
 
-def share_of_dynamorio(counting, plain, folder, environment):
-    """Reads and writes that the counts hold, in percent of the loads and stores of the plain program, at the size `small`."""
-    trace = recorded_small(counting, folder / "small", environment)
-    counted = sum(int(row["reads"]) + int(row["writes"]) for row in table(trace, "--table", "regions"))
+def share_of_dynamorio(traced, plain, folder, environment):
+    """Bytes read and written beside the stack by the program's own code, at the size `small`: in percent of those that
+    DynamoRIO sees in the plain program's machine code."""
+    built = dynamorio()
+    trace = recorded_small(traced, folder / "small", environment)
+    told = bytes_beside_the_stack(trace)
     trace.unlink()
-    tool = [Path(dynamorio_home()) / "bin64" / "drrun", "-t", "drcachesim", "-simulator_type", "basic_counts"]
-    executed = re.findall(r"(\d+) total data (?:loads|stores)", printed([*tool, "--", plain, "small"], environment))
-    return 100 * counted / sum(map(int, executed))
+    text = printed([built / "launch", built, built / "libcounts.so", plain, "small"], environment)
+    bytes_read, bytes_written = map(int, re.search(r"^counts \d+ \d+ (\d+) (\d+)$", text, re.M).groups())
+    return 100 * told / (bytes_read + bytes_written)
+
+
+def bytes_beside_the_stack(trace):
+    """Of a trace of one thread, by parts of memory: its stack is the highest that it accesses."""
+    parts = Counter()
+    with subprocess.Popen([TRACKWAY, "dump", str(trace)], stdout=subprocess.PIPE, text=True) as dump:
+        for access in filter(None, map(ACCESS.match, dump.stdout)):
+            parts[int(access["address"], 16) // STACK_BYTES] += own_bytes(access["kind"], int(access["size"]))
+    top = max(parts)
+    return sum(size for part, size in parts.items() if part < top - 1)
+
+
+def own_bytes(kind, size):
+    """Read and written by the program's own code. Long copies and fills are the C library's work."""
+    if kind in BLOCKS and size > LONGEST_INLINE:
+        return 0
+    return size * (2 if kind in UPDATES else 1)
