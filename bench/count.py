@@ -105,9 +105,10 @@ def measure(name, built, folder, rounds):
     """The workload's row, the rows of its regions, and the medians that they are made of."""
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     arguments = [str(number) for number in SIZES[name]]
-    medians = timing.medians([one_round(built, arguments, folder / "trace", environment) for _ in range(rounds)])
-    regions = accuracy.bandwidths(medians)
-    row = times(medians) | {
+    measured = [one_round(built, arguments, folder / "trace", environment) for _ in range(rounds)]
+    medians = timing.medians(measured)
+    regions = accuracy.bandwidths(measured)
+    row = times(measured) | {
         "bytes": accuracy.bytes_agree(built["all"], built["traced"], folder, environment),
         "sampled_bytes": accuracy.agreement(Counter(medians["sampled_bytes"]), Counter(medians["bytes"])),
     }
@@ -119,16 +120,22 @@ def measure(name, built, folder, rounds):
     return row, {f"{name}: {region}": figures for region, figures in regions.items()}, medians
 
 
-def times(medians):
-    plain = medians["plain"]
+def times(measured):
+    """Medians over the rounds of ratios in one round, since a machine's speed drifts."""
+
+    def median(number):
+        return statistics.median(map(number, measured))
+
     row = {
-        "plain_s": plain["wall_s"],
-        "unrecorded": medians["unrecorded"]["wall_s"] / plain["wall_s"],
-        "beside_ms": 1e3 * (medians["all"]["wall_s"] - medians["all"]["program_wall_s"]),
+        "plain_s": median(lambda one: one["plain"]["wall_s"]),
+        "unrecorded": median(lambda one: one["unrecorded"]["wall_s"] / one["plain"]["wall_s"]),
+        "beside_ms": 1e3 * median(lambda one: one["all"]["wall_s"] - one["all"]["program_wall_s"]),
     }
     for variant in COUNTING:
-        row[variant] = medians[variant]["wall_s"] / plain["wall_s"]
-        row[f"cpu_{variant}"] = medians[variant]["program_cpu_s"] / plain["cpu_s"]
+        row[variant] = median(lambda one, variant=variant: one[variant]["wall_s"] / one["plain"]["wall_s"])
+        row[f"cpu_{variant}"] = median(
+            lambda one, variant=variant: one[variant]["program_cpu_s"] / one["plain"]["cpu_s"]
+        )
     return row
 
 

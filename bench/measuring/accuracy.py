@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import re
+import statistics
 import subprocess
 import sys
 from collections import Counter
@@ -91,17 +92,24 @@ def reported_rate(row):
     return sum(float(rate or 0) for rate in (corrected if all(corrected) else raw))
 
 
-def bandwidths(medians):
-    """For each region that is long enough: its true rate, those that were reported, and how near they come in percent."""
+def bandwidths(measured):
+    """For each region that is long enough: its true rate, those that were reported, and how near they come in percent.
+
+    Medians over the rounds; a reported rate is compared with the true one of the same round, since a machine's speed
+    drifts."""
     result = {}
-    for name, seconds in medians["clock"].items():
-        if seconds < LEAST_S:
+    for name in measured[0]["clock"]:
+        if statistics.median(one["clock"][name] for one in measured) < LEAST_S:
             continue
-        truth = medians["bytes"][name] / 1e6 / seconds
-        row = {"clock_ms": 1e3 * seconds, "truth": truth}
+        truths = [one["bytes"][name] / 1e6 / one["clock"][name] for one in measured]
+        row = {
+            "clock_ms": 1e3 * statistics.median(one["clock"][name] for one in measured),
+            "truth": statistics.median(truths),
+        }
         for variant in ("every", "tenth"):
-            rate = medians[f"rates_{variant}"].get(name, 0.0)
-            row |= {variant: rate, f"{variant}_accuracy": 100 * (1 - abs(rate - truth) / truth)}
+            rates = [one[f"rates_{variant}"].get(name, 0.0) for one in measured]
+            ratio = statistics.median(rate / truth for rate, truth in zip(rates, truths))
+            row |= {variant: statistics.median(rates), f"{variant}_accuracy": 100 * (1 - abs(ratio - 1))}
         result[name] = row
     return result
 
