@@ -1,0 +1,23 @@
+//! Branch predictors, replayed over a program's control flow.
+//!
+//! [`BranchEvent`]s of a thread in program order drive [`Predictor`]s. Section 22 of `docs/analyses.md` defines every
+//! number.
+
+mod bimodal;
+mod counter;
+mod event;
+mod gshare;
+mod history;
+#[cfg(test)]
+mod made_up;
+mod perceptron;
+mod predictor;
+mod tage;
+
+pub use bimodal::Bimodal;
+pub use event::{BranchEvent, BranchKind, BranchSource};
+pub use gshare::Gshare;
+pub use history::{Fold, GlobalHistory};
+pub use perceptron::Perceptron;
+pub use predictor::Predictor;
+pub use tage::{Banks, Entry, FiniteBanks, Sureness, Tage, TageConfig, TaggedTable, UnlimitedBanks};
