@@ -4,20 +4,26 @@
 //! number.
 
 mod bimodal;
+mod corrector;
 mod counter;
 mod event;
 mod gshare;
 mod history;
+mod loop_predictor;
 #[cfg(test)]
 mod made_up;
 mod perceptron;
 mod predictor;
 mod tage;
+mod tage_sc_l;
 
 pub use bimodal::Bimodal;
+pub use corrector::Corrector;
 pub use event::{BranchEvent, BranchKind, BranchSource};
 pub use gshare::Gshare;
 pub use history::{Fold, GlobalHistory};
+pub use loop_predictor::LoopPredictor;
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
 pub use tage::{Banks, Entry, FiniteBanks, Sureness, Tage, TageConfig, TaggedTable, UnlimitedBanks};
+pub use tage_sc_l::TageScL;

@@ -110,25 +110,23 @@ impl<B: Banks> Tage<B> {
         let longest = matches.next().unwrap_or(0);
         let alternative = matches.next().unwrap_or(0);
         let counter = self.counter(longest, address);
-        let mut found = Found {
+        let longest_is_weak = longest > 0 && confidence(counter) == 0;
+        let takes_alternative = longest_is_weak && self.prefer_alternative >= 0;
+        let alternative_predicts = self.counter(alternative, address) >= 0;
+        self.found = Found {
             address,
             longest,
             longest_predicts: counter >= 0,
-            longest_is_weak: longest > 0 && confidence(counter) == 0,
+            longest_is_weak,
             alternative,
-            alternative_predicts: self.counter(alternative, address) >= 0,
-            ..Found::default()
+            alternative_predicts,
+            prediction: if takes_alternative {
+                alternative_predicts
+            } else {
+                counter >= 0
+            },
+            sureness: sureness(longest, counter),
         };
-        let takes_alternative = found.longest_is_weak && self.prefer_alternative >= 0;
-        found.prediction = match takes_alternative {
-            true => found.alternative_predicts,
-            false => found.longest_predicts,
-        };
-        found.sureness = sureness(if takes_alternative { alternative } else { longest }, counter);
-        if takes_alternative {
-            found.sureness = Sureness::Weak;
-        }
-        self.found = found;
     }
 
     fn counter(&self, table: usize, address: u64) -> i8 {
@@ -151,11 +149,6 @@ impl<B: Banks> Tage<B> {
         self.banks.history_length(self.found.longest)
     }
 
-    /// Whether the longest match's own prediction was right.
-    pub(super) fn longest_is_right(&self, taken: bool) -> bool {
-        self.found.longest_predicts == taken
-    }
-
     /// Whether an outcome calls for an entry of a longer history.
     pub(super) fn wants_entries(&self, taken: bool) -> bool {
         let young_one_is_right = self.found.longest_is_weak && self.found.longest_predicts == taken;
@@ -166,7 +159,7 @@ impl<B: Banks> Tage<B> {
     pub(super) fn train(&mut self, taken: bool) {
         let found = self.found;
         if found.longest == 0 {
-            self.base.learn(found.address, taken);
+            self.train_base(taken);
             return;
         }
         if found.longest_is_weak {
@@ -182,6 +175,11 @@ impl<B: Banks> Tage<B> {
                 entry.is_useful = false;
             }
         }
+    }
+
+    /// Learns an outcome in the base only.
+    pub(super) fn train_base(&mut self, taken: bool) {
+        self.base.learn(self.found.address, taken);
     }
 
     /// Of a young entry: says which of both to prefer, and teaches the alternative while the young one is wrong.
@@ -238,16 +236,13 @@ impl<B: Banks> Tage<B> {
         }
     }
 
-    /// Adds a branch of any kind to the history.
-    pub(super) fn remember(&mut self, event: &BranchEvent) {
+    /// Adds a branch of any kind to the history, and tells of each bit that came.
+    pub(super) fn remember(&mut self, event: &BranchEvent, mut tell: impl FnMut(&GlobalHistory)) {
         for bit in history_bits(event) {
             self.history.push(bit);
             self.banks.follow(&self.history);
+            tell(&self.history);
         }
-    }
-
-    pub(super) fn history(&self) -> &GlobalHistory {
-        &self.history
     }
 }
 
@@ -282,7 +277,7 @@ impl<B: Banks> Predictor for Tage<B> {
             }
             self.train(event.taken);
         }
-        self.remember(event);
+        self.remember(event, |_| ());
     }
 }
 

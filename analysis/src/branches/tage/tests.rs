@@ -111,7 +111,7 @@ fn entries_are_found_by_address_and_history() {
                 allocated.insert(key);
             }
         }
-        tage.remember(event);
+        tage.remember(event, |_| ());
         bits.push(event.taken);
     }
     assert!(allocated.len() > 1000);
