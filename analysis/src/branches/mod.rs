@@ -9,6 +9,7 @@ mod counter;
 mod event;
 mod gshare;
 mod history;
+mod llbp;
 mod loop_predictor;
 #[cfg(test)]
 mod made_up;
@@ -22,6 +23,7 @@ pub use corrector::Corrector;
 pub use event::{BranchEvent, BranchKind, BranchSource};
 pub use gshare::Gshare;
 pub use history::{Fold, GlobalHistory};
+pub use llbp::{Llbp, LlbpConfig};
 pub use loop_predictor::LoopPredictor;
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;

@@ -6,6 +6,7 @@ mod finite;
 mod unlimited;
 
 pub use banks::{Banks, Entry};
+pub(super) use config::geometric_series;
 pub use config::{TageConfig, TaggedTable};
 pub use finite::FiniteBanks;
 pub use unlimited::UnlimitedBanks;

@@ -1,4 +1,3 @@
-use super::config::geometric_series;
 use super::*;
 use crate::branches::made_up::{
     conditional, mispredictions, random_branches, same_as_before, xor_of_two, Stream,
