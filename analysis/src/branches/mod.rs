@@ -15,6 +15,8 @@ mod loop_predictor;
 mod made_up;
 mod perceptron;
 mod predictor;
+mod replay;
+mod tables;
 mod tage;
 mod tage_sc_l;
 
@@ -27,5 +29,9 @@ pub use llbp::{Llbp, LlbpConfig};
 pub use loop_predictor::LoopPredictor;
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
+pub use replay::{
+    standard_predictors, BranchTotals, ConditionalBranch, DifferentPredictors, PredictorTotals, Replay,
+};
+pub use tables::{BranchPlace, BranchTables};
 pub use tage::{Banks, Entry, FiniteBanks, Sureness, Tage, TageConfig, TaggedTable, UnlimitedBanks};
 pub use tage_sc_l::TageScL;
