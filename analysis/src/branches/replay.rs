@@ -49,7 +49,7 @@ pub struct ConditionalBranch {
 #[error("mispredictions of different predictors can't be added ({0} and {1}): replay all threads with the same ones")]
 pub struct DifferentPredictors(String, String);
 
-/// The predictors that are compared if nobody says otherwise: of about 4, 32, 32, 64 and 579 KiB, and TAGE-SC-L of
+/// The predictors that are compared if nobody says otherwise: of about 4, 32, 32, 64 and 578 KiB, and TAGE-SC-L of
 /// unlimited size.
 pub fn standard_predictors() -> Vec<Box<dyn Predictor + Send>> {
     vec![

@@ -103,7 +103,7 @@ struct Found {
 }
 
 impl Default for Llbp {
-    /// 515 KiB, with the TAGE-SC-L before it 579.
+    /// 515 KiB, with the TAGE-SC-L before it 578.
     fn default() -> Self {
         Llbp::new(&LlbpConfig::default())
     }
