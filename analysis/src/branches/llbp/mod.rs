@@ -64,8 +64,9 @@ impl Default for LlbpConfig {
 /// structure, from which the few patterns of a context that is about to come are prefetched. A pattern of at least TAGE's
 /// history predicts in its place.
 ///
-/// Differences: the 16 histories are a series of their own; a weak pattern gives way to TAGE-SC-L where these have been
-/// right more often, as a weak entry does within TAGE; cycles are counted as taken branches and fetches of 8 instructions,
+/// Differences: the 16 histories are a series of their own; a weak pattern gives way to TAGE's prediction where that has
+/// been right more often, as a weak entry does within TAGE; loop predictor and corrector may overrule a pattern (so fewer
+/// are missed than if patterns had the last word); cycles are counted as taken branches and fetches of 8 instructions,
 /// and prefetches of wrong paths are unknown, as a trace has none.
 #[derive(Debug, Clone)]
 pub struct Llbp {
@@ -79,7 +80,8 @@ pub struct Llbp {
     /// At least 0: weak patterns are followed.
     weak_trust: i8,
     found: Option<Found>,
-    decided_before: bool,
+    /// What was predicted before loop predictor and corrector.
+    main: bool,
 }
 
 /// Folds of a history for the tags of its patterns.
@@ -131,7 +133,7 @@ impl Llbp {
             cycles: 0,
             weak_trust: 0,
             found: None,
-            decided_before: false,
+            main: false,
         }
     }
 
@@ -180,15 +182,16 @@ impl Llbp {
             self.before.tage.train(taken);
             return;
         };
-        if found.is_weak && found.predicts != self.decided_before {
-            step(&mut self.weak_trust, found.predicts == taken, TRUST_BITS);
+        let is_right = found.predicts == taken;
+        if self.main != taken && !(found.is_weak && is_right) {
+            self.allocate(taken, self.histories[found.history].length);
         }
-        if found.predicts != taken {
-            if !found.is_weak || self.decided_before != taken {
-                self.allocate(taken, self.histories[found.history].length);
+        if found.is_weak {
+            if found.predicts != self.before.tage.prediction() {
+                step(&mut self.weak_trust, is_right, TRUST_BITS);
             }
-            if found.is_weak {
-                self.before.tage.train_base(taken);
+            if !is_right {
+                self.before.tage.train(taken);
             }
         }
         self.store.train(found.context, found.pattern, taken);
@@ -249,17 +252,14 @@ impl Predictor for Llbp {
         self.before.tage.look_up(address);
         self.look_up(address);
         let (main, sureness) = match self.provider() {
-            Some(found) => (
+            Some(found) if !found.is_weak || self.weak_trust >= 0 => (
                 found.predicts,
                 sureness(self.store.pattern(found.context, found.pattern).counter),
             ),
-            None => (self.before.tage.prediction(), self.before.tage.sureness()),
+            _ => (self.before.tage.prediction(), self.before.tage.sureness()),
         };
-        self.decided_before = self.before.decide(address, main, sureness);
-        match self.provider() {
-            Some(found) if !found.is_weak || self.weak_trust >= 0 => found.predicts,
-            _ => self.decided_before,
-        }
+        self.main = main;
+        self.before.decide(address, main, sureness)
     }
 
     fn update(&mut self, event: &BranchEvent) {
