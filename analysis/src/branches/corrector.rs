@@ -42,9 +42,10 @@ const FEATURES: [(Feature, u32); 9] = [
     (Feature::Iteration, 9),
 ];
 
-/// The statistical corrector: the sign of a sum of counters, each chosen by the address and a feature (Seznec, *A new case
-/// for the TAGE branch predictor*, MICRO 2011; CBP-5, 2016; sums as in GEHL, Seznec, ISCA 2005, with its threshold that
-/// adapts). It finds branches that are biased but don't follow the global history, and what only their own history tells.
+/// The statistical corrector: the sign of a sum of counters, each chosen by the address and a feature (Seznec, *A new
+/// case for the TAGE branch predictor*, MICRO 2011; CBP-5, 2016; sums as in GEHL, Seznec, ISCA 2005, with its
+/// threshold that adapts). It finds branches that are biased but don't follow the global history, and what only their
+/// own history tells.
 ///
 /// Where it disagrees, a chooser for each sureness of TAGE and quarter of the threshold says who was right more often.
 /// Differences from CBP-5: 9 tables of one local history, where his has 20 of three; his choosers are two.

@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn branches_that_share_a_counter_spoil_it() {
-        // Without history the lower four bits of the address choose: 0x10 and 0x20 meet, and disagree. Each step takes the
-        // counter across its middle.
+        // Without history the lower four bits of the address choose: 0x10 and 0x20 meet, and disagree. Each step
+        // takes the counter across its middle.
         let apart = Stream::interleaved(&[(0x10, true), (0x21, false)], 500);
         assert_eq!(mispredictions(&mut Gshare::new(4, 0), &apart), 1);
         let shared = Stream::interleaved(&[(0x10, true), (0x20, false)], 500);

@@ -42,8 +42,8 @@ impl GlobalHistory {
     }
 }
 
-/// The newest `length` bits of a history, folded to `width` bits: the exclusive or of the bits at distances that are equal
-/// modulo `width`. Kept up in constant time (Michaud, *A PPM-like, tag-based branch predictor*, 2005).
+/// The newest `length` bits of a history, folded to `width` bits: the exclusive or of the bits at distances that are
+/// equal modulo `width`. Kept up in constant time (Michaud, *A PPM-like, tag-based branch predictor*, 2005).
 #[derive(Debug, Clone)]
 pub struct Fold {
     value: u32,

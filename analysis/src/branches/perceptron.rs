@@ -5,8 +5,8 @@ use super::event::BranchEvent;
 use super::predictor::Predictor;
 
 /// A table of perceptrons, chosen by address: the sign of a bias and of weights times the directions of the last
-/// conditional branches (Jiménez and Lin, *Dynamic branch prediction with perceptrons*, HPCA 2001). Weights have 8 bits;
-/// the threshold of training is theirs, ⌊1.93 h + 14⌋.
+/// conditional branches (Jiménez and Lin, *Dynamic branch prediction with perceptrons*, HPCA 2001). Weights have 8
+/// bits; the threshold of training is theirs, ⌊1.93 h + 14⌋.
 #[derive(Debug, Clone)]
 pub struct Perceptron {
     /// A row of a bias and one weight for each outcome, newest first, per perceptron.

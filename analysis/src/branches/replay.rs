@@ -79,15 +79,26 @@ impl ConditionalBranch {
 }
 
 impl Replay {
+    /// Of several predictors of one name, such as one of several sizes, the totals number the second and later ones:
+    /// `gshare (2)`.
     pub fn new(predictors: Vec<Box<dyn Predictor + Send>>) -> Self {
-        let totals = |predictor: &Box<dyn Predictor + Send>| PredictorTotals {
-            name: predictor.name().to_owned(),
-            storage_bits: predictor.storage_bits(),
-            missed: 0,
+        let names: Vec<&str> = predictors.iter().map(|predictor| predictor.name()).collect();
+        let numbered = |place: usize| match names[..place]
+            .iter()
+            .filter(|&&name| name == names[place])
+            .count()
+        {
+            0 => names[place].to_owned(),
+            before => format!("{} ({})", names[place], before + 1),
         };
+        let totals = (0..predictors.len()).map(|place| PredictorTotals {
+            name: numbered(place),
+            storage_bits: predictors[place].storage_bits(),
+            missed: 0,
+        });
         Replay {
             totals: BranchTotals {
-                predictors: predictors.iter().map(totals).collect(),
+                predictors: totals.collect(),
                 ..BranchTotals::default()
             },
             predictors,
@@ -283,6 +294,16 @@ mod tests {
         assert_eq!(branch(10, 10).entropy_bits(), 0.0);
         assert_eq!(branch(10, 5).entropy_bits(), 1.0);
         assert!((branch(4, 1).entropy_bits() - 0.811_278_124).abs() < 1e-9);
+    }
+
+    #[test]
+    fn predictors_of_one_name_are_told_apart() {
+        let sizes = vec![14, 10, 6]
+            .into_iter()
+            .map(|size| Box::new(Bimodal::new(size)) as Box<dyn Predictor + Send>);
+        let Ok(totals) = Replay::new(sizes.collect()).run(&mut random_branches(10, 1, 5));
+        let names: Vec<&str> = totals.predictors.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["bimodal", "bimodal (2)", "bimodal (3)"]);
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::tage::{Banks, FiniteBanks, Sureness, Tage, TageConfig, UnlimitedBanks
 
 const LOOP_TRUST_BITS: u32 = 7;
 
-/// TAGE-SC-L (Seznec, *TAGE-SC-L branch predictors again*, CBP-5, 2016): a loop predictor that is sure of itself takes the
-/// place of TAGE's prediction while that pays, and the statistical corrector has the last word. [`Tage`] and
-/// [`Corrector`] say what differs from his.
+/// TAGE-SC-L (Seznec, *TAGE-SC-L branch predictors again*, CBP-5, 2016): a loop predictor that is sure of itself
+/// takes the place of TAGE's prediction while that pays, and the statistical corrector has the last word. [`Tage`]
+/// and [`Corrector`] say what differs from his.
 #[derive(Debug, Clone)]
 pub struct TageScL<B> {
     name: String,

@@ -2,7 +2,8 @@
 
 const WAYS: usize = 4;
 
-/// Which contexts are at hand, and from when on. Their patterns stay in the store: what is changed is written back at once.
+/// Which contexts are at hand, and from when on. Their patterns stay in the store: what is changed is written back at
+/// once.
 #[derive(Debug, Clone)]
 pub(super) struct PatternBuffer {
     entries: Vec<Entry>,

@@ -42,8 +42,8 @@ pub struct LlbpConfig {
 }
 
 impl Default for LlbpConfig {
-    /// That of the paper: 14,336 contexts of 16 patterns, 504 KiB, their directory 8.75 KiB, a pattern buffer of 64 sets;
-    /// 8 branches make a context, 4 newer ones are left out, 6 cycles.
+    /// That of the paper: 14,336 contexts of 16 patterns, 504 KiB, their directory 8.75 KiB, a pattern buffer of 64
+    /// sets; 8 branches make a context, 4 newer ones are left out, 6 cycles.
     fn default() -> Self {
         LlbpConfig {
             tage: TageConfig::default(),
@@ -59,15 +59,15 @@ impl Default for LlbpConfig {
     }
 }
 
-/// The last-level branch predictor (Schall, Sandberg and Grot, *The Last-Level Branch Predictor*, MICRO 2024) on top of
-/// TAGE-SC-L: patterns of longer histories are kept by the context of a chain of unconditional branches, in a large
-/// structure, from which the few patterns of a context that is about to come are prefetched. A pattern of at least TAGE's
-/// history predicts in its place.
+/// The last-level branch predictor (Schall, Sandberg and Grot, *The Last-Level Branch Predictor*, MICRO 2024) on top
+/// of TAGE-SC-L: patterns of longer histories are kept by the context of a chain of unconditional branches, in a
+/// large structure, from which the few patterns of a context that is about to come are prefetched. A pattern of at
+/// least TAGE's history predicts in its place.
 ///
-/// Differences: the 16 histories are a series of their own; a weak pattern gives way to TAGE's prediction where that has
-/// been right more often, as a weak entry does within TAGE; loop predictor and corrector may overrule a pattern (so fewer
-/// are missed than if patterns had the last word); cycles are counted as taken branches and fetches of 8 instructions,
-/// and prefetches of wrong paths are unknown, as a trace has none.
+/// Differences: the 16 histories are a series of their own; a weak pattern gives way to TAGE's prediction where that
+/// has been right more often, as a weak entry does within TAGE; loop predictor and corrector may overrule a pattern
+/// (so fewer are missed than if patterns had the last word); cycles are counted as taken branches and fetches of 8
+/// instructions, and prefetches of wrong paths are unknown, as a trace has none.
 #[derive(Debug, Clone)]
 pub struct Llbp {
     before: TageScL<FiniteBanks>,

@@ -27,9 +27,10 @@ const MOST_ALLOCATED: usize = 2;
 /// TAGE (Seznec and Michaud, *A case for (partially) tagged geometric history length branch predictors*, JILP 8, 2006):
 /// the entry with a matching tag in the table of the longest history predicts, a bimodal table where there is none.
 ///
-/// Allocation in two tables, ageing by failed allocations and the weak entry that gives way to the alternative one are
-/// those of Seznec, *TAGE-SC-L branch predictors again* (CBP-5, 2016). Differences: each history has a table of its own,
-/// where his share banks, and half of them are associative; useful entries have one bit, cleared when they age.
+/// Allocation in two tables, ageing by failed allocations and the weak entry that gives way to the alternative one
+/// are those of Seznec, *TAGE-SC-L branch predictors again* (CBP-5, 2016). Differences: each history has a table of
+/// its own, where his share banks, and half of them are associative; useful entries have one bit, cleared when they
+/// age.
 #[derive(Debug, Clone)]
 pub struct Tage<B> {
     name: String,
@@ -57,8 +58,8 @@ struct Found {
     sureness: Sureness,
 }
 
-/// How sure TAGE is of a prediction, by the counter it is from (Seznec, *Storage free confidence estimation for the TAGE
-/// branch predictor*, HPCA 2011).
+/// How sure TAGE is of a prediction, by the counter it is from (Seznec, *Storage free confidence estimation for the
+/// TAGE branch predictor*, HPCA 2011).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sureness {
     #[default]

@@ -17,7 +17,8 @@ fn histories_are_a_geometric_series() {
 
 #[test]
 fn storage() {
-    // 5 tables of 2048 entries of 8 + 3 + 1 bits, 10 of 12 + 3 + 1, 8192 counters of 2, 3000 bits of history, 14 others.
+    // 5 tables of 2048 entries of 8 + 3 + 1 bits, 10 of 12 + 3 + 1, 8192 counters of 2, 3000 bits of history, 14
+    // others.
     let tagged = 5 * 2048 * 12 + 10 * 2048 * 16;
     assert_eq!(tagged, 450_560);
     assert_eq!(
@@ -106,7 +107,7 @@ fn entries_are_found_by_address_and_history() {
             let history = bits[bits.len() - tage.banks.history_length(table)..].to_vec();
             let key = (table, event.address, history);
             assert_eq!(tage.banks.entry(table).is_some(), allocated.contains(&key));
-            if (event.address + table as u64) % 3 == 0 && tage.banks.allocate(table, event.taken) {
+            if (event.address + table as u64).is_multiple_of(3) && tage.banks.allocate(table, event.taken) {
                 allocated.insert(key);
             }
         }
