@@ -7,6 +7,7 @@ pub mod activity;
 mod analysis;
 mod apart;
 pub mod blocks;
+pub mod branches;
 pub mod cache;
 pub mod calls;
 mod engine;

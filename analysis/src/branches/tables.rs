@@ -1,0 +1,292 @@
+//! Branches, their lines and the predictors as tables.
+
+use std::cmp::Reverse;
+
+use indexmap::IndexMap;
+use trackway_report::{grouped, Table, TableBuilder, Unit};
+
+use super::replay::{BranchTotals, ConditionalBranch, PredictorTotals};
+use crate::Findings;
+
+/// Where in the source a branch is; empty texts and no line where that is unknown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct BranchPlace {
+    pub function: String,
+    pub file: String,
+    pub line: Option<u64>,
+}
+
+/// How branches are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct BranchTables {
+    /// So many branches and lines at most.
+    pub top: usize,
+    /// By the number of the predictor whose mispredictions rank them, and to which others are compared.
+    pub baseline: usize,
+}
+
+struct Row {
+    place: BranchPlace,
+    branch: ConditionalBranch,
+    /// Entropies times executions.
+    entropy: f64,
+}
+
+impl BranchTables {
+    /// That rank by the first predictor called TAGE-SC-L, or else by the first.
+    pub fn new(totals: &BranchTotals, top: usize) -> Self {
+        let baseline = totals.predictors.iter().position(|one| one.name == "TAGE-SC-L");
+        BranchTables {
+            top,
+            baseline: baseline.unwrap_or(0),
+        }
+    }
+
+    /// The tables `predictors`, `lines` and `branches`.
+    pub fn findings(&self, totals: &BranchTotals, place: impl Fn(u64) -> BranchPlace) -> Findings {
+        let rows: Vec<Row> = totals
+            .branches
+            .iter()
+            .map(|branch| row(branch, place(branch.address)))
+            .collect();
+        let mut lines: IndexMap<(String, Option<u64>), Row> = IndexMap::new();
+        for row in &rows {
+            add_to_line(&mut lines, row);
+        }
+        Findings {
+            answer: Some(self.answer(totals)),
+            tables: vec![
+                self.predictors(totals),
+                self.ranked(
+                    "lines",
+                    "Lines by mispredictions",
+                    lines.into_values().collect(),
+                    totals,
+                ),
+                self.ranked("branches", "Branches by mispredictions", rows, totals),
+            ],
+        }
+    }
+
+    fn answer(&self, totals: &BranchTotals) -> String {
+        let Some(baseline) = totals
+            .predictors
+            .get(self.baseline)
+            .filter(|_| totals.executed > 0)
+        else {
+            return "No branch was executed".to_owned();
+        };
+        format!(
+            "{} branches, {} of them conditional; {} of these mispredicted by {}",
+            grouped(totals.executed),
+            grouped(totals.conditional()),
+            grouped(baseline.missed),
+            baseline.name,
+        )
+    }
+
+    fn predictors(&self, totals: &BranchTotals) -> Table {
+        let conditional = totals.conditional();
+        let kib = |one: &PredictorTotals| one.storage_bits.map(|bits| bits as f64 / 8192.0);
+        TableBuilder::new("predictors", "Predictors", &totals.predictors)
+            .text("predictor", "predictor", |one| one.name.clone())
+            .optional_real("size_kib", "KiB", Unit::Rate, kib)
+            .integer("mispredictions", "mispredicted", Unit::Count, |one| one.missed)
+            .share("accuracy", "right", |one| {
+                (conditional.saturating_sub(one.missed), conditional)
+            })
+            .rate("mpki", "MPKI", |one| {
+                (one.missed as f64 * 1000.0, totals.instructions)
+            })
+            .optional_real("gap_closed", "of the gap closed", Unit::Share, |one| {
+                self.gap_closed(totals, one)
+            })
+            .build()
+    }
+
+    /// The share of what the unlimited predictor betters the baseline by that another one does, too.
+    fn gap_closed(&self, totals: &BranchTotals, one: &PredictorTotals) -> Option<f64> {
+        let baseline = totals.predictors.get(self.baseline)?.missed as f64;
+        let unlimited = totals
+            .predictors
+            .iter()
+            .rfind(|other| other.storage_bits.is_none())?
+            .missed as f64;
+        (unlimited < baseline).then(|| (baseline - one.missed as f64) / (baseline - unlimited))
+    }
+
+    fn ranked(&self, name: &str, title: &str, mut rows: Vec<Row>, totals: &BranchTotals) -> Table {
+        let all = rows.len();
+        let missed = |row: &Row| row.branch.missed.get(self.baseline).copied().unwrap_or(0);
+        rows.sort_by_key(|row| {
+            (
+                Reverse(missed(row)),
+                Reverse(row.branch.executions),
+                row.branch.address,
+            )
+        });
+        rows.truncate(self.top);
+        let mut builder = TableBuilder::new(name, title, &rows).total_rows(all);
+        if let Some(baseline) = totals.predictors.get(self.baseline) {
+            builder = builder.ranked_by(missed_column(&baseline.name));
+        }
+        if name == "branches" {
+            builder = builder.text("address", "address", |row| format!("{:#x}", row.branch.address));
+        }
+        builder = builder
+            .text("function", "function", |row| row.place.function.clone())
+            .path("file", "file", |row| row.place.file.clone())
+            .optional_integer("line", "line", Unit::Number, |row| row.place.line)
+            .integer("executions", "executions", Unit::Count, |row| {
+                row.branch.executions
+            })
+            .share("taken_rate", "taken", |row| {
+                (row.branch.taken, row.branch.executions)
+            })
+            .rate("entropy_bits", "entropy in bits", |row| {
+                (row.entropy, row.branch.executions)
+            });
+        for (number, one) in totals.predictors.iter().enumerate() {
+            builder = builder.integer(&missed_column(&one.name), &one.name, Unit::Count, |row| {
+                row.branch.missed[number]
+            });
+        }
+        builder.build()
+    }
+}
+
+fn row(branch: &ConditionalBranch, place: BranchPlace) -> Row {
+    Row {
+        place,
+        branch: branch.clone(),
+        entropy: branch.entropy_bits() * branch.executions as f64,
+    }
+}
+
+fn add_to_line(lines: &mut IndexMap<(String, Option<u64>), Row>, row: &Row) {
+    let key = (row.place.file.clone(), row.place.line);
+    match lines.get_mut(&key) {
+        Some(line) => {
+            line.branch.add(&row.branch);
+            line.entropy += row.entropy;
+        }
+        None => {
+            lines.insert(key, self::row(&row.branch, row.place.clone()));
+        }
+    }
+}
+
+/// The name of a predictor's column: `missed_tage_sc_l`.
+fn missed_column(predictor: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter.to_ascii_lowercase()
+        } else {
+            '_'
+        }
+    };
+    format!("missed_{}", predictor.chars().map(plain).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trackway_report::Value;
+
+    fn predictor(name: &str, storage_bits: Option<u64>, missed: u64) -> PredictorTotals {
+        PredictorTotals {
+            name: name.to_owned(),
+            storage_bits,
+            missed,
+        }
+    }
+
+    fn branch(address: u64, executions: u64, taken: u64, missed: [u64; 3]) -> ConditionalBranch {
+        ConditionalBranch {
+            address,
+            executions,
+            taken,
+            missed: missed.to_vec(),
+        }
+    }
+
+    /// Two branches of one line and one of no known line; LLBP closes half of the gap from 60 to 20.
+    fn sample() -> BranchTotals {
+        BranchTotals {
+            predictors: vec![
+                predictor("TAGE-SC-L", Some(64 * 8192), 60),
+                predictor("LLBP", Some(579 * 8192), 40),
+                predictor("TAGE-SC-L unlimited", None, 20),
+            ],
+            branches: vec![
+                branch(0x10, 100, 100, [0, 0, 0]),
+                branch(0x20, 100, 50, [50, 35, 20]),
+                branch(0x30, 300, 0, [10, 5, 0]),
+            ],
+            instructions: 4000,
+            executed: 700,
+        }
+    }
+
+    fn findings(top: usize) -> Findings {
+        let place = |address| match address {
+            0x30 => BranchPlace::default(),
+            _ => BranchPlace {
+                function: "eval".to_owned(),
+                file: "vm.c".to_owned(),
+                line: Some(12),
+            },
+        };
+        BranchTables::new(&sample(), top).findings(&sample(), place)
+    }
+
+    fn reals(table: &Table, column: &str) -> Vec<Option<f64>> {
+        let column = table.column(column).unwrap();
+        let real = |row| match column.value(row) {
+            Value::Real(value) => Some(value),
+            Value::Integer(value) => Some(value as f64),
+            _ => None,
+        };
+        (0..column.row_count()).map(real).collect()
+    }
+
+    #[test]
+    fn predictors_and_the_gap() {
+        let table = &findings(10).tables[0];
+        assert_eq!(reals(table, "size_kib"), [Some(64.0), Some(579.0), None]);
+        assert_eq!(reals(table, "accuracy"), [Some(0.88), Some(0.92), Some(0.96)]);
+        assert_eq!(reals(table, "mpki"), [Some(15.0), Some(10.0), Some(5.0)]);
+        assert_eq!(reals(table, "gap_closed"), [Some(0.0), Some(0.5), Some(1.0)]);
+    }
+
+    #[test]
+    fn lines_have_the_sums_of_their_branches() {
+        let table = &findings(10).tables[1];
+        assert_eq!(reals(table, "line"), [Some(12.0), None]);
+        assert_eq!(reals(table, "executions"), [Some(200.0), Some(300.0)]);
+        assert_eq!(reals(table, "taken_rate"), [Some(0.75), Some(0.0)]);
+        assert_eq!(reals(table, "entropy_bits"), [Some(0.5), Some(0.0)]);
+        assert_eq!(reals(table, "missed_tage_sc_l"), [Some(50.0), Some(10.0)]);
+    }
+
+    #[test]
+    fn branches_are_ranked_and_cut() {
+        let findings = findings(2);
+        let table = &findings.tables[2];
+        assert_eq!((table.row_count(), table.total_rows()), (2, 3));
+        assert_eq!(table.ranked_by(), Some("missed_tage_sc_l"));
+        assert_eq!(reals(table, "missed_llbp"), [Some(35.0), Some(5.0)]);
+        assert_eq!(
+            findings.answer.unwrap(),
+            "700 branches, 500 of them conditional; 60 of these mispredicted by TAGE-SC-L"
+        );
+    }
+
+    #[test]
+    fn nothing_executed() {
+        let totals = BranchTotals::default();
+        let findings = BranchTables::new(&totals, 5).findings(&totals, |_| BranchPlace::default());
+        assert_eq!(findings.answer.unwrap(), "No branch was executed");
+        assert!(findings.tables.iter().all(|table| table.row_count() == 0));
+    }
+}
