@@ -1,7 +1,7 @@
 //! From a foreign trace to a Trackway trace, in two passes: the first one finds the basic blocks, the second one writes
 //! what was executed. So memory holds the code, and not the trace.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use trackway_trace::machine::{BuiltCode, CodeBuilder, ANONYMOUS};
@@ -97,7 +97,7 @@ struct Survey {
 
 impl Survey {
     fn read(&mut self, file: &Path) -> Result<(), ImportError> {
-        let mut assemblers = HashMap::new();
+        let mut assemblers = BTreeMap::new();
         drmemtrace::read(file, &mut |thread, step| {
             self.count(thread, step);
             let assembler: &mut Assembler = assemblers.entry(thread).or_default();
@@ -312,7 +312,7 @@ impl Output {
             let number = catalogue.number(shape).ok_or_else(changed)?;
             Ok::<u32, ImportError>(FIRST_SEGMENT + code.segments[number as usize])
         };
-        let mut assemblers: HashMap<Thread, Assembler> = HashMap::new();
+        let mut assemblers: BTreeMap<Thread, Assembler> = BTreeMap::new();
         drmemtrace::read(file, &mut |thread, step| {
             let stream = self.streams.get_mut(&thread).ok_or_else(changed)?;
             if let Step::Time(ns) = step {
@@ -325,9 +325,7 @@ impl Output {
                 &mut |shape, roots| Ok(stream.record(segment(shape)?, roots, &mut self.writer)?),
             )
         })?;
-        let mut open: Vec<_> = assemblers.into_iter().collect();
-        open.sort_by_key(|(thread, _)| *thread);
-        for (thread, assembler) in open {
+        for (thread, assembler) in assemblers {
             let stream = self.streams.get_mut(&thread).ok_or_else(changed)?;
             if let Some((shape, roots)) = assembler.block() {
                 stream.record(segment(shape)?, roots, &mut self.writer)?;

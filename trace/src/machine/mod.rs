@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use crate::program::table_enum;
 use crate::table::MachineCode;
-use crate::{FunctionId, InstructionId, MachineBlockId, Program, SiteId};
+use crate::{FunctionId, InstructionId, MachineBlockId, Module, Program, SiteId};
 
 /// The object of code that is from no file.
 pub const ANONYMOUS: &str = "[anonymous]";
@@ -131,6 +131,12 @@ impl Program {
             .iter()
             .find(|module| module.sites.contains(&site.0) && !module.instructions.is_empty())?;
         Some(InstructionId(module.instructions.start + self.site(site).ordinal))
+    }
+
+    /// Whether all modules are of machine code, so that there are no variables, fields and lines.
+    pub fn is_machine_code(&self) -> bool {
+        let is_code = |module: &Module| !module.instructions.is_empty();
+        !self.modules.is_empty() && self.modules.iter().all(is_code)
     }
 
     /// Where an instruction is, for people: `libc.so.6+0x1234`, or its address.
