@@ -18,7 +18,8 @@ use crate::output;
 /// or lines take it. docs/interchange.md says what is kept and what is lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-                        drrun -t drmemtrace -offline -- ./prog && trackway import drmemtrace.prog.*.dir -o prog.trackway\n  \
+                        drrun -t drmemtrace -offline -- ./prog\n  \
+                        trackway import drmemtrace.prog.*.dir -o prog.trackway\n  \
                         trackway import drmemtrace.prog.03764.7716.trace.zip -o thread.trackway\n  \
                         trackway report prog.trackway")]
 pub struct ImportArguments {

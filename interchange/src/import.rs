@@ -179,12 +179,15 @@ impl Survey {
     }
 }
 
+/// Gets a block that was executed, and its roots.
+type TakeBlock<'t> = &'t mut dyn FnMut(&Shape, &[u64]) -> Result<(), ImportError>;
+
 /// Adds a step to its thread's block; `take` gets the blocks that end with it.
 fn assemble(
     file: &Path,
     assembler: &mut Assembler,
     step: Step,
-    take: &mut dyn FnMut(&Shape, &[u64]) -> Result<(), ImportError>,
+    take: TakeBlock<'_>,
 ) -> Result<(), ImportError> {
     let mut end_block = |assembler: &mut Assembler| {
         if let Some((shape, roots)) = assembler.block() {

@@ -1,6 +1,7 @@
 //! Traces that drmemtrace recorded, against what its own tool basic_counts says of them.
 
 use std::collections::BTreeMap;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use trackway_interchange::{import, ImportOptions, ImportSummary};
@@ -193,4 +194,74 @@ fn instructions_and_references_are_those_of_view() {
         )
     });
     assert_eq!(references.collect::<Vec<_>>(), accessed);
+}
+
+/// The entries of one thread's file, decompressed.
+fn entries(name: &str) -> Vec<u8> {
+    let file = std::fs::File::open(folder("lz4").join(name)).unwrap();
+    let mut bytes = Vec::new();
+    lz4_flex::frame::FrameDecoder::new(file)
+        .read_to_end(&mut bytes)
+        .unwrap();
+    bytes
+}
+
+const THREADS: [&str; 2] = [
+    "drmemtrace.fx.03780.8429.trace.lz4",
+    "drmemtrace.fx.03781.1854.trace.lz4",
+];
+
+/// What `bytes`, a file of both threads or of one of them, come to.
+fn counts_of_file(bytes: &[u8]) -> Vec<Counts> {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("x.trace");
+    std::fs::write(&file, bytes).unwrap();
+    let (_, trace, _directory) = imported(&[file]);
+    counts_of(&trace)
+}
+
+#[test]
+fn gzip_and_plain_files_hold_the_same() {
+    let plain = entries(THREADS[0]);
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).unwrap();
+    let expected = printed_counts(&folder("lz4")).remove(&3780);
+    let expected: Vec<Counts> = expected.into_iter().collect();
+    assert_eq!(counts_of_file(&plain), expected);
+    assert_eq!(counts_of_file(&gzip.finish().unwrap()), expected);
+}
+
+/// Threads take turns within one file, as they may where drmemtrace sorted by processor.
+#[test]
+fn a_file_of_several_threads_is_taken_apart() {
+    let turn = 12 * 5000;
+    let [first, second] = THREADS.map(entries);
+    let (mut first_turns, mut second_turns) = (first.chunks(turn), second.chunks(turn));
+    let thread = |number: u64| {
+        [
+            &22u16.to_le_bytes()[..],
+            &8u16.to_le_bytes(),
+            &number.to_le_bytes(),
+        ]
+        .concat()
+    };
+    let mut file = Vec::new();
+    loop {
+        let (first, second) = (first_turns.next(), second_turns.next());
+        if first.is_none() && second.is_none() {
+            break;
+        }
+        for (number, entries) in [(3780, first), (3781, second)] {
+            if let Some(entries) = entries {
+                // The header comes first, before any thread.
+                if !file.is_empty() {
+                    file.extend(thread(number));
+                }
+                file.extend(entries);
+            }
+        }
+    }
+    let mut expected = printed_counts(&folder("lz4"));
+    expected.remove(&3778);
+    assert_eq!(counts_of_file(&file), expected.into_values().collect::<Vec<_>>());
 }

@@ -1,6 +1,6 @@
 //! What threads did, from the entries of a file.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
@@ -76,7 +76,10 @@ struct Reader {
     encoding: Vec<u8>,
     /// By their bytes, which stand in the file once.
     decoded: HashMap<u64, Decoded>,
+    /// Whether the present thread has executed an instruction.
     has_instruction: bool,
+    /// The threads that have.
+    started: HashSet<u64>,
     ended: bool,
 }
 
@@ -93,7 +96,8 @@ impl Reader {
             Some(header) if header.kind == kind::HEADER => check_version(&entries, header.value)?,
             _ => {
                 return Err(entries.unsupported(
-                    "it doesn't begin like a converted drmemtrace trace; raw files become one by `drraw2trace -indir FOLDER`",
+                    "it doesn't begin like a converted drmemtrace trace; raw files become one by `drraw2trace -indir \
+                     FOLDER`",
                 ))
             }
         }
@@ -105,6 +109,7 @@ impl Reader {
             encoding: Vec::new(),
             decoded: HashMap::new(),
             has_instruction: false,
+            started: HashSet::new(),
             ended: false,
         })
     }
@@ -125,7 +130,8 @@ impl Reader {
                 self.thread.thread = entry.value;
                 let process = self.process_of_thread.get(&entry.value);
                 self.thread.process = process.copied().unwrap_or(self.thread.process);
-                self.has_instruction = false;
+                self.has_instruction = self.started.contains(&entry.value);
+                self.encoding.clear();
                 None
             }
             kind::PROCESS => {
@@ -228,7 +234,10 @@ impl Reader {
                 )))
             }
         };
-        self.has_instruction = true;
+        if !self.has_instruction {
+            self.has_instruction = true;
+            self.started.insert(self.thread.thread);
+        }
         Ok(Step::Instruction {
             address: entry.value,
             length: length as u8,
@@ -242,7 +251,8 @@ fn check_version(entries: &Entries, version: u64) -> Result<(), ImportError> {
     match version <= NEWEST_VERSION {
         true => Ok(()),
         false => Err(entries.unsupported(format!(
-            "a drmemtrace trace of version {version}, where this Trackway reads up to {NEWEST_VERSION}; use a newer Trackway"
+            "a drmemtrace trace of version {version}, where this Trackway reads up to {NEWEST_VERSION}; use a \
+             newer one"
         ))),
     }
 }
