@@ -38,6 +38,7 @@ pub enum Verb {
     Fc(FortranArguments),
     Record(RecordArguments),
     Collect(CollectArguments),
+    Import(crate::import::ImportArguments),
     Top(crate::top::TopArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),

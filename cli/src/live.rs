@@ -27,7 +27,7 @@ pub fn record(
 ) -> Result<Result<RecordSummary, RecordError>, Failure> {
     let LiveAnalysis::Misses = analysis;
     let form = &arguments.form;
-    form.groupings()?;
+    form.groupings(false)?;
     let (chunks, queue) = sync_channel(QUEUE_BYTES / options.buffer_size as usize + 1);
     let progress = LiveProgress::new(quiet);
     let (recorded, analysed) = std::thread::scope(|scope| {

@@ -12,6 +12,7 @@ mod dump;
 mod export;
 mod failure;
 mod hardware;
+mod import;
 mod info;
 mod installation;
 mod instruction_set;
@@ -73,6 +74,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
+        Verb::Import(arguments) => import::run(arguments),
         Verb::Top(arguments) => top::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),

@@ -23,12 +23,16 @@ const DEFAULT_GROUPINGS: [Grouping; 4] = [
     Grouping::Function,
 ];
 
+/// Of traces of machine code, which know no variables and lines.
+const MACHINE_CODE_GROUPINGS: [Grouping; 3] = [Grouping::Instruction, Grouping::Kind, Grouping::Thread];
+
 /// Say what causes the cache misses of a recorded program
 ///
 /// Prints the answer in a sentence, then the top fields, variables, lines and functions with their accesses, bytes and
 /// misses in each level of a simulated cache, then what the numbers rest on. Of a program that counts (`trackway cc
 /// --count`) it prints its regions of interest instead, how long they took, what they accessed and executed, by thread,
-/// line and variable. docs/analyses.md defines each number.
+/// line and variable; of an imported trace, which knows no variables and lines, instructions, kinds of access and
+/// threads. docs/analyses.md defines each number.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
                         trackway report --by line --top 30 prog.trackway\n  \
@@ -67,11 +71,14 @@ impl ReportForm {
         *self != ReportForm::default()
     }
 
-    pub fn groupings(&self) -> Result<Vec<Grouping>, Failure> {
+    /// `machine_code` says whether the trace is of nothing else, so that it knows instructions only.
+    pub fn groupings(&self, machine_code: bool) -> Result<Vec<Grouping>, Failure> {
         match (self.output.csv, self.by.len()) {
             (true, 2..) => Err(Failure::new(
                 "--csv prints one table; name one with --by, or use --json",
             )),
+            (true, 0) if machine_code => Ok(vec![Grouping::Instruction]),
+            (false, 0) if machine_code => Ok(MACHINE_CODE_GROUPINGS.to_vec()),
             (true, 0) => Ok(vec![Grouping::Field]),
             (false, 0) => Ok(DEFAULT_GROUPINGS.to_vec()),
             _ => Ok(self.by.clone()),
@@ -88,7 +95,7 @@ impl ReportForm {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
         Ok(Offenders::new(
             caches,
-            self.groupings()?,
+            self.groupings(trace.program().is_machine_code())?,
             rank_by,
             self.output.rows(),
         ))

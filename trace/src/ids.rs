@@ -32,6 +32,10 @@ ids! {
     StringId;
     /// A structure: an index into [`crate::Program::types`].
     TypeId;
+    /// An instruction of machine code: an index into [`crate::Program::instructions`].
+    InstructionId;
+    /// A basic block of machine code: an index into [`crate::Program::machine_blocks`].
+    MachineBlockId;
     /// One loaded module (translation unit): an index into [`crate::Program::modules`].
     ModuleId;
 }

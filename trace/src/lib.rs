@@ -18,6 +18,7 @@ mod ids;
 mod index;
 mod info;
 mod interner;
+pub mod machine;
 mod merge;
 mod merged;
 mod module;
@@ -38,9 +39,13 @@ pub use counts::{
 pub use decoder::{Batches, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
-pub use ids::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
+pub use ids::{
+    AllocationSiteId, FunctionId, InstructionId, LocationId, MachineBlockId, ModuleId, SiteId, StringId,
+    SymbolId, TypeId,
+};
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
+pub use machine::{Instruction, InstructionKind, MachineBlock};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};

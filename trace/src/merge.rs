@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::counts::Callee;
+use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableType};
 use crate::{
@@ -57,6 +58,8 @@ pub(crate) struct MergedTable {
     counter_count: Option<u32>,
     derived: Arc<[Count]>,
     callees: Arc<[Callee]>,
+    pub(crate) instructions: Range<u32>,
+    pub(crate) machine_blocks: Range<u32>,
 }
 
 impl MergedTable {
@@ -200,6 +203,8 @@ impl Merger {
             sites: table.sites.clone(),
             symbols: first_symbol..self.program.symbols.len() as u32,
             blocks: table.blocks.clone(),
+            instructions: table.instructions.clone(),
+            machine_blocks: table.machine_blocks.clone(),
             counter_count: table.counter_count,
             derived: table.derived.clone(),
             callees: table.callees.clone(),
@@ -299,6 +304,7 @@ impl Merger {
             }
         }));
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
+        let code = machine::merge(program, table.machine_code.unwrap_or_default(), first_function);
         let segments_of = |first: u32, count: u32| first..first + count;
         let merged = MergedTable {
             functions: first_function..program.functions.len() as u32,
@@ -323,6 +329,8 @@ impl Merger {
             counter_count,
             derived: derived.into(),
             callees: callees.collect(),
+            instructions: code.instructions,
+            machine_blocks: code.blocks,
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1

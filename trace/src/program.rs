@@ -3,7 +3,7 @@
 use crate::interner::Interner;
 use crate::table::{Count, TableError};
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
-use crate::{Callee, CodeBlock, ImageCounters};
+use crate::{Callee, CodeBlock, ImageCounters, Instruction, MachineBlock};
 
 /// The tables of all modules under one numbering. A table that was loaded several times (fork and exec, a plug-in
 /// opened twice) counts once in everything but `modules` and `symbols`.
@@ -21,6 +21,10 @@ pub struct Program {
     pub types: Vec<TypeLayout>,
     /// The code of modules that count.
     pub blocks: Vec<CodeBlock>,
+    /// The instructions of machine code, module after module; sites of such modules are those of instructions.
+    pub instructions: Vec<Instruction>,
+    /// The basic blocks of machine code as they were executed.
+    pub machine_blocks: Vec<MachineBlock>,
     /// The loaded modules in the order of the trace, or of the tables in a program's file.
     pub modules: Vec<Module>,
 }
@@ -55,6 +59,10 @@ pub struct Module {
     pub symbols: std::ops::Range<u32>,
     /// The module's blocks in [`Program::blocks`].
     pub blocks: std::ops::Range<u32>,
+    /// The module's instructions in [`Program::instructions`], if it describes machine code.
+    pub instructions: std::ops::Range<u32>,
+    /// The module's blocks in [`Program::machine_blocks`]: one for each segment, in their order.
+    pub machine_blocks: std::ops::Range<u32>,
     /// Number of its counters, if it counts instead of recording.
     pub counter_count: Option<u32>,
     /// Its variables behind the counters.
@@ -234,6 +242,8 @@ table_enum! {
         Fill = 8 "fill",
     }
 }
+
+pub(crate) use table_enum;
 
 impl AccessKind {
     /// Whether memory is read.

@@ -271,6 +271,7 @@ pub fn table() -> Table {
             }],
         }],
         blocks: None,
+        machine_code: None,
     }
 }
 

@@ -19,6 +19,9 @@ pub(super) fn answer(ranking: &Ranking) -> String {
         Measure::Accesses
     };
     let program = ranking.program;
+    if program.is_machine_code() {
+        return answer_by_instruction(ranking, measure);
+    }
     let groups = group::group_by(program, ranking.counters, measure, |_, site| {
         group::field_key(program, site)
     });
@@ -26,21 +29,36 @@ pub(super) fn answer(ranking: &Ranking) -> String {
         return "No access was recorded.".into();
     };
     let name = group::field_name(&Names::new(program), first.key);
+    let place = place(ranking, first, measure);
+    sentence(ranking, &format!("{name}{place},"), first, measure)
+}
+
+/// Such as "The instruction at libc.so.6+0x1234 causes 61 % of L2 misses".
+fn answer_by_instruction(ranking: &Ranking, measure: Measure) -> String {
+    let program = ranking.program;
+    let groups = group::group_by(program, ranking.counters, measure, |id, _| {
+        group::instruction_key(program, id)
+    });
+    let Some(first) = groups.first() else {
+        return "No access was recorded.".into();
+    };
+    let name = group::instruction_name(program, first.main_site);
+    sentence(ranking, &format!("The instruction at {name}"), first, measure)
+}
+
+fn sentence<K>(ranking: &Ranking, subject: &str, first: &Group<K>, measure: Measure) -> String {
+    let total = ranking.total();
     let share = measure.of(&first.counters) as f64 / measure.of(&total) as f64;
     let verb = match measure {
         Measure::Misses(_) => "causes",
         Measure::Accesses | Measure::Bytes => "takes",
     };
-    let place = place(ranking, first, measure);
     let aside = if measure == ranking.rank_by {
         String::new()
     } else {
         format!(" (no {})", ranking.rank_by)
     };
-    format!(
-        "{name}{place}, {verb} {} of {measure}{aside}",
-        whole_percent(share)
-    )
+    format!("{subject} {verb} {} of {measure}{aside}", whole_percent(share))
 }
 
 /// ", read at simplex.c:123", or "mostly read" if other sites have a part in it; empty if the line is unknown.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use trackway_trace::{Program, Site, SiteId, StringId, VariableKind};
 
 use super::{Measure, SiteCounters};
-use crate::names::{written_in, Names};
+use crate::names::{written_in, Names, UNKNOWN};
 
 /// What a table has a row for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,11 +21,13 @@ pub enum Grouping {
     /// Load, store, atomic...
     Kind,
     Site,
+    /// Of machine code, by its address.
+    Instruction,
     Thread,
 }
 
 impl Grouping {
-    pub const ALL: [Grouping; 9] = [
+    pub const ALL: [Grouping; 10] = [
         Grouping::Field,
         Grouping::Variable,
         Grouping::Type,
@@ -34,6 +36,7 @@ impl Grouping {
         Grouping::File,
         Grouping::Kind,
         Grouping::Site,
+        Grouping::Instruction,
         Grouping::Thread,
     ];
 
@@ -48,6 +51,7 @@ impl Grouping {
             Grouping::File => "file",
             Grouping::Kind => "kind",
             Grouping::Site => "site",
+            Grouping::Instruction => "instruction",
             Grouping::Thread => "thread",
         }
     }
@@ -168,6 +172,23 @@ pub(crate) fn type_key(program: &Program, site: &Site) -> StringId {
     match program.string(site.object_type) {
         "" => site.value_type,
         _ => site.object_type,
+    }
+}
+
+/// The object and the offset of the instruction whose operand the site is; none if it is not one of machine code.
+pub(crate) fn instruction_key(program: &Program, site: SiteId) -> Option<(StringId, u64)> {
+    let instruction = program.instruction(program.instruction_of_site(site)?);
+    Some((
+        program.function(instruction.object).linkage_name,
+        instruction.offset,
+    ))
+}
+
+/// `libc.so.6+0x1234`, or the address where there is no file.
+pub(super) fn instruction_name(program: &Program, site: SiteId) -> String {
+    match program.instruction_of_site(site) {
+        Some(instruction) => program.place_of(instruction),
+        None => UNKNOWN.into(),
     }
 }
 

@@ -37,6 +37,7 @@ impl Ranking<'_> {
             Grouping::File => self.files(),
             Grouping::Kind => self.kinds(),
             Grouping::Site => self.sites(),
+            Grouping::Instruction => self.instructions(),
             Grouping::Thread => self.threads(),
         }
     }
@@ -152,6 +153,22 @@ impl Ranking<'_> {
                 })
                 .text("function", "function", |group| {
                     self.function_of(&names, group.key)
+                })
+        })
+    }
+
+    fn instructions(&self) -> Table {
+        let groups = group::group_by(self.program, self.counters, self.rank_by, |id, _| {
+            group::instruction_key(self.program, id)
+        });
+        let names = Names::new(self.program);
+        self.build("instructions", "Instructions", &groups, |builder| {
+            builder
+                .text("instruction", "instruction", |group| {
+                    group::instruction_name(self.program, group.main_site)
+                })
+                .text("function", "function", |group| {
+                    self.function_of(&names, group.main_site)
                 })
         })
     }

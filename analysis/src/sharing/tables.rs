@@ -86,7 +86,7 @@ impl<'t> Tables<'t> {
             Grouping::Line => self.lines(),
             Grouping::Function => self.functions(),
             Grouping::File => self.files(),
-            Grouping::Kind | Grouping::Site | Grouping::Thread => return None,
+            Grouping::Kind | Grouping::Site | Grouping::Instruction | Grouping::Thread => return None,
         })
     }
 

@@ -26,6 +26,7 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         ("field", known(&line.field)),
         ("element_type", known(line.element_type)),
         ("function", known(&line.function)),
+        ("instruction", line.instruction.as_deref().map(Value::from)),
         ("file", known(line.file)),
         ("line", (line.line > 0).then(|| line.line.into())),
         ("column", (line.column > 0).then(|| line.column.into())),

@@ -47,6 +47,8 @@ pub struct Line<'p> {
     pub file: &'p str,
     pub line: u32,
     pub column: u32,
+    /// Of machine code: where the instruction is.
+    pub instruction: Option<String>,
 }
 
 impl<'p> Line<'p> {
@@ -100,6 +102,9 @@ fn access<'p>(program: &'p Program, names: &Names, id: SiteId, address: u64, len
             String::new()
         },
         function: names.function_of(site),
+        instruction: program
+            .instruction_of_site(id)
+            .map(|instruction| program.place_of(instruction)),
         ..Line::default()
     };
     line.at(program, site.location)

@@ -30,7 +30,11 @@ pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
         text(&line.function)
     )?;
     match (line.file, line.line) {
-        ("", _) => write!(output, "-"),
+        ("", _) => write!(
+            output,
+            "{}",
+            line.instruction.as_deref().map_or("-".into(), printable)
+        ),
         (file, 0) => write!(output, "{}", printable(file)),
         (file, number) => write!(output, "{}:{number}", printable(file)),
     }?;

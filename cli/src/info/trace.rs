@@ -1,10 +1,11 @@
 //! What a trace holds.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
-use trackway_trace::{ChunkKind, EndInfo, Stream, Trace};
+use trackway_trace::{ChunkKind, EndInfo, FunctionId, Program, Stream, Trace};
 
 use super::{counts, instrumentation};
 use crate::failure::Failure;
@@ -21,6 +22,7 @@ pub fn report(trace: &Trace) -> Report {
     tables.push(instrumentation::coverage(trace.program()));
     tables.push(instrumentation::modules(trace.program()));
     tables.extend(counts::modules(trace.program()));
+    tables.extend(machine_code(trace.program()));
     Report {
         answer: format!(
             "{}: {}, {}",
@@ -31,6 +33,30 @@ pub fn report(trace: &Trace) -> Report {
         warnings: soundness::warnings(trace),
         tables,
     }
+}
+
+/// The objects whose code was executed; none if all code was compiled by Trackway.
+fn machine_code(program: &Program) -> Option<Table> {
+    if program.instructions.is_empty() {
+        return None;
+    }
+    let mut objects: BTreeMap<FunctionId, (u64, u64)> = BTreeMap::new();
+    for instruction in &program.instructions {
+        objects.entry(instruction.object).or_default().0 += 1;
+    }
+    for block in &program.machine_blocks {
+        let object = program.instructions[block.instructions.start as usize].object;
+        objects.entry(object).or_default().1 += 1;
+    }
+    let rows: Vec<(FunctionId, (u64, u64))> = objects.into_iter().collect();
+    let table = TableBuilder::new("machine_code", "Machine code", &rows)
+        .text("object", "object", |(object, _)| program.function_name(*object))
+        .integer("instructions", "instructions", Unit::Count, |(_, counts)| {
+            counts.0
+        })
+        .integer("blocks", "basic blocks", Unit::Count, |(_, counts)| counts.1)
+        .build();
+    Some(table)
 }
 
 fn content(trace: &Trace) -> String {

@@ -122,7 +122,11 @@ impl Reading<'_> {
             rank_by,
         };
         let structures = Structures::of(self.trace.program());
-        let groupings = (Grouping::ALL.to_vec(), self.rows);
+        let machine_code = self.trace.program().is_machine_code();
+        let shown_groupings = Grouping::ALL
+            .into_iter()
+            .filter(|grouping| machine_code || *grouping != Grouping::Instruction);
+        let groupings = (shown_groupings.collect(), self.rows);
         let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings);
         let analyses = (simulated, Apart::new(Activity::new(self.trace)));
         let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);

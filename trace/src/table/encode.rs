@@ -26,7 +26,8 @@ impl Table {
         let flags = u16::from(self.oracle)
             | u16::from(self.calls) << 1
             | u16::from(self.order) << 2
-            | u16::from(self.blocks.is_some()) << 3;
+            | u16::from(self.blocks.is_some()) << 3
+            | u16::from(self.machine_code.is_some()) << 4;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
@@ -60,6 +61,12 @@ impl Table {
             encoder.list(&counted.blocks, Encoder::block);
             encoder.list(&counted.callees, Encoder::callee);
         }
+        if let Some(code) = &self.machine_code {
+            encoder.list(&code.instructions, Encoder::instruction);
+            encoder.list(&code.blocks, |encoder, block| {
+                encoder.numbers(&[block.first, block.count])
+            });
+        }
         encoder.out
     }
 }
@@ -86,6 +93,14 @@ impl Encoder {
     fn text(&mut self, text: &String) {
         self.varint(text.len() as u64);
         self.out.extend_from_slice(text.as_bytes());
+    }
+
+    fn instruction(&mut self, instruction: &TableInstruction) {
+        self.numbers(&[instruction.object]);
+        self.varint(instruction.offset);
+        self.out.push(instruction.length);
+        self.out.push(instruction.kind as u8);
+        self.varint(instruction.target);
     }
 
     fn symbol(&mut self, symbol: &TableSymbol) {

@@ -6,9 +6,11 @@
 mod blocks;
 mod cursor;
 mod encode;
+mod machine_code;
 mod operation;
 mod parse;
 mod parse_blocks;
+mod parse_machine_code;
 mod parse_operations;
 mod parse_types;
 
@@ -17,6 +19,7 @@ pub use blocks::{
     Variables,
 };
 pub use encode::{encode_svarint, encode_varint};
+pub use machine_code::{MachineCode, TableInstruction, TableInstructionRange};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
@@ -94,6 +97,8 @@ pub struct Table {
     pub types: Vec<TableType>,
     /// Of a module that counts instead of recording; it has no segments.
     pub blocks: Option<TableBlocks>,
+    /// Of code as it was found in a process, instead of a translation unit; functions are then loaded objects.
+    pub machine_code: Option<MachineCode>,
 }
 
 /// Where the members of a structure lie.

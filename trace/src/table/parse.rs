@@ -10,6 +10,7 @@ const FLAG_ORACLE: u16 = 1;
 const FLAG_CALLS: u16 = 2;
 const FLAG_ORDER: u16 = 4;
 pub(crate) const FLAG_COUNTS: u16 = 8;
+const FLAG_MACHINE_CODE: u16 = 16;
 
 /// A table and where it ends.
 pub(crate) struct Parsed {
@@ -42,7 +43,7 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS) != 0 {
+        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS | FLAG_MACHINE_CODE) != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
         let counters = cursor.u32("number of counters")?;
@@ -60,7 +61,7 @@ impl Table {
         parser.table.oracle = flags & FLAG_ORACLE != 0;
         parser.table.calls = flags & FLAG_CALLS != 0;
         parser.table.order = flags & FLAG_ORDER != 0;
-        parser.body(flags & FLAG_COUNTS != 0).map_err(|mut error| {
+        parser.body(flags).map_err(|mut error| {
             error.position += TABLE_HEADER_LENGTH as u64;
             error
         })?;
@@ -90,7 +91,7 @@ pub(super) struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn body(&mut self, counts: bool) -> Result<()> {
+    fn body(&mut self, flags: u16) -> Result<()> {
         self.table.strings = self.list(1, "strings", Self::text)?;
         if self.table.strings.first().is_none_or(|first| !first.is_empty()) {
             return self.cursor.error("string 0 is not empty");
@@ -105,8 +106,11 @@ impl Parser<'_> {
         self.table.allocation_sites = self.list(8, "allocation sites", Self::allocation_site)?;
         self.table.segments = self.list(4, "segments", Self::segment)?;
         self.structures()?;
-        if counts {
+        if flags & FLAG_COUNTS != 0 {
             self.table.blocks = Some(self.blocks()?);
+        }
+        if flags & FLAG_MACHINE_CODE != 0 {
+            self.table.machine_code = Some(self.machine_code()?);
         }
         if self.cursor.remaining() != 0 {
             return self

@@ -1,0 +1,97 @@
+//! `trackway import`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_interchange::{import, ImportError, ImportOptions, ImportSummary};
+use trackway_report::{counted, grouped};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// Make a trace of what another tool recorded: DynamoRIO's drmemtrace
+///
+/// Reads traces in the form that drmemtrace's converter gives them (*.trace.zip, .gz, .lz4 or uncompressed; raw files
+/// become that by `drraw2trace`): a folder, or files, each of one thread or of several. The trace that it writes is one
+/// of machine code: its sites are instructions, known by their addresses, and all verbs that need no variables, fields
+/// or lines take it. docs/interchange.md says what is kept and what is lost.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+                        drrun -t drmemtrace -offline -- ./prog\n  \
+                        trackway import drmemtrace.prog.*.dir -o prog.trackway\n  \
+                        trackway import drmemtrace.prog.03764.7716.trace.zip -o thread.trackway\n  \
+                        trackway report prog.trackway")]
+pub struct ImportArguments {
+    /// Files, or folders of them
+    #[arg(required = true, value_name = "TRACE")]
+    pub traces: Vec<PathBuf>,
+    /// The trace to write
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Replace an existing file
+    #[arg(short, long)]
+    pub force: bool,
+    /// Say nothing of what was imported
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
+    let options = ImportOptions {
+        traces: arguments.traces,
+        output: arguments.output,
+        force: arguments.force,
+    };
+    let summary = import(&options)?;
+    if !arguments.quiet {
+        output::print(&text(&summary))?;
+    }
+    warn(&summary);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A line for each thread, and one for the trace.
+fn text(summary: &ImportSummary) -> String {
+    let mut text = String::new();
+    for (stream, counts) in summary.threads.iter().enumerate() {
+        let repetitions = match counts.repetitions {
+            0 => String::new(),
+            count => format!(" (and {} of repeated ones)", counted(count, "further iteration")),
+        };
+        text += &format!(
+            "stream {stream}: thread {} of process {}: {}{repetitions}, {}, {}\n",
+            counts.thread.thread,
+            counts.thread.process,
+            counted(counts.instructions, "instruction"),
+            counted(counts.loads, "load"),
+            counted(counts.stores, "store"),
+        );
+    }
+    text + &format!(
+        "{} bytes, {}\n",
+        grouped(summary.bytes),
+        counted(summary.blocks, "basic block")
+    )
+}
+
+fn warn(summary: &ImportSummary) {
+    if summary.hints > 0 {
+        output::warn(format!(
+            "prefetches and flushes of caches are left out, as they are no accesses: {}",
+            grouped(summary.hints)
+        ));
+    }
+    if summary.unknown_sizes > 0 {
+        output::warn(format!(
+            "accesses whose size the trace doesn't say (those of xsave and xrstor) are taken as of 1 byte: {}",
+            grouped(summary.unknown_sizes)
+        ));
+    }
+}
+
+impl From<ImportError> for Failure {
+    fn from(error: ImportError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}

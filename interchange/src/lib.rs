@@ -1,0 +1,13 @@
+//! Traces of other tools: [`import`] makes a Trackway trace of what DynamoRIO's drmemtrace recorded.
+//!
+//! The code of such a trace is machine code (`docs/format.md`, lists 13 and 14): [`blocks`] makes basic blocks of the
+//! sequence of instructions and references, [`drmemtrace`] reads that sequence.
+
+pub mod blocks;
+pub mod drmemtrace;
+mod error;
+mod import;
+mod streams;
+
+pub use error::ImportError;
+pub use import::{import, ImportOptions, ImportSummary, ThreadSummary};

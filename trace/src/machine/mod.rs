@@ -1,0 +1,153 @@
+//! Machine code as it was executed: instructions and basic blocks of programs that no compiler pass has seen.
+//!
+//! A module of machine code has no translation unit: its functions are loaded objects, its segments are basic blocks,
+//! and its sites are operands of instructions (`docs/format.md`, section 2, lists 13 and 14). [`CodeBuilder`] makes its
+//! table; [`ExecutedBlocks`] walks over the blocks that a stream executed.
+
+mod builder;
+mod walk;
+
+pub use builder::{
+    BlockDefinition, BuildError, BuiltCode, CodeBuilder, InstructionDefinition, Operand, OperandAddress,
+};
+pub use walk::ExecutedBlocks;
+
+use std::ops::Range;
+
+use crate::program::table_enum;
+use crate::table::MachineCode;
+use crate::{FunctionId, InstructionId, MachineBlockId, Module, Program, SiteId};
+
+/// The object of code that is from no file.
+pub const ANONYMOUS: &str = "[anonymous]";
+
+table_enum! {
+    /// What an instruction does with the flow of control.
+    InstructionKind {
+        Other = 0 "other",
+        ConditionalBranch = 1 "conditional branch",
+        DirectJump = 2 "direct jump",
+        IndirectJump = 3 "indirect jump",
+        DirectCall = 4 "direct call",
+        IndirectCall = 5 "indirect call",
+        Return = 6 "return",
+        SystemCall = 7 "system call",
+        Repetition = 8 "repetition",
+    }
+}
+
+impl InstructionKind {
+    /// Whether the instruction itself says where it goes.
+    pub fn is_direct(self) -> bool {
+        matches!(
+            self,
+            Self::ConditionalBranch | Self::DirectJump | Self::DirectCall
+        )
+    }
+
+    /// Whether the processor fetches the instruction; further iterations of a repeated one are executed only.
+    pub fn is_fetched(self) -> bool {
+        self != Self::Repetition
+    }
+
+    /// Whether a basic block ends with it.
+    pub fn ends_block(self) -> bool {
+        self != Self::Other
+    }
+}
+
+/// An instruction of a loaded object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instruction {
+    /// Stands for the object, whose path is its linkage name.
+    pub object: FunctionId,
+    /// Address less the address at which the object was loaded; of [`ANONYMOUS`] the address.
+    pub offset: u64,
+    /// Bytes.
+    pub length: u8,
+    pub kind: InstructionKind,
+    /// Where a direct branch or call goes, in the same object; none if elsewhere or unknown.
+    pub target: Option<u64>,
+}
+
+/// A basic block as it was executed: one entry, one exit at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineBlock {
+    /// Its instructions in [`Program::instructions`]; at least one.
+    pub instructions: Range<u32>,
+}
+
+/// Where a table's lists went.
+pub(crate) struct MergedCode {
+    pub(crate) instructions: Range<u32>,
+    pub(crate) blocks: Range<u32>,
+}
+
+/// Appends a table's instructions and blocks to the program's.
+pub(crate) fn merge(program: &mut Program, code: MachineCode, first_function: u32) -> MergedCode {
+    let first_instruction = program.instructions.len() as u32;
+    let first_block = program.machine_blocks.len() as u32;
+    program
+        .instructions
+        .extend(code.instructions.iter().map(|entry| Instruction {
+            object: FunctionId(first_function + entry.object),
+            offset: entry.offset,
+            length: entry.length,
+            kind: entry.kind,
+            target: Some(entry.target).filter(|target| *target != 0),
+        }));
+    program.machine_blocks.extend(code.blocks.iter().map(|block| {
+        let first = first_instruction + block.first;
+        MachineBlock {
+            instructions: first..first + block.count,
+        }
+    }));
+    MergedCode {
+        instructions: first_instruction..program.instructions.len() as u32,
+        blocks: first_block..program.machine_blocks.len() as u32,
+    }
+}
+
+impl Program {
+    pub fn instruction(&self, id: InstructionId) -> &Instruction {
+        &self.instructions[id.index()]
+    }
+
+    pub fn machine_block(&self, id: MachineBlockId) -> &MachineBlock {
+        &self.machine_blocks[id.index()]
+    }
+
+    /// The instructions of a block of machine code, in their order.
+    pub fn instructions_of(&self, block: MachineBlockId) -> &[Instruction] {
+        let range = &self.machine_block(block).instructions;
+        &self.instructions[range.start as usize..range.end as usize]
+    }
+
+    /// The instruction whose operand the site is, if it is one of machine code.
+    pub fn instruction_of_site(&self, site: SiteId) -> Option<InstructionId> {
+        // Modules stand in the order of their sites, but for those that were loaded again; few traces have many.
+        let module = self
+            .modules
+            .iter()
+            .find(|module| module.sites.contains(&site.0) && !module.instructions.is_empty())?;
+        Some(InstructionId(module.instructions.start + self.site(site).ordinal))
+    }
+
+    /// Whether all modules are of machine code, so that there are no variables, fields and lines.
+    pub fn is_machine_code(&self) -> bool {
+        let is_code = |module: &Module| !module.instructions.is_empty();
+        !self.modules.is_empty() && self.modules.iter().all(is_code)
+    }
+
+    /// Where an instruction is, for people: `libc.so.6+0x1234`, or its address.
+    pub fn place_of(&self, id: InstructionId) -> String {
+        let instruction = self.instruction(id);
+        match self.function_name(instruction.object) {
+            ANONYMOUS => format!("{:#x}", instruction.offset),
+            path => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                format!("{name}+{:#x}", instruction.offset)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Which blocks of machine code a stream executed, without the accesses.
+
+use crate::bytes::u32_at;
+use crate::{ChunkRef, MachineBlockId, Trace, TraceError};
+
+/// The blocks that one chunk of records holds, in the order of their execution. The records of modules that have no
+/// machine code are passed over.
+#[derive(Debug)]
+pub struct ExecutedBlocks<'t> {
+    trace: &'t Trace,
+    chunk: ChunkRef,
+    payload: Vec<u8>,
+    position: usize,
+    /// Module and function of the latest record, for local ids.
+    function: Option<(usize, u32)>,
+}
+
+impl<'t> ExecutedBlocks<'t> {
+    /// Reads the chunk.
+    pub fn of_chunk(trace: &'t Trace, chunk: &ChunkRef) -> Result<Self, TraceError> {
+        let mut payload = Vec::new();
+        trace.read_payload(chunk, &mut payload)?;
+        Ok(ExecutedBlocks {
+            trace,
+            chunk: *chunk,
+            payload,
+            position: 0,
+            function: None,
+        })
+    }
+
+    /// The next block; none at the end of the chunk.
+    pub fn next_block(&mut self) -> Result<Option<MachineBlockId>, TraceError> {
+        loop {
+            match self.next_record()? {
+                None => return Ok(None),
+                Some(Some(block)) => return Ok(Some(block)),
+                Some(None) => {}
+            }
+        }
+    }
+
+    /// None at the end; else the record's block, if it has one.
+    fn next_record(&mut self) -> Result<Option<Option<MachineBlockId>>, TraceError> {
+        let rest = &self.payload[self.position..];
+        let Some(local_id) = rest.first().copied() else {
+            return Ok(None);
+        };
+        let (module, segment, id_length) = if local_id != 0 {
+            let (module, segment) = self.local(local_id)?;
+            (module, segment, 1)
+        } else {
+            let Some(bytes) = rest.get(..4) else {
+                return self.end_within_record();
+            };
+            let id = u32_at(bytes, 0) >> 8;
+            if id == 0 {
+                return Ok(None);
+            }
+            let (module, segment) = self.global(id)?;
+            (module, segment, 4)
+        };
+        let loaded = self.trace.loaded();
+        let table = &loaded.tables[loaded.modules[module].table];
+        let segment_entry = &table.segments[segment as usize];
+        let length = id_length + segment_entry.record_length as usize;
+        if length > rest.len() {
+            return self.end_within_record();
+        }
+        self.position += length;
+        self.function = Some((module, segment_entry.function));
+        let is_code = !table.machine_blocks.is_empty();
+        Ok(Some(
+            is_code.then(|| MachineBlockId(table.machine_blocks.start + segment)),
+        ))
+    }
+
+    fn global(&self, id: u32) -> Result<(usize, u32), TraceError> {
+        let loaded = self.trace.loaded();
+        let module = loaded
+            .module_of_segment
+            .get(id as usize)
+            .map(|module| *module as usize);
+        match module.and_then(|module| Some((module, loaded.modules.get(module)?))) {
+            Some((module, entry)) => Ok((module, id - entry.first_segment)),
+            None => Err(self.bad_record(format!("id {id} belongs to no module"))),
+        }
+    }
+
+    fn local(&self, local_id: u8) -> Result<(usize, u32), TraceError> {
+        let loaded = self.trace.loaded();
+        let found = self.function.and_then(|(module, function)| {
+            let table = &loaded.tables[loaded.modules[module].table];
+            let mut segments = table.segments_of_function[function as usize].clone();
+            let segment = segments.find(|segment| table.segments[*segment as usize].local_id == local_id)?;
+            Some((module, segment))
+        });
+        found.ok_or_else(|| self.bad_record(format!("local id {local_id} is unknown in its function")))
+    }
+
+    /// A thread was stopped within its last record.
+    fn end_within_record<T>(&self) -> Result<Option<T>, TraceError> {
+        match self.chunk.header.is_tail() {
+            true => Ok(None),
+            false => Err(self.bad_record("bytes of the last record are missing".into())),
+        }
+    }
+
+    fn bad_record(&self, what: String) -> TraceError {
+        TraceError::BadRecord {
+            file: self.trace.path().to_path_buf(),
+            offset: self.chunk.offset,
+            position: self.position as u64,
+            what,
+        }
+    }
+}
