@@ -2,7 +2,7 @@
 # make demo     trace a bundled program and print which field misses the cache
 # make test     lint, unit tests, tests of the pass, end-to-end tests
 # make bench WHAT=record
-# make dynamorio  what bench/run count compares with
+# make dynamorio  what records unmodified binaries
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -56,11 +56,12 @@ program: setup
 demo: build
 	@setup/demo $(PROGRAM)
 
-test: build
+test: build dynamorio
 	@tests/run
 
 dynamorio: setup
-	@setup/dynamorio
+	@folder=$$(setup/dynamorio) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
+		OUT=$(LIBRARY)/dynamorio && $(MAKE) --no-print-directory -C bench/dynamorio DYNAMORIO=$$folder OUT=$(LIBRARY)/dynamorio
 
 bench: build
 	@bench/run $(WHAT)

@@ -114,9 +114,9 @@ def bandwidths(measured):
 
 
 def dynamorio():
-    """The folder where `make dynamorio` has built it; none if it hasn't."""
-    done = subprocess.run([programs.ROOT / "setup" / "dynamorio", "--if-built"], stdout=subprocess.PIPE, text=True)
-    return Path(done.stdout.strip()) if done.returncode == 0 else None
+    """The folder where `make dynamorio` has built what records binaries; none if it hasn't."""
+    built = TRACKWAY.parent.parent / "lib" / "trackway" / "dynamorio"
+    return built if (built / "counts.so").exists() else None
 
 
 def share_of_dynamorio(traced, plain, folder, environment):
@@ -126,7 +126,7 @@ def share_of_dynamorio(traced, plain, folder, environment):
     trace = recorded_small(traced, folder / "small", environment)
     told = bytes_beside_the_stack(trace)
     trace.unlink()
-    text = printed([built / "launch", built, built / "libcounts.so", plain, "small"], environment)
+    text = printed([built / "launch", built / "home", built / "counts.so", "", plain, "small"], environment)
     bytes_read, bytes_written = map(int, re.search(r"^counts \d+ \d+ (\d+) (\d+)$", text, re.M).groups())
     return 100 * told / (bytes_read + bytes_written)
 

@@ -146,6 +146,10 @@ pub struct RecordArguments {
     /// Write no trace: drain the buffers and forget them
     #[arg(long, conflicts_with = "live")]
     pub discard: bool,
+    /// Record the binary as it is, every access of the program and its libraries, under DynamoRIO. `make dynamorio` sets
+    /// it up
+    #[arg(long)]
+    pub binary: bool,
     /// Also write each access that the oracle reports, so that `verify` can show the first difference
     #[arg(long)]
     pub oracle_dump: bool,

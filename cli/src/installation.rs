@@ -4,12 +4,16 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use trackway_recorder::BinaryClient;
+
 use crate::failure::Failure;
 use crate::instruction_set::InstructionSet;
 
 /// The plugin's file name, up to the version of LLVM.
 const PLUGIN: &str = "TrackwayPass";
 const RUNTIME: &str = "libtrackway.a";
+/// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere.
+const CLIENT_OPTIONS: &str = "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0";
 
 /// The folder of an installation that holds `lib/trackway` and `include`.
 pub struct Installation {
@@ -93,6 +97,26 @@ impl Installation {
     pub fn include_folder(&self) -> Option<PathBuf> {
         let folder = self.root.join("include");
         folder.join("trackway.h").exists().then_some(folder)
+    }
+
+    /// What records unmodified binaries.
+    pub fn binary_client(&self) -> Result<BinaryClient, Failure> {
+        let folder = self.parts().join("dynamorio");
+        let part = |name: &str| {
+            let path = folder.join(name);
+            path.exists().then_some(path.clone()).ok_or_else(|| {
+                Failure::new(format!(
+                    "{}: not found; `make dynamorio` builds what records unmodified binaries (two minutes, once)",
+                    path.display()
+                ))
+            })
+        };
+        Ok(BinaryClient {
+            launcher: part("launch")?,
+            dynamorio: part("home")?,
+            client: part("client.so")?,
+            options: CLIENT_OPTIONS.into(),
+        })
     }
 
     fn parts(&self) -> PathBuf {

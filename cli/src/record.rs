@@ -12,6 +12,7 @@ use trackway_report::{counted, grouped};
 use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::counters;
 use crate::failure::Failure;
+use crate::installation::Installation;
 use crate::{live, output};
 
 const ERROR: u8 = 2;
@@ -77,6 +78,9 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
+    if arguments.binary {
+        options.client = Some(Installation::locate().binary_client()?);
+    }
     options.compression = match arguments.codec {
         _ if live => Compression::None, // it would be decompressed at once
         Codec::Auto => Compression::Auto,

@@ -193,6 +193,7 @@ enum trackway_buffer_kind {
     TRACKWAY_RECORDS = 3,
     TRACKWAY_ORACLE_RECORDS = 5,
     TRACKWAY_COUNTS = 10,
+    TRACKWAY_DEFINITIONS = 11, // no chunk: what makes modules of machine code (collectors/dynamorio/definitions.h)
 };
 
 enum trackway_buffer_flags {

@@ -1,5 +1,6 @@
 // Finding the recorder's ring, and making modules known to the recorder.
 #include "kernel.h"
+#include "ring_name.h"
 #include "runtime.h"
 
 #include <errno.h>
@@ -11,36 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_SEGMENT_ID (UINT32_C(1) << 24)
-
-// What TRACKWAY_RING says, in its order.
-struct ring_name {
-    uint64_t descriptor, device, inode, recorder;
-};
-
-struct text {
-    char bytes[256];
-    size_t length;
-};
-
 struct process __trackway_process;
 VISIBLE const char __trackway_abi_5 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
-
-static void append(struct text *text, const char *more) {
-    while (*more && text->length < sizeof text->bytes - 1)
-        text->bytes[text->length++] = *more++;
-    text->bytes[text->length] = 0;
-}
-
-static void append_number(struct text *text, uint64_t number) {
-    char digits[21], *first = digits + 20;
-    *first = 0;
-    do
-        *--first = (char)('0' + number % 10);
-    while (number /= 10);
-    append(text, first);
-}
 
 void __trackway_complain(const char *message) {
     struct text line = {.length = 0};
@@ -48,19 +22,6 @@ void __trackway_complain(const char *message) {
     append(&line, message);
     append(&line, "\n");
     kernel_call(SYS_write, STDERR_FILENO, (long)line.bytes, (long)line.length, 0);
-}
-
-static bool read_number(const char **text, uint64_t *number, char end) {
-    const char *digit = *text;
-    for (*number = 0; *digit >= '0' && *digit <= '9'; digit++)
-        *number = *number * 10 + (uint64_t)(*digit - '0');
-    *text = digit + 1;
-    return *digit == end;
-}
-
-static bool read_name(const char *text, struct ring_name *name) {
-    return read_number(&text, &name->descriptor, ':') && read_number(&text, &name->device, ':') &&
-           read_number(&text, &name->inode, ':') && read_number(&text, &name->recorder, 0);
 }
 
 // Maps the ring if the descriptor is that of the named file.
@@ -79,11 +40,7 @@ static void *map_descriptor(int descriptor, const struct ring_name *name) {
 
 // A parent may have closed the inherited descriptor.
 static void *map_from_recorder(const struct ring_name *name) {
-    struct text path = {.length = 0};
-    append(&path, "/proc/");
-    append_number(&path, name->recorder);
-    append(&path, "/fd/");
-    append_number(&path, name->descriptor);
+    struct text path = path_at_recorder(name);
     int descriptor = open(path.bytes, O_RDWR | O_CLOEXEC);
     if (descriptor < 0)
         return NULL;
@@ -157,17 +114,6 @@ void __trackway_detach(void) {
     __trackway_complain("a signal handler forked and returns in the child; the child runs on unrecorded");
 }
 
-// 0 if the ids are used up.
-static uint32_t take_segment_ids(struct trackway_ring *ring, uint32_t count) {
-    uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);
-    do {
-        if (first > MAX_SEGMENT_ID || count > MAX_SEGMENT_ID - first)
-            return 0;
-    } while (!__atomic_compare_exchange_n(&ring->next_segment_id, &first, first + count, true, __ATOMIC_RELAXED,
-                                          __ATOMIC_RELAXED));
-    return first;
-}
-
 struct sender {
     struct lane lane;
     struct stream thread;
@@ -226,7 +172,7 @@ static void register_module(struct trackway_module *module) {
     }
     // A module that counts takes one, so that its number is its own.
     uint32_t ids = module->segment_count ? module->segment_count : 1;
-    uint32_t first_id = take_segment_ids(__trackway_process.ring, ids);
+    uint32_t first_id = __trackway_take_ids(ids);
     if (first_id == 0)
         __trackway_complain("more than 16,777,215 segments: one module of this program runs unrecorded");
     else if (send_module(module, first_id))

@@ -5,6 +5,7 @@
 #include <time.h>
 
 #define SCRATCH_SIZE (64 * 1024)
+#define MAX_SEGMENT_ID (UINT32_C(1) << 24)
 
 // Where records go that nobody will read. Threads share it: what they write there means nothing.
 static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
@@ -119,6 +120,7 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
 }
 
 static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t tid) {
+    const struct process *owner = lane->owner ? lane->owner : &__trackway_process;
     buffer->kind = lane->kind;
     buffer->stream = lane->stream;
     buffer->tid = tid;
@@ -128,9 +130,9 @@ static void describe(struct trackway_buffer *buffer, struct lane *lane, uint32_t
     buffer->last_ticks = 0;
     buffer->length = 0;
     buffer->dropped_before = lane->dropped;
-    buffer->parent_pid = __trackway_process.parent_pid;
-    buffer->image = __trackway_process.image;
-    __atomic_store_n(&buffer->pid, __trackway_process.pid, __ATOMIC_RELEASE);
+    buffer->parent_pid = owner->parent_pid;
+    buffer->image = owner->image;
+    __atomic_store_n(&buffer->pid, owner->pid, __ATOMIC_RELEASE);
     lane->dropped = 0;
 }
 
@@ -167,6 +169,17 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     buffer->flags = flags | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
     lane->buffer = NULL;
     publish(__trackway_process.ring, buffer);
+}
+
+uint32_t __trackway_take_ids(uint32_t count) {
+    struct trackway_ring *ring = __trackway_process.ring;
+    uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);
+    do {
+        if (first > MAX_SEGMENT_ID || count > MAX_SEGMENT_ID - first)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&ring->next_segment_id, &first, first + count, true, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED));
+    return first;
 }
 
 // After exec, buffers of the former image are still marked as owned by this process.

@@ -21,6 +21,8 @@ struct lane {
     uint32_t stream;
     uint32_t dropped; // scratch buffers since the last buffer
     bool must_wait;   // whatever the ring's flags say
+    // Whose it is; none: this process's. A child of vfork shares its parent's memory.
+    const struct process *owner;
 };
 
 struct room {
@@ -107,6 +109,8 @@ struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Gives the lane's buffer, if it owns one, to the recorder. `end` is behind its last byte.
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
 void __trackway_abandon_former_image(void);
+// The first of so many segment ids; 0 if there aren't as many left.
+uint32_t __trackway_take_ids(uint32_t count);
 struct room __trackway_scratch(void);
 
 // stream.c

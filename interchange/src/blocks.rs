@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trackway_trace::machine::{BlockDefinition, InstructionDefinition, Operand, OperandAddress};
+use trackway_trace::machine::{Address, BlockDefinition, InstructionDefinition, Operand, OperandAccesses};
 use trackway_trace::{AccessKind, InstructionKind};
 
 /// Instructions of a block at most; longer stretches become several.
@@ -137,7 +137,17 @@ impl Shape {
                 operands: Vec::new(),
             })
             .collect();
+        let mut roots = 0;
+        let mut root_of_access = Vec::with_capacity(self.accesses.len());
         for access in &self.accesses {
+            let root = match access.same_as {
+                None => {
+                    roots += 1;
+                    roots - 1
+                }
+                Some(earlier) => root_of_access[earlier as usize],
+            };
+            root_of_access.push(root);
             instructions[access.instruction as usize].operands.push(Operand {
                 kind: if access.write {
                     AccessKind::Store
@@ -145,13 +155,10 @@ impl Shape {
                     AccessKind::Load
                 },
                 size: u32::from(access.size),
-                address: match access.same_as {
-                    None => OperandAddress::Root,
-                    Some(operand) => OperandAddress::Near { operand, distance: 0 },
-                },
+                accesses: OperandAccesses::One(Address::root(root, 0)),
             });
         }
-        BlockDefinition { instructions }
+        BlockDefinition { roots, instructions }
     }
 }
 

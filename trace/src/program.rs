@@ -205,7 +205,7 @@ macro_rules! table_enum {
         }
 
         impl $name {
-            pub(crate) fn from_byte(byte: u8) -> Option<Self> {
+            pub fn from_byte(byte: u8) -> Option<Self> {
                 match byte {
                     $($value => Some(Self::$variant),)*
                     _ => None,

@@ -7,8 +7,8 @@ mod testing;
 use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::Interpreter;
 use trackway_trace::machine::{
-    BlockDefinition, BuiltCode, CodeBuilder, ExecutedBlocks, InstructionDefinition, Operand, OperandAddress,
-    ANONYMOUS,
+    Address, BlockDefinition, BuiltCode, CodeBuilder, ExecutedBlocks, InstructionDefinition, Operand,
+    OperandAccesses, ANONYMOUS,
 };
 use trackway_trace::table::Table;
 use trackway_trace::{AccessKind, Codec, Decoder, InstructionKind, Piece, SiteId, Trace};
@@ -29,8 +29,13 @@ fn instruction(
     }
 }
 
-fn operand(kind: AccessKind, size: u32, address: OperandAddress) -> Operand {
-    Operand { kind, size, address }
+/// An access at the first root and a distance.
+fn operand(kind: AccessKind, size: u32, distance: i64) -> Operand {
+    Operand {
+        kind,
+        size,
+        accesses: OperandAccesses::One(Address::root(0, distance)),
+    }
 }
 
 /// Three blocks: two of a library, which share their instructions, and between them one of no file.
@@ -39,36 +44,24 @@ fn code() -> BuiltCode {
     let library = builder.object("/lib/libx.so");
     let nowhere = builder.object(ANONYMOUS);
     let add = [
-        operand(AccessKind::Load, 8, OperandAddress::Root),
-        operand(
-            AccessKind::Store,
-            8,
-            OperandAddress::Near {
-                operand: 0,
-                distance: 0,
-            },
-        ),
-        operand(
-            AccessKind::Load,
-            2,
-            OperandAddress::Near {
-                operand: 0,
-                distance: -16,
-            },
-        ),
+        operand(AccessKind::Load, 8, 0),
+        operand(AccessKind::Store, 8, 0),
+        operand(AccessKind::Load, 2, -16),
     ];
     let block = |operands: &[Operand]| BlockDefinition {
+        roots: u32::from(!operands.is_empty()),
         instructions: vec![
             instruction(library, 0x40, InstructionKind::Other, operands),
             instruction(library, 0x44, InstructionKind::ConditionalBranch, &[]),
         ],
     };
     let call = BlockDefinition {
+        roots: 1,
         instructions: vec![instruction(
             nowhere,
             0x7f00_0000_0000,
             InstructionKind::IndirectCall,
-            &[operand(AccessKind::Store, 8, OperandAddress::Root)],
+            &[operand(AccessKind::Store, 8, 0)],
         )],
     };
     builder.add(&block(&add)).unwrap();
@@ -180,7 +173,10 @@ fn blocks_that_cannot_be_are_refused() {
     let other = builder.object("b");
     let refused = |builder: &mut CodeBuilder, instructions: Vec<InstructionDefinition>| {
         builder
-            .add(&BlockDefinition { instructions })
+            .add(&BlockDefinition {
+                roots: 0,
+                instructions,
+            })
             .unwrap_err()
             .to_string()
     };
@@ -188,16 +184,9 @@ fn blocks_that_cannot_be_are_refused() {
     assert!(refused(&mut builder, vec![]).contains("no instructions"));
     assert!(refused(&mut builder, vec![plain(9)]).contains("unknown"));
     assert!(refused(&mut builder, vec![plain(object), plain(other)]).contains("from one object into another"));
-    let near = operand(
-        AccessKind::Load,
-        8,
-        OperandAddress::Near {
-            operand: 0,
-            distance: 8,
-        },
-    );
+    let near = operand(AccessKind::Load, 8, 8);
     let reads_itself = instruction(object, 8, InstructionKind::Other, &[near]);
-    assert!(refused(&mut builder, vec![reads_itself]).contains("no root"));
+    assert!(refused(&mut builder, vec![reads_itself]).contains("a root that there isn't"));
     let high = InstructionDefinition {
         offset: u64::MAX,
         ..plain(object)
@@ -228,7 +217,7 @@ fn tables_that_contradict_themselves_are_refused() {
     };
     assert!(with(|code| code.blocks[0].count = 9).contains("a block of 9 instructions"));
     assert!(with(|code| code.blocks[0].count = 0).contains("a block of 0 instructions"));
-    assert!(with(|code| code.blocks[0].first = 3).contains("first instruction of a block 3"));
+    assert!(with(|code| code.blocks[0].first = 3).contains("from instruction 3 of 3"));
     assert!(with(|code| code.blocks[0].first = 2).contains("a block of 2 instructions"));
     assert!(with(|code| code.blocks[2].first = 0).contains("block 2 has an instruction of another object"));
     assert!(with(|code| code.blocks.truncate(2)).contains("but 3 segments"));

@@ -19,6 +19,7 @@ pub const KIND_MODULE: u32 = 2;
 pub const KIND_RECORDS: u32 = 3;
 pub const KIND_ORACLE_RECORDS: u32 = 5;
 pub const KIND_COUNTS: u32 = 10;
+pub const KIND_DEFINITIONS: u32 = 11;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
@@ -301,6 +302,7 @@ mod tests {
             ("TRACKWAY_RECORDS", KIND_RECORDS.into()),
             ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
             ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
+            ("TRACKWAY_DEFINITIONS", KIND_DEFINITIONS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
             ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),

@@ -1,5 +1,6 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
+mod definitions;
 mod nodes;
 
 use std::collections::{HashMap, HashSet};
@@ -9,6 +10,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
+use self::definitions::{modules_of, Objects};
 use crate::abi::{self, Buffer};
 use crate::clock::RecordingClock;
 use crate::encoding::{Payload, Queue};
@@ -35,6 +37,7 @@ pub struct Collector<'scope> {
     streams: HashMap<u32, StreamState>,
     /// By first segment id: the payload as far as it has come.
     modules: HashMap<u32, Vec<u8>>,
+    code: HashMap<Image, CodeState>,
     /// Stream slots whose process was noticed.
     noticed: usize,
     sequences: HashMap<u8, u64>,
@@ -53,6 +56,13 @@ struct StreamState {
     nodes: u64,
     gaps: u64,
     dropped: u64,
+}
+
+/// What a process image has told of its code.
+#[derive(Default)]
+struct CodeState {
+    next_definitions: u64,
+    objects: Objects,
 }
 
 impl StreamState {
@@ -97,6 +107,10 @@ impl Description {
         }
     }
 
+    fn tells_of_code(&self) -> bool {
+        matches!(self.kind, abi::KIND_MODULE | abi::KIND_DEFINITIONS)
+    }
+
     fn is_abandoned(&self) -> bool {
         self.flags & abi::FLAG_ABANDONED != 0
     }
@@ -128,6 +142,7 @@ impl<'scope> Collector<'scope> {
             processes: Processes::default(),
             streams: HashMap::new(),
             modules: HashMap::new(),
+            code: HashMap::new(),
             noticed: 0,
             sequences: HashMap::new(),
             regions: HashSet::new(),
@@ -142,15 +157,18 @@ impl<'scope> Collector<'scope> {
     /// Takes every full buffer whose turn in its stream it is. Returns their number.
     pub fn collect(&mut self) -> usize {
         self.notice_streams();
-        let buffers = self.ring.buffers();
-        let mut full: Vec<(usize, Description)> = (0..buffers.len())
-            .filter(|&index| buffers[index].state.load(Acquire) == abi::FULL)
-            .map(|index| (index, Description::read(&buffers[index], self.clock)))
-            .collect();
+        let mut full = self.full_buffers(|_| true);
+        // What tells of code was handed over before the records that need it, but perhaps behind our back.
+        let seen: HashSet<usize> = full.iter().map(|(index, _)| *index).collect();
+        full.extend(
+            self.full_buffers(|index| !seen.contains(&index))
+                .into_iter()
+                .filter(|(_, buffer)| buffer.tells_of_code()),
+        );
         // Modules first: should the file be cut off, the records before the cut can be decoded.
         full.sort_by_key(|(_, buffer)| {
             (
-                buffer.kind != abi::KIND_MODULE,
+                !buffer.tells_of_code(),
                 buffer.stream,
                 buffer.kind,
                 buffer.sequence,
@@ -158,6 +176,14 @@ impl<'scope> Collector<'scope> {
         });
         full.retain(|(index, buffer)| self.take_in_turn(*index, buffer));
         full.len()
+    }
+
+    fn full_buffers(&self, wanted: impl Fn(usize) -> bool) -> Vec<(usize, Description)> {
+        let buffers = self.ring.buffers();
+        (0..buffers.len())
+            .filter(|&index| wanted(index) && buffers[index].state.load(Acquire) == abi::FULL)
+            .map(|index| (index, Description::read(&buffers[index], self.clock)))
+            .collect()
     }
 
     /// Processes whose stream has begun, even if no buffer of theirs comes for a long time.
@@ -183,6 +209,10 @@ impl<'scope> Collector<'scope> {
         let next = match (buffer.kind, self.streams.get(&buffer.stream)) {
             (abi::KIND_RECORDS, state) => state.map_or(0, |state| state.next_records),
             (abi::KIND_ORACLE_RECORDS, state) => state.map_or(0, |state| state.next_oracle),
+            (abi::KIND_DEFINITIONS, _) => self
+                .code
+                .get(&buffer.image)
+                .map_or(0, |code| code.next_definitions),
             _ => buffer.sequence,
         };
         if buffer.sequence > next {
@@ -193,6 +223,7 @@ impl<'scope> Collector<'scope> {
             abi::KIND_MODULE => self.take_module(index, buffer),
             abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS => self.take_stream(index, buffer),
             abi::KIND_COUNTS => self.take_node(index, buffer),
+            abi::KIND_DEFINITIONS => self.take_definitions(index, buffer),
             _ => self.ring.free(index, self.ring.buffer_size()),
         }
         true
@@ -207,16 +238,36 @@ impl<'scope> Collector<'scope> {
             self.modules.remove(&buffer.stream); // nothing was recorded with it yet
         } else if buffer.flags & abi::FLAG_LAST != 0 {
             let payload = self.modules.remove(&buffer.stream).unwrap_or_default();
-            let fields = ChunkFields {
-                process,
-                sequence: self.next_sequence(ChunkKind::Module),
-                first_ns: buffer.first_ns,
-                last_ns: buffer.last_ns,
-                ..ChunkFields::new(ChunkKind::Module)
-            };
-            self.totals.modules += 1;
-            self.queue.push(fields, Payload::Bytes(payload));
+            self.push_module(buffer, process, payload);
         }
+    }
+
+    fn take_definitions(&mut self, index: usize, buffer: &Description) {
+        let process = self.process_number(buffer);
+        // Zeros end them.
+        let length = match buffer.is_abandoned() {
+            true => self.ring.buffer_size(),
+            false => buffer.length,
+        };
+        let code = self.code.entry(buffer.image).or_default();
+        code.next_definitions = buffer.sequence + 1;
+        let modules = modules_of(self.ring.bytes(index, length), &mut code.objects);
+        self.ring.free(index, length);
+        for payload in modules {
+            self.push_module(buffer, process, payload);
+        }
+    }
+
+    fn push_module(&mut self, buffer: &Description, process: u32, payload: Vec<u8>) {
+        let fields = ChunkFields {
+            process,
+            sequence: self.next_sequence(ChunkKind::Module),
+            first_ns: buffer.first_ns,
+            last_ns: buffer.last_ns,
+            ..ChunkFields::new(ChunkKind::Module)
+        };
+        self.totals.modules += 1;
+        self.queue.push(fields, Payload::Bytes(payload));
     }
 
     fn take_stream(&mut self, index: usize, buffer: &Description) {

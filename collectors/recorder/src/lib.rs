@@ -42,7 +42,7 @@ use sink::Sink;
 
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
-pub use options::{Compression, Output, RecordOptions, Route, WhenFull};
+pub use options::{BinaryClient, Compression, Output, RecordOptions, Route, WhenFull};
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,

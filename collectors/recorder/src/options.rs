@@ -7,6 +7,18 @@ use std::time::Duration;
 use crate::hardware::MOST_HARDWARE_EVENTS;
 use crate::{Address, HardwareEvent, RecordError};
 
+/// What records a program that nobody compiled for it.
+#[derive(Debug, Clone)]
+pub struct BinaryClient {
+    /// Becomes the program under DynamoRIO.
+    pub launcher: PathBuf,
+    /// DynamoRIO's folder.
+    pub dynamorio: PathBuf,
+    pub client: PathBuf,
+    /// DynamoRIO's own options.
+    pub options: String,
+}
+
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
@@ -14,6 +26,8 @@ pub struct RecordOptions {
     pub program: OsString,
     /// Its arguments, without its own name.
     pub arguments: Vec<OsString>,
+    /// Records the binary as it is.
+    pub client: Option<BinaryClient>,
     pub output: Output,
     pub compression: Compression,
     /// What a thread of the program does when every buffer is full.
@@ -46,6 +60,7 @@ impl RecordOptions {
         Self {
             program: program.into(),
             arguments: Vec::new(),
+            client: None,
             output,
             compression: Compression::Auto,
             when_full: WhenFull::Wait,

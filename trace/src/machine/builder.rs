@@ -5,18 +5,25 @@ use std::collections::HashMap;
 use super::InstructionKind;
 use crate::table::{
     Encoding, Expression, MachineCode, Operation, Segment, Table, TableFunction, TableInstruction,
-    TableInstructionRange, TableLocation, TableSite, MAX_REGISTERS, STREAM_REGISTERS,
+    TableInstructionRange, TableLocation, TableSite, Term, MAX_REGISTERS, STREAM_REGISTERS,
 };
 use crate::{AccessKind, Coverage, VariableKind};
 
-/// Roots of one block at most: each has a register.
-const MAX_ROOTS: usize = (MAX_REGISTERS - STREAM_REGISTERS) as usize;
-/// Bytes of a root.
-const ROOT_WIDTH: u32 = 8;
+/// Registers of one block at most: each root has one.
+const MAX_ROOTS: u32 = MAX_REGISTERS - STREAM_REGISTERS;
+const ENCODING: Encoding = Encoding {
+    width: 8,
+    signed: false,
+};
+/// Registers of the stream that hold the thread's segment bases.
+const FS_BASE: u32 = 0;
+const GS_BASE: u32 = 1;
 
 /// A basic block as it was executed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockDefinition {
+    /// Numbers of 8 bytes that a record of the block holds.
+    pub roots: u32,
     /// Of one object; at least one.
     pub instructions: Vec<InstructionDefinition>,
 }
@@ -36,23 +43,63 @@ pub struct InstructionDefinition {
     pub operands: Vec<Operand>,
 }
 
-/// An access that each execution of the instruction makes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What an instruction accesses each time that it is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
     pub kind: AccessKind,
-    /// Bytes.
+    /// Bytes of one access.
     pub size: u32,
-    pub address: OperandAddress,
+    pub accesses: OperandAccesses,
 }
 
-/// From what the address of an operand follows.
+/// Where the accesses of an operand are, and how many. Roots are counted from 0 in their block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperandAccesses {
+    One(Address),
+    /// As many as the root `times` says, each `size` × the root `direction` (1 or −1) behind the one before. Such
+    /// operands of one instruction take turns.
+    Repeated {
+        first: Address,
+        times: u32,
+        direction: u32,
+    },
+    /// One for each lane whose bit is set in the root `mask`, at the address in the root `first` + lane.
+    Gathered {
+        mask: u32,
+        first: u32,
+        lanes: u8,
+    },
+    /// One for each lane whose bit is set in the root `mask`, of elements in a row.
+    Masked {
+        address: Address,
+        mask: u32,
+        lanes: u8,
+    },
+}
+
+/// A constant and the sum of scaled numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    pub constant: i64,
+    pub terms: Vec<(AddressBase, i64)>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OperandAddress {
-    /// The record holds it: 8 bytes, in the order of the block's operands.
-    Root,
-    /// The address of an earlier operand of the block (counted from 0 over all its instructions) that has a root of its
-    /// own, and a distance in bytes.
-    Near { operand: u32, distance: i64 },
+pub enum AddressBase {
+    Root(u32),
+    /// Of the thread's segments, as the last [`CodeBuilder::add_segment_bases`] of the stream said.
+    FsBase,
+    GsBase,
+}
+
+impl Address {
+    /// What a root holds, and a distance in bytes.
+    pub fn root(root: u32, distance: i64) -> Self {
+        Address {
+            constant: distance,
+            terms: vec![(AddressBase::Root(root), 1)],
+        }
+    }
 }
 
 /// Why a block is none.
@@ -129,18 +176,32 @@ impl CodeBuilder {
         self.check(block).map_err(error)?;
         let range = self.instructions_of(block);
         let operations = self.operations_of(block, range.first).map_err(error)?;
-        let roots = operations
-            .iter()
-            .filter(|operation| matches!(operation, Operation::Root { .. }));
-        let record_length = roots.count() as u32 * ROOT_WIDTH;
+        self.push(first.object, block.roots, operations, range);
+        Ok(())
+    }
+
+    /// Adds what isn't a block: a record whose two roots are the thread's bases of fs and gs from there on.
+    pub fn add_segment_bases(&mut self, object: u32) {
+        let roots = [FS_BASE, GS_BASE].map(|register| Operation::Root {
+            register,
+            encoding: ENCODING,
+        });
+        self.push(
+            object,
+            roots.len() as u32,
+            roots.to_vec(),
+            TableInstructionRange::default(),
+        );
+    }
+
+    fn push(&mut self, object: u32, roots: u32, operations: Vec<Operation>, range: TableInstructionRange) {
         let segment = Segment {
-            function: first.object,
+            function: object,
             local_id: 0,
-            record_length,
+            record_length: roots * u32::from(ENCODING.width),
             operations,
         };
         self.blocks.push((segment, range));
-        Ok(())
     }
 
     /// Blocks so far.
@@ -192,41 +253,29 @@ impl CodeBuilder {
 
     /// All roots, then all accesses.
     fn operations_of(&mut self, block: &BlockDefinition, first: u32) -> Result<Vec<Operation>, &'static str> {
-        let mut roots = Vec::new();
-        let mut accesses = Vec::new();
-        let mut register_of_operand: Vec<Option<u32>> = Vec::new();
-        for (index, instruction) in block.instructions.iter().enumerate() {
+        if block.roots > MAX_ROOTS / 2 {
+            return Err("it has too many roots");
+        }
+        let mut operations: Vec<Operation> = (0..block.roots).map(root).collect();
+        let mut registers = Registers {
+            roots: block.roots,
+            next: STREAM_REGISTERS + block.roots,
+        };
+        for (ordinal, instruction) in (first..).zip(&block.instructions) {
+            let mut repeated = Vec::new();
             for operand in &instruction.operands {
-                let (register, distance) = match operand.address {
-                    OperandAddress::Root => (STREAM_REGISTERS + roots.len() as u32, 0),
-                    OperandAddress::Near { operand, distance } => {
-                        let register = register_of_operand.get(operand as usize).copied().flatten();
-                        (
-                            register.ok_or("an operand is near one that has no root")?,
-                            distance,
-                        )
-                    }
-                };
-                let own = operand.address == OperandAddress::Root;
-                register_of_operand.push(own.then_some(register));
-                if own {
-                    let encoding = Encoding {
-                        width: ROOT_WIDTH as u8,
-                        signed: false,
-                    };
-                    roots.push(Operation::Root { register, encoding });
+                let site = self.site(instruction.object, ordinal, operand);
+                match registers.repetition(operand)? {
+                    Some(repetition) => repeated.push((site, repetition)),
+                    None => operations.push(registers.access(site, operand)?),
                 }
-                accesses.push(Operation::Access {
-                    site: self.site(instruction.object, first + index as u32, operand),
-                    address: Expression::register(register, distance),
-                });
             }
+            operations.append(&mut repetitions(repeated));
         }
-        if roots.len() > MAX_ROOTS {
-            return Err("it has too many operands");
+        match registers.next > MAX_REGISTERS {
+            true => Err("it has too many repeated operands"),
+            false => Ok(operations),
         }
-        roots.append(&mut accesses);
-        Ok(roots)
     }
 
     /// Operands of one instruction that do the same to as many bytes are one site.
@@ -274,8 +323,7 @@ impl CodeBuilder {
                 function.first_segment = position as u32;
             }
             function.segment_count += 1;
-            let registers = STREAM_REGISTERS + segment.record_length / ROOT_WIDTH;
-            function.register_count = function.register_count.max(registers);
+            function.register_count = function.register_count.max(registers_of(segment));
         }
         let (table_segments, ranges) = blocks.into_iter().map(|(_, block)| block).unzip();
         let table = Table {
@@ -310,4 +358,140 @@ impl CodeBuilder {
         }
         functions
     }
+}
+
+fn root(root: u32) -> Operation {
+    Operation::Root {
+        register: STREAM_REGISTERS + root,
+        encoding: ENCODING,
+    }
+}
+
+/// The registers that a segment needs.
+fn registers_of(segment: &Segment) -> u32 {
+    let above = |operation: &Operation| match operation {
+        Operation::Root { register, .. } | Operation::Set { register, .. } => register + 1,
+        _ => 0,
+    };
+    let most = segment.operations.iter().map(above).max().unwrap_or(0);
+    most.max(STREAM_REGISTERS)
+}
+
+/// What moves on with each access of a repeated instruction.
+struct Repetition {
+    register: u32,
+    first: Expression,
+    times: u32,
+    step: Term,
+}
+
+struct Registers {
+    roots: u32,
+    /// The first one that nobody uses.
+    next: u32,
+}
+
+impl Registers {
+    fn of_root(&self, root: u32) -> Result<u32, &'static str> {
+        match root < self.roots {
+            true => Ok(STREAM_REGISTERS + root),
+            false => Err("an operand needs a root that there isn't"),
+        }
+    }
+
+    fn expression(&self, address: &Address) -> Result<Expression, &'static str> {
+        let term = |&(base, scale): &(AddressBase, i64)| {
+            let register = match base {
+                AddressBase::Root(root) => self.of_root(root)?,
+                AddressBase::FsBase => FS_BASE,
+                AddressBase::GsBase => GS_BASE,
+            };
+            Ok(Term { register, scale })
+        };
+        Ok(Expression {
+            symbol: None,
+            constant: address.constant,
+            terms: address.terms.iter().map(term).collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn access(&self, site: u32, operand: &Operand) -> Result<Operation, &'static str> {
+        match &operand.accesses {
+            OperandAccesses::One(address) | OperandAccesses::Repeated { first: address, .. } => {
+                Ok(Operation::Access {
+                    site,
+                    address: self.expression(address)?,
+                })
+            }
+            OperandAccesses::Gathered { mask, first, lanes } => {
+                self.of_root(first + u32::from(*lanes) - 1)?;
+                Ok(Operation::Gather {
+                    site,
+                    mask: self.of_root(*mask)?,
+                    lanes: *lanes,
+                    first_register: self.of_root(*first)?,
+                })
+            }
+            OperandAccesses::Masked { address, mask, lanes } => Ok(Operation::Masked {
+                site,
+                address: self.expression(address)?,
+                mask: self.of_root(*mask)?,
+                lanes: *lanes,
+                packed: false,
+                stride: operand.size.into(),
+            }),
+        }
+    }
+
+    fn repetition(&mut self, operand: &Operand) -> Result<Option<Repetition>, &'static str> {
+        let OperandAccesses::Repeated {
+            first,
+            times,
+            direction,
+        } = &operand.accesses
+        else {
+            return Ok(None);
+        };
+        self.next += 1;
+        Ok(Some(Repetition {
+            register: self.next - 1,
+            first: self.expression(first)?,
+            times: self.of_root(*times)?,
+            step: Term {
+                register: self.of_root(*direction)?,
+                scale: operand.size.into(),
+            },
+        }))
+    }
+}
+
+/// One loop in which the repeated operands of an instruction take turns.
+fn repetitions(repeated: Vec<(u32, Repetition)>) -> Vec<Operation> {
+    let Some((_, Repetition { times, .. })) = repeated.first() else {
+        return Vec::new();
+    };
+    let count = Expression::register(*times, 0);
+    let mut operations = Vec::new();
+    let mut body = Vec::new();
+    for (site, repetition) in repeated {
+        let register = repetition.register;
+        operations.push(Operation::Set {
+            register,
+            value: repetition.first,
+        });
+        body.push(Operation::Access {
+            site,
+            address: Expression::register(register, 0),
+        });
+        let one = Term { register, scale: 1 };
+        body.push(Operation::Set {
+            register,
+            value: Expression {
+                terms: Box::new([one, repetition.step]),
+                ..Expression::default()
+            },
+        });
+    }
+    operations.push(Operation::Loop { count, body });
+    operations
 }

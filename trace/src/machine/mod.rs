@@ -8,7 +8,8 @@ mod builder;
 mod walk;
 
 pub use builder::{
-    BlockDefinition, BuildError, BuiltCode, CodeBuilder, InstructionDefinition, Operand, OperandAddress,
+    Address, AddressBase, BlockDefinition, BuildError, BuiltCode, CodeBuilder, InstructionDefinition,
+    Operand, OperandAccesses,
 };
 pub use walk::ExecutedBlocks;
 
@@ -73,7 +74,7 @@ pub struct Instruction {
 /// A basic block as it was executed: one entry, one exit at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineBlock {
-    /// Its instructions in [`Program::instructions`]; at least one.
+    /// Its instructions in [`Program::instructions`]; none: it is no block, but says something of the thread.
     pub instructions: Range<u32>,
 }
 
@@ -135,7 +136,7 @@ impl Program {
 
     /// Whether all modules are of machine code, so that there are no variables, fields and lines.
     pub fn is_machine_code(&self) -> bool {
-        let is_code = |module: &Module| !module.instructions.is_empty();
+        let is_code = |module: &Module| !module.machine_blocks.is_empty();
         !self.modules.is_empty() && self.modules.iter().all(is_code)
     }
 

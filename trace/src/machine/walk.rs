@@ -70,9 +70,10 @@ impl<'t> ExecutedBlocks<'t> {
         self.position += length;
         self.function = Some((module, segment_entry.function));
         let is_code = !table.machine_blocks.is_empty();
-        Ok(Some(
-            is_code.then(|| MachineBlockId(table.machine_blocks.start + segment)),
-        ))
+        let block = is_code.then(|| MachineBlockId(table.machine_blocks.start + segment));
+        Ok(Some(block.filter(|block| {
+            !self.trace.program().machine_block(*block).instructions.is_empty()
+        })))
     }
 
     fn global(&self, id: u32) -> Result<(usize, u32), TraceError> {

@@ -29,6 +29,6 @@ pub struct TableInstruction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableInstructionRange {
     pub first: u32,
-    /// At least 1.
+    /// 0: the segment is no block, but says something of the thread.
     pub count: u32,
 }

@@ -76,18 +76,26 @@ impl Parser<'_> {
         segment: usize,
         instructions: &[TableInstruction],
     ) -> Result<TableInstructionRange> {
-        let first = self
-            .cursor
-            .below(instructions.len(), "first instruction of a block")?;
+        let first = self.cursor.number("first instruction of a block")?;
         let count = self.cursor.number("number of instructions of a block")?;
         let (start, length) = (first as usize, count as usize);
-        if length == 0 || length > instructions.len() - start {
+        if start > instructions.len() || length > instructions.len() - start {
             return self.cursor.error(format!(
                 "a block of {count} instructions from instruction {first} of {}",
                 instructions.len()
             ));
         }
-        let function = self.table.segments[segment].function;
+        let segment_entry = &self.table.segments[segment];
+        let only_roots = |operations: &[Operation]| {
+            let is_root = |operation: &Operation| matches!(operation, Operation::Root { .. });
+            operations.iter().all(is_root)
+        };
+        if length == 0 && !only_roots(&segment_entry.operations) {
+            return self
+                .cursor
+                .error("a block of 0 instructions does more than to set registers");
+        }
+        let function = segment_entry.function;
         let mut members = instructions[start..start + length].iter();
         if members.any(|instruction| instruction.object != function) {
             return self

@@ -1,0 +1,59 @@
+// What the parts of the client share.
+#ifndef TRACKWAY_CLIENT_H
+#define TRACKWAY_CLIENT_H
+
+#include "plan.h"
+#include "runtime.h"
+
+// Of a thread, in memory that code reaches without a register: see slot_operand.
+enum slot {
+    SLOT_CURSOR, // where the next record begins
+    SLOT_LIMIT,  // a record that ends behind it was the buffer's last
+    SLOT_RETURN, // where the code goes on that asked for another buffer
+    SLOTS,
+};
+
+struct thread_state {
+    struct stream stream;
+    struct process process; // of a child of vfork, which shares its parent's memory
+    uint64_t *slots;
+    uint64_t segment_bases[2]; // as the buffer knows them
+    struct plan plan;
+};
+
+// process.c
+bool attach_process(void);
+struct thread_state *state_of(void *context);
+opnd_t slot_operand(enum slot slot);
+void begin_thread(void *context);
+void end_thread(void *context);
+void become_child(void *context);
+void before_system_call(void *context, int number);
+void after_system_call(void *context, int number);
+void end_process(void);
+// Hands over the thread's buffer and begins another one with the record that is being stored.
+void next_buffer(void);
+
+// definitions.c
+void begin_definitions(void);
+void note_module(const module_data_t *module, bool loaded);
+// The id of the plan's block, whose definition is sent if it is new; 0 if there are no more ids.
+uint32_t define_block(const struct plan *plan);
+uint32_t define_note(enum trackway_note_kind kind);
+// Everything that is defined so far reaches the recorder before what is handed over from now on.
+void hand_over_definitions(void);
+// A forked process tells of its own code.
+void forget_definitions(void);
+
+// insert.c
+void begin_inserting(void);
+void end_inserting(void);
+dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating,
+                              void **data);
+dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, instr_t *where, bool for_trace,
+                              bool translating, void *data);
+
+// told.c: stores what `told` (struct told, as two words) asks for.
+void tell(uint64_t first, uint64_t second);
+
+#endif

@@ -1,0 +1,208 @@
+// The code that each execution of a block runs on top of its own: it stores the block's id and roots where the thread's
+// cursor points, and moves the cursor.
+#include "client.h"
+
+#include "drmgr.h"
+#include "drreg.h"
+#include "drutil.h"
+
+#include <string.h>
+
+enum { CODE_BYTES = 4096 };
+
+static app_pc next_buffer_code; // calls next_buffer and goes on at SLOT_RETURN
+
+struct site {
+    void *context;
+    instrlist_t *block;
+    instr_t *where;
+};
+
+static void insert(struct site at, instr_t *instruction) { instrlist_meta_preinsert(at.block, at.where, instruction); }
+
+static opnd_t field(const struct plan *plan, uint32_t offset, opnd_size_t size) {
+    return opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, (int)offset, size);
+}
+
+static opnd_t root_field(const struct plan *plan, uint32_t root) {
+    return field(plan, ID_BYTES + root * ROOT_BYTES, OPSZ_8);
+}
+
+static reg_id_t reserve(struct site at, drvector_t *allowed) {
+    reg_id_t reg;
+    if (drreg_reserve_register(at.context, at.block, at.where, allowed, &reg) != DRREG_SUCCESS)
+        DR_ASSERT_MSG(false, "no register is left");
+    return reg;
+}
+
+static void release(struct site at, reg_id_t reg) {
+    if (drreg_unreserve_register(at.context, at.block, at.where, reg) != DRREG_SUCCESS)
+        DR_ASSERT_MSG(false, "a register can't be given back");
+}
+
+// The cursor's register is best one that the block doesn't mention.
+static void reserve_cursor(struct site at, struct plan *plan) {
+    drvector_t allowed;
+    drreg_init_and_fill_vector(&allowed, false);
+    bool any = false;
+    for (uint32_t i = 0; i < 16; i++) {
+        reg_id_t reg = (reg_id_t)(DR_REG_START_64 + i);
+        bool is_free = !(plan->mentioned & (1u << i)) && reg != DR_REG_RSP;
+        any |= is_free;
+        if (is_free)
+            drreg_set_vector_entry(&allowed, reg, true);
+    }
+    plan->cursor = reserve(at, any ? &allowed : NULL);
+    drvector_delete(&allowed);
+    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(plan->cursor), slot_operand(SLOT_CURSOR)));
+}
+
+static void insert_id(struct site at, const struct plan *plan) {
+    insert(at, XINST_CREATE_store(at.context, field(plan, 0, OPSZ_4), OPND_CREATE_INT32((int)(plan->id << 8))));
+}
+
+static void insert_check(struct site at, struct plan *plan) {
+    instr_t *room = INSTR_CREATE_label(at.context), *back = INSTR_CREATE_label(at.context);
+    opnd_t cursor = opnd_create_reg(plan->cursor);
+    if (drreg_reserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
+        DR_ASSERT(false);
+    insert(at, INSTR_CREATE_cmp(at.context, cursor, slot_operand(SLOT_LIMIT)));
+    insert(at, INSTR_CREATE_jcc(at.context, OP_jb, opnd_create_instr(room)));
+    instrlist_insert_mov_instr_addr(at.context, back, NULL, cursor, at.block, at.where, NULL, NULL);
+    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_RETURN), cursor));
+    insert(at, XINST_CREATE_jump(at.context, opnd_create_pc(next_buffer_code)));
+    insert(at, back);
+    insert(at, XINST_CREATE_load(at.context, cursor, slot_operand(SLOT_CURSOR)));
+    insert(at, room);
+    if (drreg_unreserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
+        DR_ASSERT(false);
+    plan->is_checked = true;
+}
+
+// The check stands where it needn't keep the flags, if there is such a place.
+static void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
+    bool dead = false;
+    drreg_are_aflags_dead(at.context, at.where, &dead);
+    if (!plan->is_checked && (dead || is_last))
+        insert_check(at, plan);
+}
+
+// The program's own value of the register that holds the cursor. (drreg_get_app_value would put it into that one.)
+static void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
+    drreg_reserve_info_t kept = {.size = sizeof kept};
+    if (drreg_reservation_info_ex(at.context, reg, &kept) != DRREG_SUCCESS || opnd_is_null(kept.opnd))
+        DR_ASSERT_MSG(false, "a register's value is lost");
+    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(into), kept.opnd));
+}
+
+static void restore_app_value(struct site at, reg_id_t reg) {
+    if (reg != DR_REG_NULL && reg != DR_REG_RSP)
+        drreg_get_app_value(at.context, at.block, at.where, reg, reg);
+}
+
+static void store_register(struct site at, const struct plan *plan, const struct store *store) {
+    opnd_t field = root_field(plan, store->root);
+    if (store->reg != plan->cursor) {
+        restore_app_value(at, store->reg);
+        insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(store->reg)));
+        return;
+    }
+    reg_id_t scratch = reserve(at, NULL);
+    load_app_value(at, store->reg, scratch);
+    insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(scratch)));
+    release(at, scratch);
+}
+
+static void store_address(struct site at, const struct plan *plan, const struct store *store) {
+    opnd_t operand = store->operand;
+    reg_id_t address = reserve(at, NULL), scratch = reserve(at, NULL);
+    for (int i = 0; i < opnd_num_regs_used(operand); i++)
+        if (opnd_get_reg_used(operand, i) != plan->cursor && is_general(opnd_get_reg_used(operand, i)))
+            restore_app_value(at, opnd_get_reg_used(operand, i));
+    if (opnd_uses_reg(operand, plan->cursor)) {
+        load_app_value(at, plan->cursor, address);
+        opnd_replace_reg_resize(&operand, plan->cursor, address);
+    }
+    if (!drutil_insert_get_mem_addr(at.context, at.block, at.where, operand, address, scratch))
+        DR_ASSERT_MSG(false, "an operand has no address");
+    insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), opnd_create_reg(address)));
+    release(at, scratch);
+    release(at, address);
+}
+
+static void call_tell(struct site at, const struct store *store) {
+    uint64_t words[2] = {0, 0};
+    memcpy(words, &store->told, sizeof store->told);
+    dr_insert_clean_call_ex(at.context, at.block, at.where, tell, DR_CLEANCALL_READS_APP_CONTEXT, 2,
+                            OPND_CREATE_INT64((int64_t)words[0]), OPND_CREATE_INT64((int64_t)words[1]));
+}
+
+static void insert_store(struct site at, const struct plan *plan, const struct store *store) {
+    switch (store->kind) {
+    case STORE_REGISTER: store_register(at, plan, store); break;
+    case STORE_ADDRESS: store_address(at, plan, store); break;
+    case STORE_TOLD: call_tell(at, store); break;
+    }
+}
+
+static void move_cursor(struct site at, const struct plan *plan) {
+    opnd_t cursor = opnd_create_reg(plan->cursor);
+    int length = (int)(ID_BYTES + plan->roots * ROOT_BYTES);
+    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, (uint32_t)length, OPSZ_lea)));
+    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_CURSOR), cursor));
+    release(at, plan->cursor);
+}
+
+dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating,
+                              void **data) {
+    (void)tag, (void)for_trace;
+    struct thread_state *state = state_of(context);
+    *data = state;
+    plan_block(context, block, &state->plan);
+    state->plan.id = define_block(&state->plan);
+    (void)translating;
+    return DR_EMIT_DEFAULT;
+}
+
+dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, instr_t *where, bool for_trace,
+                              bool translating, void *data) {
+    (void)tag, (void)for_trace, (void)translating;
+    struct plan *plan = &((struct thread_state *)data)->plan;
+    struct site at = {context, block, where};
+    drmgr_disable_auto_predication(context, block);
+    if (plan->id == 0 || !instr_is_app(where))
+        return DR_EMIT_DEFAULT;
+    if (where == instrlist_first_app(block)) {
+        reserve_cursor(at, plan);
+        insert_id(at, plan);
+    }
+    for (; plan->next < plan->stores && plan->store[plan->next].where == where; plan->next++)
+        insert_store(at, plan, &plan->store[plan->next]);
+    bool is_last = where == instrlist_last_app(block);
+    insert_check_if_cheap(at, plan, is_last);
+    if (is_last)
+        move_cursor(at, plan);
+    return DR_EMIT_DEFAULT;
+}
+
+void begin_inserting(void) {
+    drreg_options_t registers = {
+        .struct_size = sizeof registers, .num_spill_slots = 4, .conservative = false, .do_not_sum_slots = false};
+    if (drreg_init(&registers) != DRREG_SUCCESS || !drutil_init())
+        DR_ASSERT(false);
+    void *context = dr_get_current_drcontext();
+    next_buffer_code = dr_nonheap_alloc(CODE_BYTES, DR_MEMPROT_READ | DR_MEMPROT_WRITE | DR_MEMPROT_EXEC);
+    instrlist_t *code = instrlist_create(context);
+    instr_t *end = XINST_CREATE_jump_mem(context, slot_operand(SLOT_RETURN));
+    instrlist_meta_append(code, end);
+    dr_insert_clean_call(context, code, end, (void *)next_buffer, false, 0);
+    if (instrlist_encode(context, code, next_buffer_code, false) >= next_buffer_code + CODE_BYTES)
+        DR_ASSERT(false);
+    instrlist_clear_and_destroy(context, code);
+    dr_memory_protect(next_buffer_code, CODE_BYTES, DR_MEMPROT_READ | DR_MEMPROT_EXEC);
+}
+
+void end_inserting(void) {
+    drutil_exit();
+    drreg_exit();
+}

@@ -1,0 +1,68 @@
+// What a block has to store so that the addresses of all its accesses follow.
+#ifndef TRACKWAY_PLAN_H
+#define TRACKWAY_PLAN_H
+
+#include "definitions.h"
+
+#include "dr_api.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+    MOST_INSTRUCTIONS = 64, // of a block; told to DynamoRIO as well
+    MOST_ROOTS = 256,
+    ROOT_BYTES = 8,
+    ID_BYTES = 4,
+    MOST_DEFINITION_BYTES = 16384,
+};
+
+enum store_kind {
+    STORE_REGISTER, // its value before the instruction
+    STORE_ADDRESS,  // of the operand
+    STORE_TOLD,     // a call works the roots out
+};
+
+// What a call needs to know of an instruction whose accesses depend on more than addresses.
+struct told {
+    uint16_t root; // the first one
+    uint8_t form;  // enum trackway_access_form
+    uint8_t lanes;
+    uint8_t mask;        // of lanes: a register
+    uint8_t index;       // a vector register of indices
+    uint8_t index_bytes; // of one of them
+    uint8_t scale;
+    int32_t displacement;
+    uint16_t opcode;
+    uint8_t base;
+    uint8_t element_bytes;
+};
+
+struct store {
+    instr_t *where;
+    enum store_kind kind;
+    reg_id_t reg;
+    opnd_t operand;
+    uint16_t root;
+    struct told told;
+};
+
+struct plan {
+    uint32_t id; // of the record; 0: the block can't be recorded
+    uint32_t roots;
+    uint32_t stores;
+    uint32_t next;        // of the stores, as the block's instructions are gone through
+    uint32_t mentioned;   // general registers, as bits
+    bool is_checked;      // the code that asks for room stands
+    reg_id_t cursor;      // the register that holds it
+    struct store store[MOST_ROOTS];
+    uint32_t definition_length;
+    _Alignas(8) unsigned char definition[MOST_DEFINITION_BYTES];
+};
+
+static inline bool is_general(reg_id_t reg) { return reg_is_gpr(reg) && reg_is_64bit(reg); }
+
+// Plans a block. The definition lacks its id and object.
+void plan_block(void *context, instrlist_t *block, struct plan *plan);
+
+#endif

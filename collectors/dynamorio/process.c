@@ -1,0 +1,233 @@
+// The ring, threads and their buffers, forked processes.
+#include "client.h"
+#include "kernel.h"
+#include "ring_name.h"
+
+#include "drmgr.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The longest record, and as much again for what may stand behind the limit.
+enum { MOST_RECORD_BYTES = ID_BYTES + MOST_ROOTS * ROOT_BYTES };
+_Static_assert(MOST_RECORD_BYTES <= TRACKWAY_SLACK, "a record fits behind the limit");
+
+struct process __trackway_process;
+static reg_id_t tls_segment;
+static uint tls_offset;
+static int tls_field;
+static uint32_t bases_note;
+
+void __trackway_complain(const char *message) { dr_fprintf(STDERR, "trackway: %s\n", message); }
+
+static struct trackway_ring *map_file(const char *path, const struct ring_name *name) {
+    file_t file = dr_open_file(path, DR_FILE_READ | DR_FILE_WRITE_APPEND);
+    struct stat status;
+    if (file == INVALID_FILE)
+        return NULL;
+    void *memory = NULL;
+    bool is_named = fstat(file, &status) == 0 && status.st_dev == name->device && status.st_ino == name->inode;
+    size_t size = is_named ? (size_t)status.st_size : 0;
+    if (is_named)
+        memory = dr_map_file(file, &size, 0, NULL, DR_MEMPROT_READ | DR_MEMPROT_WRITE, 0);
+    dr_close_file(file);
+    return memory;
+}
+
+static struct trackway_ring *map_ring(const struct ring_name *name) {
+    struct text own = {.length = 0}, path = path_at_recorder(name);
+    append(&own, "/proc/self/fd/");
+    append_number(&own, name->descriptor);
+    struct trackway_ring *ring = map_file(own.bytes, name);
+    return ring ? ring : map_file(path.bytes, name);
+}
+
+static void identify(struct process *process) {
+    process->pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
+    process->image = (uint32_t)((__trackway_now_ticks() ^ process->pid) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+}
+
+bool attach_process(void) {
+    struct ring_name name;
+    const char *variable = getenv("TRACKWAY_CLIENT_RING");
+    if (!variable || !read_name(variable, &name))
+        return false;
+    __trackway_process.ring = map_ring(&name);
+    if (!__trackway_process.ring || __trackway_process.ring->magic != TRACKWAY_RING_MAGIC ||
+        __trackway_process.ring->abi != TRACKWAY_ABI) {
+        __trackway_complain("the recorder's memory can't be mapped, or is of another version; this process runs "
+                            "unrecorded");
+        return false;
+    }
+    identify(&__trackway_process);
+    __trackway_abandon_former_image();
+    if (!dr_raw_tls_calloc(&tls_segment, &tls_offset, SLOTS, 0))
+        return false;
+    tls_field = drmgr_register_tls_field();
+    begin_definitions();
+    bases_note = define_note(TRACKWAY_SEGMENT_BASES);
+    return true;
+}
+
+void end_process(void) {
+    dr_raw_tls_cfree(tls_offset, SLOTS);
+    drmgr_unregister_tls_field(tls_field);
+}
+
+struct thread_state *state_of(void *context) { return drmgr_get_tls_field(context, tls_field); }
+
+opnd_t slot_operand(enum slot slot) {
+    return opnd_create_far_base_disp_ex(tls_segment, DR_REG_NULL, DR_REG_NULL, 0,
+                                        (int)(tls_offset + slot * sizeof(uint64_t)), OPSZ_8, false, true, false);
+}
+
+// ---- Buffers -------------------------------------------------------------------------------------------------------
+
+static uint64_t segment_base(void *context, reg_id_t segment) {
+    dr_mcontext_t machine = {.size = sizeof machine, .flags = DR_MC_CONTROL | DR_MC_INTEGER};
+    (void)context;
+    opnd_t operand = opnd_create_far_base_disp(segment, DR_REG_NULL, DR_REG_NULL, 0, 0, OPSZ_8);
+    return (uint64_t)(uintptr_t)opnd_compute_address(operand, &machine);
+}
+
+static void put_word(struct thread_state *state, const void *bytes, size_t length) {
+    memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], bytes, length);
+    state->slots[SLOT_CURSOR] += length;
+}
+
+// What the decoder has to know of the thread's segments before their next use.
+static void note_bases(struct thread_state *state) {
+    uint32_t id = bases_note << 8;
+    put_word(state, &id, sizeof id);
+    put_word(state, state->segment_bases, sizeof state->segment_bases);
+}
+
+static void take_buffer(struct thread_state *state) {
+    struct room room = __trackway_take(&state->stream.records, &state->stream);
+    state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
+    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_SLACK);
+    note_bases(state);
+}
+
+static void hand_over_records(struct thread_state *state, uint32_t flags) {
+    hand_over_definitions();
+    __trackway_hand_over(&state->stream.records, (unsigned char *)(uintptr_t)state->slots[SLOT_CURSOR], flags);
+}
+
+// The record that is being stored moves on to the next buffer: the recorder clears only what lies before the cursor.
+void next_buffer(void) {
+    struct thread_state *state = state_of(dr_get_current_drcontext());
+    unsigned char begun[MOST_RECORD_BYTES], *record = (unsigned char *)(uintptr_t)state->slots[SLOT_CURSOR];
+    memcpy(begun, record, sizeof begun);
+    memset(record, 0, sizeof begun);
+    hand_over_records(state, 0);
+    take_buffer(state);
+    memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], begun, sizeof begun);
+}
+
+static void renew_buffer(struct thread_state *state) {
+    hand_over_records(state, 0);
+    take_buffer(state);
+}
+
+// Nobody will read what the thread records from now on.
+static void give_up_buffer(struct thread_state *state) {
+    struct room room = __trackway_scratch();
+    hand_over_records(state, 0);
+    state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
+    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_SLACK);
+}
+
+// ---- Threads and processes -----------------------------------------------------------------------------------------
+
+static void begin_stream(void *context, struct thread_state *state) {
+    struct trackway_ring *ring = __trackway_process.ring;
+    uint32_t number = __atomic_fetch_add(&ring->next_stream, 1, __ATOMIC_RELAXED);
+    state->stream = (struct stream){.tid = (uint32_t)dr_get_thread_id(context)};
+    state->stream.records = (struct lane){.kind = TRACKWAY_RECORDS, .stream = number, .owner = &state->process};
+    if (number < ring->stream_count) {
+        state->stream.slot = (struct trackway_stream *)((unsigned char *)ring + ring->stream_table_offset) + number;
+        state->stream.slot->image = state->process.image;
+        __atomic_store_n(&state->stream.slot->pid, state->process.pid, __ATOMIC_RELEASE);
+    }
+    state->segment_bases[0] = segment_base(context, DR_SEG_FS);
+    state->segment_bases[1] = segment_base(context, DR_SEG_GS);
+    take_buffer(state);
+}
+
+void begin_thread(void *context) {
+    struct thread_state *state = dr_thread_alloc(context, sizeof *state);
+    memset(state, 0, sizeof *state);
+    state->slots = (uint64_t *)((unsigned char *)dr_get_dr_segment_base(tls_segment) + tls_offset);
+    drmgr_set_tls_field(context, tls_field, state);
+    state->process = __trackway_process;
+    if (kernel_call(SYS_getpid, 0, 0, 0, 0) != __trackway_process.pid) {
+        identify(&state->process);
+        state->process.parent_pid = __trackway_process.pid;
+    }
+    begin_stream(context, state);
+}
+
+void end_thread(void *context) {
+    struct thread_state *state = state_of(context);
+    hand_over_records(state, TRACKWAY_LAST);
+    dr_thread_free(context, state, sizeof *state);
+}
+
+void become_child(void *context) {
+    __trackway_process.parent_pid = __trackway_process.pid;
+    identify(&__trackway_process);
+    forget_definitions();
+    state_of(context)->process = __trackway_process;
+    begin_stream(context, state_of(context));
+    __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
+}
+
+static bool forks(void *context, int number) {
+    uint64_t flags = 0;
+    switch (number) {
+    case SYS_fork:
+    case SYS_vfork: return number == SYS_fork;
+    case SYS_clone: return !(dr_syscall_get_param(context, 0) & CLONE_VM);
+    case SYS_clone3:
+        dr_safe_read((void *)dr_syscall_get_param(context, 0), sizeof flags, &flags, NULL);
+        return !(flags & CLONE_VM);
+    default: return false;
+    }
+}
+
+static bool replaces_program(int number) { return number == SYS_execve || number == SYS_execveat; }
+
+void before_system_call(void *context, int number) {
+    struct thread_state *state = state_of(context);
+    if (forks(context, number)) {
+        hand_over_definitions();
+        __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);
+        state->stream.signals = 1; // a fork is under way
+    }
+    if (replaces_program(number))
+        give_up_buffer(state);
+}
+
+void after_system_call(void *context, int number) {
+    struct thread_state *state = state_of(context);
+    int64_t result = (int64_t)dr_syscall_get_result(context);
+    if (number == SYS_arch_prctl) {
+        state->segment_bases[0] = segment_base(context, DR_SEG_FS);
+        state->segment_bases[1] = segment_base(context, DR_SEG_GS);
+        if (state->slots[SLOT_CURSOR] >= state->slots[SLOT_LIMIT])
+            renew_buffer(state);
+        else
+            note_bases(state);
+    }
+    if (replaces_program(number))
+        take_buffer(state); // it failed
+    if (state->stream.signals && result < 0)
+        __atomic_fetch_sub(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELEASE);
+    state->stream.signals = 0;
+}
