@@ -47,5 +47,6 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
     drmgr_register_module_unload_event(module_unloaded);
     drmgr_register_thread_init_event(begin_thread);
     drmgr_register_thread_exit_event(end_thread);
+    drmgr_register_signal_event(signal_comes);
     drmgr_register_bb_instrumentation_event(analyse_block, insert_stores, NULL);
 }

@@ -34,11 +34,19 @@ void end_process(void);
 // Hands over the thread's buffer and begins another one with the record that is being stored.
 void next_buffer(void);
 
+// Of the record that is being stored; 0: none is.
+uint32_t id_at_cursor(const struct thread_state *state);
+// It becomes one with so many of its roots.
+void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots);
+void forget_record(struct thread_state *state);
+
 // definitions.c
 void begin_definitions(void);
 void note_module(const module_data_t *module, bool loaded);
 // The id of the plan's block, whose definition is sent if it is new; 0 if there are no more ids.
 uint32_t define_block(const struct plan *plan);
+// Where its first instruction is; none for an id that is no block's.
+app_pc start_of_block(uint32_t id);
 uint32_t define_note(enum trackway_note_kind kind);
 // Everything that is defined so far reaches the recorder before what is handed over from now on.
 void hand_over_definitions(void);
@@ -52,6 +60,9 @@ dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool
                               void **data);
 dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, instr_t *where, bool for_trace,
                               bool translating, void *data);
+
+// fault.c
+dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);
 
 // told.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);

@@ -19,7 +19,8 @@ static struct {
     void *lock;
     struct object object[MOST_OBJECTS];
     uint32_t objects;
-    hashtable_t ids; // of blocks, by a hash of all that is said of them
+    hashtable_t ids;    // of blocks, by a hash of all that is said of them
+    hashtable_t starts; // of blocks, by their ids
     struct lane lane;
     struct room room;
     uint32_t notes_next, notes_ids;
@@ -134,6 +135,7 @@ static uint32_t define_new(const struct plan *plan, uint64_t hash) {
     block->id = id;
     block->object = (uint32_t)(object - known.object);
     hashtable_add(&known.ids, (void *)(uintptr_t)hash, (void *)(uintptr_t)id);
+    hashtable_add(&known.starts, (void *)(uintptr_t)id, (void *)(uintptr_t)first->address);
     return id;
 }
 
@@ -147,6 +149,13 @@ uint32_t define_block(const struct plan *plan) {
         id = define_new(plan, hash);
     dr_mutex_unlock(known.lock);
     return id;
+}
+
+app_pc start_of_block(uint32_t id) {
+    dr_mutex_lock(known.lock);
+    app_pc start = hashtable_lookup(&known.starts, (void *)(uintptr_t)id);
+    dr_mutex_unlock(known.lock);
+    return start;
 }
 
 uint32_t define_note(enum trackway_note_kind kind) {
@@ -167,6 +176,7 @@ static void begin_lane(void) {
 void begin_definitions(void) {
     known.lock = dr_mutex_create();
     hashtable_init_ex(&known.ids, ID_TABLE_BITS, HASH_INTPTR, false, false, NULL, NULL, NULL);
+    hashtable_init_ex(&known.starts, ID_TABLE_BITS, HASH_INTPTR, false, false, NULL, NULL, NULL);
     known.object[0] = (struct object){.start = NULL};
     strcpy(known.object[0].path, "[anonymous]");
     known.objects = 1;

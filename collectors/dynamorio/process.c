@@ -130,6 +130,23 @@ void next_buffer(void) {
     memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], begun, sizeof begun);
 }
 
+uint32_t id_at_cursor(const struct thread_state *state) {
+    uint32_t word;
+    memcpy(&word, (void *)(uintptr_t)state->slots[SLOT_CURSOR], sizeof word);
+    return word >> 8;
+}
+
+void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots) {
+    uint32_t word = id << 8;
+    memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], &word, sizeof word);
+    state->slots[SLOT_CURSOR] += ID_BYTES + roots * ROOT_BYTES;
+}
+
+// What lies behind the cursor is zero, as in a fresh buffer.
+void forget_record(struct thread_state *state) {
+    memset((void *)(uintptr_t)state->slots[SLOT_CURSOR], 0, MOST_RECORD_BYTES);
+}
+
 static void renew_buffer(struct thread_state *state) {
     hand_over_records(state, 0);
     take_buffer(state);
