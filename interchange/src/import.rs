@@ -215,7 +215,7 @@ fn assemble(
             assembler.instruction(&executed);
         }
         Step::Access { write, address, size } => {
-            if !assembler.access(write, size.max(1), address) {
+            if !assembler.access(write, size, address) {
                 return Err(ImportError::Unsupported {
                     file: file.to_path_buf(),
                     what: format!(

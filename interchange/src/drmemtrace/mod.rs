@@ -7,5 +7,6 @@ mod file;
 mod opened;
 mod steps;
 
+pub use entry::{file_type, kind, marker, Entry, EPOCH_MICROSECONDS};
 pub use file::{application_of, trace_files};
 pub use steps::{read, Step, Thread};
