@@ -107,6 +107,13 @@ struct Thread<'t> {
     present: Option<Code>,
     accesses: Vec<Access>,
     time_ns: u64,
+    /// The times at the border between the chunks before and behind the present instruction. An import ends a block where
+    /// the next one begins, and takes times before that for times within it: so they follow the next block's first
+    /// instruction.
+    times: Vec<u64>,
+    times_behind_present: Vec<u64>,
+    /// When the latest chunk ended.
+    last_ns: Option<u64>,
 }
 
 impl<'t, 'w> Threads<'t, 'w> {
@@ -126,6 +133,9 @@ impl<'t, 'w> Threads<'t, 'w> {
                 present: None,
                 accesses: Vec::new(),
                 time_ns: 0,
+                times: Vec::new(),
+                times_behind_present: Vec::new(),
+                last_ns: None,
             };
             (stream.id, thread)
         });
@@ -268,7 +278,14 @@ impl<'t> Thread<'t> {
     ) -> io::Result<()> {
         progress(0, u64::from(chunk.header.stored_length));
         self.time_ns = self.time_ns.max(chunk.header.first_ns);
-        format.time(chunk.header.first_ns)?;
+        let (first_ns, last_ns) = (chunk.header.first_ns, chunk.header.last_ns);
+        self.times
+            .extend(self.last_ns.filter(|before| *before != first_ns));
+        self.times.push(first_ns);
+        self.last_ns = Some(last_ns);
+        if self.present.is_none() {
+            self.tell_times(format)?;
+        }
         if has_code {
             // What cannot be read has no accesses either, and the decoder says why.
             let _ = self.instructions.begin_chunk(chunk);
@@ -289,7 +306,8 @@ impl<'t> Thread<'t> {
             self.begin_chunk(chunk, has_code, format, progress)?;
             self.rest_of_chunk(trace, format)?;
         }
-        self.emit(None, format)
+        self.emit(None, format)?;
+        self.tell_times(format)
     }
 
     fn rest_of_chunk(&mut self, trace: &Trace, format: &mut dyn Format) -> io::Result<()> {
@@ -315,6 +333,7 @@ impl<'t> Thread<'t> {
     fn access_alone(&mut self, access: Access, format: &mut dyn Format) -> io::Result<()> {
         let code = Code::of_site(access.site);
         self.emit(Some(code.address), format)?;
+        self.tell_times(format)?;
         format.executed(&Executed {
             thread: self.id,
             code,
@@ -338,6 +357,7 @@ impl<'t> Thread<'t> {
         };
         self.emit(Some(code.address), format)?;
         self.present = Some(code);
+        std::mem::swap(&mut self.times, &mut self.times_behind_present);
         Ok(())
     }
 
@@ -354,6 +374,12 @@ impl<'t> Thread<'t> {
             time_ns: self.time_ns,
         })?;
         self.accesses.clear();
-        Ok(())
+        self.times_behind_present
+            .drain(..)
+            .try_for_each(|ns| format.time(ns))
+    }
+
+    fn tell_times(&mut self, format: &mut dyn Format) -> io::Result<()> {
+        self.times.drain(..).try_for_each(|ns| format.time(ns))
     }
 }
