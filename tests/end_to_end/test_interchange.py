@@ -287,6 +287,64 @@ class OfMachineCode(unittest.TestCase):
                 expected = [branch_of_entry(*entry) for entry in thread]
                 self.assertEqual([one for one in found if one], [one for one in expected if one])
 
+    def test_files_and_offsets_from_a_list_of_modules(self):
+        original, _, own = next(iter([each for each in self.each() if each[0].name == "zip"]))
+        loader, library = 0x7F53199D2000, 0x7F5318EC5000
+        modules = Path(f"{own}.modules.log")
+        modules.write_text(
+            "Module Table: version 5, count 3\n"
+            "Columns: id, containing_id, start, end, entry, offset, preferred_base, (custom fields), path\n"
+            f"  0,   0, {loader:#018x}, {loader + 0x8000:#018x}, 0x0, 0000, 0x0, v#2,0, /lib64/ld-linux-x86-64.so.2\n"
+            f"  1,   0, {loader + 0x8000:#018x}, {loader + 0x40000:#018x}, 0x0, 8000, 0x0, v#2,0, "
+            "/lib64/ld-linux-x86-64.so.2\n"
+            f"  2,   2, {library:#018x}, {library + 0x1d0000:#018x}, 0x0, 0000, 0x0, v#2,0, /lib/libc.so.6\n"
+        )
+        trace = f"{own}.named"
+        printed = tools.trackway("import", original, "--modules", modules, "-o", trace).stdout
+        self.assertIn("of 2 files", printed)
+        rows = table(tools.report(trace, "--by", "instruction", "--cache", "none", "--top", "0"), "instructions")
+        named = Counter()
+        for row in rows:
+            named[re.sub(r"\+0x[0-9a-f]+$", "", row["instruction"])] += row["accesses"]
+        expected = Counter()
+        place = None
+        for thread in drmemtrace.threads(original):
+            for kind, _, value in thread:
+                if kind in drmemtrace.INSTRUCTIONS or kind == drmemtrace.NOT_FETCHED:
+                    inside = ((loader, 0x40000, "ld-linux-x86-64.so.2"), (library, 0x1D0000, "libc.so.6"))
+                    names = [name for start, size, name in inside if start <= value < start + size]
+                    place = names[0] if names else None
+                elif kind in (drmemtrace.READ, drmemtrace.WRITE):
+                    expected[place] += 1
+        self.assertGreater(expected["libc.so.6"], 1000)
+        for name in ("libc.so.6", "ld-linux-x86-64.so.2"):
+            self.assertEqual(named[name], expected[name])
+        # Addresses come back whole.
+        export(trace, "drmemtrace", own)
+        for before, after in zip(drmemtrace.threads(original), drmemtrace.threads(own), strict=True):
+            self.assertEqual(drmemtrace.executed(after), drmemtrace.executed(before))
+        caches = [table(tools.report(one, "--drcachesim", "--top", "0"), "drcachesim") for one in (trace, self.zip())]
+        self.assertEqual(*caches)
+
+    def zip(self):
+        return tools.once("interchange-zip", lambda: imported("zip"))[1]
+
+    def test_list_of_modules_must_be_one(self):
+        wrong = Path(self.own, "wrong")
+        wrong.write_text("#!/bin/sh\n")
+        command = ("import", drmemtrace.FIXTURES / "zip", "--modules", wrong, "-o", f"{self.own}/x")
+        refused = tools.trackway(*command, check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("no list of modules", refused.stderr)
+
+    def test_drcachesim_is_for_machine_code(self):
+        _, trace, _ = tools.once("interchange-pass", recorded)
+        refused = tools.trackway("report", trace, "--drcachesim", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("machine code", refused.stderr)
+        wrong = tools.trackway("report", self.zip(), "--drcachesim=cores=0", check=False)
+        self.assertIn("so many cores", wrong.stderr)
+
     def test_merged_order_loses_nothing(self):
         for original, trace, own in self.each():
             lines = export(trace, "din", f"{own}.din", "--line", "0").read_text().splitlines()
