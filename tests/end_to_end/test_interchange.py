@@ -231,8 +231,7 @@ class OfMachineCode(unittest.TestCase):
             if name == "lz4" and not shutil.which("lz4"):
                 continue
             _, trace = tools.once(f"interchange-{name}", lambda name=name: imported(name))
-            with self.subTest(name):
-                yield drmemtrace.FIXTURES / name, trace, Path(self.own, name)
+            yield drmemtrace.FIXTURES / name, trace, Path(self.own, name)
 
     def test_drmemtrace_gives_back_what_it_had(self):
         for original, trace, own in self.each():
@@ -265,6 +264,21 @@ class OfMachineCode(unittest.TestCase):
                         self.assertEqual(found[f"{level}{ours}"][name], printed[f"{level}{theirs}"][title], name)
             for name, title in names.items():
                 self.assertEqual(found["LL"][name], printed["LL"][title], name)
+
+    def test_other_caches_are_those_of_a_naive_simulation(self):
+        settings = "cores=2:L1I=4K,2:L1D=2K,4:LL=64K,8:line=32:prefetch={}"
+        for original, trace, _ in self.each():
+            for prefetcher in ("next-line", "none"):
+                rows = table(
+                    tools.report(trace, f"--drcachesim={settings.format(prefetcher)}", "--top", "0"), "drcachesim"
+                )
+                found = {row["cache"]: row for row in rows}
+                expected = naive_caches(drmemtrace.threads(original), prefetcher != "none")
+                self.assertEqual(set(found), set(expected))
+                for name, cache in expected.items():
+                    for count in ("hits", "misses", "prefetch_hits", "prefetch_misses", "child_hits"):
+                        self.assertEqual(found[name][count], cache.counts[count], (name, count))
+                    self.assertEqual(found[name]["compulsory_misses"], len(cache.missed))
 
     def test_texts_have_the_counts_of_basic_counts(self):
         for original, trace, own in self.each():
@@ -362,6 +376,57 @@ class Lackey(unittest.TestCase):
         self.assertGreater(len(own), 1000)
         for line in own:
             self.assertRegex(line, r"^(I | [LSM]) [0-9a-f]{8,16},\d+$")
+
+
+class NaiveCache:
+    """LRU, in lines of 32 bytes."""
+
+    def __init__(self, size, ways, behind=None):
+        self.sets = [[] for _ in range(size // 32 // ways)]
+        self.ways, self.behind = ways, behind
+        self.counts = Counter()
+        self.missed = set()
+
+    def take(self, line, prefix=""):
+        lines = self.sets[line % len(self.sets)]
+        is_hit = line in lines
+        self.counts[prefix + ("hits" if is_hit else "misses")] += 1
+        if is_hit:
+            lines.remove(line)
+            if self.behind:
+                self.behind.counts["child_hits"] += 1
+        else:
+            self.missed.add(line)
+            if self.behind:
+                self.behind.take(line, prefix)
+            if len(lines) == self.ways:
+                lines.pop(0)
+        lines.append(line)
+        return is_hit
+
+
+def naive_caches(threads, prefetches):
+    """Two cores, which take turns: the third thread follows the first one."""
+    last = NaiveCache(64 << 10, 8)
+    caches = {"LL": last}
+    queues = []
+    for core in (0, 1):
+        caches[f"L1I{core}"], caches[f"L1D{core}"] = NaiveCache(4 << 10, 2, last), NaiveCache(2 << 10, 4, last)
+        steps = [entry for thread in threads[core::2] for entry in thread]
+        # An iteration that isn't fetched takes a turn, too.
+        kinds = (*drmemtrace.INSTRUCTIONS, drmemtrace.READ, drmemtrace.WRITE, drmemtrace.NOT_FETCHED)
+        queues.append([entry for entry in steps if entry[0] in kinds])
+    for turn in range(max(map(len, queues))):
+        for core, queue in enumerate(queues):
+            if turn >= len(queue) or queue[turn][0] == drmemtrace.NOT_FETCHED:
+                continue
+            kind, size, address = queue[turn]
+            is_data = kind in (drmemtrace.READ, drmemtrace.WRITE)
+            cache = caches[f"L1{'D' if is_data else 'I'}{core}"]
+            for line in range(address // 32, (address + size - 1) // 32 + 1):
+                if not cache.take(line) and is_data and prefetches:
+                    cache.take(line + 1, "prefetch_")
+    return caches
 
 
 def branch(record):

@@ -127,7 +127,7 @@ impl Size {
         if self.bytes / line_bytes > MOST_LINES {
             return Err("too large a cache");
         }
-        match self.bytes % set == 0 && (self.bytes / set).is_power_of_two() {
+        match self.bytes.is_multiple_of(set) && (self.bytes / set).is_power_of_two() {
             true => Ok(()),
             false => Err("no cache has this size"),
         }

@@ -81,7 +81,7 @@ impl<'s, W: Write> PerfScript<'s, W> {
 impl<W: Write> Format for PerfScript<'_, W> {
     fn executed(&mut self, executed: &Executed) -> io::Result<()> {
         for access in executed.accesses {
-            if self.count(executed.thread) % self.samples.every == 0 {
+            if self.count(executed.thread).is_multiple_of(self.samples.every) {
                 self.sample(executed, access)?;
             }
         }
