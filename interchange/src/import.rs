@@ -2,17 +2,17 @@
 //! what was executed. So memory holds the code, and not the trace.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use trackway_trace::machine::{BuiltCode, CodeBuilder, ANONYMOUS};
+use trackway_trace::machine::{BuiltCode, CodeBuilder};
 use trackway_trace::{
     encode_module, ChunkFields, ChunkKind, Codec, EndInfo, ProcessEvent, ProcessInfo, StartInfo, TraceError,
     TraceWriter,
 };
 
 use crate::blocks::{Assembler, Catalogue, Executed, Shape};
-use crate::drmemtrace::{self, LoadedObject, LoadedObjects, Step, Thread};
+use crate::drmemtrace::{self, LoadedObjects, Step, Thread};
+use crate::places::Places;
 use crate::streams::StreamRecords;
 use crate::ImportError;
 
@@ -199,37 +199,6 @@ impl Survey {
             }
         }
         processes
-    }
-}
-
-/// The objects that code is of, in the table that is being built.
-#[derive(Default)]
-struct Places {
-    /// By their number in the list of loaded objects.
-    known: HashMap<usize, u32>,
-    load_addresses: Vec<u64>,
-}
-
-impl Places {
-    /// The number of the block's object, and where it lay.
-    fn of_block(
-        &mut self,
-        shape: &Shape,
-        objects: &LoadedObjects,
-        builder: &mut CodeBuilder,
-    ) -> (u32, Range<u64>) {
-        let Some(number) = shape.address().and_then(|address| objects.at(address).0) else {
-            return (builder.object(ANONYMOUS), 0..u64::MAX);
-        };
-        let LoadedObject { path, start, end } = &objects.objects[number];
-        let load_addresses = &mut self.load_addresses;
-        let object = *self.known.entry(number).or_insert_with(|| {
-            let object = builder.object(path);
-            builder.place(object, end - start);
-            load_addresses.push(*start);
-            object
-        });
-        (object, *start..*end)
     }
 }
 

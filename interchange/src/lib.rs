@@ -9,6 +9,7 @@ pub mod drmemtrace;
 mod error;
 pub mod export;
 mod import;
+mod places;
 mod streams;
 
 pub use error::ImportError;

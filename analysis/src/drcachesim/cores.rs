@@ -54,8 +54,8 @@ impl Cores {
         }
     }
 
-    /// Those from the first byte to the last. Without bytes, the last one stands before the first, and may be in no line
-    /// or in the same.
+    /// Those from the first byte to the last. Without bytes, the last one stands before the first, in the same line or
+    /// in the one before: then there is none.
     fn lines(&self, address: u64, size: u64) -> std::ops::RangeInclusive<u64> {
         let end = match size {
             0 => address.wrapping_sub(1),

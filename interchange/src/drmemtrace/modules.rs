@@ -220,7 +220,8 @@ Columns: id, containing_id, start, end, entry, offset, preferred_base, (custom f
 
     #[test]
     fn older_lists_and_foreign_files() {
-        let old = "Module Table: version 2, count 1\nColumns: id, base, end, entry, path\n 0, 0x1000, 0x2000, 0x1000, /p\n";
+        let columns = "Columns: id, base, end, entry, path";
+        let old = format!("Module Table: version 2, count 1\n{columns}\n 0, 0x1000, 0x2000, 0x1000, /p\n");
         let objects = LoadedObjects::parse(old.as_bytes()).unwrap();
         assert_eq!(objects.at(0x1800), (Some(0), 0x2000));
         assert!(LoadedObjects::parse(b"#!/bin/sh\n").is_err());

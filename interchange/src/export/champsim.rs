@@ -17,11 +17,11 @@ const INSTRUCTION_POINTER: u8 = 26;
 /// Stands for the register or the memory that an indirect branch takes its target from.
 const SOME_REGISTER: u8 = 1;
 
-/// Instruction pointer, whether it is a branch, whether that was taken, 2 registers written, 4 read, 2 addresses stored to,
-/// 4 loaded from.
+/// Instruction pointer, whether it is a branch, whether that was taken, 2 registers written, 4 read, 2 addresses stored
+/// to, 4 loaded from.
 ///
-/// Which registers an instruction uses is known of branches only, and so far as its sort says it. An instruction of more
-/// accesses becomes several.
+/// Which registers an instruction uses is known of branches only, and so far as its sort says it. An instruction of
+/// more accesses becomes several.
 pub struct ChampSim<W: Write> {
     pub output: W,
 }

@@ -1,8 +1,8 @@
 //! From a Trackway trace to what other tools read.
 //!
-//! [`export`] goes over a trace, in the merged order of its threads or over one of them, and hands to a [`Format`] what was
-//! [`Executed`]: an instruction with its accesses. Traces of the compiler pass know no instructions: there, each access
-//! has one that is made up of its site. Memory holds what decoding needs, and one instruction for each thread.
+//! [`export`] goes over a trace, in the merged order of its threads or over one of them, and hands to a [`Format`] what
+//! was [`Executed`]: an instruction with its accesses. Traces of the compiler pass know no instructions: there, each
+//! access has one that is made up of its site. Memory holds what decoding needs, and one instruction for each thread.
 
 mod champsim;
 mod din;
@@ -17,7 +17,7 @@ mod walk;
 use std::io;
 use std::path::PathBuf;
 
-use trackway_trace::{InstructionKind, SiteId, TraceError};
+use trackway_trace::{InstructionKind, SiteId};
 
 pub use champsim::ChampSim;
 pub use din::Din;
@@ -106,9 +106,6 @@ pub enum ExportError {
         action: &'static str,
         source: io::Error,
     },
-    /// The trace cannot be read at all; damage in it ends no export.
-    #[error(transparent)]
-    Trace(#[from] TraceError),
     #[error("{}: {what}", file.display())]
     Unfit { file: PathBuf, what: String },
 }

@@ -1,5 +1,6 @@
 //! What `perf script` prints of samples of memory accesses.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::{Access, Executed, Format, ThreadId};
@@ -30,7 +31,7 @@ pub struct PerfScript<'s, W: Write> {
     output: W,
     samples: Samples<'s>,
     /// Accesses of each thread so far.
-    counts: Vec<(ThreadId, u64)>,
+    counts: HashMap<ThreadId, u64>,
 }
 
 impl<'s, W: Write> PerfScript<'s, W> {
@@ -38,18 +39,14 @@ impl<'s, W: Write> PerfScript<'s, W> {
         PerfScript {
             output,
             samples,
-            counts: Vec::new(),
+            counts: HashMap::new(),
         }
     }
 
     fn count(&mut self, thread: ThreadId) -> u64 {
-        let known = self.counts.iter().position(|(known, _)| *known == thread);
-        let place = known.unwrap_or_else(|| {
-            self.counts.push((thread, 0));
-            self.counts.len() - 1
-        });
-        self.counts[place].1 += 1;
-        self.counts[place].1
+        let count = self.counts.entry(thread).or_default();
+        *count += 1;
+        *count
     }
 
     fn sample(&mut self, executed: &Executed, access: &Access) -> io::Result<()> {

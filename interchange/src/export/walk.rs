@@ -107,9 +107,9 @@ struct Thread<'t> {
     present: Option<Code>,
     accesses: Vec<Access>,
     time_ns: u64,
-    /// The times at the border between the chunks before and behind the present instruction. An import ends a block where
-    /// the next one begins, and takes times before that for times within it: so they follow the next block's first
-    /// instruction.
+    /// The times at the border between the chunks before and behind the present instruction. An import ends a block
+    /// where the next one begins, and takes times before that for times within it: so they follow the next block's
+    /// first instruction.
     times: Vec<u64>,
     times_behind_present: Vec<u64>,
     /// When the latest chunk ended.
