@@ -5,61 +5,60 @@ use std::ops::Range;
 use super::ExecutedBlocks;
 use crate::decoder::Suspended;
 use crate::merge::MergedTable;
-use crate::table::Operation;
+use crate::table::{Operation, Segment};
 use crate::{ChunkRef, Decoder, InstructionId, MachineBlockId, SiteId, Trace, TraceError};
 
 /// How many accesses each instruction of each block makes. Operations whose number of accesses depends on the execution
-/// count as none: no collector of machine code writes them.
+/// count as none: no collector of machine code writes them. What is kept grows with the operations of the tables, and
+/// not with the instructions of blocks, of which many may share a few.
 #[derive(Debug, Default)]
 pub struct OperandCounts {
     /// Of each block, where its instructions begin in `counts`.
-    first: Vec<u32>,
-    counts: Vec<u16>,
+    first: Vec<usize>,
+    counts: Vec<Operands>,
+}
+
+/// The accesses of an instruction that makes some.
+#[derive(Clone, Copy, Debug)]
+struct Operands {
+    instruction: u32,
+    count: u32,
 }
 
 impl OperandCounts {
     pub fn of(trace: &Trace) -> Self {
-        let program = trace.program();
-        let lengths = program
-            .machine_blocks
-            .iter()
-            .map(|block| block.instructions.len());
-        let mut first = vec![0];
-        for length in lengths {
-            first.push(first.last().copied().unwrap_or(0) + length as u32);
-        }
-        let mut counts = OperandCounts {
-            counts: vec![0; first.last().copied().unwrap_or(0) as usize],
-            first,
-        };
+        let mut counts = OperandCounts::default();
         for table in &trace.loaded().tables {
-            counts.add_table(trace, table);
+            for (segment, block) in table.segments.iter().zip(table.machine_blocks.clone()) {
+                counts.add_block(trace, table, segment, block);
+            }
         }
         counts
     }
 
-    fn add_table(&mut self, trace: &Trace, table: &MergedTable) {
-        let program = trace.program();
-        for (segment, block) in table.segments.iter().zip(table.machine_blocks.clone()) {
-            let block = MachineBlockId(block);
-            let first_instruction = program.machine_block(block).instructions.start;
-            for operation in &segment.operations {
-                let Operation::Access { site, .. } = operation else {
-                    continue;
-                };
-                let ordinal = program.site(table.site(*site)).ordinal;
-                let place = (table.instructions.start + ordinal).checked_sub(first_instruction);
-                let range = self.range(block);
-                let count = place.and_then(|place| self.counts[range].get_mut(place as usize));
-                if let Some(count) = count {
-                    *count = count.saturating_add(1);
-                }
+    /// Blocks come in the order of their numbers, as tables were merged.
+    fn add_block(&mut self, trace: &Trace, table: &MergedTable, segment: &Segment, block: u32) {
+        let start = self.counts.len();
+        self.first.resize(block as usize + 1, start);
+        for operation in &segment.operations {
+            let Operation::Access { site, .. } = operation else {
+                continue;
+            };
+            let ordinal = trace.program().site(table.site(*site)).ordinal;
+            let instruction = table.instructions.start + ordinal;
+            match self.counts[start..].last_mut() {
+                Some(last) if last.instruction == instruction => last.count += 1,
+                _ => self.counts.push(Operands {
+                    instruction,
+                    count: 1,
+                }),
             }
         }
     }
 
     fn range(&self, block: MachineBlockId) -> Range<usize> {
-        self.first[block.index()] as usize..self.first[block.index() + 1] as usize
+        let start = |block: usize| self.first.get(block).copied().unwrap_or(self.counts.len());
+        start(block.index())..start(block.index() + 1)
     }
 }
 
@@ -71,10 +70,10 @@ pub struct InstructionsInStep<'t> {
     blocks: Option<ExecutedBlocks<'t>>,
     /// Of the present block, those to come.
     rest: Range<u32>,
-    /// Where the counts of the first one of them stand.
-    next_count: usize,
+    /// Those of them that make accesses, in [`OperandCounts::counts`].
+    operands: Range<usize>,
     /// That the present instruction has yet to make.
-    accesses_left: u16,
+    accesses_left: u32,
 }
 
 impl<'t> InstructionsInStep<'t> {
@@ -84,7 +83,7 @@ impl<'t> InstructionsInStep<'t> {
             counts,
             blocks: None,
             rest: 0..0,
-            next_count: 0,
+            operands: 0..0,
             accesses_left: 0,
         }
     }
@@ -117,7 +116,7 @@ impl<'t> InstructionsInStep<'t> {
             match blocks.next_block() {
                 Ok(Some(block)) => {
                     self.rest = self.trace.program().machine_block(block).instructions.clone();
-                    self.next_count = self.counts.range(block).start;
+                    self.operands = self.counts.range(block);
                 }
                 end => {
                     self.blocks = None;
@@ -126,9 +125,15 @@ impl<'t> InstructionsInStep<'t> {
             }
         }
         let instruction = self.rest.start;
-        self.accesses_left = self.counts.counts[self.next_count];
         self.rest.start += 1;
-        self.next_count += 1;
+        let operands = self.counts.counts[self.operands.clone()].first();
+        self.accesses_left = match operands {
+            Some(operands) if operands.instruction == instruction => {
+                self.operands.start += 1;
+                operands.count
+            }
+            _ => 0,
+        };
         Ok(Some(InstructionId(instruction)))
     }
 }
@@ -174,6 +179,15 @@ impl<'t> CodeSteps<'t> {
 
     /// The next step; none after the last. An error is about one chunk, of which nothing more comes.
     pub fn next_step(&mut self) -> Result<Option<CodeStep>, TraceError> {
+        let step = self.step();
+        if step.is_err() {
+            self.suspended = None;
+            self.next_access = self.decoder.last_batch().len();
+        }
+        step
+    }
+
+    fn step(&mut self) -> Result<Option<CodeStep>, TraceError> {
         loop {
             if let Some(instruction) = self.instructions.next_before_access()? {
                 return Ok(Some(CodeStep::Instruction(instruction)));
