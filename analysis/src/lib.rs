@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod branches;
 pub mod cache;
 pub mod calls;
+pub mod drcachesim;
 mod engine;
 pub mod layout;
 mod live;

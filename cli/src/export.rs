@@ -1,12 +1,19 @@
 //! `trackway export`.
 
+mod references;
+
+use std::io::Write;
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use flate2::write::GzEncoder;
+use flate2::Compression;
 use trackway_analysis::cache::Caches;
 use trackway_report::{
-    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, CallgrindHeader, Report, Table, Value,
+    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table,
+    Value,
 };
 use trackway_trace::Trace;
 
@@ -17,17 +24,25 @@ use crate::model::ModelArguments;
 use crate::output;
 use crate::reading::{require_accesses, ReadingArguments};
 
-/// Write what other tools read: call graphs, flame graphs, time lines, counts
+/// Write what other tools read: call graphs, flame graphs, time lines, counts, address traces
 ///
 /// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
 /// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
 /// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come
 /// from recorded function entries and exits; docs/analyses.md, section 16, says how they are repaired where these are
-/// missing. `csv`: a table of what a program counted, whole; by default how often each of its blocks ran.
+/// missing. `pprof`: stacks with all of their numbers, for pprof. `csv`: a table of what a program counted, whole; by
+/// default how often each of its blocks ran.
+///
+/// The others hold what the program did, access by access, of all threads in one order or of one (`--thread`); memory
+/// doesn't grow with the trace. `drmemtrace` is a folder. docs/interchange.md says what each keeps, loses and makes up.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway export prog.trackway --to callgrind -o callgrind.out.prog\n  \
                         trackway export prog.trackway --to folded --measure l1_misses -o prog.folded\n  \
+                        trackway export prog.trackway --to pprof -o prog.pb.gz && go tool pprof -top prog.pb.gz\n  \
+                        trackway export prog.trackway --to drmemtrace -o drmemtrace.prog.dir\n  \
+                        trackway export prog.trackway --to din --thread 0 -o prog.din\n  \
+                        trackway export prog.trackway --to champsim --thread 0 -o prog.champsim && xz prog.champsim\n  \
                         trackway export counted.trackway --to csv --table blocks -o blocks.csv"
 )]
 pub struct ExportArguments {
@@ -36,15 +51,25 @@ pub struct ExportArguments {
     /// The format
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Format,
-    /// The file to write
+    /// The file to write; the folder, for drmemtrace
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// The number that folded stacks carry: accesses, reads, writes, bytes, l1_misses, ...
+    /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ...
     #[arg(long, value_name = "COLUMN", default_value = "accesses")]
     pub measure: String,
     /// The table of counts that is written as CSV, by its name in `trackway report --json`
     #[arg(long, value_name = "NAME", default_value = "blocks")]
     pub table: String,
+    /// Only this thread's accesses: the number of its stream in `trackway info`
+    #[arg(long, visible_alias = "stream", value_name = "N")]
+    pub thread: Option<u32>,
+    /// For formats without sizes (din, ramulator, libcachesim): one reference for each line of so many bytes that an
+    /// access overlaps; 0: one for each access
+    #[arg(long, value_name = "BYTES", default_value_t = 64)]
+    pub line: u64,
+    /// For perf-script: each so-manieth access of a thread
+    #[arg(long, value_name = "N", default_value = "1000")]
+    pub every: NonZeroU64,
     /// How many calls of functions a time line has: the longest ones
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     pub slices: usize,
@@ -68,6 +93,26 @@ pub enum Format {
     Perfetto,
     /// A table of what was counted, for pandas, R and their like
     Csv,
+    /// profile.proto, for pprof
+    Pprof,
+    /// Dinero's input: label and address
+    Din,
+    /// What Valgrind's Lackey prints with --trace-mem=yes
+    Lackey,
+    /// ChampSim's instructions of 64 bytes, uncompressed
+    Champsim,
+    /// Ramulator's memory trace: 0xADDRESS R, 0xADDRESS W
+    Ramulator,
+    /// Ramulator 2's LoadStoreTrace: LD 0xADDRESS, ST 0xADDRESS
+    Ramulator2,
+    /// The trace of a core, for both Ramulators: instructions before, address read, address written back
+    RamulatorCore,
+    /// libCacheSim's oracleGeneral
+    Libcachesim,
+    /// What `perf script` prints of samples of memory accesses
+    PerfScript,
+    /// DynamoRIO's drmemtrace: a folder with a file for each thread
+    Drmemtrace,
 }
 
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
@@ -75,6 +120,16 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     if arguments.to != Format::Csv {
         require_accesses(&trace)?;
     }
+    if references::write(&trace, arguments)? {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let content = content(&trace, arguments)?;
+    output::write_file(&arguments.output, &content, arguments.force)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The whole file, of formats that hold tables.
+fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failure> {
     let settings = Settings {
         model: ModelArguments {
             cache: arguments.cache.clone(),
@@ -84,29 +139,41 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         ..Settings::default()
     };
     let text = match arguments.to {
-        Format::Csv => Some(to_csv(&counts::whole_table(&trace, &arguments.table)?)),
+        Format::Csv => Some(to_csv(&counts::whole_table(trace, &arguments.table)?)),
         Format::Callgrind => {
-            let report = calls(&trace, &settings)?;
+            let report = calls(trace, &settings)?;
             to_callgrind(
-                &header(&trace),
+                &header(trace),
                 table(&report, "function_lines")?,
                 table(&report, "calls")?,
             )
         }
         Format::Folded => {
-            let report = calls(&trace, &settings)?;
+            let report = calls(trace, &settings)?;
             let text = to_folded(table(&report, "stacks")?, &arguments.measure);
             Some(text.ok_or_else(|| no_measure(&arguments.measure, &report))?)
         }
+        Format::Pprof => {
+            let report = calls(trace, &settings)?;
+            let start_unix_ns = trace.meta().start_unix_ns;
+            let profile = to_pprof(table(&report, "stacks")?, &arguments.measure, start_unix_ns);
+            return gzip(&profile.ok_or_else(|| no_measure(&arguments.measure, &report))?);
+        }
         Format::Perfetto => {
-            let report = slices(&trace, &settings, arguments.slices)?;
+            let report = slices(trace, &settings, arguments.slices)?;
             let program = &trace.meta().program;
             to_chrome_trace(program, table(&report, "slices")?, table(&report, "time_bins")?)
         }
+        _ => None,
     };
     let text = text.ok_or_else(|| Failure::new("the analysis lacks a column"))?;
-    output::write_file(&arguments.output, text.as_bytes(), arguments.force)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(text.into_bytes())
+}
+
+fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    compressed.map_err(|error| Failure::new(error.to_string()))
 }
 
 fn calls(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {

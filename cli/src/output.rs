@@ -1,7 +1,7 @@
 //! What goes to standard output and to files, and how.
 
 use std::env;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -175,6 +175,20 @@ pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Fail
         true => replace_file(path, content),
         false => write_new_file(path, content, "exists already; replace it with --force"),
     }
+}
+
+/// Creates a file for the user alone, to be written and read again; replaces one only if told to.
+pub fn create_file(path: &Path, replace: bool) -> Result<File, Failure> {
+    let mut options = private();
+    options.read(true);
+    match replace {
+        true => options.create(true).truncate(true),
+        false => options.create_new(true),
+    };
+    options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::about(path, "exists already; replace it with --force"),
+        _ => Failure::about(path, error),
+    })
 }
 
 /// Writes a file for the user alone, in place of one that there may be.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
+use trackway_analysis::drcachesim;
 use trackway_analysis::misses::Grouping;
 use trackway_analysis::offenders::Offenders;
 use trackway_report::Report;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
+use crate::soundness;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
     Grouping::Field,
@@ -38,6 +40,7 @@ const MACHINE_CODE_GROUPINGS: [Grouping; 3] = [Grouping::Instruction, Grouping::
                         trackway report --by line --top 30 prog.trackway\n  \
                         trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
                         trackway report --cache preset:zen3 prog.trackway\n  \
+                        trackway report --drcachesim=cores=8:LL=32M,16 imported.trackway\n  \
                         trackway report --by field --csv prog.trackway > fields.csv\n  \
                         trackway report --table blocks --top 0 --csv counted.trackway > blocks.csv")]
 pub struct ReportArguments {
@@ -48,6 +51,12 @@ pub struct ReportArguments {
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", requires = "csv", conflicts_with = "by")]
     pub table: Option<String>,
+    /// Of a trace of machine code: the instruction and data caches of several cores by the rules of DynamoRIO's
+    /// drcachesim, instead of the other tables; parts of cores=4:L1I=32K,8:L1D=32K,8:LL=8M,16:line=64:prefetch=next-line,
+    /// which are the defaults
+    #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["by", "cache", "sort", "table"])]
+    pub drcachesim: Option<drcachesim::Settings>,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
@@ -113,15 +122,32 @@ pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     let form = &arguments.form;
-    let report = match trace.holds_only_counts() {
-        true => counts::report(&trace, form)?,
-        false => misses(&trace, arguments)?,
+    let report = match (&arguments.drcachesim, trace.holds_only_counts()) {
+        (Some(settings), _) => machine_code_caches(&trace, settings, &arguments.reading)?,
+        (None, true) => counts::report(&trace, form)?,
+        (None, false) => misses(&trace, arguments)?,
     };
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),
     };
     form.output.print(&report, csv)
+}
+
+fn machine_code_caches(
+    trace: &Trace,
+    settings: &drcachesim::Settings,
+    reading: &ReadingArguments,
+) -> Result<Report, Failure> {
+    if !trace.program().is_machine_code() {
+        return Err(Failure::about(
+            trace.path(),
+            "--drcachesim simulates instruction fetches, which only traces of machine code have (`trackway import`)",
+        ));
+    }
+    let (findings, summary) =
+        reading.with_progress(trace, 1, |_, progress| drcachesim::run(settings, trace, progress));
+    Ok(soundness::report(trace, findings, &summary, Vec::new()))
 }
 
 /// And what other processes of the same trace counted.

@@ -1,6 +1,7 @@
 //! Basic blocks from a thread's instructions and accesses.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use trackway_trace::machine::{Address, BlockDefinition, InstructionDefinition, Operand, OperandAccesses};
 use trackway_trace::{AccessKind, InstructionKind};
@@ -52,6 +53,8 @@ pub struct Assembler {
     roots: Vec<u64>,
     /// Access of each root.
     access_of_root: Vec<u32>,
+    /// The object that the code is of ends before this address.
+    limit: u64,
 }
 
 impl Assembler {
@@ -63,13 +66,18 @@ impl Assembler {
                 !last.kind.ends_block()
                     && next.kind.is_fetched()
                     && last.address.wrapping_add(u64::from(last.length)) == next.address
+                    && next.address < self.limit
                     && self.shape.instructions.len() < MAX_INSTRUCTIONS
                     && self.shape.accesses.len() < MAX_ACCESSES
             }
         }
     }
 
-    pub fn instruction(&mut self, next: &Executed) {
+    /// Adds an instruction; `limit` is where the object of the block's first one ends, at the least.
+    pub fn instruction(&mut self, next: &Executed, limit: impl FnOnce() -> u64) {
+        if self.shape.instructions.is_empty() {
+            self.limit = limit();
+        }
         self.shape.instructions.push(ShapeInstruction {
             address: next.address,
             length: next.length,
@@ -123,17 +131,27 @@ impl Assembler {
 }
 
 impl Shape {
-    /// As a table of machine code takes it, with all instructions of one object at their addresses.
-    pub fn definition(&self, object: u32) -> BlockDefinition {
+    /// Address of the first instruction.
+    pub fn address(&self) -> Option<u64> {
+        Some(self.instructions.first()?.address)
+    }
+
+    /// As a table of machine code takes it: all instructions are of one object, which lay at these addresses.
+    pub fn definition(&self, object: u32, extent: &Range<u64>) -> BlockDefinition {
+        // None to the begin of the object itself: 0 stands for no target.
+        let target = |address: u64| match extent.contains(&address) {
+            true => address - extent.start,
+            false => 0,
+        };
         let mut instructions: Vec<InstructionDefinition> = self
             .instructions
             .iter()
             .map(|instruction| InstructionDefinition {
                 object,
-                offset: instruction.address,
+                offset: instruction.address.wrapping_sub(extent.start),
                 length: instruction.length,
                 kind: instruction.kind,
-                target: instruction.target,
+                target: target(instruction.target),
                 operands: Vec::new(),
             })
             .collect();

@@ -4,14 +4,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-use trackway_trace::machine::{BuiltCode, CodeBuilder, ANONYMOUS};
+use trackway_trace::machine::{BuiltCode, CodeBuilder};
 use trackway_trace::{
     encode_module, ChunkFields, ChunkKind, Codec, EndInfo, ProcessEvent, ProcessInfo, StartInfo, TraceError,
     TraceWriter,
 };
 
 use crate::blocks::{Assembler, Catalogue, Executed, Shape};
-use crate::drmemtrace::{self, Step, Thread};
+use crate::drmemtrace::{self, LoadedObjects, Step, Thread};
+use crate::places::Places;
 use crate::streams::StreamRecords;
 use crate::ImportError;
 
@@ -29,6 +30,8 @@ pub struct ImportOptions {
     pub output: PathBuf,
     /// Replace an existing file.
     pub force: bool,
+    /// Which files were loaded where (modules.log); else what is found beside the traces.
+    pub modules: Option<PathBuf>,
 }
 
 /// What was imported.
@@ -38,6 +41,8 @@ pub struct ImportSummary {
     pub threads: Vec<ThreadSummary>,
     /// Basic blocks, told apart by their accesses too.
     pub blocks: u64,
+    /// Files that code was of.
+    pub objects: u64,
     /// Prefetches and flushes of caches, which are no accesses: they are left out.
     pub hints: u64,
     /// Accesses of unknown size, which are taken as accesses of 1 byte.
@@ -61,7 +66,10 @@ pub struct ThreadSummary {
 /// Reads a drmemtrace trace and writes it as a Trackway trace.
 pub fn import(options: &ImportOptions) -> Result<ImportSummary, ImportError> {
     let files = drmemtrace::trace_files(&options.traces)?;
-    let mut survey = Survey::default();
+    let mut survey = Survey {
+        objects: LoadedObjects::find(&options.traces, options.modules.as_deref())?,
+        ..Survey::default()
+    };
     for file in &files {
         survey.read(file)?;
     }
@@ -69,12 +77,13 @@ pub fn import(options: &ImportOptions) -> Result<ImportSummary, ImportError> {
     let code = survey.code(first_file)?;
     let mut output = Output::create(options, &survey, first_file, &code)?;
     for file in &files {
-        output.read(file, &survey.catalogue, &code)?;
+        output.read(file, &survey, &code)?;
     }
     let bytes = output.finish()?;
     Ok(ImportSummary {
         threads: survey.threads,
         blocks: survey.catalogue.len() as u64,
+        objects: code.load_addresses.len() as u64,
         hints: survey.hints,
         unknown_sizes: survey.unknown_sizes,
         bytes,
@@ -93,19 +102,29 @@ struct Survey {
     first_ns: Option<u64>,
     latest_ns: u64,
     definitions: Vec<Shape>,
+    objects: LoadedObjects,
+}
+
+/// The table of the code, and where its objects lay.
+struct ImportedCode {
+    built: BuiltCode,
+    /// In the order of the table's symbols.
+    load_addresses: Vec<u64>,
 }
 
 impl Survey {
     fn read(&mut self, file: &Path) -> Result<(), ImportError> {
         let mut assemblers = BTreeMap::new();
+        let objects = std::mem::take(&mut self.objects);
         drmemtrace::read(file, &mut |thread, step| {
             self.count(thread, step);
             let assembler: &mut Assembler = assemblers.entry(thread).or_default();
-            assemble(file, assembler, step, &mut |shape, _| {
+            assemble(file, &objects, assembler, step, &mut |shape, _| {
                 self.note(shape);
                 Ok(())
             })
         })?;
+        self.objects = objects;
         for assembler in assemblers.values() {
             if let Some((shape, _)) = assembler.block() {
                 self.note(shape);
@@ -145,7 +164,7 @@ impl Survey {
         }
     }
 
-    fn code(&mut self, file: &Path) -> Result<BuiltCode, ImportError> {
+    fn code(&mut self, file: &Path) -> Result<ImportedCode, ImportError> {
         let blocks = self.definitions.len();
         if blocks > MAX_BLOCKS {
             return Err(ImportError::TooManyBlocks {
@@ -155,16 +174,20 @@ impl Survey {
             });
         }
         let mut builder = CodeBuilder::new("drmemtrace");
-        let object = builder.object(ANONYMOUS);
+        let mut places = Places::default();
         for shape in std::mem::take(&mut self.definitions) {
+            let (object, extent) = places.of_block(&shape, &self.objects, &mut builder);
             builder
-                .add(&shape.definition(object))
+                .add(&shape.definition(object, &extent))
                 .map_err(|source| ImportError::Block {
                     file: file.to_path_buf(),
                     source,
                 })?;
         }
-        Ok(builder.finish())
+        Ok(ImportedCode {
+            built: builder.finish(),
+            load_addresses: places.load_addresses,
+        })
     }
 
     /// Processes in the order of their threads.
@@ -185,6 +208,7 @@ type TakeBlock<'t> = &'t mut dyn FnMut(&Shape, &[u64]) -> Result<(), ImportError
 /// Adds a step to its thread's block; `take` gets the blocks that end with it.
 fn assemble(
     file: &Path,
+    objects: &LoadedObjects,
     assembler: &mut Assembler,
     step: Step,
     take: TakeBlock<'_>,
@@ -212,10 +236,10 @@ fn assemble(
             if !assembler.continues(&executed) {
                 end_block(assembler)?;
             }
-            assembler.instruction(&executed);
+            assembler.instruction(&executed, || objects.at(address).1);
         }
         Step::Access { write, address, size } => {
-            if !assembler.access(write, size.max(1), address) {
+            if !assembler.access(write, size, address) {
                 return Err(ImportError::Unsupported {
                     file: file.to_path_buf(),
                     what: format!(
@@ -245,7 +269,7 @@ impl Output {
         options: &ImportOptions,
         survey: &Survey,
         first_file: &Path,
-        code: &BuiltCode,
+        code: &ImportedCode,
     ) -> Result<Output, ImportError> {
         let processes = survey.processes();
         let mut writer = TraceWriter::create(&options.output, options.force, Codec::Columns)?;
@@ -276,7 +300,7 @@ impl Output {
             latest_ns: survey.latest_ns,
         };
         output.write_processes(ProcessEvent::Start, first_ns)?;
-        let module = encode_module(FIRST_SEGMENT, 0, &[], &code.table);
+        let module = encode_module(FIRST_SEGMENT, 0, &code.load_addresses, &code.built.table);
         output
             .writer
             .write_chunk(&ChunkFields::new(ChunkKind::Module), &module)?;
@@ -307,13 +331,13 @@ impl Output {
         Ok(())
     }
 
-    fn read(&mut self, file: &Path, catalogue: &Catalogue, code: &BuiltCode) -> Result<(), ImportError> {
+    fn read(&mut self, file: &Path, survey: &Survey, code: &ImportedCode) -> Result<(), ImportError> {
         let changed = || ImportError::Changed {
             file: file.to_path_buf(),
         };
         let segment = |shape: &Shape| {
-            let number = catalogue.number(shape).ok_or_else(changed)?;
-            Ok::<u32, ImportError>(FIRST_SEGMENT + code.segments[number as usize])
+            let number = survey.catalogue.number(shape).ok_or_else(changed)?;
+            Ok::<u32, ImportError>(FIRST_SEGMENT + code.built.segments[number as usize])
         };
         let mut assemblers: BTreeMap<Thread, Assembler> = BTreeMap::new();
         drmemtrace::read(file, &mut |thread, step| {
@@ -323,6 +347,7 @@ impl Output {
             }
             assemble(
                 file,
+                &survey.objects,
                 assemblers.entry(thread).or_default(),
                 step,
                 &mut |shape, roots| Ok(stream.record(segment(shape)?, roots, &mut self.writer)?),

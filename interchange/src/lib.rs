@@ -1,4 +1,5 @@
-//! Traces of other tools: [`import`] makes a Trackway trace of what DynamoRIO's drmemtrace recorded.
+//! Traces of other tools: [`import`] makes a Trackway trace of what DynamoRIO's drmemtrace recorded, [`export`] writes
+//! what other tools read.
 //!
 //! The code of such a trace is machine code (`docs/format.md`, lists 13 and 14): [`blocks`] makes basic blocks of the
 //! sequence of instructions and references, [`drmemtrace`] reads that sequence.
@@ -6,7 +7,9 @@
 pub mod blocks;
 pub mod drmemtrace;
 mod error;
+pub mod export;
 mod import;
+mod places;
 mod streams;
 
 pub use error::ImportError;

@@ -30,6 +30,7 @@ fn complaint(bytes: &[u8]) -> Option<String> {
         traces: vec![file],
         output: directory.path().join("x.trackway"),
         force: false,
+        modules: None,
     };
     import(&options).err().map(|error| error.to_string())
 }

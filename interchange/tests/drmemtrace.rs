@@ -97,6 +97,7 @@ fn imported(traces: &[PathBuf]) -> (ImportSummary, Trace, tempfile::TempDir) {
         traces: traces.to_vec(),
         output: output.clone(),
         force: false,
+        modules: None,
     };
     let summary = import(&options).unwrap();
     let trace = Trace::open(&output).unwrap();

@@ -64,7 +64,7 @@ def by_lackey(program, *arguments, folder, **settings):
 def locked(program):
     """Addresses of atomic instructions."""
     text = tools.run("objdump", "-d", "--no-show-raw-insn", program).stdout
-    return {int(address, 16) for address in re.findall(r"^ *([0-9a-f]+):\s+lock ", text, re.M)}
+    return {int(address, 16) for address in re.findall(r"^ *([0-9a-f]+):\s+(?:lock |xchg .*\()", text, re.M)}
 
 
 class Truth(unittest.TestCase):

@@ -7,8 +7,8 @@ mod testing;
 use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::Interpreter;
 use trackway_trace::machine::{
-    Address, BlockDefinition, BuiltCode, CodeBuilder, ExecutedBlocks, InstructionDefinition, Operand,
-    OperandAccesses, ANONYMOUS,
+    Address, BlockDefinition, BuiltCode, CodeBuilder, CodeStep, CodeSteps, ExecutedBlocks,
+    InstructionDefinition, Operand, OperandAccesses, OperandCounts, ANONYMOUS,
 };
 use trackway_trace::table::Table;
 use trackway_trace::{AccessKind, Codec, Decoder, InstructionKind, Piece, SiteId, Trace};
@@ -242,4 +242,62 @@ fn no_change_of_a_byte_makes_a_reader_panic() {
             }
         }
     }
+}
+
+/// A block that is executed twice, and one whose last instruction accesses nothing.
+#[test]
+fn instructions_stand_in_step_with_their_accesses() {
+    let trace = trace(&code());
+    let counts = OperandCounts::of(&trace);
+    let mut steps = CodeSteps::new(&trace, &trace.streams()[0].chunks, &counts);
+    let mut found = Vec::new();
+    while let Some(step) = steps.next_step().unwrap() {
+        found.push(match step {
+            CodeStep::Instruction(id) => trace.program().instruction(id).offset,
+            CodeStep::Access { address, length, .. } => address << 8 | length,
+        });
+    }
+    let accesses = |address: u64| [address << 8 | 8, address << 8 | 8, (address - 16) << 8 | 2];
+    let mut expected = Vec::new();
+    for address in [0x1000, 0x2000] {
+        expected.push(0x40);
+        expected.extend(accesses(address));
+        expected.push(0x44);
+    }
+    expected.extend([0x7f00_0000_0000, 0x3000 << 8 | 8, 0x40, 0x44]);
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn sizes_may_be_unknown_and_objects_have_places() {
+    let mut builder = CodeBuilder::new("test");
+    let library = builder.object("/lib/libx.so");
+    builder.place(library, 0x1000);
+    let unknown = operand(AccessKind::Load, 0, 0);
+    let known = operand(AccessKind::Load, 1, 0);
+    let definition = BlockDefinition {
+        roots: 1,
+        instructions: vec![instruction(
+            library,
+            0x40,
+            InstructionKind::Other,
+            &[unknown, known],
+        )],
+    };
+    builder.add(&definition).unwrap();
+    let code = builder.finish();
+    assert_eq!(code.table.symbols.len(), 1);
+    let mut file = FileBytes::new(Codec::None);
+    file.module(0, 7, &code.table);
+    let trace = file.open();
+    let program = trace.program();
+    let sites = [0, 1].map(|site| {
+        (
+            program.site(SiteId(site)).size,
+            program.is_size_unknown(SiteId(site)),
+        )
+    });
+    assert_eq!(sites, [(1, true), (1, false)]);
+    let object = program.instructions[0].object;
+    assert_eq!(program.extent_of_object(object), Some(0x40_0000..0x40_1000));
 }

@@ -7,6 +7,9 @@ pub const NEWEST_VERSION: u64 = 7;
 /// Bytes of an instruction that one encoding entry holds at most.
 pub const MAX_ENCODED: usize = 8;
 
+/// Microseconds from 1601-01-01 to 1970-01-01, UTC.
+pub const EPOCH_MICROSECONDS: u64 = 11_644_473_600_000_000;
+
 /// An entry's types.
 pub mod kind {
     pub const READ: u16 = 0;
@@ -44,9 +47,14 @@ pub mod marker {
     pub const KERNEL_TRANSFER: u16 = 1;
     /// Microseconds since 1601-01-01 UTC.
     pub const TIMESTAMP: u16 = 2;
+    pub const PROCESSOR: u16 = 3;
     pub const FILE_TYPE: u16 = 9;
+    pub const CACHE_LINE_SIZE: u16 = 10;
     pub const VERSION: u16 = 12;
     pub const RSEQ_ABORT: u16 = 13;
+    pub const PAGE_SIZE: u16 = 18;
+    /// Before an indirect branch: where it goes.
+    pub const BRANCH_TARGET: u16 = 29;
 }
 
 /// Bits of the file type: which processor's code a trace holds.
@@ -71,5 +79,13 @@ impl Entry {
             size: u16::from_le_bytes([s0, s1]),
             value: u64::from_le_bytes(value),
         }
+    }
+
+    pub fn to_bytes(self) -> [u8; ENTRY_LENGTH] {
+        let mut bytes = [0; ENTRY_LENGTH];
+        bytes[..2].copy_from_slice(&self.kind.to_le_bytes());
+        bytes[2..4].copy_from_slice(&self.size.to_le_bytes());
+        bytes[4..].copy_from_slice(&self.value.to_le_bytes());
+        bytes
     }
 }

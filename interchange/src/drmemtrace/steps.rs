@@ -6,14 +6,12 @@ use std::path::Path;
 use iced_x86::{Decoder, DecoderOptions, Mnemonic};
 use trackway_trace::InstructionKind;
 
-use super::entry::{file_type, kind, marker, Entry, MAX_ENCODED, NEWEST_VERSION};
+use super::entry::{file_type, kind, marker, Entry, EPOCH_MICROSECONDS, MAX_ENCODED, NEWEST_VERSION};
 use super::opened::Entries;
 use crate::ImportError;
 
 /// Bytes of an instruction at most, on any processor.
 const MAX_INSTRUCTION: usize = 15;
-/// Microseconds from 1601-01-01 to 1970-01-01, UTC.
-const EPOCH_MICROSECONDS: u64 = 11_644_473_600_000_000;
 
 /// A thread of the traced program, by the system's numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::InstructionKind;
+use super::{InstructionKind, UNKNOWN_SIZE};
 use crate::table::{
     Encoding, Expression, MachineCode, Operation, Segment, Table, TableFunction, TableInstruction,
-    TableInstructionRange, TableLocation, TableSite, Term, MAX_REGISTERS, STREAM_REGISTERS,
+    TableInstructionRange, TableLocation, TableSite, TableSymbol, Term, MAX_REGISTERS, STREAM_REGISTERS,
 };
 use crate::{AccessKind, Coverage, VariableKind};
 
@@ -47,7 +47,7 @@ pub struct InstructionDefinition {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operand {
     pub kind: AccessKind,
-    /// Bytes of one access.
+    /// Bytes of one access; 0 if unknown, which then counts as 1.
     pub size: u32,
     pub accesses: OperandAccesses,
 }
@@ -124,6 +124,8 @@ pub struct CodeBuilder {
     strings: Vec<String>,
     producer: u32,
     objects: Vec<u32>,
+    /// Where objects lay.
+    symbols: Vec<TableSymbol>,
     known_objects: HashMap<String, u32>,
     instructions: Vec<TableInstruction>,
     /// Blocks that differ in their operands only share their instructions.
@@ -140,6 +142,7 @@ impl CodeBuilder {
             strings: vec![String::new(), producer.to_owned()],
             producer: 1,
             objects: Vec::new(),
+            symbols: Vec::new(),
             known_objects: HashMap::new(),
             instructions: Vec::new(),
             known_runs: HashMap::new(),
@@ -159,6 +162,16 @@ impl CodeBuilder {
         self.strings.push(path.to_owned());
         self.known_objects.insert(path.to_owned(), object);
         object
+    }
+
+    /// Says how many bytes of memory an object took. Where they began is for [`crate::encode_module`] to say, of which
+    /// each object that was placed needs an address, in the order of these calls.
+    pub fn place(&mut self, object: u32, size: u64) {
+        self.symbols.push(TableSymbol {
+            name: self.objects[object as usize],
+            size,
+            ..TableSymbol::default()
+        });
     }
 
     /// Adds a block. Blocks are told apart by their order: the caller adds each once.
@@ -281,6 +294,7 @@ impl CodeBuilder {
     /// Operands of one instruction that do the same to as many bytes are one site.
     fn site(&mut self, object: u32, ordinal: u32, operand: &Operand) -> u32 {
         let sites = &mut self.sites;
+        let unknown_size = if operand.size == 0 { UNKNOWN_SIZE } else { 0 };
         *self
             .known_sites
             .entry((ordinal, operand.kind, operand.size))
@@ -288,9 +302,9 @@ impl CodeBuilder {
                 sites.push(TableSite {
                     function: object,
                     ordinal,
-                    part: u8::from(!operand.kind.reads()),
+                    part: u8::from(!operand.kind.reads()) | unknown_size,
                     kind: operand.kind,
-                    size: operand.size,
+                    size: operand.size.max(1),
                     location: 0,
                     variable: 0,
                     variable_kind: VariableKind::Unknown,
@@ -329,6 +343,7 @@ impl CodeBuilder {
         let table = Table {
             strings: self.strings,
             producer: self.producer,
+            symbols: self.symbols,
             locations: vec![TableLocation::default()],
             functions,
             sites: self.sites,

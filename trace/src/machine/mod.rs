@@ -5,12 +5,14 @@
 //! table; [`ExecutedBlocks`] walks over the blocks that a stream executed.
 
 mod builder;
+mod in_step;
 mod walk;
 
 pub use builder::{
     Address, AddressBase, BlockDefinition, BuildError, BuiltCode, CodeBuilder, InstructionDefinition,
     Operand, OperandAccesses,
 };
+pub use in_step::{CodeStep, CodeSteps, InstructionsInStep, OperandCounts};
 pub use walk::ExecutedBlocks;
 
 use std::ops::Range;
@@ -21,6 +23,8 @@ use crate::{FunctionId, InstructionId, MachineBlockId, Module, Program, SiteId};
 
 /// The object of code that is from no file.
 pub const ANONYMOUS: &str = "[anonymous]";
+/// Bit of the part of sites whose size is not known; it is given as 1 byte.
+const UNKNOWN_SIZE: u8 = 1 << 1;
 
 table_enum! {
     /// What an instruction does with the flow of control.
@@ -126,18 +130,43 @@ impl Program {
 
     /// The instruction whose operand the site is, if it is one of machine code.
     pub fn instruction_of_site(&self, site: SiteId) -> Option<InstructionId> {
-        // Modules stand in the order of their sites, but for those that were loaded again; few traces have many.
-        let module = self
+        // Modules stand in the order of their sites, but for those that were loaded again.
+        let holds = |module: &&Module| module.sites.contains(&site.0) && !module.instructions.is_empty();
+        let behind = self
             .modules
-            .iter()
-            .find(|module| module.sites.contains(&site.0) && !module.instructions.is_empty())?;
+            .partition_point(|module| module.sites.start <= site.0);
+        let near = self.modules[..behind].iter().rev().take(2).find(holds);
+        let module = near.or_else(|| self.modules.iter().find(holds))?;
         Some(InstructionId(module.instructions.start + self.site(site).ordinal))
+    }
+
+    /// Whether it isn't known how many bytes the site accesses, which then counts as 1.
+    pub fn is_size_unknown(&self, site: SiteId) -> bool {
+        self.site(site).part & UNKNOWN_SIZE != 0
     }
 
     /// Whether all modules are of machine code, so that there are no variables, fields and lines.
     pub fn is_machine_code(&self) -> bool {
         let is_code = |module: &Module| !module.machine_blocks.is_empty();
         !self.modules.is_empty() && self.modules.iter().all(is_code)
+    }
+
+    /// The addresses at which the object lay, as far as the trace says it; of [`ANONYMOUS`] all of memory.
+    pub fn extent_of_object(&self, object: FunctionId) -> Option<Range<u64>> {
+        let function = self.function(object);
+        if self.string(function.linkage_name) == ANONYMOUS {
+            return Some(0..u64::MAX);
+        }
+        let module = self
+            .modules
+            .iter()
+            .find(|module| module.functions.contains(&object.0))?;
+        let symbols = &self.symbols[module.symbols.start as usize..module.symbols.end as usize];
+        let symbol = symbols
+            .iter()
+            .find(|symbol| symbol.name == function.linkage_name)?;
+        let start = symbol.address?;
+        Some(start..start.saturating_add(symbol.size))
     }
 
     /// Where an instruction is, for people: `libc.so.6+0x1234`, or its address.

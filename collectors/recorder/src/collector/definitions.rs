@@ -72,18 +72,25 @@ struct OpenModule {
     first_id: u32,
     number: u32,
     object: u32,
+    /// Address at which the object was loaded; none for code from no file.
+    base: Option<u64>,
     builder: CodeBuilder,
 }
 
 impl OpenModule {
     fn new(first_id: u32, meaning: &Meaning, objects: &Objects) -> Self {
         let number = meaning.object();
-        let path = objects.0.get(&number).map_or(ANONYMOUS, |object| &object.path);
+        let known = objects.0.get(&number).filter(|object| object.size > 0);
         let mut builder = CodeBuilder::new(PRODUCER);
+        let object = builder.object(known.map_or(ANONYMOUS, |object| &object.path));
+        if let Some(known) = known {
+            builder.place(object, known.size);
+        }
         Self {
             first_id,
             number,
-            object: builder.object(path),
+            object,
+            base: known.map(|known| known.base),
             builder,
         }
     }
@@ -101,7 +108,12 @@ impl OpenModule {
     }
 
     fn payload(self) -> Vec<u8> {
-        encode_module(self.first_id, 0, &[], &self.builder.finish().table)
+        encode_module(
+            self.first_id,
+            0,
+            self.base.as_slice(),
+            &self.builder.finish().table,
+        )
     }
 }
 

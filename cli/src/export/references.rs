@@ -1,0 +1,201 @@
+//! Exports of what the program did, access by access, written as they are read.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use trackway_analysis::Names;
+use trackway_interchange::export::{
+    export, export_drmemtrace, Access, ChampSim, Din, Executed, ExportError, Format as Written, Frame,
+    Lackey, LibCacheSim, Lines, PerfScript, Ramulator, RamulatorForm, Samples, Walk,
+};
+use trackway_report::grouped;
+use trackway_trace::{SiteId, Stream, Trace, TraceError};
+
+use super::{ExportArguments, Format};
+use crate::failure::Failure;
+use crate::{output, soundness};
+
+/// Bytes that are written together.
+const BUFFER: usize = 1 << 18;
+
+/// Writes the trace; false if the format is none of these.
+pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure> {
+    let form = match arguments.to {
+        Format::Din | Format::Lackey | Format::Champsim | Format::PerfScript => None,
+        Format::Ramulator => Some(RamulatorForm::Memory),
+        Format::Ramulator2 => Some(RamulatorForm::LoadStore),
+        Format::RamulatorCore => Some(RamulatorForm::Core),
+        Format::Libcachesim | Format::Drmemtrace => None,
+        _ => return Ok(false),
+    };
+    soundness::warnings(trace).iter().for_each(output::warn);
+    let stream = chosen(trace, arguments)?;
+    if arguments.to == Format::Drmemtrace {
+        drmemtrace(trace, stream, arguments)?;
+        return Ok(true);
+    }
+    let lines = lines(arguments)?;
+    let file = output::create_file(&arguments.output, arguments.force)?;
+    let go = |format: &mut dyn Written| over(trace, stream, arguments, |walk| export(walk, format));
+    let buffered = |file: File| BufWriter::with_capacity(BUFFER, file);
+    let done = match (arguments.to, form) {
+        (_, Some(form)) => {
+            let mut output = buffered(file);
+            go(&mut Ramulator::new(&mut output, form, lines)).and_then(|()| output.flush())
+        }
+        (Format::Din, _) => {
+            let mut output = buffered(file);
+            let mut format = Din {
+                output: &mut output,
+                lines,
+            };
+            go(&mut format).and_then(|()| output.flush())
+        }
+        (Format::Lackey, _) => {
+            let mut output = buffered(file);
+            go(&mut Lackey { output: &mut output }).and_then(|()| output.flush())
+        }
+        (Format::Champsim, _) => {
+            let mut output = buffered(file);
+            go(&mut ChampSim { output: &mut output }).and_then(|()| output.flush())
+        }
+        (Format::PerfScript, _) => perf_script(trace, arguments, file, go),
+        _ => {
+            let mut format = LibCacheSim::new(file, lines);
+            go(&mut format).and_then(|()| format.finish().map(|_| ()))
+        }
+    };
+    done.map_err(|error| Failure::about(&arguments.output, error))?;
+    Ok(true)
+}
+
+/// Goes over the trace with a progress bar, and says what could not be read.
+fn over<R>(
+    trace: &Trace,
+    stream: Option<&Stream>,
+    arguments: &ExportArguments,
+    go: impl FnOnce(Walk) -> R,
+) -> R {
+    let mut damage = |error: &TraceError| output::warn(error);
+    arguments.reading.with_progress(trace, 1, |_, progress| {
+        go(Walk {
+            trace,
+            stream,
+            progress: &|accesses, bytes| progress(accesses, bytes),
+            damage: &mut damage,
+        })
+    })
+}
+
+fn drmemtrace(trace: &Trace, stream: Option<&Stream>, arguments: &ExportArguments) -> Result<(), Failure> {
+    let mut damage = |error: &TraceError| output::warn(error);
+    let summary = arguments.reading.with_progress(trace, 1, |_, progress| {
+        let progress = |accesses, bytes| progress(accesses, bytes);
+        export_drmemtrace(
+            trace,
+            stream,
+            &arguments.output,
+            arguments.force,
+            &progress,
+            &mut damage,
+        )
+    });
+    let summary = summary.map_err(|error: ExportError| Failure::new(error.to_string()))?;
+    if summary.split > 0 {
+        output::warn(format!(
+            "accesses of more than 32,768 bytes have become several, since entries can't say their sizes: {}",
+            grouped(summary.split)
+        ));
+    }
+    Ok(())
+}
+
+fn chosen<'t>(trace: &'t Trace, arguments: &ExportArguments) -> Result<Option<&'t Stream>, Failure> {
+    let Some(id) = arguments.thread else {
+        return Ok(None);
+    };
+    let stream = trace.stream(id);
+    let missing = || {
+        format!(
+            "no stream {id}; `trackway info` lists the {} streams",
+            trace.streams().len()
+        )
+    };
+    stream
+        .map(Some)
+        .ok_or_else(|| Failure::about(&arguments.trace, missing()))
+}
+
+fn lines(arguments: &ExportArguments) -> Result<Lines, Failure> {
+    match arguments.line {
+        0 => Ok(Lines { bytes: None }),
+        bytes if bytes.is_power_of_two() && bytes <= 1 << 30 => Ok(Lines { bytes: Some(bytes) }),
+        bytes => Err(Failure::new(format!("--line: {bytes} is no power of two"))),
+    }
+}
+
+fn perf_script(
+    trace: &Trace,
+    arguments: &ExportArguments,
+    file: File,
+    go: impl FnOnce(&mut dyn Written) -> io::Result<()>,
+) -> io::Result<()> {
+    let names = Names::new(trace.program());
+    let program = trace.meta().program.rsplit('/').next().unwrap_or_default();
+    // The first word of a line is the program.
+    let program = program.replace(|letter: char| letter.is_whitespace() || letter.is_control(), "_");
+    let stack = |executed: &Executed, access: &Access| stack(trace, &names, executed, access.site);
+    let mut output = BufWriter::with_capacity(BUFFER, file);
+    let samples = Samples {
+        every: arguments.every.get(),
+        program: if program.is_empty() { "program" } else { &program },
+        stack: &stack,
+    };
+    go(&mut PerfScript::new(&mut output, samples))?;
+    output.flush()
+}
+
+/// The function of the access and those into which it was inlined; of machine code, the instruction.
+fn stack(trace: &Trace, names: &Names, executed: &Executed, site: SiteId) -> Vec<Frame> {
+    let program = trace.program();
+    let entry = program.site(site);
+    let address = executed.code.address;
+    if let Some(instruction) = program.instruction_of_site(site) {
+        let object = program.instruction(instruction).object;
+        return vec![Frame {
+            address,
+            symbol: program.place_of(instruction),
+            object: one_line(program.function_name(object)),
+        }];
+    }
+    let frame = |(depth, location)| {
+        let location = program.location(location);
+        let file = program.string(location.file);
+        let symbol = match (depth, program.string(location.function)) {
+            (0, _) => names.function_of(entry),
+            _ => names.function(location.function),
+        };
+        Frame {
+            address,
+            symbol: one_line(&symbol),
+            object: one_line(&format!("{file}:{}", location.line)),
+        }
+    };
+    let frames: Vec<Frame> = program
+        .inline_stack(entry.location)
+        .enumerate()
+        .map(frame)
+        .collect();
+    match frames.is_empty() {
+        false => frames,
+        true => vec![Frame {
+            address,
+            symbol: one_line(&names.function_of(entry)),
+            object: "[unknown]".into(),
+        }],
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
