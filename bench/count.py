@@ -56,14 +56,17 @@ COLUMNS = (
     Column("bytes", "bytes %", "{:.3f}"),
     Column("sampled_bytes", "sampled bytes %", "{:.1f}"),
     Column("dynamorio", "of DynamoRIO's %", "{:.2f}"),
+    Column("raw_accuracy", "bandw. raw %", "{:.1f}"),
     Column("every_accuracy", "bandw. every %", "{:.1f}"),
     Column("tenth_accuracy", "bandw. tenth %", "{:.1f}"),
 )
 REGION_COLUMNS = (
     Column("clock_ms", "ms", "{:.1f}"),
     Column("truth", "MB/s", "{:.0f}"),
+    Column("raw", "raw MB/s", "{:.0f}"),
     Column("every", "every MB/s", "{:.0f}"),
     Column("tenth", "tenth MB/s", "{:.0f}"),
+    Column("raw_accuracy", "raw %", "{:.1f}"),
     Column("every_accuracy", "every %", "{:.1f}"),
     Column("tenth_accuracy", "tenth %", "{:.1f}"),
 )
@@ -91,12 +94,12 @@ def one_round(built, arguments, trace, environment):
         "all": recorded("all"),
         "sampled": recorded("regions", *BUDGET),
     }
-    figures["sampled_bytes"], _ = accuracy.regions(trace)
+    figures["sampled_bytes"], _, _ = accuracy.regions(trace)
     figures["regions"] = recorded("regions")
-    figures["bytes"], figures["rates_every"] = accuracy.regions(trace)
+    figures["bytes"], figures["rates_every"], figures["rates_raw"] = accuracy.regions(trace)
     figures["clock"] = accuracy.clocked(built["clock"], arguments, environment)
     recorded("regions", *TENTH)
-    _, figures["rates_tenth"] = accuracy.regions(trace)
+    _, figures["rates_tenth"], _ = accuracy.regions(trace)
     trace.unlink()
     return figures
 
@@ -114,7 +117,7 @@ def measure(name, built, folder, rounds):
     }
     if accuracy.dynamorio():
         row["dynamorio"] = accuracy.share_of_dynamorio(built["traced"], built["plain"], folder, environment)
-    for key in ("every_accuracy", "tenth_accuracy"):
+    for key in ("raw_accuracy", "every_accuracy", "tenth_accuracy"):
         if regions:
             row[key] = statistics.fmean(region[key] for region in regions.values())
     return row, {f"{name}: {region}": figures for region, figures in regions.items()}, medians

@@ -11,7 +11,9 @@ use testing::file::FileBytes;
 use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions, TABLES};
 use trackway_report::{Table, Value};
-use trackway_trace::{Codec, ImageCounters, NodeCounts, Trace, COUNTED_ENTRY, WHOLE_PROGRAM};
+use trackway_trace::{
+    ChunkFields, ChunkKind, Codec, ImageCounters, NodeCounts, Trace, COUNTED_ENTRY, WHOLE_PROGRAM,
+};
 
 const ALL: Ranked = Ranked {
     by: Measure::Bytes,
@@ -112,20 +114,39 @@ fn raw_rates_are_of_counted_entries() {
     );
 }
 
-/// Two entries were timed, which took 2000 ns: as many as were counted, and so as many bytes. One group tells nothing of
-/// how far they lie off.
+/// Of four entries of `solve` two were timed, which took 2000 ns, and so 4000 ns for all. Where it was entered within
+/// `halo`, it took 200 ns, of which 2 additions in memory and 2 in a register are 5; in the other thread 4000 ns, of which 120
+/// and 50 are 265. `halo` has 20 in a register. One group tells nothing of how far the sample lies off.
 #[test]
-fn rates_are_of_timed_entries() {
+fn rates_are_free_of_what_counting_costs() {
     let columns = [
         "timed_entries",
         "read_mb_per_s",
         "write_mb_per_s",
+        "rate_by",
         "bytes_uncertainty",
     ];
-    let solve = [920.0, 1480.0].map(|bytes| format!("{:.4}", bytes * 1e3 / 2000.0));
+    let rates = |read: f64, written: f64, time_ns: f64| {
+        let [read, written] = [read, written].map(|bytes| bytes * 1e3 / time_ns);
+        format!("{read:.4} {written:.4}")
+    };
+    let solve = rates(2500.0, 3684.0, 4000.0 + 195.0 + 3735.0);
+    let halo = rates(160.0, 160.0, 790.0);
     assert_eq!(
         all_cells(&scene(), "regions", &columns),
-        [format!("2 {} -", solve.join(" ")), "0 - - 0.0000".into()]
+        [
+            format!("2 {solve} timed -"),
+            format!("0 {halo} calibrated 0.0000")
+        ]
+    );
+    let columns = ["read_mb_per_s", "write_mb_per_s", "rate_by"];
+    assert_eq!(
+        all_cells(&scene(), "regions_by_thread", &columns),
+        [
+            format!("{} timed", rates(1860.0, 3044.0, 4195.0)),
+            format!("{} calibrated", rates(640.0, 640.0, 3735.0)),
+            format!("{halo} calibrated")
+        ]
     );
 }
 
@@ -254,7 +275,7 @@ fn tables_are_cut_and_ranked() {
     assert!(findings.tables.iter().all(|table| table.row_count() <= 2));
     assert_eq!(
         findings.answer.unwrap(),
-        "solve takes 90.0 % of the time in regions: 460 MB/s read, 740 MB/s written"
+        "solve takes 90.0 % of the time in regions: 315 MB/s read, 465 MB/s written"
     );
     assert!(regions.table(&trace, "fields", two).is_none());
 }
@@ -281,6 +302,34 @@ fn trace_of(nodes: &[NodeCounts]) -> Trace {
         file.node(0, sequence, 1000, node);
     }
     file.open()
+}
+
+/// Eight additions in a register are 4 of 100 ns. Where a module doesn't say how it counts, nothing is known.
+#[test]
+fn costs_are_known_if_all_modules_say_how_they_count() {
+    let earlier = |mut table: trackway_trace::table::Table| {
+        table.blocks.as_mut().unwrap().steps.clear();
+        table
+    };
+    let (now, then) = (kernel(), earlier(kernel()));
+    for (second, expected, remark) in [(&now, "666.6667 calibrated", "calibrated"), (&then, "- ", "raw")] {
+        let mut file = FileBytes::new(Codec::Lz4);
+        for (sequence, table) in [(0, &now), (1, second)] {
+            let first = 3 * sequence as u32;
+            file.counting_module(sequence, 1 + first, table, ImageCounters { image: 1, first });
+        }
+        let costs = br#"{"step_costs": {"in_memory_ns": 3, "in_register_ns": 0.5}}"#;
+        let trace = file
+            .node(0, 0, 1000, &node(1, "r", 1, 1))
+            .chunk(&ChunkFields::new(ChunkKind::End), costs)
+            .open();
+        assert_eq!(
+            all_cells(&trace, "regions", &["read_mb_per_s", "rate_by"]),
+            [expected]
+        );
+        let answer = Regions::read(&trace).findings(&trace, ALL).answer.unwrap();
+        assert!(answer.ends_with(&format!(" written ({remark})")), "{answer}");
+    }
 }
 
 #[test]

@@ -76,19 +76,19 @@ def clocked(program, arguments, environment):
 
 
 def regions(trace):
-    """Bytes of each region, and the rate as Trackway reports it: corrected where it could be, else raw."""
+    """Bytes of each region, the rate as Trackway reports it, free of what counting costs where that is known, and the
+    raw one."""
     found = {row["region"]: row for row in table(trace, "--table", "regions")}
     return (
         {name: int(row["bytes_read"]) + int(row["bytes_written"]) for name, row in found.items()},
-        {name: reported_rate(row) for name, row in found.items()},
+        {name: rate(row, "" if row["rate_by"] else "raw_") for name, row in found.items()},
+        {name: rate(row, "raw_") for name, row in found.items()},
     )
 
 
-def reported_rate(row):
-    """10^6 bytes/s."""
-    corrected = [row["read_mb_per_s"], row["write_mb_per_s"]]
-    raw = [row["raw_read_mb_per_s"], row["raw_write_mb_per_s"]]
-    return sum(float(rate or 0) for rate in (corrected if all(corrected) else raw))
+def rate(row, prefix):
+    """10^6 bytes/s, read and written."""
+    return sum(float(row[f"{prefix}{direction}_mb_per_s"] or 0) for direction in ("read", "write"))
 
 
 def bandwidths(measured):
@@ -105,7 +105,7 @@ def bandwidths(measured):
             "clock_ms": 1e3 * statistics.median(one["clock"][name] for one in measured),
             "truth": statistics.median(truths),
         }
-        for variant in ("every", "tenth"):
+        for variant in ("raw", "every", "tenth"):
             rates = [one[f"rates_{variant}"].get(name, 0.0) for one in measured]
             ratio = statistics.median(rate / truth for rate, truth in zip(rates, truths))
             row |= {variant: statistics.median(rates), f"{variant}_accuracy": 100 * (1 - abs(ratio - 1))}

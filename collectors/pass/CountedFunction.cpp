@@ -62,7 +62,9 @@ class Counter {
         CountedFunction Result;
         for (const TimedCallee &Callee : Callees)
             Result.TimedCallees.push_back({Callee.Callee->getName().str(), Callee.FirstCounter});
-        insertCounting(F, {std::move(Additions), std::move(Callees)}, FirstCounter, Symbols, LI);
+        CountingCost Cost(Solved);
+        insertCounting(F, {std::move(Additions), std::move(Callees)}, FirstCounter, Symbols, LI, Cost);
+        Result.Steps = Cost.steps();
         if (Versions)
             Versions->join(Symbols);
         Result.Counters = NextCounter;
@@ -186,16 +188,16 @@ class Counter {
         std::vector<Addition> Ahead;
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (Sums[I]) {
-                Instruction *Before = Sums[I]->Outermost->getLoopPreheader()->getTerminator();
-                if (Value *Times = expand(*Sums[I], *Before, Trips))
-                    Ahead.push_back({I, Before, Times});
+                BasicBlock &Preheader = *Sums[I]->Outermost->getLoopPreheader();
+                if (Value *Amount = expand(*Sums[I], *Preheader.getTerminator(), Trips))
+                    Ahead.push_back({I, Preheader.getTerminator(), Amount, executionsOf(Preheader, Solved)});
                 else
                     Sums[I].reset();
             }
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (!Sums[I]) {
                 const FlowEdge &E = Solved.Edges[Solved.Counted[I]];
-                Additions.push_back({I, placeOf(E, DT, LI), one(), E.Cost});
+                Additions.push_back({I, placeOf(E, DT, LI), one(), sumOf(I, 1), E.Cost});
             }
         Additions.insert(Additions.end(), Ahead.begin(), Ahead.end());
     }
@@ -250,8 +252,14 @@ class Counter {
 
     Value *one() const { return ConstantInt::get(Type::getInt64Ty(C), 1); }
 
-    uint32_t addCounter(Instruction &Before, Value *Amount) {
-        Additions.push_back({NextCounter, &Before, Amount});
+    // None if it can't be reached.
+    static CountSum executionsOf(const BasicBlock &BB, const Flow &Solved) {
+        auto It = Solved.Executions.find(&BB);
+        return It == Solved.Executions.end() ? CountSum() : CountSum{{It->second, 1}};
+    }
+
+    uint32_t addCounter(Instruction &Before, Value *Amount, const CountSum &Executions) {
+        Additions.push_back({NextCounter, &Before, Amount, Executions});
         return NextCounter++;
     }
 
@@ -266,8 +274,7 @@ class Counter {
     void addDynamic(std::vector<CountedBlock> &Blocks, const Flow &Solved) {
         for (uint32_t I = 0; I < Blocks.size(); ++I) {
             CountedBlock &B = Blocks[I];
-            if (auto It = Solved.Executions.find(InOrder[I]); It != Solved.Executions.end())
-                B.Executions = {{It->second, 1}};
+            B.Executions = executionsOf(*InOrder[I], Solved);
             for (CountedAccess &Counted : B.Accesses)
                 if (Counted.IsDynamic)
                     count(Accesses[Counted.Index].A, B.Executions, Counted);
@@ -291,8 +298,8 @@ class Counter {
             IRBuilder<> B(A.Where);
             Value *Length = B.CreateZExtOrTrunc(A.Length, B.getInt64Ty());
             Value *Is = B.CreateZExt(B.CreateICmpNE(Length, B.getInt64(0)), B.getInt64Ty());
-            Bytes = sumOf(addCounter(*A.Where, Length), 1);
-            Times = sumOf(addCounter(*A.Where, Is), 1);
+            Bytes = sumOf(addCounter(*A.Where, Length, Executions), 1);
+            Times = sumOf(addCounter(*A.Where, Is, Executions), 1);
         }
         To.Accesses = Times;
         To.Bytes = Bytes;
@@ -305,7 +312,7 @@ class Counter {
             IRBuilder<> B(A.Where);
             Value *Bits = B.CreateBitCast(A.Mask, B.getIntNTy(A.Lanes));
             Value *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Bits);
-            To.Accesses = sumOf(addCounter(*A.Where, B.CreateZExtOrTrunc(Count, B.getInt64Ty())), 1);
+            To.Accesses = sumOf(addCounter(*A.Where, B.CreateZExtOrTrunc(Count, B.getInt64Ty()), Executions), 1);
         }
         To.Bytes = scaled(To.Accesses, A.Size);
     }

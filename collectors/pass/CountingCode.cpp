@@ -90,12 +90,14 @@ namespace {
 
 class Inserter {
   public:
-    Inserter(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols)
+    Inserter(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols, CountingCost &Cost)
         : F(F), C(F.getContext()), Additions(std::move(Code.Additions)), Callees(std::move(Code.Callees)),
-          FirstCounter(FirstCounter), Symbols(Symbols) {}
+          FirstCounter(FirstCounter), Symbols(Symbols), Cost(Cost) {}
 
     void run(LoopInfo &LI) {
         chooseRegisters(LI);
+        for (const Addition &A : Additions)
+            noteCost(A);
         insert();
     }
 
@@ -125,6 +127,13 @@ class Inserter {
                 A.InRegisterOf = L;
             }
         }
+    }
+
+    // What is kept in a register is added up in memory as often as the loop is entered, wherever it is left.
+    void noteCost(const Addition &A) {
+        Cost.add(A.InRegisterOf ? CountingStep::InRegister : CountingStep::InMemory, A.Times);
+        if (A.InRegisterOf)
+            Cost.add(CountingStep::InMemory, *A.InRegisterOf->getLoopPreheader());
     }
 
     void insert() {
@@ -194,14 +203,15 @@ class Inserter {
     std::vector<TimedCallee> Callees;
     uint32_t FirstCounter;
     const CountingSymbols &Symbols;
+    CountingCost &Cost;
     std::vector<AllocaInst *> Variables;
 };
 
 } // namespace
 
-void insertCounting(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols,
-                    LoopInfo &LI) {
-    Inserter(F, std::move(Code), FirstCounter, Symbols).run(LI);
+void insertCounting(Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols, LoopInfo &LI,
+                    CountingCost &Cost) {
+    Inserter(F, std::move(Code), FirstCounter, Symbols, Cost).run(LI);
 }
 
 } // namespace trackway

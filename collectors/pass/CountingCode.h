@@ -1,6 +1,8 @@
 // The code that counts: what it refers to, and additions to counters.
 #pragma once
 
+#include "CountingCost.h"
+
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -36,7 +38,8 @@ struct Addition {
     uint32_t Counter; // of the function
     llvm::Instruction *Before;
     llvm::Value *Amount; // 64 bits
-    double Cost = 0;     // executions, as estimated; 0: unknown
+    CountSum Times;      // how often it is made
+    double Cost = 0;     // the same, as estimated; 0: unknown
     llvm::Loop *InRegisterOf = nullptr;
 };
 
@@ -61,9 +64,9 @@ struct CountingCode {
     std::vector<TimedCallee> Callees;
 };
 
-// Inserts the code, for counters from FirstCounter on. Busy additions of loops without calls are made in registers
-// first.
+// Inserts the code, for counters from FirstCounter on, and notes how often it is executed. Busy additions of loops
+// without calls are made in registers first.
 void insertCounting(llvm::Function &F, CountingCode Code, uint32_t FirstCounter, const CountingSymbols &Symbols,
-                    llvm::LoopInfo &LI);
+                    llvm::LoopInfo &LI, CountingCost &Cost);
 
 } // namespace trackway

@@ -374,6 +374,12 @@ void ModuleTable::addCounts(const CountedFunction &C) {
         varint(CalleeOS, string(Times.Callee));
         varint(CalleeOS, FirstCounterOfFunction + Times.FirstCounter);
     }
+    raw_string_ostream StepOS(StepList.Bytes);
+    for (const StepCount &S : C.Steps) {
+        byte(StepOS, static_cast<uint8_t>(S.Step));
+        writeSum(StepOS, S.Times);
+    }
+    StepList.Count += C.Steps.size();
     CalleeList.Count += C.TimedCallees.size();
     DerivedList.Count += C.Derived.size();
     BlockList.Count += C.Blocks.size();
@@ -450,6 +456,7 @@ std::string ModuleTable::serialize() const {
         WriteList(Complete.DerivedList);
         WriteList(Complete.BlockList);
         WriteList(Complete.CalleeList);
+        WriteList(Complete.StepList);
     }
 
     std::string Table;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Attribution.h"
+#include "CountingCost.h"
 #include "Flow.h"
 #include "InstructionMix.h"
 #include "Plan.h"
@@ -76,6 +77,7 @@ struct CountedFunction {
     std::vector<CountSum> Derived;
     std::vector<CountedBlock> Blocks;
     std::vector<CalleeTimes> TimedCallees;
+    std::vector<StepCount> Steps;
 };
 
 class ModuleTable {
@@ -132,7 +134,7 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList;
+        DerivedList, BlockList, CalleeList, StepList;
 };
 
 } // namespace trackway

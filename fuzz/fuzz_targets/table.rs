@@ -52,6 +52,7 @@ fn evaluate(table: &Table, node: &[u8]) {
     for id in trace.counting_modules(0, node.image) {
         let variables = program.module(id).variables_of(&nodes[0].counters);
         let sums = program.blocks.iter().map(|block| block.executions.value(&variables));
-        sums.fold(0, u64::wrapping_add);
+        let steps = program.module(id).steps.iter().map(|step| step.times.value(&variables));
+        sums.chain(steps).fold(0, u64::wrapping_add);
     }
 }

@@ -2,6 +2,7 @@
 what is known of entries that were not counted."""
 
 import unittest
+from pathlib import Path
 
 from . import counting, tools
 
@@ -26,6 +27,8 @@ REGIONS = {
     "threads": (4, 100 + 200 + 300 + 400),
     "in object": (2, 2),
 }
+# Regions of sampled.c that are entered 10^5 times.
+OFTEN = ("varying", "outer", "inner")
 GLOBBED = {"globbed_one": (1, 2), "globbed_two": (2, 2 * 3)}
 REGIONS_CXX = {
     "caught outside": (3, 3 * (1 + 1)),
@@ -253,9 +256,26 @@ class Sampling(unittest.TestCase):
         self.assertLessEqual(abs(counting.bytes_of(row) - written), allowed, row)
 
     def test_all(self):
-        for row in self.check().values():
+        regions = self.check()
+        for row in regions.values():
             self.assertEqual((row["counted_entries"], row["timed_entries"]), (row["entries"], 0))
-            self.assertIsNone(row["write_mb_per_s"])
+        for name in OFTEN:
+            row = regions[name]
+            self.assertEqual(row["rate_by"], "calibrated", row)
+            self.assertGreater(row["write_mb_per_s"], row["raw_write_mb_per_s"])
+            self.assertLessEqual(row["write_mb_per_s"], 2 * row["raw_write_mb_per_s"])
+
+    def test_costs_are_not_known(self):
+        """What counting costs stands at the end of the trace, which is cut off."""
+        with tools.folder() as folder:
+            trace = Path(folder, "trace")
+            tools.record(trace, self.program(), options=("--codec", "none"))
+            whole = trace.read_bytes()
+            trace.write_bytes(whole[: whole.rindex(b'"step_costs"')])
+            for row in map(counting.regions(trace).get, OFTEN):
+                self.assertEqual(row["rate_by"], "")
+                self.assertIsNone(row["write_mb_per_s"])
+                self.assertGreater(row["raw_write_mb_per_s"], 0)
 
     def test_one_in_ten(self):
         regions = self.check("--sample", "10")
@@ -263,6 +283,7 @@ class Sampling(unittest.TestCase):
             for kind in ("counted_entries", "timed_entries"):
                 self.assertAlmostEqual(regions[name][kind] / regions[name]["entries"], 1 / 10, delta=0.01)
             self.assertGreater(regions[name]["write_mb_per_s"], 0)
+            self.assertEqual(regions[name]["rate_by"], "timed")
         self.assertEqual(regions["once"]["counted_entries"], 1)
 
     def test_overhead(self):

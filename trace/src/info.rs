@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Clock;
+use crate::{Clock, StepCosts};
 
 /// What was recorded, where and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -95,4 +95,7 @@ pub struct EndInfo {
     pub record_bytes: u64,
     /// Why recording ended, for people: `program ended`, `interrupted`, ...
     pub reason: String,
+    /// What counting costs on this machine; none if nothing counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_costs: Option<StepCosts>,
 }

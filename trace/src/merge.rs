@@ -7,7 +7,9 @@ use std::sync::Arc;
 use crate::counts::Callee;
 use crate::machine;
 use crate::module::ModulePayload;
-use crate::table::{Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableType};
+use crate::table::{
+    Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableStep, TableType,
+};
 use crate::{
     AllocationSite, AllocationSiteId, BlockAccess, CodeBlock, Function, FunctionId, Location, LocationId,
     MemberLayout, Module, ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
@@ -58,6 +60,7 @@ pub(crate) struct MergedTable {
     counter_count: Option<u32>,
     derived: Arc<[Count]>,
     callees: Arc<[Callee]>,
+    steps: Arc<[TableStep]>,
     pub(crate) instructions: Range<u32>,
     pub(crate) machine_blocks: Range<u32>,
 }
@@ -208,6 +211,7 @@ impl Merger {
             counter_count: table.counter_count,
             derived: table.derived.clone(),
             callees: table.callees.clone(),
+            steps: table.steps.clone(),
             counters: payload.and_then(|payload| payload.counters),
             process,
         });
@@ -280,6 +284,7 @@ impl Merger {
             blocks,
             derived,
             callees,
+            steps,
             ..
         } = table.blocks.unwrap_or_default();
         let callees = callees.into_iter().map(|callee| Callee {
@@ -329,6 +334,7 @@ impl Merger {
             counter_count,
             derived: derived.into(),
             callees: callees.collect(),
+            steps: steps.into(),
             instructions: code.instructions,
             machine_blocks: code.blocks,
         };

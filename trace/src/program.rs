@@ -1,7 +1,7 @@
 //! What the records of a trace mean: functions, sites, variables and places of all its modules, merged.
 
 use crate::interner::Interner;
-use crate::table::{Count, TableError};
+use crate::table::{Count, TableError, TableStep};
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 use crate::{Callee, CodeBlock, ImageCounters, Instruction, MachineBlock};
 
@@ -69,6 +69,8 @@ pub struct Module {
     pub derived: std::sync::Arc<[Count]>,
     /// Functions of which it times some calls.
     pub callees: std::sync::Arc<[Callee]>,
+    /// How often its code that counts is executed.
+    pub steps: std::sync::Arc<[TableStep]>,
     /// Where they stand; none if it doesn't count, or was read from a program's file.
     pub counters: Option<ImageCounters>,
     /// Number of the process that loaded it; 0 if read from a program's file.

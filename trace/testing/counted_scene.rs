@@ -8,12 +8,12 @@ use std::path::Path;
 use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::table::{
     Amount, Count, InstructionMix, Table, TableAccess, TableBlock, TableBlocks, TableFunction, TableLocation,
-    TableSite,
+    TableSite, TableStep,
 };
 use trackway_trace::{
     encode_counting_module, AccessKind, ChunkFields, ChunkKind, Clock, Codec, Coverage, EndInfo,
-    ImageCounters, NodeCounts, ProcessEvent, ProcessInfo, StartInfo, TraceError, TraceWriter, VariableKind,
-    COUNTED_ENTRY,
+    ImageCounters, NodeCounts, ProcessEvent, ProcessInfo, StartInfo, StepCosts, StepKind, TraceError,
+    TraceWriter, VariableKind, COUNTED_ENTRY,
 };
 
 const IMAGE: u32 = 0x51;
@@ -29,6 +29,10 @@ pub fn write(path: &Path) -> Result<(), TraceError> {
         end_monotonic_ns: 11_000,
         streams: 2,
         reason: "program ended".into(),
+        step_costs: Some(StepCosts {
+            in_memory_ns: 2.0,
+            in_register_ns: 0.5,
+        }),
         ..EndInfo::default()
     })
 }
@@ -273,9 +277,17 @@ pub fn kernel() -> Table {
             derived: vec![Count::sum(&[(0, 1), (1, -1)])],
             blocks: kernel_blocks(),
             callees: Vec::new(),
+            steps: vec![
+                step(StepKind::InMemory, Count::sum(&[(1, 2)])),
+                step(StepKind::InRegister, Count::of(0)),
+            ],
         }),
         ..table(&texts, locations, sites)
     }
+}
+
+fn step(kind: StepKind, times: Count) -> TableStep {
+    TableStep { kind, times }
 }
 
 fn kernel_blocks() -> Vec<TableBlock> {
@@ -328,6 +340,7 @@ pub fn library() -> Table {
             derived: Vec::new(),
             blocks: vec![block(1, Count::of(0), mix, vec![each_time(0)])],
             callees: Vec::new(),
+            steps: vec![step(StepKind::InMemory, Count::of(0))],
         }),
         ..table(
             &["", "library.c", "compiler 19", "scale", "factor"],

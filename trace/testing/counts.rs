@@ -1,9 +1,9 @@
 //! Tables that count.
 
 use trackway_trace::table::{
-    Amount, Count, InstructionMix, Table, TableAccess, TableBlock, TableBlocks, TableFunction,
+    Amount, Count, InstructionMix, Table, TableAccess, TableBlock, TableBlocks, TableFunction, TableStep,
 };
-use trackway_trace::NodeCounts;
+use trackway_trace::{NodeCounts, StepKind};
 
 /// The golden table's code, counted by two counters.
 pub fn table() -> Table {
@@ -22,6 +22,10 @@ pub fn table() -> Table {
             derived: Vec::new(),
             blocks: vec![loads(), fills()],
             callees: Vec::new(),
+            steps: vec![TableStep {
+                kind: StepKind::InMemory,
+                times: Count::sum(&[(0, 1), (1, 2)]),
+            }],
         }),
         ..golden
     }

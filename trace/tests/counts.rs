@@ -79,6 +79,27 @@ fn what_a_table_refers_to_must_exist() {
     refused(callee(0, 3), "counter 3 and the next three, of which there are 6");
     refused(callee(0, u32::MAX), "and the next three");
     refused(callee(10, 0), "string 10");
+    let step = |table: &mut Table| blocks(table).steps[0].times = Count::of(5);
+    refused(step, "derived variable 3");
+}
+
+/// Kinds of steps are told apart, and tables of earlier compilers end before the steps.
+#[test]
+fn steps_may_be_missing_but_not_unknown() {
+    let mut table = table();
+    let valid = table.encode();
+    blocks(&mut table).steps.clear();
+    let mut earlier = table.encode();
+    assert_eq!(earlier.pop(), Some(0));
+    testing::file::repair_table(&mut earlier);
+    assert_eq!(Table::parse(&earlier), Ok(table));
+    let mut unknown = valid.clone();
+    let kind = earlier.len() + 1;
+    assert_eq!(unknown[kind], 0);
+    unknown[kind] = 2;
+    testing::file::repair_table(&mut unknown);
+    let what = Table::parse(&unknown).unwrap_err().what;
+    assert_eq!(what, "unknown kind of a step 2");
 }
 
 /// Numbers of entries that the rest of the table has no room for take no memory.
@@ -87,7 +108,8 @@ fn hostile_numbers_of_entries_are_refused() {
     let valid = table().encode();
     let mut without = table();
     blocks(&mut without).blocks.clear();
-    let end = without.encode().len() - 2; // the callees come last
+    blocks(&mut without).steps.clear();
+    let end = without.encode().len() - 3; // callees and steps come last
     assert_eq!((valid[end], without.encode()[end]), (2, 0));
     let mut bytes = valid[..end].to_vec();
     bytes.extend_from_slice(&[0xff, 0xff, 0xff, 0xff, 0x0f]);

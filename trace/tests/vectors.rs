@@ -286,8 +286,14 @@ fn counts() {
     let blocks: Vec<String> = blocks
         .map(|block| text_of_block(block, &program.sites, &counters))
         .collect();
-    let lines = vector.lines.iter().filter(|line| line.0 == "block");
-    assert_eq!(blocks, lines.map(|line| line.1).collect::<Vec<_>>());
+    let lines = |name| vector.lines.iter().filter(move |line| line.0 == name);
+    assert_eq!(blocks, lines("block").map(|line| line.1).collect::<Vec<_>>());
+    let steps = program.modules[0].steps.iter();
+    let steps = steps.map(|step| format!("{:?} {:x}", step.kind, step.times.value(&counters)));
+    assert_eq!(
+        steps.collect::<Vec<_>>(),
+        lines("step").map(|line| line.1).collect::<Vec<_>>()
+    );
 }
 
 #[test]

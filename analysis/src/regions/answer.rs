@@ -2,6 +2,7 @@
 
 use trackway_report::{grouped, percent};
 
+use super::rates::RateBy;
 use super::tally::{Accesses, Totals};
 use super::Regions;
 
@@ -15,8 +16,9 @@ pub fn answer(regions: &Regions) -> String {
     let totals = first.totals();
     let times = regions.regions.iter().map(|region| region.totals().own_time_ns);
     let all = times.fold(0, u64::saturating_add);
-    let (rates, remark) = match totals.corrected_rate(|accesses| accesses.bytes_read) {
-        Some(_) => (Totals::corrected_rate as Rate, ""),
+    let (rates, remark) = match totals.rates.by() {
+        Some(RateBy::Timed) => (Totals::corrected_rate as Rate, ""),
+        Some(RateBy::Calibrated) => (Totals::corrected_rate as Rate, " (calibrated)"),
         None => (Totals::raw_rate as Rate, " (raw)"),
     };
     let read = rates(&totals, |accesses| accesses.bytes_read);

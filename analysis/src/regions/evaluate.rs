@@ -76,7 +76,9 @@ impl<'p> Evaluator<'p> {
         for module in modules.iter().map(|id| self.program.module(*id)) {
             let counters = module.counters_of(&node.counters);
             if counters.iter().any(|counter| *counter != 0) {
-                self.add_module(module, &module.variables_of(&node.counters), scale, sums);
+                let variables = module.variables_of(&node.counters);
+                self.add_module(module, &variables, scale, sums);
+                add_steps(module, &variables, sums);
                 self.add_times_of_calls(module, node, scale, sums);
             }
         }
@@ -159,6 +161,14 @@ impl<'p> Evaluator<'p> {
         sums.totals.accesses += all;
         *sums.code.sites.entry(access.site).or_default() += all;
         all
+    }
+}
+
+fn add_steps(module: &Module, variables: &Variables, sums: &mut Sums) {
+    for step in module.steps.iter() {
+        let times = value(&step.times, variables, sums.audit);
+        let sum = &mut sums.totals.counted_steps[step.kind as usize];
+        *sum = sum.saturating_add(times);
     }
 }
 

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
-use trackway_trace::{CountingThread, ModuleId, Node, Trace};
+use trackway_trace::{CountingThread, ModuleId, Node, StepCosts, Trace};
 
 use super::evaluate::{Evaluator, Sums};
 use super::stratum::{strata, Stratum};
@@ -22,6 +22,7 @@ pub fn regions(trace: &Trace) -> Regions {
     };
     let mut reader = Reader {
         trace,
+        costs: known_costs(trace),
         evaluator: Evaluator::new(program),
         modules: HashMap::new(),
         regions: IndexMap::new(),
@@ -49,8 +50,17 @@ pub fn regions(trace: &Trace) -> Regions {
     }
 }
 
+/// Of counting, unless a module doesn't say how it counts.
+fn known_costs(trace: &Trace) -> Option<&StepCosts> {
+    let modules = trace.program().modules.iter();
+    let mut counting = modules.filter(|module| module.counter_count.is_some_and(|count| count > 0));
+    let costs = trace.end()?.step_costs.as_ref()?;
+    counting.all(|module| !module.steps.is_empty()).then_some(costs)
+}
+
 struct Reader<'t> {
     trace: &'t Trace,
+    costs: Option<&'t StepCosts>,
     evaluator: Evaluator<'t>,
     /// By process and image.
     modules: HashMap<(u32, u32), Vec<ModuleId>>,
@@ -106,7 +116,7 @@ impl Reader<'_> {
         let first = &nodes[stratum.nodes[0]];
         let totals = &mut thread_of(&mut region.threads, first).totals;
         totals.add_entries(stratum, !is_within(first, name, nodes));
-        let before = totals.counted_accesses;
+        let before = *totals;
         let mut groups = Vec::new();
         for node in stratum.nodes.iter().map(|index| &nodes[*index]) {
             let (trace, key) = (self.trace, (node.process, node.image));
@@ -123,7 +133,7 @@ impl Reader<'_> {
             self.evaluator.add(node, modules, stratum.scale(), &mut sums);
             groups.push((node.counted_entries, totals.counted_accesses.bytes - bytes_before));
         }
-        totals.add_expectations(stratum, &before, &groups);
+        totals.add_expectations(stratum, &before, &groups, self.costs);
     }
 }
 

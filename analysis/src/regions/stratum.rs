@@ -133,9 +133,9 @@ impl Stratum {
         Scale::new(self.entries.max(self.counted.entries), self.counted.entries)
     }
 
-    /// From the counted entries to those that were only timed.
-    pub fn scale_to_timed(&self) -> Scale {
-        Scale::new(self.timed.entries, self.counted.entries)
+    /// From the entries that were only timed to all.
+    pub fn scale_from_timed(&self) -> Scale {
+        Scale::new(self.entries.max(self.timed.entries), self.timed.entries)
     }
 
     /// Time of all entries, nodes within them included, and of its own: as long as those that were timed without counting,
@@ -156,14 +156,6 @@ impl Stratum {
             scaled(part.time_ns, self.entries, part.entries),
             scaled(part.own_time_ns, self.entries, part.entries),
         )
-    }
-
-    /// Own time of the entries that were only timed, if others tell what these accessed.
-    pub fn explained_time_ns(&self) -> u64 {
-        match self.counted.entries {
-            0 => 0,
-            _ => self.timed.own_time_ns,
-        }
     }
 
     /// Half the width of the 95 % confidence interval of what all entries come to, by the counted entries of each group

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::Program;
 
+use super::rates::RateBy;
 use super::tally::{Accesses, Region, ThreadTally, Totals};
 use super::{Ranked, Regions};
 
@@ -117,6 +118,9 @@ fn with_totals<'a, R>(
         })
         .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, move |row| {
             corrected(row, |accesses| accesses.bytes_written)
+        })
+        .text("rate_by", "MB/s by", move |row| {
+            totals(row).rates.by().map_or("", RateBy::name)
         })
         .optional_real("raw_read_mb_per_s", "raw MB/s read", Unit::Rate, |row| {
             raw(row, |accesses| accesses.bytes_read)

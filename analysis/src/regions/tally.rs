@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 
 use super::hardware::Hardware;
+use super::rates::{Rates, Sample, Steps};
 use super::stratum::Stratum;
 use super::tables::megabytes_per_second;
-use trackway_trace::{AccessKind, SiteId, StringId};
+use trackway_trace::{AccessKind, SiteId, StepCosts, StringId};
 
 /// A region of interest, in all threads and wherever it was entered.
 #[derive(Debug, Clone, Default)]
@@ -39,17 +40,15 @@ pub struct Totals {
     pub external_time_ns: u64,
     /// The part of the own time in which was counted.
     pub own_counted_time_ns: u64,
-    /// Of entries that were timed without being counted, and of which `expected` speaks.
-    pub own_timed_time_ns: u64,
-    /// Own time of the strata that such entries stand for.
-    pub explained_time_ns: u64,
-    /// What those may be expected to have accessed.
-    pub expected: Accesses,
+    /// Free of what counting costs.
+    pub rates: Rates,
     /// Half the width of the confidence interval of the bytes, squared; none if it isn't known.
     pub bytes_uncertainty: Uncertainty,
     pub accesses: Accesses,
     /// Of the counted entries alone.
     pub counted_accesses: Accesses,
+    /// Of these, what counting consisted of.
+    pub counted_steps: Steps,
     /// As in [`trackway_trace::table::InstructionMix::to_array`].
     pub instructions: [u64; 8],
     pub hardware: Hardware,
@@ -127,6 +126,18 @@ impl Accesses {
             bytes,
         }
     }
+
+    /// What was added since then.
+    pub fn since(&self, before: &Accesses) -> Accesses {
+        Accesses {
+            reads: self.reads.saturating_sub(before.reads),
+            writes: self.writes.saturating_sub(before.writes),
+            bytes_read: self.bytes_read.saturating_sub(before.bytes_read),
+            bytes_written: self.bytes_written.saturating_sub(before.bytes_written),
+            accesses: self.accesses.saturating_sub(before.accesses),
+            bytes: self.bytes.saturating_sub(before.bytes),
+        }
+    }
 }
 
 impl AddAssign for Accesses {
@@ -162,8 +173,6 @@ impl AddAssign<&Totals> for Totals {
             (&mut self.entries, more.entries),
             (&mut self.counted_entries, more.counted_entries),
             (&mut self.timed_entries, more.timed_entries),
-            (&mut self.own_timed_time_ns, more.own_timed_time_ns),
-            (&mut self.explained_time_ns, more.explained_time_ns),
             (&mut self.time_ns, more.time_ns),
             (&mut self.own_time_ns, more.own_time_ns),
             (&mut self.external_time_ns, more.external_time_ns),
@@ -173,10 +182,13 @@ impl AddAssign<&Totals> for Totals {
         }
         self.accesses += more.accesses;
         self.counted_accesses += more.counted_accesses;
-        self.expected += more.expected;
+        self.rates += more.rates;
         self.bytes_uncertainty.add(more.bytes_uncertainty.0);
         self.hardware += more.hardware;
         for (sum, more) in self.instructions.iter_mut().zip(more.instructions) {
+            *sum = sum.saturating_add(more);
+        }
+        for (sum, more) in self.counted_steps.iter_mut().zip(more.counted_steps) {
             *sum = sum.saturating_add(more);
         }
     }
@@ -215,36 +227,30 @@ impl Totals {
             (&mut self.time_ns, if is_outermost { time_ns } else { 0 }),
             (&mut self.own_time_ns, own_time_ns),
             (&mut self.own_counted_time_ns, stratum.counted.own_time_ns),
-            (&mut self.own_timed_time_ns, stratum.explained_time_ns()),
-            (
-                &mut self.explained_time_ns,
-                if stratum.explained_time_ns() > 0 {
-                    own_time_ns
-                } else {
-                    0
-                },
-            ),
         ] {
             *sum = sum.saturating_add(more);
         }
     }
 
-    /// What follows from the counted entries for the others, given the counts before them, and entries and bytes of each
-    /// group.
-    pub fn add_expectations(&mut self, stratum: &Stratum, before: &Accesses, groups: &[(u64, u64)]) {
-        if stratum.counted.entries > 0 {
-            let scale = stratum.scale_to_timed();
-            let since = |now: u64, before: u64| scale.apply(now.saturating_sub(before));
-            let counted = self.counted_accesses;
-            self.expected += Accesses {
-                reads: since(counted.reads, before.reads),
-                writes: since(counted.writes, before.writes),
-                bytes_read: since(counted.bytes_read, before.bytes_read),
-                bytes_written: since(counted.bytes_written, before.bytes_written),
-                accesses: since(counted.accesses, before.accesses),
-                bytes: since(counted.bytes, before.bytes),
-            };
+    /// What follows from the counted entries for the others, given the counts before them, entries and bytes of each
+    /// group, and what counting costs.
+    pub fn add_expectations(
+        &mut self,
+        stratum: &Stratum,
+        before: &Totals,
+        groups: &[(u64, u64)],
+        costs: Option<&StepCosts>,
+    ) {
+        let mut steps = self.counted_steps;
+        for (step, before) in steps.iter_mut().zip(before.counted_steps) {
+            *step = step.saturating_sub(before);
         }
+        self.rates.add(&Sample {
+            stratum,
+            accesses: self.accesses.since(&before.accesses),
+            steps,
+            costs,
+        });
         let half_width = stratum.half_width(groups);
         self.bytes_uncertainty
             .add(half_width.map(|half_width| half_width * half_width));
@@ -257,10 +263,9 @@ impl Totals {
         megabytes_per_second(bytes(&self.counted_accesses), self.own_counted_time_ns)
     }
 
-    /// MB/s in entries that were timed without being counted; none if these stand for less than a third of the own time.
+    /// MB/s, free of what counting costs.
     pub fn corrected_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
-        let is_typical = self.explained_time_ns >= self.own_time_ns / 3;
-        megabytes_per_second(bytes(&self.expected), self.own_timed_time_ns).filter(|_| is_typical)
+        self.rates.rate(bytes)
     }
 
     /// Half the width of the confidence interval of the bytes over their number.

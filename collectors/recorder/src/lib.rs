@@ -21,6 +21,7 @@ mod recording;
 mod ring;
 mod signals;
 mod sink;
+mod step_costs;
 mod streaming;
 mod summary;
 mod watching;
@@ -202,6 +203,7 @@ fn end_info(program_end: ProgramEnd, totals: &Totals, interrupted: bool, end_ns:
         dropped_buffers: totals.dropped,
         record_bytes: totals.record_bytes,
         reason: reason.to_owned(),
+        step_costs: (totals.counts.nodes > 0).then(step_costs::measure),
         ..EndInfo::default()
     }
 }

@@ -11,7 +11,7 @@ pub enum Role {
     Position,
     /// The text that stands there.
     SourceText,
-    /// A number that is given anew for each build or run.
+    /// What is given anew for each build or run, or says how the row was measured.
     Serial,
     /// What is compared.
     Measure,
@@ -19,6 +19,7 @@ pub enum Role {
 
 pub fn role(column: Column) -> Role {
     match column.unit() {
+        Unit::Text if column.name() == "rate_by" => Role::Serial,
         Unit::Text | Unit::Path => Role::Name,
         Unit::Source => Role::SourceText,
         Unit::Number => match column.name() {

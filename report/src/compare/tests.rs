@@ -231,3 +231,23 @@ fn other_runs_of_the_same_program_show_the_noise() {
          c,1,0,-1,0,2,gone\r\n"
     );
 }
+
+/// A trace of which all entries were counted, and one of a sample.
+#[test]
+fn rows_belong_together_however_they_were_measured() {
+    let regions = |rate_by: &'static str, entries: u64| {
+        let table = TableBuilder::new("regions", "Regions", &[("solve", entries)])
+            .text("region", "region", |row| row.0)
+            .integer("entries", "entries", Unit::Count, |row| row.1)
+            .text("rate_by", "MB/s by", |_| rate_by)
+            .build();
+        report(vec![table])
+    };
+    let selection = Selection {
+        measures: vec!["entries".into()],
+        top: 10,
+    };
+    let comparison = compare(&regions("calibrated", 4), &regions("timed", 5), &[], &selection);
+    let table = to_csv(&comparison.tables[0]);
+    assert!(table.contains("solve,4,5,1,1.25,changed"), "{table}");
+}

@@ -4,10 +4,12 @@ mod callees;
 mod head;
 mod modules;
 mod nodes;
+mod steps;
 
 pub use callees::{Callee, CalleeCounters};
 pub use head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
 pub use nodes::{CountingThread, Node, NodePlace};
+pub use steps::{StepCosts, StepKind};
 
 use crate::table::{Amount, Count, InstructionMix};
 use crate::{FunctionId, LocationId, SiteId, StringId};

@@ -1,5 +1,7 @@
 //! What a module that counts says of its code: how often each stretch of it was executed, as sums of counters.
 
+use crate::StepKind;
+
 /// The blocks of a module, and the counters on which they rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableBlocks {
@@ -9,6 +11,14 @@ pub struct TableBlocks {
     pub derived: Vec<Count>,
     pub blocks: Vec<TableBlock>,
     pub callees: Vec<TableCallee>,
+    pub steps: Vec<TableStep>,
+}
+
+/// How often code that counts is executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableStep {
+    pub kind: StepKind,
+    pub times: Count,
 }
 
 /// A function that the module doesn't define, of whose calls some are timed.

@@ -60,6 +60,7 @@ impl Table {
             encoder.list(&counted.derived, |encoder, sum| encoder.count(sum));
             encoder.list(&counted.blocks, Encoder::block);
             encoder.list(&counted.callees, Encoder::callee);
+            encoder.list(&counted.steps, Encoder::step);
         }
         if let Some(code) = &self.machine_code {
             encoder.list(&code.instructions, Encoder::instruction);
@@ -191,6 +192,11 @@ impl Encoder {
 
     fn callee(&mut self, callee: &TableCallee) {
         self.numbers(&[callee.name, callee.first_counter]);
+    }
+
+    fn step(&mut self, step: &TableStep) {
+        self.out.push(step.kind as u8);
+        self.count(&step.times);
     }
 
     fn count(&mut self, count: &Count) {

@@ -15,8 +15,8 @@ mod parse_operations;
 mod parse_types;
 
 pub use blocks::{
-    Amount, Count, InstructionMix, TableAccess, TableBlock, TableBlocks, TableCallee, Term as CountTerm,
-    Variables,
+    Amount, Count, InstructionMix, TableAccess, TableBlock, TableBlocks, TableCallee, TableStep,
+    Term as CountTerm, Variables,
 };
 pub use encode::{encode_svarint, encode_varint};
 pub use machine_code::{MachineCode, TableInstruction, TableInstructionRange};

@@ -2,7 +2,7 @@
 
 use super::parse::Parser;
 use super::*;
-use crate::counts::CalleeCounters;
+use crate::counts::{CalleeCounters, StepKind};
 
 type Result<T> = std::result::Result<T, TableError>;
 
@@ -36,6 +36,26 @@ impl Parser<'_> {
             blocks: blocks.collect::<Result<_>>()?,
             derived,
             callees: self.callees(counter_count)?,
+            steps: self.steps(variables)?,
+        })
+    }
+
+    fn steps(&mut self, variables: Variables) -> Result<Vec<TableStep>> {
+        if self.cursor.remaining() == 0 {
+            return Ok(Vec::new()); // of an earlier compiler
+        }
+        let count = self.cursor.count(2, "steps")?;
+        (0..count).map(|_| self.step(variables)).collect()
+    }
+
+    fn step(&mut self, variables: Variables) -> Result<TableStep> {
+        let number = self.cursor.u8("kind of a step")?;
+        let Some(kind) = StepKind::from_number(number) else {
+            return self.cursor.error(format!("unknown kind of a step {number}"));
+        };
+        Ok(TableStep {
+            kind,
+            times: self.sum(variables)?,
         })
     }
 

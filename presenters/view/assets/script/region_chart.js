@@ -6,7 +6,7 @@
 const RegionChart = (() => {
   const COLUMNS = ['region', 'entries', 'time_ns', 'own_time_ns', 'raw_read_mb_per_s', 'time_imbalance'];
   const RATES = ['read_mb_per_s', 'write_mb_per_s', 'raw_read_mb_per_s', 'raw_write_mb_per_s'];
-  const SHOWN = ['region', 'threads', 'entries', 'time_ns', ...RATES, 'time_imbalance', 'bytes_imbalance'];
+  const SHOWN = ['region', 'threads', 'entries', 'time_ns', ...RATES, 'rate_by', 'time_imbalance', 'bytes_imbalance'];
   const SHARE = { name: 'time_share', title: 'of the regions’ time', unit: 'share' };
   const SHARE_POSITION = 4;
 
@@ -37,9 +37,9 @@ const RegionChart = (() => {
   };
 
   const CAPTION =
-    'Shares are of own time, without regions within. Raw MB/s have what counting costs in them; the others do not, and ' +
-    'are known where enough entries were timed without being counted. Imbalance is the greatest of the threads’ ' +
-    'numbers over their mean: ×1 is even.';
+    'Shares are of own time, without regions within. Raw MB/s have what counting costs in them; the others do not, by ' +
+    'entries that were timed without being counted, or by a calibration of what counting costs. Imbalance is the ' +
+    'greatest of the threads’ numbers over their mean: ×1 is even.';
 
   const create = (table) => {
     if (table.rows.length === 0) return null;
