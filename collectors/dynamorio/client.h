@@ -10,6 +10,8 @@ enum slot {
     SLOT_CURSOR, // where the next record begins
     SLOT_LIMIT,  // a record that ends behind it was the buffer's last
     SLOT_RETURN, // where the code goes on that asked for another buffer
+    SLOT_REPEATED_CURSOR, // while the cursor is there, the last record is one of a block that repeats,
+    SLOT_REPEATED_ID,     // of this one
     SLOTS,
 };
 
@@ -39,6 +41,10 @@ uint32_t id_at_cursor(const struct thread_state *state);
 // It becomes one with so many of its roots.
 void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots);
 void forget_record(struct thread_state *state);
+// The id of the last record if that is of a block that repeats, and nothing was recorded since; else 0.
+uint32_t repeated_id(const struct thread_state *state);
+// Takes the last execution out of that record, and puts the first `count` of what its `roots` were then at the cursor.
+void take_back_repetition(struct thread_state *state, const struct plan *repeated, uint32_t count);
 
 // definitions.c
 void begin_definitions(void);

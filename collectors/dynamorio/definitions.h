@@ -27,13 +27,16 @@ struct trackway_object {
 };
 
 // A basic block. Its record is u32 id << 8 and so many roots of 8 bytes. Behind it stand its instructions, each followed
-// by its accesses.
+// by its accesses. If the block repeats, the last root says how often it was executed again, and for each of the others
+// an int64_t follows: by how much the root differs each time.
 struct trackway_block {
     struct trackway_definition head;
     uint32_t id;
     uint32_t object;
     uint32_t roots;
     uint32_t instructions;
+    uint32_t repeats;
+    uint32_t reserved;
 };
 
 struct trackway_instruction {

@@ -32,13 +32,41 @@ static void keep_executed_part(void *context, struct thread_state *state, app_pc
     instrlist_clear_and_destroy(context, block);
 }
 
+// The same of a block that repeats, whose record has counted the execution already.
+static void keep_part_of_repetition(void *context, struct thread_state *state, app_pc start, app_pc fault) {
+    instrlist_t *whole = decode_as_bb(context, start), *block = executed_part(context, start, fault);
+    plan_block(context, whole, &state->plan);
+    struct plan *repeated = dr_thread_alloc(context, sizeof *repeated);
+    *repeated = state->plan;
+    plan_part_of_repeated(context, block, &state->plan);
+    uint32_t roots = state->plan.roots, id = fault > start ? define_block(&state->plan) : 0;
+    take_back_repetition(state, repeated, roots);
+    if (id != 0)
+        end_cut_record(state, id, roots);
+    dr_thread_free(context, repeated, sizeof *repeated);
+    instrlist_clear_and_destroy(context, whole);
+    instrlist_clear_and_destroy(context, block);
+}
+
+static bool lies_in_block(void *context, app_pc start, app_pc code) {
+    instrlist_t *block = decode_as_bb(context, start);
+    instr_t *last = instrlist_last_app(block);
+    bool within = code >= start && last && code <= instr_get_app_pc(last);
+    instrlist_clear_and_destroy(context, block);
+    return within;
+}
+
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal) {
     struct thread_state *state = state_of(context);
-    uint32_t id = id_at_cursor(state);
-    if (!is_of_instruction(signal->sig) || !signal->raw_mcontext_valid || id == 0)
+    if (!is_of_instruction(signal->sig) || !signal->raw_mcontext_valid)
         return DR_SIGNAL_DELIVER;
-    app_pc start = start_of_block(id), fault = signal->mcontext->pc;
-    if (start && fault > start)
+    uint32_t id = id_at_cursor(state), repeated = repeated_id(state);
+    app_pc start = start_of_block(id ? id : repeated), fault = signal->mcontext->pc;
+    if (!start || !lies_in_block(context, start, fault))
+        return DR_SIGNAL_DELIVER;
+    if (id == 0)
+        keep_part_of_repetition(context, state, start, fault);
+    else if (fault > start)
         keep_executed_part(context, state, start, fault);
     forget_record(state);
     return DR_SIGNAL_DELIVER;

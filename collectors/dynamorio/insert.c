@@ -40,8 +40,8 @@ static void release(struct site at, reg_id_t reg) {
         DR_ASSERT_MSG(false, "a register can't be given back");
 }
 
-// The cursor's register is best one that the block doesn't mention.
-static void reserve_cursor(struct site at, struct plan *plan) {
+// Registers that the block doesn't mention; none: it mentions all.
+static reg_id_t reserve_unmentioned(struct site at, const struct plan *plan) {
     drvector_t allowed;
     drreg_init_and_fill_vector(&allowed, false);
     bool any = false;
@@ -52,8 +52,13 @@ static void reserve_cursor(struct site at, struct plan *plan) {
         if (is_free)
             drreg_set_vector_entry(&allowed, reg, true);
     }
-    plan->cursor = reserve(at, any ? &allowed : NULL);
+    reg_id_t reg = reserve(at, any ? &allowed : NULL);
     drvector_delete(&allowed);
+    return reg;
+}
+
+static void reserve_cursor(struct site at, struct plan *plan) {
+    plan->cursor = reserve_unmentioned(at, plan);
     insert(at, XINST_CREATE_load(at.context, opnd_create_reg(plan->cursor), slot_operand(SLOT_CURSOR)));
 }
 
@@ -61,11 +66,10 @@ static void insert_id(struct site at, const struct plan *plan) {
     insert(at, XINST_CREATE_store(at.context, field(plan, 0, OPSZ_4), OPND_CREATE_INT32((int)(plan->id << 8))));
 }
 
-static void insert_check(struct site at, struct plan *plan) {
+// Asks for another buffer where the record may be the last that has room. Changes the flags.
+static void insert_comparison(struct site at, const struct plan *plan) {
     instr_t *room = INSTR_CREATE_label(at.context), *back = INSTR_CREATE_label(at.context);
     opnd_t cursor = opnd_create_reg(plan->cursor);
-    if (drreg_reserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
-        DR_ASSERT(false);
     insert(at, INSTR_CREATE_cmp(at.context, cursor, slot_operand(SLOT_LIMIT)));
     insert(at, INSTR_CREATE_jcc(at.context, OP_jb, opnd_create_instr(room)));
     instrlist_insert_mov_instr_addr(at.context, back, NULL, cursor, at.block, at.where, NULL, NULL);
@@ -74,8 +78,22 @@ static void insert_check(struct site at, struct plan *plan) {
     insert(at, back);
     insert(at, XINST_CREATE_load(at.context, cursor, slot_operand(SLOT_CURSOR)));
     insert(at, room);
+}
+
+static void reserve_flags(struct site at) {
+    if (drreg_reserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
+        DR_ASSERT_MSG(false, "the flags can't be kept");
+}
+
+static void release_flags(struct site at) {
     if (drreg_unreserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
-        DR_ASSERT(false);
+        DR_ASSERT_MSG(false, "the flags can't be given back");
+}
+
+static void insert_check(struct site at, struct plan *plan) {
+    reserve_flags(at);
+    insert_comparison(at, plan);
+    release_flags(at);
     plan->is_checked = true;
 }
 
@@ -147,11 +165,60 @@ static void insert_store(struct site at, const struct plan *plan, const struct s
 
 static void move_cursor(struct site at, const struct plan *plan) {
     opnd_t cursor = opnd_create_reg(plan->cursor);
-    int length = (int)(ID_BYTES + plan->roots * ROOT_BYTES);
-    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, (uint32_t)length, OPSZ_lea)));
+    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, ID_BYTES + plan->roots * ROOT_BYTES, OPSZ_lea)));
     insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_CURSOR), cursor));
-    release(at, plan->cursor);
 }
+
+// ---- Blocks that repeat --------------------------------------------------------------------------------------------
+
+static void jump_if_not(struct site at, instr_t *first, opnd_t one, opnd_t other) {
+    insert(at, INSTR_CREATE_cmp(at.context, one, other));
+    insert(at, INSTR_CREATE_jcc(at.context, OP_jne, opnd_create_instr(first)));
+}
+
+static opnd_t repeated_id_operand(void) {
+    opnd_t slot = slot_operand(SLOT_REPEATED_ID);
+    opnd_set_size(&slot, OPSZ_4);
+    return slot;
+}
+
+static void store_at_start(struct site at, const struct plan *plan, const struct store *store, reg_id_t scratch) {
+    opnd_t value = opnd_create_reg(store->reg);
+    if (store->kind == STORE_ADDRESS) {
+        opnd_t sum = store->operand;
+        opnd_set_size(&sum, OPSZ_lea);
+        value = opnd_create_reg(scratch);
+        insert(at, INSTR_CREATE_lea(at.context, value, sum));
+    }
+    insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), value));
+}
+
+static void insert_repetition(struct site at, struct plan *plan) {
+    instr_t *first = INSTR_CREATE_label(at.context), *done = INSTR_CREATE_label(at.context);
+    opnd_t id = OPND_CREATE_INT32((int)plan->id);
+    reserve_flags(at);
+    reserve_cursor(at, plan);
+    reg_id_t scratch = reserve_unmentioned(at, plan);
+    opnd_t cursor = opnd_create_reg(plan->cursor);
+    jump_if_not(at, first, cursor, slot_operand(SLOT_REPEATED_CURSOR));
+    jump_if_not(at, first, repeated_id_operand(), id);
+    insert(at, INSTR_CREATE_inc(at.context, opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, -ROOT_BYTES, OPSZ_8)));
+    insert(at, XINST_CREATE_jump(at.context, opnd_create_instr(done)));
+    insert(at, first);
+    insert_id(at, plan);
+    for (uint32_t i = 0; i < plan->stores; i++)
+        store_at_start(at, plan, &plan->store[i], scratch);
+    insert_comparison(at, plan);
+    move_cursor(at, plan);
+    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_REPEATED_CURSOR), cursor));
+    insert(at, XINST_CREATE_store(at.context, repeated_id_operand(), id));
+    insert(at, done);
+    release(at, scratch);
+    release(at, plan->cursor);
+    release_flags(at);
+}
+
+// ---- All blocks ----------------------------------------------------------------------------------------------------
 
 dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating,
                               void **data) {
@@ -172,6 +239,11 @@ dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, inst
     drmgr_disable_auto_predication(context, block);
     if (plan->id == 0 || !instr_is_app(where))
         return DR_EMIT_DEFAULT;
+    if (plan->repeats) {
+        if (where == instrlist_first_app(block))
+            insert_repetition(at, plan);
+        return DR_EMIT_DEFAULT;
+    }
     if (where == instrlist_first_app(block)) {
         reserve_cursor(at, plan);
         insert_id(at, plan);
@@ -180,8 +252,10 @@ dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, inst
         insert_store(at, plan, &plan->store[plan->next]);
     bool is_last = where == instrlist_last_app(block);
     insert_check_if_cheap(at, plan, is_last);
-    if (is_last)
+    if (is_last) {
         move_cursor(at, plan);
+        release(at, plan->cursor);
+    }
     return DR_EMIT_DEFAULT;
 }
 

@@ -26,6 +26,7 @@ struct planner {
     struct held held[REGISTERS];
     uint32_t next_value;
     struct root root[MOST_ROOTS];
+    instr_t *start; // roots are stored there, in terms of the registers' first values; none: where they are needed
     bool failed;
 };
 
@@ -91,14 +92,20 @@ static int find_register(struct planner *planner, reg_id_t reg) {
     return find_root(planner, held_by(planner, reg)->value, NO_VALUE, 0);
 }
 
+// The register that held the value when the block began.
+static reg_id_t first_holder(uint32_t value) { return (reg_id_t)(DR_REG_START_64 + value); }
+
 static uint16_t root_of_register(struct planner *planner, instr_t *where, reg_id_t reg) {
     int known = find_register(planner, reg);
     if (known >= 0)
         return (uint16_t)known;
     uint16_t root = add_roots(planner, 1);
     const struct held *held = held_by(planner, reg);
-    planner->root[root] = (struct root){.base = held->value, .index = NO_VALUE, .offset = held->offset};
-    add_store(planner, where, STORE_REGISTER, root)->reg = reg;
+    bool at_start = planner->start != NULL;
+    planner->root[root] =
+        (struct root){.base = held->value, .index = NO_VALUE, .offset = at_start ? 0 : held->offset};
+    struct store *store = add_store(planner, at_start ? planner->start : where, STORE_REGISTER, root);
+    store->reg = at_start ? first_holder(held->value) : reg;
     return root;
 }
 
@@ -108,19 +115,28 @@ static void add_register(struct planner *planner, instr_t *where, struct address
     add_term(address, root, scale, planner->root[root].offset);
 }
 
+static uint16_t root_of_sum(struct planner *planner, instr_t *where, opnd_t operand, struct held base,
+                            struct held index) {
+    int scale = opnd_get_scale(operand);
+    uint16_t root = add_roots(planner, 1);
+    int64_t offset = base.offset + scale * index.offset + opnd_get_disp(operand);
+    planner->root[root] = (struct root){.base = base.value, .index = index.value, .scale = scale, .offset = offset};
+    struct store *store = add_store(planner, planner->start ? planner->start : where, STORE_ADDRESS, root);
+    store->operand = operand;
+    if (planner->start) {
+        planner->root[root].offset = 0;
+        store->operand = opnd_create_base_disp(first_holder(base.value), first_holder(index.value), scale, 0, OPSZ_8);
+    }
+    return root;
+}
+
 static void add_sum(struct planner *planner, instr_t *where, struct address *address, opnd_t operand) {
     struct held base = *held_by(planner, opnd_get_base(operand));
     struct held index = *held_by(planner, opnd_get_index(operand));
     int scale = opnd_get_scale(operand);
-    int64_t offset = base.offset + scale * index.offset;
     int known = find_root(planner, base.value, index.value, scale);
-    uint16_t root = known >= 0 ? (uint16_t)known : add_roots(planner, 1);
-    if (known < 0) {
-        planner->root[root] = (struct root){
-            .base = base.value, .index = index.value, .scale = scale, .offset = offset + opnd_get_disp(operand)};
-        add_store(planner, where, STORE_ADDRESS, root)->operand = operand;
-    }
-    address->constant += offset;
+    uint16_t root = known >= 0 ? (uint16_t)known : root_of_sum(planner, where, operand, base, index);
+    address->constant += base.offset + scale * index.offset;
     add_term(address, root, 1, planner->root[root].offset);
 }
 
@@ -455,24 +471,99 @@ static void plan_instruction(struct planner *planner, instr_t *instruction) {
     execute(planner, instruction);
 }
 
-void plan_block(void *context, instrlist_t *block, struct plan *plan) {
-    struct planner *planner = dr_thread_alloc(context, sizeof *planner);
-    *planner = (struct planner){.context = context, .plan = plan, .next_value = REGISTERS};
-    for (uint32_t i = 0; i < REGISTERS; i++)
-        planner->held[i].value = i;
+static void plan_all(struct planner *planner, instrlist_t *block) {
+    struct plan *plan = planner->plan;
     plan->id = plan->roots = plan->stores = plan->next = plan->mentioned = 0;
-    plan->is_checked = false;
+    plan->repeats = plan->is_checked = false;
     plan->definition_length = 0;
+    planner->next_value = REGISTERS;
+    for (uint32_t i = 0; i < REGISTERS; i++)
+        planner->held[i] = (struct held){.value = i};
     uint32_t instructions = 0;
     append(planner, sizeof(struct trackway_block));
     for (instr_t *instruction = instrlist_first_app(block); instruction && !planner->failed;
          instruction = instr_get_next_app(instruction), instructions++)
         plan_instruction(planner, instruction);
+    *(struct trackway_block *)plan->definition =
+        (struct trackway_block){.head = {.kind = TRACKWAY_BLOCK}, .instructions = instructions};
+}
+
+static bool goes_back_to_itself(instrlist_t *block) {
+    instr_t *first = instrlist_first_app(block), *last = instrlist_last_app(block);
+    return first && instr_is_cbr(last) && opnd_is_pc(instr_get_target(last)) &&
+           opnd_get_pc(instr_get_target(last)) == instr_get_app_pc(first);
+}
+
+// By how much a value that a register held at the block's begin has moved in it at its end. False if it isn't there.
+static bool moves(const struct planner *planner, uint32_t value, int64_t *distance) {
+    *distance = 0;
+    if (value == NO_VALUE)
+        return true;
+    if (value >= REGISTERS || planner->held[value].value != value)
+        return false;
+    *distance = planner->held[value].offset;
+    return true;
+}
+
+static bool all_move_on(struct planner *planner) {
+    struct plan *plan = planner->plan;
+    for (uint32_t i = 0; i < plan->roots; i++) {
+        const struct root *root = &planner->root[i];
+        int64_t base, index;
+        if (root->base == NO_VALUE || !moves(planner, root->base, &base) || !moves(planner, root->index, &index))
+            return false;
+        plan->step[i] = base + root->scale * index;
+    }
+    return true;
+}
+
+// Registers for the cursor and for sums that the block doesn't need.
+static bool has_registers(const struct plan *plan) {
+    return __builtin_popcount(plan->mentioned | 1u << (DR_REG_RSP - DR_REG_START_64)) <= REGISTERS - 2;
+}
+
+static void plan_repetition(struct planner *planner, instrlist_t *block) {
+    struct plan *plan = planner->plan;
+    planner->start = instrlist_first_app(block);
+    plan_all(planner, block);
+    if (planner->failed || !all_move_on(planner))
+        return;
+    int64_t *steps = append(planner, plan->roots * sizeof *steps);
+    if (planner->failed)
+        return;
+    memcpy(steps, plan->step, plan->roots * sizeof *steps);
+    add_roots(planner, 1); // how often it was executed again
+    plan->repeats = true;
+    ((struct trackway_block *)plan->definition)->repeats = 1;
+}
+
+static void finish(struct planner *planner) {
+    struct plan *plan = planner->plan;
     struct trackway_block *head = (struct trackway_block *)plan->definition;
-    *head = (struct trackway_block){.head = {.length = plan->definition_length, .kind = TRACKWAY_BLOCK},
-                                    .roots = plan->roots,
-                                    .instructions = instructions};
+    head->head.length = plan->definition_length;
+    head->roots = plan->roots;
     if (planner->failed)
         plan->definition_length = 0;
-    dr_thread_free(context, planner, sizeof *planner);
+    dr_thread_free(planner->context, planner, sizeof *planner);
+}
+
+static struct planner *begin(void *context, struct plan *plan) {
+    struct planner *planner = dr_thread_alloc(context, sizeof *planner);
+    *planner = (struct planner){.context = context, .plan = plan};
+    return planner;
+}
+
+void plan_block(void *context, instrlist_t *block, struct plan *plan) {
+    struct planner *planner = begin(context, plan);
+    plan_all(planner, block);
+    if (!planner->failed && goes_back_to_itself(block) && all_move_on(planner) && has_registers(plan))
+        plan_repetition(planner, block);
+    finish(planner);
+}
+
+void plan_part_of_repeated(void *context, instrlist_t *block, struct plan *plan) {
+    struct planner *planner = begin(context, plan);
+    planner->start = instrlist_first_app(block);
+    plan_all(planner, block);
+    finish(planner);
 }

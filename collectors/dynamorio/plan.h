@@ -53,6 +53,10 @@ struct plan {
     uint32_t stores;
     uint32_t next;        // of the stores, as the block's instructions are gone through
     uint32_t mentioned;   // general registers, as bits
+    // The block goes back to itself, and all roots move on by constants: one record stands for all its executions in a
+    // row, and its last root counts them. All others are stored when the block begins.
+    bool repeats;
+    int64_t step[MOST_ROOTS];
     bool is_checked;      // the code that asks for room stands
     reg_id_t cursor;      // the register that holds it
     struct store store[MOST_ROOTS];
@@ -64,5 +68,7 @@ static inline bool is_general(reg_id_t reg) { return reg_is_gpr(reg) && reg_is_6
 
 // Plans a block. The definition lacks its id and object.
 void plan_block(void *context, instrlist_t *block, struct plan *plan);
+// The same of the first instructions of a block that repeats: its roots are the first ones of that block's.
+void plan_part_of_repeated(void *context, instrlist_t *block, struct plan *plan);
 
 #endif

@@ -111,6 +111,7 @@ static void take_buffer(struct thread_state *state) {
     struct room room = __trackway_take(&state->stream.records, &state->stream);
     state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
     state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_SLACK);
+    state->slots[SLOT_REPEATED_CURSOR] = 0;
     note_bases(state);
 }
 
@@ -145,6 +146,28 @@ void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots) {
 // What lies behind the cursor is zero, as in a fresh buffer.
 void forget_record(struct thread_state *state) {
     memset((void *)(uintptr_t)state->slots[SLOT_CURSOR], 0, MOST_RECORD_BYTES);
+}
+
+uint32_t repeated_id(const struct thread_state *state) {
+    bool is_last = state->slots[SLOT_CURSOR] == state->slots[SLOT_REPEATED_CURSOR];
+    return is_last ? (uint32_t)state->slots[SLOT_REPEATED_ID] : 0;
+}
+
+void take_back_repetition(struct thread_state *state, const struct plan *repeated, uint32_t count) {
+    unsigned char *end = (unsigned char *)(uintptr_t)state->slots[SLOT_CURSOR];
+    unsigned char *record = end - (ID_BYTES + repeated->roots * ROOT_BYTES);
+    uint64_t roots[MOST_ROOTS], *again = &roots[repeated->roots - 1];
+    memcpy(roots, record + ID_BYTES, repeated->roots * ROOT_BYTES);
+    for (uint32_t i = 0; i < count; i++)
+        roots[i] += (uint64_t)repeated->step[i] * *again;
+    if (*again > 0) {
+        (*again)--;
+        memcpy(end - ROOT_BYTES, again, ROOT_BYTES);
+        record = end;
+    }
+    state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)record;
+    state->slots[SLOT_REPEATED_CURSOR] = 0;
+    memcpy(record + ID_BYTES, roots, count * ROOT_BYTES);
 }
 
 static void renew_buffer(struct thread_state *state) {

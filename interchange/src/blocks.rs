@@ -176,7 +176,11 @@ impl Shape {
                 accesses: OperandAccesses::One(Address::root(root, 0)),
             });
         }
-        BlockDefinition { roots, instructions }
+        BlockDefinition {
+            roots,
+            instructions,
+            repeats: None,
+        }
     }
 }
 

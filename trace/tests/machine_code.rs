@@ -54,6 +54,7 @@ fn code() -> BuiltCode {
             instruction(library, 0x40, InstructionKind::Other, operands),
             instruction(library, 0x44, InstructionKind::ConditionalBranch, &[]),
         ],
+        repeats: None,
     };
     let call = BlockDefinition {
         roots: 1,
@@ -63,6 +64,7 @@ fn code() -> BuiltCode {
             InstructionKind::IndirectCall,
             &[operand(AccessKind::Store, 8, 0)],
         )],
+        repeats: None,
     };
     builder.add(&block(&add)).unwrap();
     builder.add(&call).unwrap();
@@ -283,6 +285,7 @@ fn sizes_may_be_unknown_and_objects_have_places() {
             InstructionKind::Other,
             &[unknown, known],
         )],
+        repeats: None,
     };
     builder.add(&definition).unwrap();
     let code = builder.finish();

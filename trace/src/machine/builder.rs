@@ -26,6 +26,9 @@ pub struct BlockDefinition {
     pub roots: u32,
     /// Of one object; at least one.
     pub instructions: Vec<InstructionDefinition>,
+    /// The record stands for several executions in a row: the last root says how often the block was executed again, and
+    /// each time the others differ by so much.
+    pub repeats: Option<Vec<i64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -252,6 +255,7 @@ impl CodeBuilder {
         };
         let run: Vec<TableInstruction> = block.instructions.iter().map(entry).collect();
         let count = run.len() as u32;
+        let repeats = block.repeats.is_some();
         let first = match self.known_runs.get(&run) {
             Some(first) => *first,
             None => {
@@ -261,7 +265,11 @@ impl CodeBuilder {
                 first
             }
         };
-        TableInstructionRange { first, count }
+        TableInstructionRange {
+            first,
+            count,
+            repeats,
+        }
     }
 
     /// All roots, then all accesses.
@@ -274,6 +282,7 @@ impl CodeBuilder {
             roots: block.roots,
             next: STREAM_REGISTERS + block.roots,
         };
+        let own = operations.len();
         for (ordinal, instruction) in (first..).zip(&block.instructions) {
             let mut repeated = Vec::new();
             for operand in &instruction.operands {
@@ -284,6 +293,10 @@ impl CodeBuilder {
                 }
             }
             operations.append(&mut repetitions(repeated));
+        }
+        if let Some(steps) = &block.repeats {
+            let again = again(steps, block.roots, &operations[own..])?;
+            operations.push(again);
         }
         match registers.next > MAX_REGISTERS {
             true => Err("it has too many repeated operands"),
@@ -390,6 +403,25 @@ fn registers_of(segment: &Segment) -> u32 {
     };
     let most = segment.operations.iter().map(above).max().unwrap_or(0);
     most.max(STREAM_REGISTERS)
+}
+
+/// The further executions of a block that makes these accesses.
+fn again(steps: &[i64], roots: u32, accesses: &[Operation]) -> Result<Operation, &'static str> {
+    if steps.len() as u32 + 1 != roots {
+        return Err("it repeats, but not all of its roots have a step");
+    }
+    let step = |(root, step): (u32, &i64)| {
+        let register = STREAM_REGISTERS + root;
+        Operation::Set {
+            register,
+            value: Expression::register(register, *step),
+        }
+    };
+    let moves = (0..).zip(steps).filter(|(_, step)| **step != 0).map(step);
+    Ok(Operation::Loop {
+        count: Expression::register(STREAM_REGISTERS + roots - 1, 0),
+        body: moves.chain(accesses.iter().cloned()).collect(),
+    })
 }
 
 /// What moves on with each access of a repeated instruction.

@@ -40,7 +40,10 @@ impl OperandCounts {
     fn add_block(&mut self, trace: &Trace, table: &MergedTable, segment: &Segment, block: u32) {
         let start = self.counts.len();
         self.first.resize(block as usize + 1, start);
-        for operation in &segment.operations {
+        // Of a block that repeats, the last operation is its further executions, which are blocks of their own here.
+        let repeats = trace.program().machine_block(MachineBlockId(block)).repeats;
+        let own = segment.operations.len() - usize::from(repeats);
+        for operation in &segment.operations[..own] {
             let (site, count) = match operation {
                 Operation::Access { site, .. } => (site, Some(1)),
                 Operation::Masked { site, .. } | Operation::Gather { site, .. } => (site, None),

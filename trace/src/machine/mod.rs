@@ -80,6 +80,8 @@ pub struct Instruction {
 pub struct MachineBlock {
     /// Its instructions in [`Program::instructions`]; none: it is no block, but says something of the thread.
     pub instructions: Range<u32>,
+    /// The last 8 bytes of a record say how often the block was executed again, in a row.
+    pub repeats: bool,
 }
 
 /// Where a table's lists went.
@@ -105,6 +107,7 @@ pub(crate) fn merge(program: &mut Program, code: MachineCode, first_function: u3
         let first = first_instruction + block.first;
         MachineBlock {
             instructions: first..first + block.count,
+            repeats: block.repeats,
         }
     }));
     MergedCode {

@@ -1,7 +1,10 @@
 //! Which blocks of machine code a stream executed, without the accesses.
 
-use crate::bytes::u32_at;
+use crate::bytes::{u32_at, u64_at};
 use crate::{ChunkRef, MachineBlockId, Trace, TraceError};
+
+/// As a decoder has it.
+const MOST_REPETITIONS: u64 = 1 << 40;
 
 /// The blocks that one chunk of records holds, in the order of their execution. The records of modules that have no
 /// machine code are passed over.
@@ -11,6 +14,8 @@ pub struct ExecutedBlocks<'t> {
     chunk: ChunkRef,
     payload: Vec<u8>,
     position: usize,
+    /// The latest block, and how often it was executed again.
+    again: Option<(MachineBlockId, u64)>,
     /// Module and function of the latest record, for local ids.
     function: Option<(usize, u32)>,
 }
@@ -25,12 +30,17 @@ impl<'t> ExecutedBlocks<'t> {
             chunk: *chunk,
             payload,
             position: 0,
+            again: None,
             function: None,
         })
     }
 
     /// The next block; none at the end of the chunk.
     pub fn next_block(&mut self) -> Result<Option<MachineBlockId>, TraceError> {
+        if let Some((block, times)) = self.again.take() {
+            self.again = (times > 1).then_some((block, times - 1));
+            return Ok(Some(block));
+        }
         loop {
             match self.next_record()? {
                 None => return Ok(None),
@@ -71,9 +81,16 @@ impl<'t> ExecutedBlocks<'t> {
         self.function = Some((module, segment_entry.function));
         let is_code = !table.machine_blocks.is_empty();
         let block = is_code.then(|| MachineBlockId(table.machine_blocks.start + segment));
-        Ok(Some(block.filter(|block| {
-            !self.trace.program().machine_block(*block).instructions.is_empty()
-        })))
+        let program = self.trace.program();
+        let block = block.filter(|block| !program.machine_block(*block).instructions.is_empty());
+        if let Some(block) = block.filter(|block| program.machine_block(*block).repeats) {
+            let times = u64_at(&rest[..length], length - size_of::<u64>());
+            if times > MOST_REPETITIONS {
+                return Err(self.bad_record(format!("the block was executed {times} times again")));
+            }
+            self.again = (times > 0).then_some((block, times));
+        }
+        Ok(Some(block))
     }
 
     fn global(&self, id: u32) -> Result<(usize, u32), TraceError> {

@@ -65,7 +65,8 @@ impl Table {
         if let Some(code) = &self.machine_code {
             encoder.list(&code.instructions, Encoder::instruction);
             encoder.list(&code.blocks, |encoder, block| {
-                encoder.numbers(&[block.first, block.count])
+                encoder.varint(block.first.into());
+                encoder.varint(u64::from(block.count) * 2 + u64::from(block.repeats));
             });
         }
         encoder.out

@@ -31,4 +31,6 @@ pub struct TableInstructionRange {
     pub first: u32,
     /// 0: the segment is no block, but says something of the thread.
     pub count: u32,
+    /// The last root of a record says how often the block was executed again, in a row.
+    pub repeats: bool,
 }

@@ -77,7 +77,9 @@ impl Parser<'_> {
         instructions: &[TableInstruction],
     ) -> Result<TableInstructionRange> {
         let first = self.cursor.number("first instruction of a block")?;
-        let count = self.cursor.number("number of instructions of a block")?;
+        let word = self.cursor.varint("number of instructions of a block")?;
+        let count = u32::try_from(word >> 1).unwrap_or(u32::MAX);
+        let repeats = word & 1 != 0;
         let (start, length) = (first as usize, count as usize);
         if start > instructions.len() || length > instructions.len() - start {
             return self.cursor.error(format!(
@@ -95,6 +97,12 @@ impl Parser<'_> {
                 .cursor
                 .error("a block of 0 instructions does more than to set registers");
         }
+        let counts = matches!(segment_entry.operations.last(), Some(Operation::Loop { .. }));
+        if repeats && !(counts && segment_entry.record_length >= 8) {
+            return self
+                .cursor
+                .error(format!("block {segment} repeats, but nothing says how often"));
+        }
         let function = segment_entry.function;
         let mut members = instructions[start..start + length].iter();
         if members.any(|instruction| instruction.object != function) {
@@ -102,6 +110,10 @@ impl Parser<'_> {
                 .cursor
                 .error(format!("block {segment} has an instruction of another object"));
         }
-        Ok(TableInstructionRange { first, count })
+        Ok(TableInstructionRange {
+            first,
+            count,
+            repeats,
+        })
     }
 }

@@ -147,14 +147,21 @@ fn read(definition: &[u8], objects: &mut Objects) -> Option<(u32, Meaning)> {
         BLOCK => {
             let (id, object) = (fields.u32()?, fields.u32()?);
             let (roots, instructions) = (fields.u32()?, fields.u32()?);
+            let (repeats, _) = (fields.u32()? != 0, fields.u32()?);
             let (base, size) = objects
                 .0
                 .get(&object)
                 .map_or((0, 0), |object| (object.base, object.size));
             let instructions = (0..instructions).map(|_| fields.instruction(base, size));
+            let instructions = instructions.collect::<Option<_>>()?;
+            let steps = (1..roots).map(|_| Some(fields.u64()? as i64));
             let block = BlockDefinition {
                 roots,
-                instructions: instructions.collect::<Option<_>>()?,
+                instructions,
+                repeats: match repeats {
+                    true => Some(steps.collect::<Option<_>>()?),
+                    false => None,
+                },
             };
             Some((id, Meaning::Block { object, block }))
         }
