@@ -4,6 +4,7 @@
 //! number.
 
 mod bimodal;
+mod choice;
 mod corrector;
 mod counter;
 mod event;
@@ -11,6 +12,7 @@ mod gshare;
 mod history;
 mod llbp;
 mod loop_predictor;
+mod machine;
 #[cfg(test)]
 mod made_up;
 mod perceptron;
@@ -19,14 +21,18 @@ mod replay;
 mod tables;
 mod tage;
 mod tage_sc_l;
+mod untold;
+mod whole;
 
 pub use bimodal::Bimodal;
+pub use choice::PredictorChoice;
 pub use corrector::Corrector;
 pub use event::{BranchEvent, BranchKind, BranchSource};
 pub use gshare::Gshare;
 pub use history::{Fold, GlobalHistory};
 pub use llbp::{Llbp, LlbpConfig};
 pub use loop_predictor::LoopPredictor;
+pub use machine::{MachineBranches, MachineFlow};
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
 pub use replay::{
@@ -35,3 +41,5 @@ pub use replay::{
 pub use tables::{BranchPlace, BranchTables};
 pub use tage::{Banks, Entry, FiniteBanks, Sureness, Tage, TageConfig, TaggedTable, UnlimitedBanks};
 pub use tage_sc_l::TageScL;
+pub use untold::Untold;
+pub use whole::{replay_trace, TraceReplay};
