@@ -314,7 +314,7 @@ mod tests {
         assert_eq!(reals(table, "missed_llbp"), [Some(35.0), Some(5.0)]);
         assert_eq!(
             findings.answer.unwrap(),
-            "vm.c:12 causes 83 % of the mispredictions of TAGE-SC-L, of which there are 15.00 in 1000 instructions"
+            "vm.c:12 causes 83.3 % of the mispredictions of TAGE-SC-L, of which there are 15.00 in 1000 instructions"
         );
     }
 
