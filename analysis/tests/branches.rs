@@ -94,7 +94,7 @@ fn outcomes(trace: &Trace) -> Vec<(u64, bool)> {
         .collect()
 }
 
-fn replayed(trace: &Trace) -> TraceReplay {
+fn replayed(trace: &Trace) -> TraceReplay<'_> {
     replay_trace(
         trace,
         &PredictorChoice::standard(),
@@ -109,7 +109,7 @@ type Counts = BTreeMap<String, (u64, u64)>;
 fn counts(trace: &Trace) -> Counts {
     let replay = replayed(trace);
     let count = |branch: &trackway_analysis::branches::ConditionalBranch| {
-        let name = replay.place(trace.program(), branch.address).name;
+        let name = replay.place(branch.address).name;
         (name, (branch.executions - branch.taken, branch.taken))
     };
     replay.totals.branches.iter().map(count).collect()

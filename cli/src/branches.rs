@@ -71,6 +71,13 @@ pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
     let replay = arguments.reading.with_progress(&trace, 1, |threads, progress| {
         replay_trace(&trace, &predictors, threads, progress)
     });
+    if !replay.is_known() {
+        return Err(Failure::about(
+            trace.path(),
+            "this trace doesn't say how its records follow from the program's branches: compile with this version of \
+             `trackway cc`, without --calls=off",
+        ));
+    }
     let report = report(&trace, replay, arguments)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
@@ -81,9 +88,8 @@ pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
 }
 
 fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> Result<Report, Failure> {
-    let program = trace.program();
     let tables = BranchTables::new(&replay.totals, arguments.output.rows());
-    let mut findings = tables.findings(&replay.totals, |address| replay.place(program, address));
+    let mut findings = tables.findings(&replay.totals, |address| replay.place(address));
     if let Some(by) = arguments.by {
         findings.tables.retain(|table| !by.hides(table));
         if findings.tables.len() == 1 {
@@ -117,6 +123,15 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
         })
         .integer("executed", "branches", Unit::Count, |()| totals.executed)
         .integer("conditional", "of them conditional", Unit::Count, |()| known)
+        .integer("unrecorded", "stretches of unknown branches", Unit::Count, |()| {
+            untold.unrecorded
+        })
+        .optional_integer(
+            "silent",
+            "branches of the program never told of",
+            Unit::Count,
+            |()| replay.silent_branches(),
+        )
         .integer("cut_off", "left out, cut off", Unit::Count, |()| untold.cut_off)
         .integer("interrupted", "left out, interrupted", Unit::Count, |()| {
             untold.interrupted

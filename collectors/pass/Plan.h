@@ -134,6 +134,7 @@ struct Expectation {
 struct Plan {
     Register addRegister(const Root &R, bool IsUnitLocal);
 
+    std::vector<const llvm::Loop *> FoldedLoops; // that one operation stands for
     bool Feasible = true;    // false: some record would not fit in a buffer
     std::vector<Unit> Units; // those of a block follow each other
     std::vector<Root> Registers;

@@ -68,7 +68,7 @@ class ModuleRecorder {
 
   private:
     uint16_t flags() const {
-        return (O.Oracle ? ModuleTable::HasOracle : 0) | (O.RecordCalls ? ModuleTable::RecordsCalls : 0) |
+        return (O.Oracle ? ModuleTable::HasOracle : 0) | (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
                (RecordsOrder ? ModuleTable::RecordsOrder : 0);
     }
 
@@ -122,7 +122,9 @@ class ModuleRecorder {
             return giveUp(F, R);
         }
         R.Registers = P.Registers;
-        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime);
+        if (O.RecordCalls)
+            R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
+        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
     }
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.

@@ -17,6 +17,7 @@ mod machine;
 mod made_up;
 mod perceptron;
 mod predictor;
+mod recorded;
 mod replay;
 mod tables;
 mod tage;
@@ -35,6 +36,7 @@ pub use loop_predictor::LoopPredictor;
 pub use machine::{MachineBranches, MachineFlow};
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
+pub use recorded::{RecordedBranches, RecordedFlow};
 pub use replay::{
     standard_predictors, BranchTotals, ConditionalBranch, DifferentPredictors, PredictorTotals, Replay,
 };
