@@ -338,6 +338,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
 
 void ModuleTable::addFlow(const FunctionRecord &R) {
     raw_string_ostream OS(FlowList.Bytes);
+    byte(OS, R.IsCalledByNameOnly);
     varint(OS, R.Flow.size());
     for (const FlowPiece &Piece : R.Flow) {
         byte(OS, static_cast<uint8_t>(Piece.E) | static_cast<uint8_t>(Piece.L) << 4);

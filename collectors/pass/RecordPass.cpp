@@ -86,6 +86,7 @@ class ModuleRecorder {
 
     void instrument(Function &F, FunctionRecord &R) {
         auto Numbers = numberInstructions(F);
+        R.IsCalledByNameOnly = F.hasLocalLinkage() && !F.hasAddressTaken();
         uint64_t CollectedBefore = Reference.collected();
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },

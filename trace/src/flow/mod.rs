@@ -7,8 +7,17 @@ mod walk;
 
 pub use walk::{ExecutedRecord, ExecutedRecords};
 
-use crate::table::{PieceEnd, PieceLoop, TablePiece};
+use crate::table::{PieceEnd, PieceLoop, TableFlow, TablePiece};
 use crate::{LocationId, Program, StringId};
+
+/// The control flow of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FunctionFlow {
+    /// Whether nobody calls it but direct calls of its own module.
+    pub called_by_name_only: bool,
+    /// The entry first; none where the flow is unknown.
+    pub pieces: Vec<FlowPiece>,
+}
 
 /// A piece of a function's code: all of it is executed, or nothing. Numbers of pieces are indices into the function's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +41,7 @@ pub struct FlowPiece {
 /// Appends the flows of a table's functions.
 pub(crate) fn merge(
     program: &mut Program,
-    flows: Option<Vec<Vec<TablePiece>>>,
+    flows: Option<Vec<TableFlow>>,
     functions: usize,
     location: impl Fn(u32) -> LocationId,
     string: impl Fn(u32) -> StringId,
@@ -47,9 +56,9 @@ pub(crate) fn merge(
         continues: piece.continues,
         successors: piece.successors,
     };
-    let flows = flows.unwrap_or_else(|| vec![Vec::new(); functions]);
-    let merged = flows
-        .into_iter()
-        .map(|pieces| pieces.into_iter().map(&piece).collect());
-    program.flows.extend(merged);
+    let flows = flows.unwrap_or_else(|| vec![TableFlow::default(); functions]);
+    program.flows.extend(flows.into_iter().map(|flow| FunctionFlow {
+        called_by_name_only: flow.called_by_name_only,
+        pieces: flow.pieces.into_iter().map(&piece).collect(),
+    }));
 }

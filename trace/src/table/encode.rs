@@ -69,7 +69,10 @@ impl Table {
             });
         }
         if let Some(flows) = &self.flows {
-            encoder.list(flows, |encoder, pieces| encoder.list(pieces, Encoder::piece));
+            encoder.list(flows, |encoder, flow| {
+                encoder.out.push(u8::from(flow.called_by_name_only));
+                encoder.list(&flow.pieces, Encoder::piece);
+            });
         }
         encoder.out
     }

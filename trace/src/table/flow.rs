@@ -6,6 +6,15 @@ use crate::program::table_enum;
 
 type Result<T> = std::result::Result<T, TableError>;
 
+/// The control flow of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TableFlow {
+    /// Whether nobody calls it but direct calls of its own module.
+    pub called_by_name_only: bool,
+    /// The entry first; none where the flow is not described.
+    pub pieces: Vec<TablePiece>,
+}
+
 /// A piece of a function's code: what it has in common is that all of it is executed, or nothing. All `u32` but those
 /// that count are indices: of pieces, in the function's list; of others, in the lists of the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -61,8 +70,8 @@ impl Default for PieceLoop {
 }
 
 impl Parser<'_> {
-    pub(super) fn flows(&mut self) -> Result<Vec<Vec<TablePiece>>> {
-        let count = self.cursor.count(1, "functions with control flow")?;
+    pub(super) fn flows(&mut self) -> Result<Vec<TableFlow>> {
+        let count = self.cursor.count(2, "functions with control flow")?;
         if count != self.table.functions.len() {
             return self.cursor.error(format!(
                 "control flow of {count} functions, where there are {}",
@@ -72,10 +81,18 @@ impl Parser<'_> {
         (0..count).map(|function| self.flow(function)).collect()
     }
 
-    fn flow(&mut self, function: usize) -> Result<Vec<TablePiece>> {
+    fn flow(&mut self, function: usize) -> Result<TableFlow> {
+        let called_by_name_only = match self.cursor.u8("who calls a function")? {
+            flag @ (0 | 1) => flag == 1,
+            other => return self.cursor.error(format!("a function that is called by {other}")),
+        };
         let count = self.cursor.count(7, "pieces of a function")?;
         let segments = self.table.functions[function].segment_count as usize;
-        (0..count).map(|_| self.piece(count, segments)).collect()
+        let pieces = (0..count).map(|_| self.piece(count, segments));
+        Ok(TableFlow {
+            called_by_name_only,
+            pieces: pieces.collect::<Result<_>>()?,
+        })
     }
 
     fn piece(&mut self, pieces: usize, segments: usize) -> Result<TablePiece> {

@@ -140,7 +140,7 @@ impl<'a> Stack<'a> {
 
     fn push(&mut self, function: FunctionId, place: Place) {
         let flow = self.flow;
-        let pieces = &flow.program.flows[function.index()];
+        let pieces = &flow.program.flows[function.index()].pieces;
         let ways = self
             .ways
             .entry(function)
@@ -165,8 +165,10 @@ impl<'a> Stack<'a> {
 
     fn enter(&mut self, function: FunctionId, take: Take) {
         if self.frames.last().is_some_and(|frame| !frame.is_left) {
-            let name = self.flow.program.function(function).linkage_name;
-            let place = match self.follow(Goal::Call(name), take) {
+            let callee = self.flow.program.function(function).linkage_name;
+            let by_name_only = self.flow.program.flows[function.index()].called_by_name_only;
+            let goal = Goal::Call { callee, by_name_only };
+            let place = match self.follow(goal, take) {
                 Found::Goal(piece) => self.call(piece, function, take),
                 Found::Nothing => {
                     self.count_unknown();
@@ -289,7 +291,7 @@ impl<'a> Stack<'a> {
         loop {
             let surely = ways.surely_enters(at);
             let stops = match entered && surely {
-                true => others && matches!(goal, Goal::Call(_)),
+                true => others && matches!(goal, Goal::Call { .. }),
                 false => ways.is_at(at, goal),
             };
             let passes = (entered || !surely) && !(goal == Goal::Exit && stops);

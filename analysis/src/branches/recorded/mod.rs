@@ -52,7 +52,7 @@ impl<'p> RecordedFlow<'p> {
 
     /// Functions follow each other in memory, from `next` on.
     fn add(&mut self, function: FunctionId, next: &mut u64) {
-        let pieces = &self.program.flows[function.index()];
+        let pieces = &self.program.flows[function.index()].pieces;
         let mut ends = Vec::with_capacity(pieces.len());
         let mut chains = HashMap::new();
         for (number, piece) in pieces.iter().enumerate() {
@@ -88,7 +88,7 @@ impl<'p> RecordedFlow<'p> {
     /// The function and the place in the source of the conditional branch at an address that a source named.
     pub fn branch(&self, address: u64) -> Option<(FunctionId, u32, LocationId)> {
         let (function, piece) = *self.branches.get(&address)?;
-        let location = self.program.flows[function.index()][piece as usize].location;
+        let location = self.program.flows[function.index()].pieces[piece as usize].location;
         Some((function, piece, location))
     }
 
@@ -97,7 +97,7 @@ impl<'p> RecordedFlow<'p> {
     }
 
     fn start_address(&self, function: FunctionId, piece: u32) -> u64 {
-        let instructions = self.program.flows[function.index()][piece as usize].instructions;
+        let instructions = self.program.flows[function.index()].pieces[piece as usize].instructions;
         let before = u64::from(instructions.max(1) - 1) * INSTRUCTION_BYTES;
         self.end_address(function, piece).wrapping_sub(before)
     }

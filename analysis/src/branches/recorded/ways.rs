@@ -13,8 +13,8 @@ use trackway_trace::StringId;
 pub(super) enum Goal {
     /// A record ends in the piece.
     Piece(u32),
-    /// It called something within which that function was entered.
-    Call(StringId),
+    /// It called something within which that function was entered: by a direct call, or any that it doesn't know.
+    Call { callee: StringId, by_name_only: bool },
     /// It is about to return, by itself or by a call in tail position.
     Exit,
 }
@@ -63,8 +63,11 @@ impl<'p> Ways<'p> {
     pub(super) fn is_at(&self, piece: u32, goal: Goal) -> bool {
         match goal {
             Goal::Piece(_) => false,
-            Goal::Call(name) if self.surely_enters(piece) => self.pieces[piece as usize].callee == name,
-            Goal::Call(_) => self.is_call(piece),
+            Goal::Call { callee, by_name_only } if by_name_only || self.surely_enters(piece) => {
+                self.pieces[piece as usize].end == PieceEnd::Calls
+                    && self.pieces[piece as usize].callee == callee
+            }
+            Goal::Call { .. } => self.is_call(piece),
             Goal::Exit => self.is_call(piece) || self.pieces[piece as usize].end == PieceEnd::Returns,
         }
     }
