@@ -75,7 +75,7 @@ pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
         return Err(Failure::about(
             trace.path(),
             "this trace doesn't say how its records follow from the program's branches: compile with this version of \
-             `trackway cc`, without --calls=off",
+             `trackway cc`, without --calls=0",
         ));
     }
     let report = report(&trace, replay, arguments)?;
