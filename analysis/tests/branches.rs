@@ -261,7 +261,8 @@ fn threads_have_predictors_of_their_own() {
         };
         file.chunk(&fields, &payload);
     }
-    let (one, three) = (replayed(&one).totals, replayed(&file.open()).totals);
+    let three = file.open();
+    let (one, three) = (replayed(&one).totals, replayed(&three).totals);
     assert_eq!(three.executed, 3 * one.executed);
     assert_eq!(three.instructions, 3 * one.instructions);
     for (single, all) in one.predictors.iter().zip(&three.predictors) {
@@ -277,14 +278,200 @@ fn damaged_chunks_are_left_out_and_named() {
     file.records(0, 0, &records(&code, &[0, 2, 0, 2]));
     file.records(1, 0, &[0, 0xff, 0xff, 0xff, 1]);
     file.records(2, 0, &records(&code, &[0, 2, 3]));
-    let replay = replayed(&file.open());
+    let trace = file.open();
+    let replay = replayed(&trace);
     assert_eq!(replay.damage.len(), 1);
     assert_eq!((replay.totals.conditional(), replay.untold.cut_off), (5, 1));
 }
 
 #[test]
 fn no_streams() {
-    let replay = replayed(&trace(&[]));
+    let trace = trace(&[]);
+    let replay = replayed(&trace);
     assert_eq!(replay.totals.predictors.len(), 7);
     assert_eq!(replay.totals.executed, 0);
+}
+
+mod recorded {
+    use super::*;
+    use trackway_analysis::branches::RecordedFlow;
+    use trackway_trace::table::{
+        Operation, PieceEnd, Segment, Table, TableFlow, TableFunction, TableLocation, TablePiece,
+        STREAM_REGISTERS,
+    };
+
+    struct Chance(u64);
+
+    impl Chance {
+        fn below(&mut self, limit: usize) -> usize {
+            self.0 = self
+                .0
+                .wrapping_mul(0x5851_f42d_4c95_7f2d)
+                .wrapping_add(0x1405_7b7e_f767_814f);
+            (self.0 >> 33) as usize % limit
+        }
+    }
+
+    /// A function of pieces in random order: the first enters, the last returns, of the others some leave no record, some
+    /// branch, some call the function itself, some call what isn't recorded.
+    fn random_function(chance: &mut Chance) -> Vec<TablePiece> {
+        let count = 3 + chance.below(8);
+        let mut pieces: Vec<TablePiece> = (0..count)
+            .map(|number| {
+                let any = |chance: &mut Chance| (1 + chance.below(count - 1)) as u32;
+                let (one, other) = (any(chance), any(chance));
+                let (end, successors) = match chance.below(8) {
+                    0 => (PieceEnd::GoesOn, vec![one]),
+                    1 if number > 1 => (PieceEnd::Calls, vec![one]),
+                    2 => (PieceEnd::CallsIndirectly, vec![one]),
+                    3 => (PieceEnd::Chooses, vec![one, other, any(chance)]),
+                    _ if one != other => (PieceEnd::Branches, vec![one, other]),
+                    _ => (PieceEnd::GoesOn, vec![one]),
+                };
+                TablePiece {
+                    end,
+                    callee: if end == PieceEnd::Calls { 1 } else { 0 },
+                    instructions: 1 + chance.below(5) as u32,
+                    successors,
+                    ..TablePiece::default()
+                }
+            })
+            .collect();
+        pieces[count - 1] = TablePiece {
+            end: PieceEnd::Returns,
+            instructions: 1,
+            ..TablePiece::default()
+        };
+        let mut segment = 0;
+        for (number, piece) in pieces.iter_mut().enumerate() {
+            if number == 0 || number == count - 1 || chance.below(3) > 0 {
+                piece.segment = Some(segment);
+                segment += 1;
+            }
+        }
+        pieces
+    }
+
+    fn table(pieces: &[TablePiece]) -> Table {
+        let last = pieces.len() - 1;
+        let segment = |(number, _): (usize, &TablePiece)| {
+            let mut operations = Vec::new();
+            if number == 0 {
+                operations.push(Operation::Enter);
+            }
+            if number == last {
+                operations.push(Operation::Exit);
+            }
+            Segment {
+                function: 0,
+                local_id: 0,
+                record_length: 0,
+                operations,
+            }
+        };
+        let recording = pieces
+            .iter()
+            .enumerate()
+            .filter(|(_, piece)| piece.segment.is_some());
+        let segments: Vec<Segment> = recording.map(segment).collect();
+        Table {
+            calls: true,
+            strings: vec![String::new(), "f".into()],
+            locations: vec![TableLocation::default()],
+            functions: vec![TableFunction {
+                linkage_name: 1,
+                name: 1,
+                segment_count: segments.len() as u32,
+                register_count: STREAM_REGISTERS,
+                ..TableFunction::default()
+            }],
+            segments,
+            flows: Some(vec![TableFlow {
+                called_by_name_only: true,
+                pieces: pieces.to_vec(),
+            }]),
+            ..Table::default()
+        }
+    }
+
+    /// Runs the function and writes down its records and the outcomes of its branches; false if it ran for too long.
+    fn execute(
+        pieces: &[TablePiece],
+        chance: &mut Chance,
+        depth: usize,
+        records: &mut Vec<u8>,
+        outcomes: &mut Vec<(u32, bool)>,
+    ) -> bool {
+        let mut at = 0;
+        for _ in 0..1000 {
+            let piece = &pieces[at as usize];
+            if let Some(segment) = piece.segment {
+                records.extend(((FIRST_ID + segment) << 8).to_le_bytes());
+            }
+            if records.len() + outcomes.len() > 20_000 || depth > 50 {
+                return false;
+            }
+            let choice = match piece.end {
+                PieceEnd::Returns => return true,
+                PieceEnd::Calls => {
+                    if !execute(pieces, chance, depth + 1, records, outcomes) {
+                        return false;
+                    }
+                    0
+                }
+                PieceEnd::Branches => {
+                    let choice = chance.below(2);
+                    outcomes.push((at, choice == 0));
+                    choice
+                }
+                _ => chance.below(piece.successors.len()),
+            };
+            at = piece.successors[choice];
+        }
+        false
+    }
+
+    fn replayed_outcomes(trace: &Trace) -> (Vec<(u32, bool)>, Untold) {
+        let flow = RecordedFlow::new(trace.program());
+        let mut branches = flow.branches(trace, &trace.streams()[0], &|_, _| {});
+        let mut outcomes = Vec::new();
+        let Ok(()) = branches.for_each(&mut |event| {
+            if event.kind.is_conditional() {
+                outcomes.push((flow.branch(event.address).unwrap().1, event.taken));
+            }
+        });
+        (outcomes, branches.untold())
+    }
+
+    fn is_part_of(part: &[(u32, bool)], whole: &[(u32, bool)]) -> bool {
+        let mut rest = whole.iter();
+        part.iter().all(|one| rest.any(|other| other == one))
+    }
+
+    #[test]
+    fn nothing_is_told_that_did_not_happen() {
+        let (mut complete, mut partial) = (0, 0);
+        for seed in 0..3000 {
+            let mut chance = Chance(seed);
+            let pieces = random_function(&mut chance);
+            let (mut records, mut outcomes) = (Vec::new(), Vec::new());
+            if !execute(&pieces, &mut chance, 0, &mut records, &mut outcomes) {
+                continue;
+            }
+            let mut file = FileBytes::new(Codec::None);
+            file.module(0, FIRST_ID, &table(&pieces)).records(0, 0, &records);
+            let trace = file.open();
+            assert!(trace.damage().is_empty(), "{:?}", trace.damage());
+            let (told, untold) = replayed_outcomes(&trace);
+            assert!(is_part_of(&told, &outcomes), "seed {seed}: {pieces:?}");
+            match untold.unrecorded {
+                0 => {
+                    assert_eq!(told, outcomes, "seed {seed}");
+                    complete += 1;
+                }
+                _ => partial += 1,
+            }
+        }
+        assert!(complete > 500 && partial > 100, "{complete} {partial}");
+    }
 }

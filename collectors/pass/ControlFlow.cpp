@@ -49,9 +49,7 @@ class Describer {
     }
 
   private:
-    bool isLastOfBlock(unsigned U) const {
-        return U + 1 == P.Units.size() || P.Units[U + 1].Block != P.Units[U].Block;
-    }
+    bool isLastOfBlock(unsigned U) const { return U + 1 == P.Units.size() || P.Units[U + 1].Block != P.Units[U].Block; }
 
     bool add(unsigned U) {
         const Unit &Own = P.Units[U];

@@ -47,7 +47,7 @@ struct FunctionRecord {
     std::vector<OrderPoint> OrderPoints;
     std::vector<Root> Registers;
     std::vector<Segment> Segments;
-    std::vector<FlowPiece> Flow; // empty: unknown
+    std::vector<FlowPiece> Flow;     // empty: unknown
     bool IsCalledByNameOnly = false; // by code of its own module
     Coverage Covered;
     bool IsLeftAlone = false; // nothing of it is instrumented

@@ -68,7 +68,8 @@ class ModuleRecorder {
 
   private:
     uint16_t flags() const {
-        return (O.Oracle ? ModuleTable::HasOracle : 0) | (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
+        return (O.Oracle ? ModuleTable::HasOracle : 0) |
+               (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
                (RecordsOrder ? ModuleTable::RecordsOrder : 0);
     }
 

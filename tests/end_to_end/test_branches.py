@@ -84,7 +84,7 @@ class Recorded(unittest.TestCase):
 
     def test_without_calls(self):
         with tools.folder() as folder:
-            program = tools.compile_traced(f"{folder}/branches", [SOURCE], "-O1", "--calls=0", oracle=False)
+            program = tools.compile_traced(f"{folder}/branches", [SOURCE], "--calls=0", "-O1", oracle=False)
             tools.record(f"{folder}/trace", program)
             refused = tools.trackway("branches", f"{folder}/trace", check=False)
             self.assertEqual(refused.returncode, 2)
