@@ -152,10 +152,9 @@ mod tests {
     fn standard_ones_are_the_default_ones() {
         let chosen = PredictorChoice::standard().into_iter().map(PredictorChoice::make);
         let bits = |predictors: Vec<Box<dyn Predictor + Send>>| -> Vec<(String, Option<u64>)> {
-            let one = |predictor: &Box<dyn Predictor + Send>| {
-                (predictor.name().to_owned(), predictor.storage_bits())
-            };
-            predictors.iter().map(one).collect()
+            let all = predictors.iter();
+            all.map(|one| (one.name().to_owned(), one.storage_bits()))
+                .collect()
         };
         assert_eq!(
             bits(chosen.collect()),

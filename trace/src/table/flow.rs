@@ -17,7 +17,7 @@ pub struct TableFlow {
 
 /// A piece of a function's code: what it has in common is that all of it is executed, or nothing. All `u32` but those
 /// that count are indices: of pieces, in the function's list; of others, in the lists of the table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePiece {
     pub end: PieceEnd,
     pub loops: PieceLoop,
@@ -57,15 +57,19 @@ table_enum! {
     }
 }
 
-impl Default for PieceEnd {
+impl Default for TablePiece {
+    /// One that goes on, and of which nothing else is known.
     fn default() -> Self {
-        PieceEnd::GoesOn
-    }
-}
-
-impl Default for PieceLoop {
-    fn default() -> Self {
-        PieceLoop::None
+        TablePiece {
+            end: PieceEnd::GoesOn,
+            loops: PieceLoop::None,
+            location: 0,
+            callee: 0,
+            instructions: 0,
+            segment: None,
+            continues: None,
+            successors: Vec::new(),
+        }
     }
 }
 
