@@ -43,6 +43,7 @@ pub enum Verb {
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
+    Branches(crate::branches::BranchesArguments),
     Sharing(SharingArguments),
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),

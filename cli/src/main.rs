@@ -2,6 +2,7 @@
 
 mod answers;
 mod arguments;
+mod branches;
 mod check;
 mod collect;
 mod compile;
@@ -79,6 +80,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
+        Verb::Branches(arguments) => branches::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Map(arguments) => map::run(&arguments),
         Verb::Memory(arguments) => memory::run(&arguments),

@@ -48,6 +48,14 @@ class Emitter {
         numberSegments(LI);
     }
 
+    void completeFlow(std::vector<FlowPiece> &Flow) const {
+        for (unsigned U = 0; U < Flow.size(); ++U)
+            if (P.Units[U].hasRecord()) {
+                Flow[U].Segment = Recordings[U].Segment;
+                Flow[U].Continues = Recordings[U].Continues;
+            }
+    }
+
     std::vector<Segment> run() {
         markSecondReturns();
         noteReturnsFromAnywhere();
@@ -590,8 +598,10 @@ class Emitter {
 } // namespace
 
 std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment,
-                              const RuntimeSymbols &Runtime) {
-    return Emitter(F, P, LI, FirstSegment, Runtime).run();
+                              const RuntimeSymbols &Runtime, std::vector<FlowPiece> &Flow) {
+    Emitter E(F, P, LI, FirstSegment, Runtime);
+    E.completeFlow(Flow);
+    return E.run();
 }
 
 } // namespace trackway

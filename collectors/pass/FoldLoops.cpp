@@ -72,6 +72,7 @@ class Folder {
     }
 
     void fold(Loop &L, Value *TimesBack) {
+        P.FoldedLoops.push_back(&L);
         Instruction *Anchor = L.getLoopPreheader()->getTerminator();
         RegisterExpression Times = Count(TimesBack, Anchor);
         ++Times.Constant;

@@ -331,8 +331,27 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
         for (const Operation &O : Seg.Operations)
             writeOperation(SegmentOS, O, R);
     }
+    addFlow(R);
     SegmentList.Count += R.Segments.size();
     NextSegment += R.Segments.size();
+}
+
+void ModuleTable::addFlow(const FunctionRecord &R) {
+    raw_string_ostream OS(FlowList.Bytes);
+    byte(OS, R.IsCalledByNameOnly);
+    varint(OS, R.Flow.size());
+    for (const FlowPiece &Piece : R.Flow) {
+        byte(OS, static_cast<uint8_t>(Piece.E) | static_cast<uint8_t>(Piece.L) << 4);
+        varint(OS, Piece.Location);
+        varint(OS, Piece.E == FlowPiece::End::Calls ? string(Piece.Callee) : 0);
+        varint(OS, Piece.Instructions);
+        varint(OS, Piece.Segment ? 1 + *Piece.Segment : 0);
+        varint(OS, Piece.Continues ? 1 + *Piece.Continues : 0);
+        varint(OS, Piece.Successors.size());
+        for (unsigned Successor : Piece.Successors)
+            varint(OS, Successor);
+    }
+    ++FlowList.Count;
 }
 
 void ModuleTable::writeSum(raw_ostream &OS, const CountSum &Sum) const {
@@ -458,6 +477,8 @@ std::string ModuleTable::serialize() const {
         WriteList(Complete.CalleeList);
         WriteList(Complete.StepList);
     }
+    if (Flags & HasFlow)
+        WriteList(Complete.FlowList);
 
     std::string Table;
     raw_string_ostream Out(Table);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "Attribution.h"
+#include "ControlFlow.h"
 #include "CountingCost.h"
 #include "Flow.h"
 #include "InstructionMix.h"
@@ -47,6 +48,8 @@ struct FunctionRecord {
     std::vector<OrderPoint> OrderPoints;
     std::vector<Root> Registers;
     std::vector<Segment> Segments;
+    std::vector<FlowPiece> Flow;     // empty: unknown
+    bool IsCalledByNameOnly = false; // by code of its own module
     Coverage Covered;
     bool IsLeftAlone = false; // nothing of it is instrumented
 };
@@ -83,7 +86,7 @@ struct CountedFunction {
 class ModuleTable {
   public:
     // What stands in the table's flags.
-    enum Flag : uint16_t { HasOracle = 1, RecordsCalls = 2, RecordsOrder = 4, Counts = 8 };
+    enum Flag : uint16_t { HasOracle = 1, RecordsCalls = 2, RecordsOrder = 4, Counts = 8, HasFlow = 32 };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
 
@@ -111,6 +114,7 @@ class ModuleTable {
     void writeExpression(llvm::raw_ostream &OS, const RegisterExpression &E);
     void writeSum(llvm::raw_ostream &OS, const CountSum &Sum) const;
     void addSite(const NamedAccess &N, uint32_t Function);
+    void addFlow(const FunctionRecord &R);
     void addAllocationSite(const NamedAllocation &N, uint32_t Function);
     void noteType(llvm::StringRef Name);
     void writeType(llvm::raw_ostream &OS, const TypeLayout &T);
@@ -134,7 +138,7 @@ class ModuleTable {
     llvm::StringSet<> NotedTypes;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList, StepList;
+        DerivedList, BlockList, CalleeList, StepList, FlowList;
 };
 
 } // namespace trackway

@@ -134,8 +134,9 @@ struct Expectation {
 struct Plan {
     Register addRegister(const Root &R, bool IsUnitLocal);
 
-    bool Feasible = true;    // false: some record would not fit in a buffer
-    std::vector<Unit> Units; // those of a block follow each other
+    std::vector<const llvm::Loop *> FoldedLoops; // that one operation stands for
+    bool Feasible = true;                        // false: some record would not fit in a buffer
+    std::vector<Unit> Units;                     // those of a block follow each other
     std::vector<Root> Registers;
     // For a register that is stepped: the loop outside of which it doesn't stand for its root, else null. And the loop
     // that steps it, after which it is ahead of its root by so much.

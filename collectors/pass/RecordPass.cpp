@@ -68,7 +68,8 @@ class ModuleRecorder {
 
   private:
     uint16_t flags() const {
-        return (O.Oracle ? ModuleTable::HasOracle : 0) | (O.RecordCalls ? ModuleTable::RecordsCalls : 0) |
+        return (O.Oracle ? ModuleTable::HasOracle : 0) |
+               (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
                (RecordsOrder ? ModuleTable::RecordsOrder : 0);
     }
 
@@ -86,6 +87,7 @@ class ModuleRecorder {
 
     void instrument(Function &F, FunctionRecord &R) {
         auto Numbers = numberInstructions(F);
+        R.IsCalledByNameOnly = F.hasLocalLinkage() && !F.hasAddressTaken();
         uint64_t CollectedBefore = Reference.collected();
         if (O.Oracle)
             Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
@@ -122,7 +124,9 @@ class ModuleRecorder {
             return giveUp(F, R);
         }
         R.Registers = P.Registers;
-        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime);
+        if (O.RecordCalls)
+            R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
+        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
     }
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.

@@ -14,6 +14,7 @@ mod counts;
 mod decoder;
 mod error;
 mod event;
+pub mod flow;
 mod ids;
 mod index;
 mod info;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::counts::Callee;
+use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
@@ -309,6 +310,7 @@ impl Merger {
             }
         }));
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
+        flow::merge(program, table.flows, table.functions.len(), location, string);
         let code = machine::merge(program, table.machine_code.unwrap_or_default(), first_function);
         let segments_of = |first: u32, count: u32| first..first + count;
         let merged = MergedTable {

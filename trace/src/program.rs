@@ -1,5 +1,6 @@
 //! What the records of a trace mean: functions, sites, variables and places of all its modules, merged.
 
+use crate::flow::FunctionFlow;
 use crate::interner::Interner;
 use crate::table::{Count, TableError, TableStep};
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
@@ -11,6 +12,8 @@ use crate::{Callee, CodeBlock, ImageCounters, Instruction, MachineBlock};
 pub struct Program {
     pub(crate) strings: Interner,
     pub functions: Vec<Function>,
+    /// The control flow of each function.
+    pub flows: Vec<FunctionFlow>,
     pub sites: Vec<Site>,
     pub allocation_sites: Vec<AllocationSite>,
     /// The static variables of each loaded module.

@@ -272,6 +272,7 @@ pub fn table() -> Table {
         }],
         blocks: None,
         machine_code: None,
+        flows: None,
     }
 }
 

@@ -8,8 +8,8 @@ use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
-use trackway_trace::table::Variables;
 use trackway_trace::table::{encode_svarint, encode_varint, Amount, Table};
+use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
     ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace,
 };
@@ -315,4 +315,33 @@ fn oracle() {
             hash: vector.number("hash")
         }
     );
+}
+
+#[test]
+fn control_flow() {
+    let table = table("flow-table");
+    let trace = FileBytes::new(Codec::None).module(0, 1, &table).open();
+    let flow = &trace.program().flows[0];
+    assert!(flow.called_by_name_only);
+    let pieces: Vec<_> = flow
+        .pieces
+        .iter()
+        .map(|piece| {
+            let successors = piece.successors.as_slice();
+            (piece.end, piece.loops, piece.segment, piece.continues, successors)
+        })
+        .collect();
+    let expected: [(_, _, _, _, &[u32]); 5] = [
+        (PieceEnd::Branches, PieceLoop::None, Some(0), None, &[1, 4]),
+        (PieceEnd::GoesOn, PieceLoop::Enters, None, None, &[2]),
+        (PieceEnd::Branches, PieceLoop::BackSecond, None, None, &[3, 2]),
+        (PieceEnd::Calls, PieceLoop::None, None, None, &[4]),
+        (PieceEnd::Returns, PieceLoop::None, Some(1), Some(0), &[]),
+    ];
+    assert_eq!(pieces, expected);
+    let program = trace.program();
+    assert_eq!(program.string(flow.pieces[3].callee), "f");
+    assert_eq!(program.location(flow.pieces[0].location).line, 3);
+    let instructions = flow.pieces.iter().map(|piece| piece.instructions);
+    assert_eq!(instructions.sum::<u32>(), 11);
 }

@@ -4,6 +4,7 @@
 //! number.
 
 mod bimodal;
+mod choice;
 mod corrector;
 mod counter;
 mod event;
@@ -11,27 +12,36 @@ mod gshare;
 mod history;
 mod llbp;
 mod loop_predictor;
+mod machine;
 #[cfg(test)]
 mod made_up;
 mod perceptron;
 mod predictor;
+mod recorded;
 mod replay;
 mod tables;
 mod tage;
 mod tage_sc_l;
+mod untold;
+mod whole;
 
 pub use bimodal::Bimodal;
+pub use choice::PredictorChoice;
 pub use corrector::Corrector;
 pub use event::{BranchEvent, BranchKind, BranchSource};
 pub use gshare::Gshare;
 pub use history::{Fold, GlobalHistory};
 pub use llbp::{Llbp, LlbpConfig};
 pub use loop_predictor::LoopPredictor;
+pub use machine::{MachineBranches, MachineFlow};
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
+pub use recorded::{RecordedBranches, RecordedFlow};
 pub use replay::{
     standard_predictors, BranchTotals, ConditionalBranch, DifferentPredictors, PredictorTotals, Replay,
 };
 pub use tables::{BranchPlace, BranchTables};
 pub use tage::{Banks, Entry, FiniteBanks, Sureness, Tage, TageConfig, TaggedTable, UnlimitedBanks};
 pub use tage_sc_l::TageScL;
+pub use untold::Untold;
+pub use whole::{replay_trace, TraceReplay};

@@ -3,14 +3,16 @@
 use std::cmp::Reverse;
 
 use indexmap::IndexMap;
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
 
 use super::replay::{BranchTotals, ConditionalBranch, PredictorTotals};
 use crate::Findings;
 
-/// Where in the source a branch is; empty texts and no line where that is unknown.
+/// Where a branch is; empty texts and no line where that is unknown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct BranchPlace {
+    /// Tells it apart from all others, such as `libc.so.6+0x1234`.
+    pub name: String,
     pub function: String,
     pub file: String,
     pub line: Option<u64>,
@@ -42,9 +44,9 @@ impl BranchTables {
         }
     }
 
-    /// The tables `predictors`, `lines` and `branches`.
+    /// The tables `predictors`, `lines` and `branches`; no lines if none is known.
     pub fn findings(&self, totals: &BranchTotals, place: impl Fn(u64) -> BranchPlace) -> Findings {
-        let rows: Vec<Row> = totals
+        let mut rows: Vec<Row> = totals
             .branches
             .iter()
             .map(|branch| row(branch, place(branch.address)))
@@ -53,36 +55,55 @@ impl BranchTables {
         for row in &rows {
             add_to_line(&mut lines, row);
         }
+        let mut lines: Vec<Row> = lines.into_values().collect();
+        let knows_lines = lines.iter().any(|row| row.place.line.is_some());
+        self.rank(&mut rows);
+        self.rank(&mut lines);
+        let answer = self.answer(totals, if knows_lines { &lines } else { &rows });
+        let mut tables = vec![self.predictors(totals)];
+        if knows_lines {
+            tables.push(self.ranked("lines", "Lines by mispredictions", lines, totals, true));
+        }
+        tables.push(self.ranked(
+            "branches",
+            "Branches by mispredictions",
+            rows,
+            totals,
+            knows_lines,
+        ));
         Findings {
-            answer: Some(self.answer(totals)),
-            tables: vec![
-                self.predictors(totals),
-                self.ranked(
-                    "lines",
-                    "Lines by mispredictions",
-                    lines.into_values().collect(),
-                    totals,
-                ),
-                self.ranked("branches", "Branches by mispredictions", rows, totals),
-            ],
+            answer: Some(answer),
+            tables,
         }
     }
 
-    fn answer(&self, totals: &BranchTotals) -> String {
-        let Some(baseline) = totals
-            .predictors
-            .get(self.baseline)
-            .filter(|_| totals.executed > 0)
-        else {
-            return "No branch was executed".to_owned();
+    /// Such as "vm.c:12 causes 61 % of the mispredictions of TAGE-SC-L, of which there are 3.2 in 1000 instructions".
+    fn answer(&self, totals: &BranchTotals, ranked: &[Row]) -> String {
+        let (Some(baseline), Some(first)) = (totals.predictors.get(self.baseline), ranked.first()) else {
+            return "No conditional branch was executed".to_owned();
         };
+        if baseline.missed == 0 {
+            let (name, count) = (&baseline.name, grouped(totals.conditional()));
+            return format!("{name} predicts all {count} executions of conditional branches rightly");
+        }
         format!(
-            "{} branches, {} of them conditional; {} of these mispredicted by {}",
-            grouped(totals.executed),
-            grouped(totals.conditional()),
-            grouped(baseline.missed),
+            "{} causes {} of the mispredictions of {}, of which there are {:.2} in 1000 instructions",
+            subject(&first.place),
+            percent(self.missed(first) as f64 / baseline.missed as f64),
             baseline.name,
+            baseline.missed as f64 * 1000.0 / totals.instructions.max(1) as f64,
         )
+    }
+
+    fn missed(&self, row: &Row) -> u64 {
+        row.branch.missed.get(self.baseline).copied().unwrap_or(0)
+    }
+
+    fn rank(&self, rows: &mut [Row]) {
+        rows.sort_by_key(|row| {
+            let executions = row.branch.executions;
+            (Reverse(self.missed(row)), Reverse(executions), row.branch.address)
+        });
     }
 
     fn predictors(&self, totals: &BranchTotals) -> Table {
@@ -115,28 +136,30 @@ impl BranchTables {
         (unlimited < baseline).then(|| (baseline - one.missed as f64) / (baseline - unlimited))
     }
 
-    fn ranked(&self, name: &str, title: &str, mut rows: Vec<Row>, totals: &BranchTotals) -> Table {
+    fn ranked(
+        &self,
+        name: &str,
+        title: &str,
+        mut rows: Vec<Row>,
+        totals: &BranchTotals,
+        knows_lines: bool,
+    ) -> Table {
         let all = rows.len();
-        let missed = |row: &Row| row.branch.missed.get(self.baseline).copied().unwrap_or(0);
-        rows.sort_by_key(|row| {
-            (
-                Reverse(missed(row)),
-                Reverse(row.branch.executions),
-                row.branch.address,
-            )
-        });
         rows.truncate(self.top);
         let mut builder = TableBuilder::new(name, title, &rows).total_rows(all);
         if let Some(baseline) = totals.predictors.get(self.baseline) {
             builder = builder.ranked_by(missed_column(&baseline.name));
         }
         if name == "branches" {
-            builder = builder.text("address", "address", |row| format!("{:#x}", row.branch.address));
+            builder = builder.text("branch", "branch", |row| row.place.name.clone());
+        }
+        if knows_lines {
+            builder = builder
+                .path("file", "file", |row| row.place.file.clone())
+                .optional_integer("line", "line", Unit::Number, |row| row.place.line)
+                .text("function", "function", |row| row.place.function.clone());
         }
         builder = builder
-            .text("function", "function", |row| row.place.function.clone())
-            .path("file", "file", |row| row.place.file.clone())
-            .optional_integer("line", "line", Unit::Number, |row| row.place.line)
             .integer("executions", "executions", Unit::Count, |row| {
                 row.branch.executions
             })
@@ -152,6 +175,14 @@ impl BranchTables {
             });
         }
         builder.build()
+    }
+}
+
+fn subject(place: &BranchPlace) -> String {
+    match place.line {
+        Some(line) => format!("{}:{line}", place.file.rsplit('/').next().unwrap_or_default()),
+        None if place.name.is_empty() => "Code without lines".to_owned(),
+        None => format!("The branch at {}", place.name),
     }
 }
 
@@ -171,7 +202,11 @@ fn add_to_line(lines: &mut IndexMap<(String, Option<u64>), Row>, row: &Row) {
             line.entropy += row.entropy;
         }
         None => {
-            lines.insert(key, self::row(&row.branch, row.place.clone()));
+            let place = BranchPlace {
+                name: String::new(),
+                ..row.place.clone()
+            };
+            lines.insert(key, self::row(&row.branch, place));
         }
     }
 }
@@ -232,6 +267,7 @@ mod tests {
         let place = |address| match address {
             0x30 => BranchPlace::default(),
             _ => BranchPlace {
+                name: format!("eval at {address:#x}"),
                 function: "eval".to_owned(),
                 file: "vm.c".to_owned(),
                 line: Some(12),
@@ -278,7 +314,41 @@ mod tests {
         assert_eq!(reals(table, "missed_llbp"), [Some(35.0), Some(5.0)]);
         assert_eq!(
             findings.answer.unwrap(),
-            "700 branches, 500 of them conditional; 60 of these mispredicted by TAGE-SC-L"
+            "vm.c:12 causes 83.3 % of the mispredictions of TAGE-SC-L, of which there are 15.00 in 1000 instructions"
+        );
+    }
+
+    #[test]
+    fn without_lines_branches_have_the_word() {
+        let place = |address| BranchPlace {
+            name: format!("a.out+{address:#x}"),
+            ..BranchPlace::default()
+        };
+        let findings = BranchTables::new(&sample(), 2).findings(&sample(), place);
+        let names: Vec<&str> = findings.tables.iter().map(Table::name).collect();
+        assert_eq!(names, ["predictors", "branches"]);
+        assert!(findings.tables[1].column("line").is_none());
+        assert!(findings
+            .answer
+            .unwrap()
+            .starts_with("The branch at a.out+0x20 causes"));
+    }
+
+    #[test]
+    fn all_predicted() {
+        let totals = BranchTotals {
+            predictors: vec![predictor("TAGE-SC-L", Some(1), 0)],
+            branches: vec![ConditionalBranch {
+                missed: vec![0],
+                ..branch(0x10, 5, 5, [0, 0, 0])
+            }],
+            instructions: 20,
+            executed: 5,
+        };
+        let findings = BranchTables::new(&totals, 2).findings(&totals, |_| BranchPlace::default());
+        assert_eq!(
+            findings.answer.unwrap(),
+            "TAGE-SC-L predicts all 5 executions of conditional branches rightly"
         );
     }
 
@@ -286,7 +356,7 @@ mod tests {
     fn nothing_executed() {
         let totals = BranchTotals::default();
         let findings = BranchTables::new(&totals, 5).findings(&totals, |_| BranchPlace::default());
-        assert_eq!(findings.answer.unwrap(), "No branch was executed");
+        assert_eq!(findings.answer.unwrap(), "No conditional branch was executed");
         assert!(findings.tables.iter().all(|table| table.row_count() == 0));
     }
 }

@@ -27,7 +27,8 @@ impl Table {
             | u16::from(self.calls) << 1
             | u16::from(self.order) << 2
             | u16::from(self.blocks.is_some()) << 3
-            | u16::from(self.machine_code.is_some()) << 4;
+            | u16::from(self.machine_code.is_some()) << 4
+            | u16::from(self.flows.is_some()) << 5;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
@@ -69,6 +70,12 @@ impl Table {
                 encoder.varint(u64::from(block.count) * 2 + u64::from(block.repeats));
             });
         }
+        if let Some(flows) = &self.flows {
+            encoder.list(flows, |encoder, flow| {
+                encoder.out.push(u8::from(flow.called_by_name_only));
+                encoder.list(&flow.pieces, Encoder::piece);
+            });
+        }
         encoder.out
     }
 }
@@ -103,6 +110,16 @@ impl Encoder {
         self.out.push(instruction.length);
         self.out.push(instruction.kind as u8);
         self.varint(instruction.target);
+    }
+
+    fn piece(&mut self, piece: &TablePiece) {
+        self.out.push(piece.end as u8 | (piece.loops as u8) << 4);
+        self.numbers(&[piece.location, piece.callee, piece.instructions]);
+        let optional = |index: Option<u32>| index.map_or(0, |index| index + 1);
+        self.numbers(&[optional(piece.segment), optional(piece.continues)]);
+        self.list(&piece.successors, |encoder, successor| {
+            encoder.numbers(&[*successor])
+        });
     }
 
     fn symbol(&mut self, symbol: &TableSymbol) {

@@ -6,6 +6,7 @@
 mod blocks;
 mod cursor;
 mod encode;
+mod flow;
 mod machine_code;
 mod operation;
 mod parse;
@@ -19,6 +20,7 @@ pub use blocks::{
     Term as CountTerm, Variables,
 };
 pub use encode::{encode_svarint, encode_varint};
+pub use flow::{PieceEnd, PieceLoop, TableFlow, TablePiece};
 pub use machine_code::{MachineCode, TableInstruction, TableInstructionRange};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
@@ -99,6 +101,8 @@ pub struct Table {
     pub blocks: Option<TableBlocks>,
     /// Of code as it was found in a process, instead of a translation unit; functions are then loaded objects.
     pub machine_code: Option<MachineCode>,
+    /// For each function its control flow.
+    pub flows: Option<Vec<TableFlow>>,
 }
 
 /// Where the members of a structure lie.

@@ -11,6 +11,7 @@ const FLAG_CALLS: u16 = 2;
 const FLAG_ORDER: u16 = 4;
 pub(crate) const FLAG_COUNTS: u16 = 8;
 const FLAG_MACHINE_CODE: u16 = 16;
+const FLAG_FLOW: u16 = 32;
 
 /// A table and where it ends.
 pub(crate) struct Parsed {
@@ -43,7 +44,9 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        if flags & !(FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS | FLAG_MACHINE_CODE) != 0 {
+        const KNOWN: u16 =
+            FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS | FLAG_MACHINE_CODE | FLAG_FLOW;
+        if flags & !KNOWN != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
         let counters = cursor.u32("number of counters")?;
@@ -111,6 +114,9 @@ impl Parser<'_> {
         }
         if flags & FLAG_MACHINE_CODE != 0 {
             self.table.machine_code = Some(self.machine_code()?);
+        }
+        if flags & FLAG_FLOW != 0 {
+            self.table.flows = Some(self.flows()?);
         }
         if self.cursor.remaining() != 0 {
             return self

@@ -70,8 +70,7 @@ pub enum Sureness {
 
 impl Tage<FiniteBanks> {
     pub fn new(config: &TageConfig) -> Self {
-        let name = format!("TAGE {} tables", config.tables.len());
-        Tage::with_banks(name, config, FiniteBanks::new(config))
+        Tage::with_banks("TAGE".to_owned(), config, FiniteBanks::new(config))
     }
 }
 

@@ -1,0 +1,228 @@
+//! Which records a chunk holds, without their accesses.
+
+use std::collections::HashMap;
+
+use crate::bytes::u32_at;
+use crate::merge::{LoadedModule, MergedTable, NO_SEGMENT};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
+use crate::{ChunkRef, FunctionId, Trace, TraceError};
+
+/// The records of one chunk in their order.
+#[derive(Debug)]
+pub struct ExecutedRecords<'t> {
+    trace: &'t Trace,
+    chunk: ChunkRef,
+    payload: Vec<u8>,
+    position: usize,
+    /// Module and function of the latest record, for local ids.
+    current: Option<(usize, u32)>,
+    registers: Vec<u64>,
+    /// Segments by local id, of each module and function that was met.
+    local_ids: HashMap<(usize, u32), Box<[u32; 256]>>,
+}
+
+/// A record without its accesses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutedRecord {
+    pub function: FunctionId,
+    /// Counted from the function's first one.
+    pub segment: u32,
+    pub enters: bool,
+    pub exits: bool,
+    /// How often each loop of the record ran, in the order in which they were entered.
+    pub loops: Vec<u64>,
+    /// The last one of a thread that was stopped: it may not have been completed.
+    pub is_uncertain: bool,
+}
+
+/// The place of a record, and where its roots begin.
+type Found<'t> = (usize, u32, &'t MergedTable, usize);
+
+fn local_ids(table: &MergedTable, function: u32) -> Box<[u32; 256]> {
+    let mut ids = Box::new([NO_SEGMENT; 256]);
+    for segment in table.segments_of_function[function as usize].clone() {
+        ids[usize::from(table.segments[segment as usize].local_id)] = segment;
+    }
+    ids
+}
+
+impl<'t> ExecutedRecords<'t> {
+    /// Reads the chunk.
+    pub fn of_chunk(trace: &'t Trace, chunk: &ChunkRef) -> Result<Self, TraceError> {
+        let mut payload = Vec::new();
+        trace.read_payload(chunk, &mut payload)?;
+        let tables = trace.loaded().tables.iter();
+        let registers = tables.flat_map(|table| &table.register_counts).max();
+        Ok(ExecutedRecords {
+            trace,
+            chunk: *chunk,
+            payload,
+            position: 0,
+            current: None,
+            registers: vec![0; registers.map_or(0, |count| *count as usize)],
+            local_ids: HashMap::new(),
+        })
+    }
+
+    /// Replaces `record` by the next one; false at the end of the chunk.
+    pub fn next_record(&mut self, record: &mut ExecutedRecord) -> Result<bool, TraceError> {
+        let Some((module, segment, table, start)) = self.find()? else {
+            return Ok(false);
+        };
+        let entry = &table.segments[segment as usize];
+        let end = start + entry.record_length as usize;
+        let is_tail = self.chunk.header.is_tail();
+        if end > self.payload.len() && !is_tail {
+            return Err(self.bad_record("bytes of the last record are missing".into()));
+        }
+        record.function = table.function(entry.function);
+        record.segment = segment - table.segments_of_function[entry.function as usize].start;
+        (record.enters, record.exits) = (false, false);
+        record.loops.clear();
+        let loaded = &self.trace.loaded().modules[module];
+        self.take(loaded, entry, start, record)?;
+        self.current = Some((module, entry.function));
+        self.position = end;
+        record.is_uncertain = is_tail && self.rest_is_zero();
+        Ok(true)
+    }
+
+    fn byte(&self, position: usize) -> u8 {
+        self.payload.get(position).copied().unwrap_or(0)
+    }
+
+    fn rest_is_zero(&self) -> bool {
+        (self.position..self.position + 4).all(|position| self.byte(position) == 0)
+    }
+
+    /// None at the end.
+    fn find(&mut self) -> Result<Option<Found<'t>>, TraceError> {
+        if self.position >= self.payload.len() {
+            return Ok(None);
+        }
+        let trace: &'t Trace = self.trace;
+        let loaded = trace.loaded();
+        let local_id = self.byte(self.position);
+        if local_id != 0 {
+            let current = self.current.map(|(module, function)| {
+                let table = &loaded.tables[loaded.modules[module].table];
+                let ids = self
+                    .local_ids
+                    .entry((module, function))
+                    .or_insert_with(|| local_ids(table, function));
+                (module, ids[usize::from(local_id)], table)
+            });
+            return match current.filter(|(_, segment, _)| *segment != NO_SEGMENT) {
+                Some((module, segment, table)) => Ok(Some((module, segment, table, self.position + 1))),
+                None => Err(self.bad_record(format!("local id {local_id} is unknown in its function"))),
+            };
+        }
+        let bytes: [u8; 4] = std::array::from_fn(|offset| self.byte(self.position + offset));
+        let id = u32_at(&bytes, 0) >> 8;
+        if id == 0 {
+            return Ok(None);
+        }
+        let module = loaded.module_of_segment.get(id as usize).copied();
+        match module.filter(|module| *module != NO_SEGMENT) {
+            Some(module) => {
+                let entry = &loaded.modules[module as usize];
+                let table = &loaded.tables[entry.table];
+                let segment = id - entry.first_segment;
+                Ok(Some((module as usize, segment, table, self.position + 4)))
+            }
+            None => Err(self.bad_record(format!("id {id} belongs to no module"))),
+        }
+    }
+
+    fn take(
+        &mut self,
+        module: &LoadedModule,
+        segment: &Segment,
+        start: usize,
+        record: &mut ExecutedRecord,
+    ) -> Result<(), TraceError> {
+        let mut position = start;
+        let mut iterations = 0;
+        for operation in &segment.operations {
+            match operation {
+                Operation::Root { register, encoding } => {
+                    self.registers[*register as usize] =
+                        self.root(position, usize::from(encoding.width), encoding.signed);
+                    position += usize::from(encoding.width);
+                }
+                Operation::Enter => record.enters = true,
+                Operation::Exit => record.exits = true,
+                _ => self.run(module, operation, &mut iterations, record)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn root(&self, position: usize, width: usize, signed: bool) -> u64 {
+        let mut bytes = [0; 8];
+        for (offset, byte) in bytes[..width].iter_mut().enumerate() {
+            *byte = self.byte(position + offset);
+        }
+        if signed && bytes[width - 1] & 0x80 != 0 {
+            bytes[width..].fill(0xff);
+        }
+        u64::from_le_bytes(bytes)
+    }
+
+    /// What may stand in a loop.
+    fn run(
+        &mut self,
+        module: &LoadedModule,
+        operation: &Operation,
+        iterations: &mut u64,
+        record: &mut ExecutedRecord,
+    ) -> Result<(), TraceError> {
+        match operation {
+            Operation::Set { register, value } => {
+                self.registers[*register as usize] = self.value(module, value);
+            }
+            Operation::Loop { count, body } => {
+                let count = self.value(module, count);
+                *iterations = iterations.saturating_add(count);
+                if *iterations > MAX_ITERATIONS {
+                    return Err(self.bad_record("its loops run too often".into()));
+                }
+                record.loops.push(count);
+                let matters: Vec<&Operation> = body
+                    .iter()
+                    .filter(|inner| matches!(inner, Operation::Set { .. } | Operation::Loop { .. }))
+                    .collect();
+                if matters.is_empty() {
+                    return Ok(());
+                }
+                for _ in 0..count {
+                    for inner in &matters {
+                        self.run(module, inner, iterations, record)?;
+                    }
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn value(&self, module: &LoadedModule, expression: &Expression) -> u64 {
+        let symbol = expression
+            .symbol
+            .map_or(0, |symbol| module.symbol_addresses[symbol as usize]);
+        let start = symbol.wrapping_add(expression.constant as u64);
+        expression.terms.iter().fold(start, |sum, term| {
+            let register = self.registers[term.register as usize];
+            sum.wrapping_add(register.wrapping_mul(term.scale as u64))
+        })
+    }
+
+    fn bad_record(&self, what: String) -> TraceError {
+        TraceError::BadRecord {
+            file: self.trace.path().to_path_buf(),
+            offset: self.chunk.offset,
+            position: self.position as u64,
+            what,
+        }
+    }
+}
