@@ -24,7 +24,7 @@ pub struct MachineFlow {
 }
 
 /// A block without its accesses. Addresses are those of [`AddressSpace`].
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct BlockFlow {
     start: u64,
     /// Of the last instruction.
@@ -70,9 +70,7 @@ impl MachineFlow {
         };
         for number in 0..program.machine_blocks.len() {
             let id = MachineBlockId(number as u32);
-            let Some(block) = block_flow(program, id, &mut space) else {
-                continue;
-            };
+            let block = block_flow(program, id, &mut space).unwrap_or_default();
             if block.kind == Some(BranchKind::Conditional) {
                 let last = program.machine_block(id).instructions.end - 1;
                 flow.instructions
@@ -109,7 +107,7 @@ impl MachineFlow {
     }
 }
 
-/// None has no instructions: readers refuse such tables.
+/// None for what says something of the thread only, and is never executed.
 fn block_flow(program: &Program, id: MachineBlockId, space: &mut AddressSpace) -> Option<BlockFlow> {
     let instructions = program.instructions_of(id);
     let (first, last) = (instructions.first()?, instructions.last()?);
