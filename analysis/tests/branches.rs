@@ -54,7 +54,11 @@ fn code() -> BuiltCode {
             operands: Vec::new(),
         };
         let instructions = (0..count).map(instruction).collect();
-        builder.add(&BlockDefinition { instructions }).unwrap();
+        let block = BlockDefinition {
+            instructions,
+            ..BlockDefinition::default()
+        };
+        builder.add(&block).unwrap();
     }
     builder.finish()
 }

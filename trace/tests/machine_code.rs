@@ -176,8 +176,8 @@ fn blocks_that_cannot_be_are_refused() {
     let refused = |builder: &mut CodeBuilder, instructions: Vec<InstructionDefinition>| {
         builder
             .add(&BlockDefinition {
-                roots: 0,
                 instructions,
+                ..BlockDefinition::default()
             })
             .unwrap_err()
             .to_string()

@@ -269,3 +269,111 @@ impl Fields<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use trackway_trace::table::{Operation, Table};
+
+    use super::*;
+
+    fn word(bytes: &mut Vec<u8>, words: &[u32]) {
+        bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+    }
+
+    fn object(number: u32, path: &str, base: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        let length = (32 + path.len()).next_multiple_of(8);
+        word(&mut bytes, &[length as u32, OBJECT, number, path.len() as u32]);
+        bytes.extend(base.to_le_bytes());
+        bytes.extend(0x1000u64.to_le_bytes());
+        bytes.extend(path.as_bytes());
+        bytes.resize(length, 0);
+        bytes
+    }
+
+    /// A block of one instruction that stores 8 bytes at its only root + 16.
+    fn block(id: u32, object: u32, address: u64) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        word(&mut bytes, &[32 + 24 + 24, BLOCK, id, object, 1, 1, 0, 0]);
+        bytes.extend(address.to_le_bytes());
+        bytes.extend(0u64.to_le_bytes());
+        bytes.extend([3, 0, 1, 0, 0, 0, 0, 0]);
+        bytes.extend(16u64.to_le_bytes());
+        word(&mut bytes, &[8]);
+        bytes.extend([1, FORM_PLAIN, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0]);
+        bytes
+    }
+
+    /// First segment, object and number of segments of each module.
+    fn summary(modules: &[Vec<u8>]) -> Vec<(u32, String, usize)> {
+        let summary = |payload: &Vec<u8>| {
+            let first = u32::from_le_bytes(payload[..4].try_into().unwrap());
+            let at = payload
+                .windows(8)
+                .position(|bytes| bytes == b"TWTABLE\0")
+                .unwrap();
+            let table = Table::parse(&payload[at..]).unwrap();
+            let path = table.strings[table.functions[0].linkage_name as usize].clone();
+            (first, path, table.segments.len())
+        };
+        modules.iter().map(summary).collect()
+    }
+
+    #[test]
+    fn blocks_of_one_object_with_ids_in_a_row_become_a_module() {
+        let parts = [
+            object(1, "/lib/a.so", 0x10000),
+            block(64, 1, 0x10040),
+            object(2, "/bin/b", 0x20000),
+            block(128, 2, 0x20040),
+            block(65, 1, 0x10050),
+            block(67, 1, 0x10060),
+        ];
+        let mut objects = Objects::default();
+        let modules = modules_of(&parts.concat(), &mut objects);
+        let row = |first, path: &str, count| (first, path.to_owned(), count);
+        let expected = [
+            row(64, "/lib/a.so", 2),
+            row(67, "/lib/a.so", 1),
+            row(128, "/bin/b", 1),
+        ];
+        assert_eq!(summary(&modules), expected);
+        // Objects are told once.
+        let later = modules_of(&block(66, 1, 0x10070), &mut objects);
+        assert_eq!(summary(&later), [row(66, "/lib/a.so", 1)]);
+    }
+
+    #[test]
+    fn a_definition_that_was_cut_off_is_left_out() {
+        let mut bytes = [object(1, "/lib/a.so", 0x10000), block(64, 1, 0x10040)].concat();
+        let whole = bytes.len();
+        bytes.extend(block(65, 1, 0x10050));
+        for length in whole..bytes.len() {
+            let modules = modules_of(&bytes[..length], &mut Objects::default());
+            assert_eq!(summary(&modules).len(), 1);
+            assert_eq!(summary(&modules)[0].2, 1);
+        }
+        for length in 0..whole {
+            modules_of(&bytes[..length], &mut Objects::default());
+        }
+    }
+
+    #[test]
+    fn addresses_follow_from_roots() {
+        let bytes = block(64, 0, 0x10040);
+        let (_, meaning) = read(&bytes, &mut Objects::default()).unwrap();
+        let Meaning::Block { block, .. } = meaning else {
+            panic!("it is a block");
+        };
+        assert_eq!(block.instructions[0].offset, 0x10040);
+        let mut builder = CodeBuilder::new("test");
+        builder.object(ANONYMOUS);
+        builder.add(&block).unwrap();
+        let operations = &builder.finish().table.segments[0].operations;
+        assert!(matches!(operations[0], Operation::Root { .. }));
+        let Operation::Access { address, .. } = &operations[1] else {
+            panic!("it is an access");
+        };
+        assert_eq!((address.constant, address.terms[0].scale), (16, 1));
+    }
+}
