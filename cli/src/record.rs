@@ -111,7 +111,11 @@ fn default_output(program: &OsString) -> PathBuf {
 
 fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     let program = options.program.to_string_lossy();
-    if !summary.instrumented {
+    if !summary.instrumented && options.client.is_some() {
+        output::warn(format!(
+            "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
+        ));
+    } else if !summary.instrumented {
         output::warn(format!(
             "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
              Build it with CC=\"trackway cc\" CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program \

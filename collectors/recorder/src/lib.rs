@@ -6,6 +6,7 @@
 //! A [`ChunkSink`] takes the chunks: a file, a collector at the other end of a socket (`streaming`), or the caller's.
 
 mod abi;
+mod binary;
 mod clock;
 mod collector;
 mod encoding;
@@ -32,6 +33,7 @@ use std::time::Instant;
 
 use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
 
+use binary::ConfigurationFolder;
 use clock::Calibration;
 use collector::{Collector, Totals};
 use liveness::Liveness;
@@ -99,6 +101,10 @@ fn record_to(
         source,
     })?;
     let ring = Ring::create(options)?;
+    let configuration = match options.client {
+        Some(_) => Some(ConfigurationFolder::create()?),
+        None => None,
+    };
     let liveness = Liveness::begin(&ring).map_err(|source| RecordError::System {
         action: "hold the ring's lock",
         source,
@@ -108,7 +114,7 @@ fn record_to(
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
     watch(&ring);
-    let child = match program::start(options, &ring) {
+    let child = match program::start(options, &ring, configuration.as_ref()) {
         Ok(child) => child,
         Err(error) => {
             sink.cancel();

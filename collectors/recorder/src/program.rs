@@ -1,19 +1,18 @@
 //! Starting the program and waiting for its end.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal, Read};
+use std::io::{self, IsTerminal};
 use std::os::fd::{OwnedFd, RawFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 use std::thread::Scope;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
-use crate::options::{BinaryClient, RecordOptions};
+use crate::binary::{self, ConfigurationFolder};
+use crate::options::RecordOptions;
 use crate::ring::Ring;
 use crate::{ProgramEnd, RecordError};
 
@@ -37,15 +36,20 @@ impl EndOfProgram {
     }
 }
 
-pub fn start(options: &RecordOptions, ring: &Ring) -> Result<Child, RecordError> {
+/// `configuration`: needed for binaries as they are.
+pub fn start(
+    options: &RecordOptions,
+    ring: &Ring,
+    configuration: Option<&ConfigurationFolder>,
+) -> Result<Child, RecordError> {
     let name = ring.name().map_err(|source| RecordError::System {
         action: "inspect the ring",
         source,
     })?;
     let descriptor = ring.descriptor();
-    let mut command = match &options.client {
+    let mut command = match options.client.as_ref().zip(configuration) {
         None => compiled_program(options, name),
-        Some(client) => binary(options, client, name)?,
+        Some((client, configuration)) => binary::command(options, client, name, configuration)?,
     };
     if let Some(file) = &options.instead_of_terminal {
         redirect(&mut command, file).map_err(|source| RecordError::System {
@@ -70,60 +74,6 @@ fn compiled_program(options: &RecordOptions, ring_name: OsString) -> Command {
     let mut command = Command::new(&options.program);
     command.args(&options.arguments).env("TRACKWAY_RING", ring_name);
     command
-}
-
-/// The launcher becomes the program.
-fn binary(
-    options: &RecordOptions,
-    client: &BinaryClient,
-    ring_name: OsString,
-) -> Result<Command, RecordError> {
-    let program = found_in_path(&options.program).ok_or_else(|| RecordError::ProgramNotFound {
-        program: options.program.clone(),
-    })?;
-    let mut command = Command::new(&client.launcher);
-    command
-        .arg(&client.dynamorio)
-        .arg(&client.client)
-        .arg(&client.options)
-        .args(interpreter_of(&program))
-        .arg(program)
-        .args(&options.arguments)
-        .env("TRACKWAY_CLIENT_RING", ring_name)
-        .env_remove("TRACKWAY_RING");
-    Ok(command)
-}
-
-/// What the kernel would run a script with: the words of its first line.
-fn interpreter_of(program: &Path) -> Vec<OsString> {
-    let mut start = [0; 256];
-    let length = File::open(program).and_then(|mut file| file.read(&mut start));
-    let line = start[..length.unwrap_or(0)].split(|byte| *byte == b'\n').next();
-    let Some(words) = line.and_then(|line| line.strip_prefix(b"#!")) else {
-        return Vec::new();
-    };
-    // The interpreter, and all the rest as one argument.
-    let words = words.trim_ascii();
-    let (interpreter, argument) = match words.iter().position(u8::is_ascii_whitespace) {
-        Some(end) => (&words[..end], words[end..].trim_ascii()),
-        None => (words, &[] as &[u8]),
-    };
-    let parts = [interpreter, argument].into_iter();
-    parts
-        .filter(|part| !part.is_empty())
-        .map(|part| OsStr::from_bytes(part).to_owned())
-        .collect()
-}
-
-/// The file that a shell would run.
-fn found_in_path(program: &OsStr) -> Option<PathBuf> {
-    let runs = |path: &Path| rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok() && path.is_file();
-    if program.as_encoded_bytes().contains(&b'/') {
-        return Path::new(program).exists().then(|| program.into());
-    }
-    let path = std::env::var_os("PATH")?;
-    let mut folders = std::env::split_paths(&path).map(|folder| folder.join(program));
-    folders.find(|path| runs(path))
 }
 
 fn redirect(command: &mut Command, file: &File) -> io::Result<()> {

@@ -453,7 +453,7 @@ impl Registers {
                 AddressBase::FsBase => FS_BASE,
                 AddressBase::GsBase => GS_BASE,
             };
-            Ok(Term { register, scale })
+            Ok::<_, &'static str>(Term { register, scale })
         };
         Ok(Expression {
             symbol: None,
