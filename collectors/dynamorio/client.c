@@ -2,6 +2,7 @@
 #include "client.h"
 
 #include "drmgr.h"
+#include "drwrap.h"
 
 static bool take_any_system_call(void *context, int number) {
     (void)context, (void)number;
@@ -16,14 +17,17 @@ static bool system_call_begins(void *context, int number) {
 static void module_loaded(void *context, const module_data_t *module, bool loaded) {
     (void)context, (void)loaded;
     note_module(module, true);
+    watch_allocators(module);
 }
 
 static void module_unloaded(void *context, const module_data_t *module) {
     (void)context;
+    unwatch_allocators(module);
     note_module(module, false);
 }
 
 static void exit_process(void) {
+    end_allocations();
     end_process();
     end_inserting();
     drmgr_exit();
@@ -38,6 +42,7 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
         return; // the program runs as it would without us
     }
     begin_inserting();
+    begin_allocations();
     dr_register_filter_syscall_event(take_any_system_call);
     dr_register_fork_init_event(become_child);
     dr_register_exit_event(exit_process);
@@ -48,5 +53,7 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
     drmgr_register_thread_init_event(begin_thread);
     drmgr_register_thread_exit_event(end_thread);
     drmgr_register_signal_event(signal_comes);
-    drmgr_register_bb_instrumentation_event(analyse_block, insert_stores, NULL);
+    // Behind drwrap's calls, which store records of their own before the block's.
+    drmgr_priority_t behind_wrapping = {sizeof behind_wrapping, "trackway", NULL, NULL, 2 * DRMGR_PRIORITY_INSERT_DRWRAP};
+    drmgr_register_bb_instrumentation_event(analyse_block, insert_stores, &behind_wrapping);
 }

@@ -15,11 +15,19 @@ enum slot {
     SLOTS,
 };
 
+// A call of an allocator that is under way.
+struct allocation {
+    uint32_t depth; // of calls within each other
+    app_pc call;
+    uint64_t old, size, result;
+};
+
 struct thread_state {
     struct stream stream;
     struct process process; // of a child of vfork, which shares its parent's memory
     uint64_t *slots;
     uint64_t segment_bases[2]; // as the buffer knows them
+    struct allocation allocation;
     struct plan plan;
 };
 
@@ -33,6 +41,8 @@ void become_child(void *context);
 void before_system_call(void *context, int number);
 void after_system_call(void *context, int number);
 void end_process(void);
+// Stores a record of a note, between those of blocks.
+void put_note(struct thread_state *state, uint32_t id, const uint64_t *roots, uint32_t count);
 // Hands over the thread's buffer and begins another one with the record that is being stored.
 void next_buffer(void);
 
@@ -53,7 +63,8 @@ void note_module(const module_data_t *module, bool loaded);
 uint32_t define_block(const struct plan *plan);
 // Where its first instruction is; none for an id that is no block's.
 app_pc start_of_block(uint32_t id);
-uint32_t define_note(enum trackway_note_kind kind);
+// `call` and `allocator` of allocations, else none.
+uint32_t define_note(enum trackway_note_kind kind, app_pc call, const char *allocator);
 // Everything that is defined so far reaches the recorder before what is handed over from now on.
 void hand_over_definitions(void);
 // A forked process tells of its own code.
@@ -66,6 +77,12 @@ dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool
                               void **data);
 dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, instr_t *where, bool for_trace,
                               bool translating, void *data);
+
+// allocations.c
+void begin_allocations(void);
+void end_allocations(void);
+void watch_allocators(const module_data_t *module);
+void unwatch_allocators(const module_data_t *module);
 
 // fault.c
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);

@@ -23,7 +23,6 @@ static struct {
     hashtable_t starts; // of blocks, by their ids
     struct lane lane;
     struct room room;
-    uint32_t notes_next, notes_ids;
 } known;
 
 // ---- The lane ------------------------------------------------------------------------------------------------------
@@ -158,12 +157,19 @@ app_pc start_of_block(uint32_t id) {
     return start;
 }
 
-uint32_t define_note(enum trackway_note_kind kind) {
+uint32_t define_note(enum trackway_note_kind kind, app_pc call, const char *allocator) {
     dr_mutex_lock(known.lock);
-    uint32_t id = take_id(&known.notes_next, &known.notes_ids);
+    struct object *object = object_of(call);
+    uint32_t id = take_id(&object->next_id, &object->ids);
+    tell_object(object);
     struct trackway_note *note = (struct trackway_note *)room_for(sizeof *note);
-    *note = (struct trackway_note){
-        .head = {.length = sizeof *note, .kind = TRACKWAY_NOTE}, .id = id, .kind = (uint32_t)kind};
+    *note = (struct trackway_note){.head = {.length = sizeof *note, .kind = TRACKWAY_NOTE},
+                                   .id = id,
+                                   .kind = (uint32_t)kind,
+                                   .object = (uint32_t)(object - known.object),
+                                   .address = (uint64_t)(uintptr_t)call};
+    if (allocator)
+        strncpy(note->allocator, allocator, sizeof note->allocator - 1);
     dr_mutex_unlock(known.lock);
     return id;
 }
@@ -189,5 +195,4 @@ void forget_definitions(void) {
         known.object[i].is_told = false;
         known.object[i].ids = 0;
     }
-    known.notes_ids = 0;
 }

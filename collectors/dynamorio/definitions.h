@@ -76,6 +76,9 @@ struct trackway_access {
 
 enum trackway_note_kind {
     TRACKWAY_SEGMENT_BASES = 0, // roots: of fs, of gs
+    TRACKWAY_ALLOCATED = 1,     // address, bytes
+    TRACKWAY_FREED = 2,         // address
+    TRACKWAY_REALLOCATED = 3,   // old address, new address, bytes
 };
 
 // What the thread did beside its blocks: the meaning of an id whose record the client writes itself.
@@ -83,6 +86,10 @@ struct trackway_note {
     struct trackway_definition head;
     uint32_t id;
     uint32_t kind;
+    uint32_t object;
+    uint32_t reserved;
+    uint64_t address;   // of the call of the allocator, of allocations
+    char allocator[24]; // its name
 };
 
 #endif

@@ -70,7 +70,7 @@ bool attach_process(void) {
         return false;
     tls_field = drmgr_register_tls_field();
     begin_definitions();
-    bases_note = define_note(TRACKWAY_SEGMENT_BASES);
+    bases_note = define_note(TRACKWAY_SEGMENT_BASES, NULL, NULL);
     return true;
 }
 
@@ -131,6 +131,21 @@ void next_buffer(void) {
     memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], begun, sizeof begun);
 }
 
+static void renew_buffer(struct thread_state *state) {
+    hand_over_records(state, 0);
+    take_buffer(state);
+}
+
+void put_note(struct thread_state *state, uint32_t id, const uint64_t *roots, uint32_t count) {
+    if (id == 0)
+        return;
+    if (state->slots[SLOT_CURSOR] >= state->slots[SLOT_LIMIT])
+        renew_buffer(state);
+    uint32_t word = id << 8;
+    put_word(state, &word, sizeof word);
+    put_word(state, roots, count * sizeof roots[0]);
+}
+
 uint32_t id_at_cursor(const struct thread_state *state) {
     uint32_t word;
     memcpy(&word, (void *)(uintptr_t)state->slots[SLOT_CURSOR], sizeof word);
@@ -168,11 +183,6 @@ void take_back_repetition(struct thread_state *state, const struct plan *repeate
     state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)record;
     state->slots[SLOT_REPEATED_CURSOR] = 0;
     memcpy(record + ID_BYTES, roots, count * ROOT_BYTES);
-}
-
-static void renew_buffer(struct thread_state *state) {
-    hand_over_records(state, 0);
-    take_buffer(state);
 }
 
 // Nobody will read what the thread records from now on.

@@ -137,6 +137,25 @@ class Instructions(unittest.TestCase):
         self.assertEqual(found[2000, 2000], 1)
 
 
+class Allocations(unittest.TestCase):
+    def test_each_call_of_an_allocator_is_a_row(self):
+        program = compiled(tools.PROGRAMS / "allocations.c", "-O1", "-fno-builtin")
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded(trace, program)
+            verified(trace)
+            text = tools.trackway("memory", "--csv", "--table", "allocations", "--top", "0", trace).stdout
+            found = {row["by"]: row for row in csv.DictReader(io.StringIO(text)) if program.name in row["function"]}
+        expected = {
+            "malloc": (100, 100_000, 0),
+            "realloc": (100, 300_000, 50),
+            "posix_memalign": (1, 500, 1),
+            "calloc": (1, 40, 1),
+        }
+        names = "blocks", "bytes", "never_released"
+        self.assertEqual({by: tuple(int(row[name]) for name in names) for by, row in found.items()}, expected)
+
+
 class Processes(unittest.TestCase):
     """The same output and status as without us, and a trace that keeps the rules."""
 

@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use super::{InstructionKind, UNKNOWN_SIZE};
 use crate::table::{
-    Encoding, Expression, MachineCode, Operation, Segment, Table, TableFunction, TableInstruction,
-    TableInstructionRange, TableLocation, TableSite, TableSymbol, Term, MAX_REGISTERS, STREAM_REGISTERS,
+    AllocatedBlock, Encoding, Expression, MachineCode, Operation, Segment, Table, TableAllocationSite,
+    TableFunction, TableInstruction, TableInstructionRange, TableLocation, TableSite, TableSymbol, Term,
+    MAX_REGISTERS, STREAM_REGISTERS,
 };
-use crate::{AccessKind, Coverage, VariableKind};
+use crate::{AccessKind, AllocationOperation, Coverage, VariableKind};
 
 /// Registers of one block at most: each root has one.
 const MAX_ROOTS: u32 = MAX_REGISTERS - STREAM_REGISTERS;
@@ -105,6 +106,18 @@ impl Address {
     }
 }
 
+/// A call of an allocator.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AllocationDefinition {
+    /// As [`CodeBuilder::object`] numbered it.
+    pub object: u32,
+    /// Where the call is, for people.
+    pub place: String,
+    pub operation: AllocationOperation,
+    /// Name of the called function.
+    pub allocator: String,
+}
+
 /// Why a block is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid block of machine code at offset {offset:#x}: {what}")]
@@ -134,6 +147,8 @@ pub struct CodeBuilder {
     /// Blocks that differ in their operands only share their instructions.
     known_runs: HashMap<Vec<TableInstruction>, u32>,
     sites: Vec<TableSite>,
+    locations: Vec<TableLocation>,
+    allocation_sites: Vec<TableAllocationSite>,
     known_sites: HashMap<(u32, AccessKind, u32), u32>,
     blocks: Vec<(Segment, TableInstructionRange)>,
 }
@@ -150,6 +165,8 @@ impl CodeBuilder {
             instructions: Vec::new(),
             known_runs: HashMap::new(),
             sites: Vec::new(),
+            locations: vec![TableLocation::default()],
+            allocation_sites: Vec::new(),
             known_sites: HashMap::new(),
             blocks: Vec::new(),
         }
@@ -208,6 +225,71 @@ impl CodeBuilder {
             roots.to_vec(),
             TableInstructionRange::default(),
         );
+    }
+
+    /// Adds what isn't a block: a record of an allocation, whose roots are the address and the size in bytes; of a freed
+    /// block the address; of a reallocation the old address, the new one and the size.
+    pub fn add_allocation(&mut self, allocation: &AllocationDefinition) {
+        let site = self.allocation_sites.len() as u32;
+        let registers = [0, 1, 2].map(|root| Expression::register(STREAM_REGISTERS + root, 0));
+        let [first, second, third] = registers;
+        let (operation, roots) = match allocation.operation {
+            AllocationOperation::Allocate => (
+                Operation::Allocate {
+                    site,
+                    block: allocated(first, second),
+                },
+                2,
+            ),
+            AllocationOperation::Free => (Operation::Free { site, address: first }, 1),
+            AllocationOperation::Reallocate => (
+                Operation::Reallocate {
+                    site,
+                    old: first,
+                    block: allocated(second, third),
+                },
+                3,
+            ),
+        };
+        let (location, allocator) = (
+            self.location(&allocation.place),
+            self.string(&allocation.allocator),
+        );
+        self.allocation_sites.push(TableAllocationSite {
+            function: allocation.object,
+            ordinal: site,
+            operation: allocation.operation,
+            location,
+            allocator,
+            element_type: 0,
+            element_size: 0,
+            variable: 0,
+        });
+        let operations = (0..roots).map(root).chain([operation]).collect();
+        self.push(
+            allocation.object,
+            roots,
+            operations,
+            TableInstructionRange::default(),
+        );
+    }
+
+    fn string(&mut self, text: &str) -> u32 {
+        let known = self.strings.iter().position(|string| string == text);
+        known.unwrap_or_else(|| {
+            self.strings.push(text.to_owned());
+            self.strings.len() - 1
+        }) as u32
+    }
+
+    /// One without file and line: where the call is, in place of a function.
+    fn location(&mut self, place: &str) -> u32 {
+        let function = self.string(place);
+        self.locations.push(TableLocation {
+            function,
+            ..TableLocation::default()
+        });
+        self.locations.len() as u32 - 1
     }
 
     fn push(&mut self, object: u32, roots: u32, operations: Vec<Operation>, range: TableInstructionRange) {
@@ -357,9 +439,10 @@ impl CodeBuilder {
             strings: self.strings,
             producer: self.producer,
             symbols: self.symbols,
-            locations: vec![TableLocation::default()],
+            locations: self.locations,
             functions,
             sites: self.sites,
+            allocation_sites: self.allocation_sites,
             segments: table_segments,
             machine_code: Some(MachineCode {
                 instructions: self.instructions,
@@ -386,6 +469,14 @@ impl CodeBuilder {
         }
         functions
     }
+}
+
+fn allocated(address: Expression, size: Expression) -> Box<AllocatedBlock> {
+    Box::new(AllocatedBlock {
+        address,
+        element_size: size,
+        count: Expression::constant(1),
+    })
 }
 
 fn root(root: u32) -> Operation {

@@ -9,8 +9,8 @@ mod in_step;
 mod walk;
 
 pub use builder::{
-    Address, AddressBase, BlockDefinition, BuildError, BuiltCode, CodeBuilder, InstructionDefinition,
-    Operand, OperandAccesses,
+    Address, AddressBase, AllocationDefinition, BlockDefinition, BuildError, BuiltCode, CodeBuilder,
+    InstructionDefinition, Operand, OperandAccesses,
 };
 pub use in_step::{CodeStep, CodeSteps, InstructionsInStep, OperandCounts};
 pub use walk::ExecutedBlocks;

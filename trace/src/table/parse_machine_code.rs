@@ -88,14 +88,17 @@ impl Parser<'_> {
             ));
         }
         let segment_entry = &self.table.segments[segment];
-        let only_roots = |operations: &[Operation]| {
-            let is_root = |operation: &Operation| matches!(operation, Operation::Root { .. });
-            operations.iter().all(is_root)
+        let accesses = |operation: &Operation| {
+            !matches!(
+                operation,
+                Operation::Root { .. }
+                    | Operation::Allocate { .. }
+                    | Operation::Free { .. }
+                    | Operation::Reallocate { .. }
+            )
         };
-        if length == 0 && !only_roots(&segment_entry.operations) {
-            return self
-                .cursor
-                .error("a block of 0 instructions does more than to set registers");
+        if length == 0 && segment_entry.operations.iter().any(accesses) {
+            return self.cursor.error("a block of 0 instructions accesses memory");
         }
         let counts = matches!(segment_entry.operations.last(), Some(Operation::Loop { .. }));
         if repeats && !(counts && segment_entry.record_length >= 8) {

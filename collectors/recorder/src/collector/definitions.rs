@@ -4,14 +4,19 @@
 use std::collections::HashMap;
 
 use trackway_trace::machine::{
-    Address, AddressBase, BlockDefinition, CodeBuilder, InstructionDefinition, Operand, OperandAccesses,
-    ANONYMOUS,
+    Address, AddressBase, AllocationDefinition, BlockDefinition, CodeBuilder, InstructionDefinition, Operand,
+    OperandAccesses, ANONYMOUS,
 };
-use trackway_trace::{encode_module, AccessKind, InstructionKind};
+use trackway_trace::{encode_module, AccessKind, AllocationOperation, InstructionKind};
 
 const OBJECT: u32 = 1;
 const BLOCK: u32 = 2;
 const NOTE: u32 = 3;
+
+const SEGMENT_BASES: u32 = 0;
+const ALLOCATED: u32 = 1;
+const FREED: u32 = 2;
+const REALLOCATED: u32 = 3;
 
 const FORM_PLAIN: u8 = 0;
 const FORM_REPEATED: u8 = 1;
@@ -37,14 +42,24 @@ struct Object {
 
 /// What an id stands for.
 enum Meaning {
-    Block { object: u32, block: BlockDefinition },
+    Block {
+        object: u32,
+        block: BlockDefinition,
+    },
     SegmentBases,
+    Allocation {
+        object: u32,
+        /// Of the call, from the object's base.
+        offset: u64,
+        operation: AllocationOperation,
+        allocator: String,
+    },
 }
 
 impl Meaning {
     fn object(&self) -> u32 {
         match self {
-            Meaning::Block { object, .. } => *object,
+            Meaning::Block { object, .. } | Meaning::Allocation { object, .. } => *object,
             Meaning::SegmentBases => NO_OBJECT,
         }
     }
@@ -74,6 +89,7 @@ struct OpenModule {
     object: u32,
     /// Address at which the object was loaded; none for code from no file.
     base: Option<u64>,
+    path: String,
     builder: CodeBuilder,
 }
 
@@ -91,6 +107,7 @@ impl OpenModule {
             number,
             object,
             base: known.map(|known| known.base),
+            path: known.map_or_else(String::new, |known| known.path.clone()),
             builder,
         }
     }
@@ -104,6 +121,25 @@ impl OpenModule {
         match meaning {
             Meaning::Block { block, .. } => drop(self.builder.add(block)),
             Meaning::SegmentBases => self.builder.add_segment_bases(self.object),
+            Meaning::Allocation {
+                offset,
+                operation,
+                allocator,
+                ..
+            } => self.builder.add_allocation(&AllocationDefinition {
+                object: self.object,
+                place: self.place(*offset),
+                operation: *operation,
+                allocator: allocator.clone(),
+            }),
+        }
+    }
+
+    /// `libx.so+0x1234`, or the address.
+    fn place(&self, offset: u64) -> String {
+        match self.path.rsplit('/').next() {
+            Some(name) if self.base.is_some() => format!("{name}+{offset:#x}"),
+            _ => format!("{offset:#x}"),
         }
     }
 
@@ -165,7 +201,27 @@ fn read(definition: &[u8], objects: &mut Objects) -> Option<(u32, Meaning)> {
             };
             Some((id, Meaning::Block { object, block }))
         }
-        NOTE => Some((fields.u32()?, Meaning::SegmentBases)),
+        NOTE => {
+            let (id, kind, object, _) = (fields.u32()?, fields.u32()?, fields.u32()?, fields.u32()?);
+            let address = fields.u64()?;
+            let name: [u8; 24] = fields.take()?;
+            let operation = match kind {
+                SEGMENT_BASES => return Some((id, Meaning::SegmentBases)),
+                ALLOCATED => AllocationOperation::Allocate,
+                FREED => AllocationOperation::Free,
+                REALLOCATED => AllocationOperation::Reallocate,
+                _ => return None,
+            };
+            let base = objects.0.get(&object).map_or(0, |object| object.base);
+            let length = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+            let meaning = Meaning::Allocation {
+                object,
+                offset: address.wrapping_sub(base),
+                operation,
+                allocator: String::from_utf8_lossy(&name[..length]).into_owned(),
+            };
+            Some((id, meaning))
+        }
         _ => None,
     }
 }
