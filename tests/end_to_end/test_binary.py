@@ -145,15 +145,15 @@ class Allocations(unittest.TestCase):
             recorded(trace, program)
             verified(trace)
             text = tools.trackway("memory", "--csv", "--table", "allocations", "--top", "0", trace).stdout
-            found = {row["by"]: row for row in csv.DictReader(io.StringIO(text)) if program.name in row["function"]}
+            found = {row["allocator"]: row for row in csv.DictReader(io.StringIO(text)) if program.name in row["function"]}
         expected = {
             "malloc": (100, 100_000, 0),
             "realloc": (100, 300_000, 50),
             "posix_memalign": (1, 500, 1),
             "calloc": (1, 40, 1),
         }
-        names = "blocks", "bytes", "never_released"
-        self.assertEqual({by: tuple(int(row[name]) for name in names) for by, row in found.items()}, expected)
+        names = "allocations", "allocated_bytes", "never_released"
+        self.assertEqual({name: tuple(int(row[column]) for column in names) for name, row in found.items()}, expected)
 
 
 class Processes(unittest.TestCase):

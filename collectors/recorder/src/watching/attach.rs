@@ -205,6 +205,7 @@ mod tests {
 
     #[test]
     fn a_recorder_is_known_by_its_ring() {
+        let _turn = crate::watching::take_turn();
         let ring = Ring::create(&RecordOptions::new("p", Output::Discard)).unwrap();
         let pid = std::process::id();
         let attached = attach(pid).unwrap();

@@ -273,6 +273,7 @@ mod tests {
 
     #[test]
     fn nodes_are_seen_and_other_buffers_are_not() {
+        let _turn = crate::watching::take_turn();
         let ring = ring();
         take(&ring, 0, abi::KIND_RECORDS, &counts());
         take(&ring, 1, abi::KIND_COUNTS, &counts());
@@ -290,6 +291,7 @@ mod tests {
 
     #[test]
     fn what_changes_hands_is_not_seen() {
+        let _turn = crate::watching::take_turn();
         let ring = ring();
         take(&ring, 0, abi::KIND_COUNTS, &counts());
         ring.buffers()[0].image.store(4, Relaxed); // not described yet
@@ -302,6 +304,7 @@ mod tests {
 
     #[test]
     fn what_is_no_ring_is_refused() {
+        let _turn = crate::watching::take_turn();
         let file = tempfile::tempfile().unwrap();
         file.set_len(8192).unwrap();
         assert!(matches!(RingView::map(&file), Err(ViewError::NoRing)));
