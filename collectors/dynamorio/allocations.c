@@ -117,7 +117,7 @@ void unwatch_allocators(const module_data_t *module) { each_allocator(module, fa
 
 void begin_allocations(void) {
     drwrap_init();
-    drwrap_set_global_flags(DRWRAP_NO_FRILLS | DRWRAP_FAST_CLEANCALLS | DRWRAP_SAFE_READ_RETADDR);
+    drwrap_set_global_flags(DRWRAP_NO_FRILLS | DRWRAP_FAST_CLEANCALLS);
     hashtable_init_ex(&sites, SITE_TABLE_BITS, HASH_INTPTR, false, false, NULL, NULL, NULL);
 }
 

@@ -157,9 +157,15 @@ static void call_tell(struct site at, const struct store *store) {
 
 static void insert_store(struct site at, const struct plan *plan, const struct store *store) {
     switch (store->kind) {
-    case STORE_REGISTER: store_register(at, plan, store); break;
-    case STORE_ADDRESS: store_address(at, plan, store); break;
-    case STORE_TOLD: call_tell(at, store); break;
+    case STORE_REGISTER:
+        store_register(at, plan, store);
+        break;
+    case STORE_ADDRESS:
+        store_address(at, plan, store);
+        break;
+    case STORE_TOLD:
+        call_tell(at, store);
+        break;
     }
 }
 

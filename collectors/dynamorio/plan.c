@@ -102,8 +102,7 @@ static uint16_t root_of_register(struct planner *planner, instr_t *where, reg_id
     uint16_t root = add_roots(planner, 1);
     const struct held *held = held_by(planner, reg);
     bool at_start = planner->start != NULL;
-    planner->root[root] =
-        (struct root){.base = held->value, .index = NO_VALUE, .offset = at_start ? 0 : held->offset};
+    planner->root[root] = (struct root){.base = held->value, .index = NO_VALUE, .offset = at_start ? 0 : held->offset};
     struct store *store = add_store(planner, at_start ? planner->start : where, STORE_REGISTER, root);
     store->reg = at_start ? first_holder(held->value) : reg;
     return root;
@@ -235,13 +234,12 @@ static void take_repeated(struct planner *planner, instr_t *instruction, opnd_t 
 static void plan_repeated(struct planner *planner, instr_t *instruction) {
     uint16_t count = add_roots(planner, 2); // how often, and which way
     struct store *store = add_store(planner, instruction, STORE_TOLD, count);
-    store->told = (struct told){
-        .root = count, .form = TRACKWAY_REPEATED, .opcode = (uint16_t)instr_get_opcode(instruction)};
+    store->told =
+        (struct told){.root = count, .form = TRACKWAY_REPEATED, .opcode = (uint16_t)instr_get_opcode(instruction)};
     each_operand(planner, instruction, take_repeated, &count);
     opnd_t first = instr_num_srcs(instruction) > 0 ? instr_get_src(instruction, 0) : opnd_create_null();
-    store->told.element_bytes = (uint8_t)size_of(instruction, opnd_is_memory_reference(first)
-                                                                  ? first
-                                                                  : instr_get_dst(instruction, 0));
+    store->told.element_bytes =
+        (uint8_t)size_of(instruction, opnd_is_memory_reference(first) ? first : instr_get_dst(instruction, 0));
 }
 
 static reg_id_t mask_of(instr_t *instruction) {
@@ -263,9 +261,7 @@ static reg_id_t vector_mask_of(instr_t *instruction) {
     return DR_REG_NULL;
 }
 
-static uint8_t simd_number(reg_id_t reg) {
-    return (uint8_t)(reg_resize_to_opsz(reg, OPSZ_64) - DR_REG_START_ZMM);
-}
+static uint8_t simd_number(reg_id_t reg) { return (uint8_t)(reg_resize_to_opsz(reg, OPSZ_64) - DR_REG_START_ZMM); }
 
 static bool has_wide_indices(int opcode) {
     switch (opcode) {
@@ -276,8 +272,10 @@ static bool has_wide_indices(int opcode) {
     case OP_vpscatterqd:
     case OP_vpscatterqq:
     case OP_vscatterqps:
-    case OP_vscatterqpd: return true;
-    default: return false;
+    case OP_vscatterqpd:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -285,9 +283,8 @@ static void take_gathered(struct planner *planner, instr_t *instruction, opnd_t 
     (void)unused;
     int opcode = instr_get_opcode(instruction);
     uint8_t index_bytes = has_wide_indices(opcode) ? 8 : 4;
-    uint8_t element = (uint8_t)opnd_size_in_bytes(instr_is_gather(instruction) || instr_is_scatter(instruction)
-                                                      ? opnd_get_size(operand)
-                                                      : OPSZ_NA);
+    uint8_t element = (uint8_t)opnd_size_in_bytes(
+        instr_is_gather(instruction) || instr_is_scatter(instruction) ? opnd_get_size(operand) : OPSZ_NA);
     reg_id_t index = opnd_get_index(operand);
     reg_id_t mask = mask_of(instruction);
     uint32_t index_lanes = opnd_size_in_bytes(reg_get_size(index)) / index_bytes;
@@ -374,15 +371,20 @@ static bool follow(struct planner *planner, instr_t *instruction) {
         move_by(planner, target, adds ? distance : -distance);
         return true;
     }
-    case OP_inc: move_by(planner, target, 1); return true;
-    case OP_dec: move_by(planner, target, -1); return true;
+    case OP_inc:
+        move_by(planner, target, 1);
+        return true;
+    case OP_dec:
+        move_by(planner, target, -1);
+        return true;
     case OP_lea:
         if (!is_simple(source) || opnd_get_index(source) != DR_REG_NULL || opnd_get_base(source) == DR_REG_NULL)
             return false;
         *held_by(planner, target) = *held_by(planner, opnd_get_base(source));
         move_by(planner, target, opnd_get_disp(source));
         return true;
-    default: return false;
+    default:
+        return false;
     }
 }
 
@@ -393,13 +395,15 @@ static int64_t stack_moves_by(instr_t *instruction) {
     case OP_push_imm:
     case OP_pushf:
     case OP_call:
-    case OP_call_ind: return -(int64_t)opnd_size_in_bytes(opnd_get_size(instr_get_dst(instruction, 1)));
+    case OP_call_ind:
+        return -(int64_t)opnd_size_in_bytes(opnd_get_size(instr_get_dst(instruction, 1)));
     case OP_pop:
     case OP_popf: {
         int last = instr_num_srcs(instruction) - 1;
         return opnd_size_in_bytes(opnd_get_size(instr_get_src(instruction, last)));
     }
-    default: return 0;
+    default:
+        return 0;
     }
 }
 

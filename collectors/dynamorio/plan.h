@@ -51,14 +51,14 @@ struct plan {
     uint32_t id; // of the record; 0: the block can't be recorded
     uint32_t roots;
     uint32_t stores;
-    uint32_t next;        // of the stores, as the block's instructions are gone through
-    uint32_t mentioned;   // general registers, as bits
+    uint32_t next;      // of the stores, as the block's instructions are gone through
+    uint32_t mentioned; // general registers, as bits
     // The block goes back to itself, and all roots move on by constants: one record stands for all its executions in a
     // row, and its last root counts them. All others are stored when the block begins.
     bool repeats;
     int64_t step[MOST_ROOTS];
-    bool is_checked;      // the code that asks for room stands
-    reg_id_t cursor;      // the register that holds it
+    bool is_checked; // the code that asks for room stands
+    reg_id_t cursor; // the register that holds it
     struct store store[MOST_ROOTS];
     uint32_t definition_length;
     _Alignas(8) unsigned char definition[MOST_DEFINITION_BYTES];

@@ -242,12 +242,15 @@ static bool forks(void *context, int number) {
     uint64_t flags = 0;
     switch (number) {
     case SYS_fork:
-    case SYS_vfork: return number == SYS_fork;
-    case SYS_clone: return !(dr_syscall_get_param(context, 0) & CLONE_VM);
+    case SYS_vfork:
+        return number == SYS_fork;
+    case SYS_clone:
+        return !(dr_syscall_get_param(context, 0) & CLONE_VM);
     case SYS_clone3:
         dr_safe_read((void *)dr_syscall_get_param(context, 0), sizeof flags, &flags, NULL);
         return !(flags & CLONE_VM);
-    default: return false;
+    default:
+        return false;
     }
 }
 

@@ -32,11 +32,20 @@ static void tell_repeated(struct machine *machine, const struct told *told) {
     int64_t step = registers->xflags & DIRECTION_FLAG ? -1 : 1;
     uint64_t count = registers->xcx;
     switch (told->opcode) {
-    case OP_rep_cmps: count = compared(registers, told->element_bytes, false, true, step); break;
-    case OP_repne_cmps: count = compared(registers, told->element_bytes, false, false, step); break;
-    case OP_rep_scas: count = compared(registers, told->element_bytes, true, true, step); break;
-    case OP_repne_scas: count = compared(registers, told->element_bytes, true, false, step); break;
-    default: break;
+    case OP_rep_cmps:
+        count = compared(registers, told->element_bytes, false, true, step);
+        break;
+    case OP_repne_cmps:
+        count = compared(registers, told->element_bytes, false, false, step);
+        break;
+    case OP_rep_scas:
+        count = compared(registers, told->element_bytes, true, true, step);
+        break;
+    case OP_repne_scas:
+        count = compared(registers, told->element_bytes, true, false, step);
+        break;
+    default:
+        break;
     }
     machine->root[0] = count;
     machine->root[1] = (uint64_t)step;
@@ -66,8 +75,7 @@ static void tell_gathered(struct machine *machine, const struct told *told) {
     uint64_t mask = 0, base = told->base == NO_BASE ? 0 : general(registers, told->base);
     for (uint32_t lane = 0; lane < told->lanes; lane++) {
         mask |= (uint64_t)takes_lane(registers, told, lane) << lane;
-        machine->root[1 + lane] =
-            base + (uint64_t)(index_of(registers, told, lane) * told->scale + told->displacement);
+        machine->root[1 + lane] = base + (uint64_t)(index_of(registers, told, lane) * told->scale + told->displacement);
     }
     machine->root[0] = mask;
 }
@@ -78,8 +86,7 @@ void tell(uint64_t first, uint64_t second) {
     memcpy(&told, words, sizeof told);
     void *context = dr_get_current_drcontext();
     struct machine machine = {.registers = {.size = sizeof machine.registers}};
-    machine.registers.flags =
-        DR_MC_INTEGER | DR_MC_CONTROL | (told.form == TRACKWAY_REPEATED ? 0 : DR_MC_MULTIMEDIA);
+    machine.registers.flags = DR_MC_INTEGER | DR_MC_CONTROL | (told.form == TRACKWAY_REPEATED ? 0 : DR_MC_MULTIMEDIA);
     dr_get_mcontext(context, &machine.registers);
     unsigned char *record = (unsigned char *)(uintptr_t)state_of(context)->slots[SLOT_CURSOR];
     uint64_t roots[1 + 64] = {0};
