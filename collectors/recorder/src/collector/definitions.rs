@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use trackway_names::ExecutedCode;
 use trackway_trace::machine::{
     Address, AddressBase, BlockDefinition, CodeBuilder, InstructionDefinition, Operand, OperandAccesses,
     ANONYMOUS,
@@ -50,8 +51,8 @@ impl Meaning {
     }
 }
 
-/// The payloads of modules for all definitions of a buffer, as far as they can be read.
-pub fn modules_of(bytes: &[u8], objects: &mut Objects) -> Vec<Vec<u8>> {
+/// The payloads of modules for all definitions of a buffer, as far as they can be read; `code` takes their blocks.
+pub fn modules_of(bytes: &[u8], objects: &mut Objects, code: &mut ExecutedCode) -> Vec<Vec<u8>> {
     let mut meanings = read_all(bytes, objects);
     meanings.sort_by_key(|(id, _)| *id);
     let mut modules = Vec::new();
@@ -61,7 +62,7 @@ pub fn modules_of(bytes: &[u8], objects: &mut Objects) -> Vec<Vec<u8>> {
             modules.extend(open.take().map(OpenModule::payload));
         }
         let module = open.get_or_insert_with(|| OpenModule::new(id, &meaning, objects));
-        module.add(&meaning);
+        module.add(&meaning, code);
     }
     modules.extend(open.map(OpenModule::payload));
     modules
@@ -72,6 +73,7 @@ struct OpenModule {
     first_id: u32,
     number: u32,
     object: u32,
+    path: String,
     builder: CodeBuilder,
 }
 
@@ -84,6 +86,7 @@ impl OpenModule {
             first_id,
             number,
             object: builder.object(path),
+            path: path.to_owned(),
             builder,
         }
     }
@@ -93,9 +96,13 @@ impl OpenModule {
     }
 
     /// A block that can't be leaves a hole in the ids, and its records can't be decoded.
-    fn add(&mut self, meaning: &Meaning) {
+    fn add(&mut self, meaning: &Meaning, code: &mut ExecutedCode) {
         match meaning {
-            Meaning::Block { block, .. } => drop(self.builder.add(block)),
+            Meaning::Block { block, .. } => {
+                let offsets = block.instructions.iter().map(|instruction| instruction.offset);
+                code.add(&self.path, offsets);
+                drop(self.builder.add(block));
+            }
             Meaning::SegmentBases => self.builder.add_segment_bases(self.object),
         }
     }
