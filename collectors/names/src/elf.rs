@@ -118,7 +118,7 @@ impl Sections {
         unsafe { std::slice::from_raw_parts(start, length) }
     }
 
-    fn load<'d>(&'d self, file: &object::File<'d>, name: &str) -> Bytes<'d> {
+    pub fn load<'d>(&'d self, file: &object::File<'d>, name: &str) -> Bytes<'d> {
         let bytes = file.section_by_name(name).and_then(|section| {
             let data = section.compressed_data().ok()?;
             match data.format {

@@ -5,16 +5,32 @@
 //! it, and what holds its debugging information; `lines` and `symbols` name its functions.
 
 mod building;
+mod debug_info;
 mod elf;
 mod executed;
+mod fields;
+mod flow;
+mod frames;
+mod instructions;
 mod lines;
+mod operands;
+mod places;
+mod referents;
+mod scopes;
+mod state;
+mod statics;
+mod survey;
 mod symbols;
+mod types;
+
+use std::sync::Arc;
 
 pub use executed::{ExecutedBlock, ExecutedCode};
 pub use trackway_trace::table::CodeNames;
 
-use building::{NamesBuilder, Referred};
+use building::NamesBuilder;
 use elf::ElfFile;
+use instructions::Operands;
 
 /// What is told while names are looked up.
 pub enum Notice<'n> {
@@ -45,21 +61,36 @@ fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilde
     let files = elf::Files::open(path)?;
     let elf = ElfFile::parse(&files)?;
     let sections = elf::Sections::default();
-    let dwarf = std::sync::Arc::new(elf.dwarf(&sections));
+    let dwarf = Arc::new(elf.dwarf(&sections));
     let symbols = symbols::Symbols::of(&elf);
     let lines = lines::Lines::of(dwarf.clone());
-    let mut offsets: Vec<u64> = blocks
+    let base = elf.first_address();
+    let blocks: Vec<Vec<u64>> = blocks
         .iter()
-        .flat_map(|block| block.offsets.iter().copied())
+        .map(|block| {
+            block
+                .offsets
+                .iter()
+                .map(|offset| base.wrapping_add(*offset))
+                .collect()
+        })
         .collect();
-    offsets.sort_unstable();
-    offsets.dedup();
+    let mut addresses: Vec<u64> = blocks.iter().flatten().copied().collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let found = operands::find(&elf, &sections, dwarf, &blocks, &addresses);
     let mut object = names.object(path);
-    for offset in offsets {
-        let address = elf.first_address().wrapping_add(offset);
+    let nothing = Operands::default();
+    for address in addresses {
         let mut frames = lines.as_ref().map(|lines| lines.at(address)).unwrap_or_default();
         symbols.complete(address, &mut frames);
-        object.add(offset, &frames, &Referred::default(), &Referred::default());
+        let operands = found.get(&address).unwrap_or(&nothing);
+        object.add(
+            address.wrapping_sub(base),
+            &frames,
+            &operands.read,
+            &operands.written,
+        );
     }
     object.finish();
     Ok(())
