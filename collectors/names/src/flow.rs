@@ -15,11 +15,15 @@ use crate::types::Types;
 const MOST_VISITS: u32 = 4;
 
 /// The bytes of an object's code.
-pub struct Code<'d>(pub Vec<(u64, &'d [u8])>);
+pub struct Code<'d> {
+    pub segments: Vec<(u64, &'d [u8])>,
+    /// 0 if it can be loaded anywhere.
+    pub lowest_address: u64,
+}
 
 impl Code<'_> {
     fn decode(&self, address: u64) -> Option<Instruction> {
-        let bytes = self.0.iter().find_map(|(first, bytes)| {
+        let bytes = self.segments.iter().find_map(|(first, bytes)| {
             let inside = usize::try_from(address.checked_sub(*first)?).ok()?;
             bytes.get(inside..).filter(|bytes| !bytes.is_empty())
         })?;
@@ -54,6 +58,7 @@ impl<'a, 'd> Follower<'a, 'd> {
                 types,
                 statics,
                 factory: InstructionInfoFactory::new(),
+                lowest_address: code.lowest_address,
             },
             code,
             frames,

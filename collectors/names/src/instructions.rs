@@ -11,9 +11,6 @@ use crate::state::{variable_at, Held, Here, State};
 use crate::statics::Statics;
 use crate::types::Types;
 
-/// No object is loaded below; smaller numbers are no addresses.
-const LOWEST_ADDRESS: u64 = 0x1_0000;
-
 /// Where an operand is.
 enum Target {
     Known(Rc<Referent>),
@@ -25,6 +22,8 @@ pub struct Interpreter<'a, 'd> {
     pub types: &'a Types<'a, 'd>,
     pub statics: &'a Statics<'d>,
     pub factory: InstructionInfoFactory,
+    /// Of the object, 0 if it can be loaded anywhere.
+    pub lowest_address: u64,
 }
 
 /// What an instruction reads, and what it only writes. Empty: nothing, or unknown.
@@ -87,7 +86,7 @@ impl Interpreter<'_, '_> {
         }
         let distance = code.memory_displacement64();
         if code.is_ip_rel_memory_operand() {
-            return self.fixed(distance, false);
+            return self.fixed(Some(distance), false);
         }
         let has_index = code.memory_index() != iced_x86::Register::None;
         let has_base = code.memory_base() != iced_x86::Register::None;
@@ -105,12 +104,16 @@ impl Interpreter<'_, '_> {
         if let Some(index) = held(general(code.memory_index())).filter(|_| code.memory_index_scale() == 1) {
             return self.reached(index, distance as i64, has_base, state, here);
         }
-        self.fixed(distance, has_base || has_index)
+        self.fixed(self.absolute(distance), has_base || has_index)
     }
 
-    fn fixed(&self, address: u64, indexed: bool) -> Option<Target> {
-        let found = Some(address).filter(|address| *address >= LOWEST_ADDRESS);
-        let found = found.and_then(|address| self.statics.at(self.types, address))?;
+    /// The number, if it can be an address: of objects that are loaded where their files say.
+    fn absolute(&self, number: u64) -> Option<u64> {
+        Some(number).filter(|number| self.lowest_address > 0 && *number >= self.lowest_address)
+    }
+
+    fn fixed(&self, address: Option<u64>, indexed: bool) -> Option<Target> {
+        let found = self.statics.at(self.types, address?)?;
         Some(self.perhaps_indexed(found, indexed))
     }
 
@@ -146,7 +149,7 @@ impl Interpreter<'_, '_> {
     /// Executes the instruction: what it leaves in registers and slots.
     pub fn execute(&mut self, code: &Instruction, state: &mut State, here: &Here) {
         let result = self.result(code, state, here);
-        self.write_slots(code, state, here);
+        self.store(code, state, here);
         let info = self.factory.info(code);
         for used in info.used_registers() {
             let writes = matches!(
@@ -165,15 +168,21 @@ impl Interpreter<'_, '_> {
         }
     }
 
-    fn write_slots(&mut self, code: &Instruction, state: &mut State, here: &Here) {
-        if code.op_count() == 0 || code.op_kind(0) != OpKind::Memory || code.mnemonic() == Mnemonic::Lea {
+    /// What is stored is a pointer of the type that the variable has in which it is stored.
+    fn store(&mut self, code: &Instruction, state: &mut State, here: &Here) {
+        if code.op_count() < 2 || code.op_kind(0) != OpKind::Memory || code.mnemonic() == Mnemonic::Lea {
             return;
         }
-        if let Some(Target::Slot(at)) = self.target(code, 0, state, Some(here)) {
-            let is_move = code.mnemonic() == Mnemonic::Mov && code.op_kind(1) == OpKind::Register;
-            let source = general(code.op1_register()).filter(|_| is_move && code.op1_register().is_gpr64());
-            let held = source.and_then(|source| state.register(source, here, self.types));
-            state.store(at, code.memory_size().size() as i64, held);
+        let is_move = code.mnemonic() == Mnemonic::Mov && code.op_kind(1) == OpKind::Register;
+        let source = general(code.op1_register()).filter(|_| is_move && code.op1_register().is_gpr64());
+        let held = source.and_then(|source| state.register(source, here, self.types));
+        match (self.target(code, 0, state, Some(here)), source) {
+            (Some(Target::Slot(at)), _) => state.store(at, code.memory_size().size() as i64, held),
+            (Some(Target::Known(stored)), Some(source)) if held.is_none() => {
+                let pointer = stored.loaded(self.types);
+                state.set(source, pointer.map(|pointer| Held::To(pointer.into())));
+            }
+            _ => {}
         }
     }
 
@@ -219,10 +228,7 @@ impl Interpreter<'_, '_> {
     }
 
     fn address(&self, number: u64) -> Option<Held> {
-        let found = self.statics.at(
-            self.types,
-            Some(number).filter(|number| *number >= LOWEST_ADDRESS)?,
-        )?;
+        let found = self.statics.at(self.types, self.absolute(number)?)?;
         let is_variable = !found.at.is_empty();
         is_variable.then(|| Held::To(found.into()))
     }

@@ -27,12 +27,16 @@ pub fn find<'d>(
     let survey = survey(&info, addresses);
     let types = Types::new(&info, &survey);
     let statics = Statics::of(elf);
-    let code = elf
+    let segments = elf
         .object
         .segments()
         .filter_map(|segment| Some((segment.address(), segment.data().ok()?)));
+    let code = Code {
+        segments: segments.collect(),
+        lowest_address: elf.first_address(),
+    };
     let frames = CallFrames::of(elf, sections, addresses);
-    let mut follower = Follower::new(&types, &statics, Code(code.collect()), frames);
+    let mut follower = Follower::new(&types, &statics, code, frames);
     let functions: Vec<Function> = survey
         .functions
         .iter()
