@@ -71,7 +71,7 @@ impl Interpreter<'_, '_> {
         match target {
             None => Referred::default(),
             Some(Target::Known(referent)) => referent.name(self.types, shape(code)),
-            Some(Target::Slot(_)) => Referent::compiler_made("stack slot").name(self.types, shape(code)),
+            Some(Target::Slot(_)) => Referent::compiler_made("temporary").name(self.types, shape(code)),
         }
     }
 
@@ -148,6 +148,7 @@ impl Interpreter<'_, '_> {
 
     /// Executes the instruction: what it leaves in registers and slots.
     pub fn execute(&mut self, code: &Instruction, state: &mut State, here: &Here) {
+        state.take_variables(here, self.types);
         let result = self.result(code, state, here);
         self.store(code, state, here);
         let info = self.factory.info(code);

@@ -63,7 +63,6 @@ fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilde
     let sections = elf::Sections::default();
     let dwarf = Arc::new(elf.dwarf(&sections));
     let symbols = symbols::Symbols::of(&elf);
-    let lines = lines::Lines::of(dwarf.clone());
     let base = elf.first_address();
     let blocks: Vec<Vec<u64>> = blocks
         .iter()
@@ -78,11 +77,12 @@ fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilde
     let mut addresses: Vec<u64> = blocks.iter().flatten().copied().collect();
     addresses.sort_unstable();
     addresses.dedup();
+    let mut places = lines::places(dwarf.clone(), &blocks, &addresses);
     let found = operands::find(&elf, &sections, dwarf, &blocks, &addresses);
     let mut object = names.object(path);
     let nothing = Operands::default();
     for address in addresses {
-        let mut frames = lines.as_ref().map(|lines| lines.at(address)).unwrap_or_default();
+        let mut frames = places.remove(&address).unwrap_or_default();
         symbols.complete(address, &mut frames);
         let operands = found.get(&address).unwrap_or(&nothing);
         object.add(

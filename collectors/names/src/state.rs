@@ -40,6 +40,18 @@ impl State {
         self.registers[usize::from(register)] = held;
     }
 
+    /// Registers that are variables here go on holding their values where the debugging information ends.
+    pub fn take_variables(&mut self, here: &Here, types: &Types) {
+        for (_, piece) in &here.live {
+            let Place::Value(register, _) = piece.place else {
+                continue;
+            };
+            if let Some(held) = self.register(register, here, types) {
+                self.set(register, Some(held));
+            }
+        }
+    }
+
     /// Without regard to variables.
     pub fn plain(&self, register: Register) -> Option<Held> {
         self.registers[usize::from(register)].clone()
