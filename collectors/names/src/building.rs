@@ -98,7 +98,7 @@ impl NamesBuilder {
     }
 
     /// The place of the first frame, which is inlined into those behind it.
-    fn place(&mut self, frames: &[Frame]) -> u32 {
+    pub fn place(&mut self, frames: &[Frame]) -> u32 {
         let mut parent = None;
         for frame in frames.iter().rev() {
             let location = TableLocation {
@@ -111,6 +111,27 @@ impl NamesBuilder {
             parent = Some(self.location(location)).filter(|index| *index != 0);
         }
         parent.unwrap_or(0)
+    }
+
+    /// Whether the function is known, but not the line.
+    pub fn lacks_line(&self, location: u32) -> bool {
+        location != 0 && self.names.locations[location as usize].line == 0
+    }
+
+    /// The location on the line of another one, if that is known and of the same function.
+    pub fn with_line_of(&mut self, location: u32, near: u32) -> Option<u32> {
+        let (mine, theirs) = (
+            &self.names.locations[location as usize],
+            &self.names.locations[near as usize],
+        );
+        let fits = theirs.line > 0 && theirs.function == mine.function;
+        let merged = TableLocation {
+            file: theirs.file,
+            line: theirs.line,
+            column: 0,
+            ..mine.clone()
+        };
+        fits.then(|| self.location(merged))
     }
 
     fn operand(&mut self, referred: &Referred) -> u32 {
@@ -137,10 +158,10 @@ pub struct ObjectBuilder<'b> {
 
 impl ObjectBuilder<'_> {
     /// Those of which nothing is known are left out.
-    pub fn add(&mut self, offset: u64, frames: &[Frame], read: &Referred, written: &Referred) {
+    pub fn add(&mut self, offset: u64, location: u32, read: &Referred, written: &Referred) {
         let instruction = InstructionNames {
             offset,
-            location: self.all.place(frames),
+            location,
             read: self.all.operand(read),
             written: self.all.operand(written),
         };

@@ -90,6 +90,9 @@ impl<'a, 'd> Follower<'a, 'd> {
 
     /// Of an instruction that several blocks share, what any of them knows.
     fn note(&mut self, address: u64, operands: Operands) {
+        if operands.is_unknown() {
+            return;
+        }
         let known = self.found.entry(address).or_default();
         for (mine, theirs) in [
             (&mut known.read, operands.read),

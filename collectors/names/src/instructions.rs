@@ -34,6 +34,10 @@ pub struct Operands {
 }
 
 impl Operands {
+    pub fn is_unknown(&self) -> bool {
+        self.read == Referred::default() && self.written == Referred::default()
+    }
+
     fn add(&mut self, access: OpAccess, name: &Referred) {
         let (reads, writes) = match access {
             OpAccess::Read | OpAccess::CondRead => (true, false),

@@ -37,7 +37,12 @@ pub enum Notice<'n> {
     /// The names of an object can't be read.
     Unreadable { path: &'n str, what: String },
     /// About to look up an object's, of so many.
-    Object { path: &'n str, number: usize, of: usize },
+    Object {
+        path: &'n str,
+        blocks: usize,
+        number: usize,
+        of: usize,
+    },
 }
 
 /// The names of all code of files. Missing debugging information is no error: what is unknown stays unnamed.
@@ -47,6 +52,7 @@ pub fn resolve(code: &ExecutedCode, mut notice: impl FnMut(Notice)) -> CodeNames
     for (index, (path, blocks)) in objects.iter().enumerate() {
         notice(Notice::Object {
             path,
+            blocks: blocks.len(),
             number: index + 1,
             of: objects.len(),
         });
@@ -64,34 +70,32 @@ fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilde
     let dwarf = Arc::new(elf.dwarf(&sections));
     let symbols = symbols::Symbols::of(&elf);
     let base = elf.first_address();
-    let blocks: Vec<Vec<u64>> = blocks
-        .iter()
-        .map(|block| {
-            block
-                .offsets
-                .iter()
-                .map(|offset| base.wrapping_add(*offset))
-                .collect()
-        })
-        .collect();
+    let blocks: Vec<Vec<u64>> = blocks.iter().map(|block| addresses_of(block, base)).collect();
     let mut addresses: Vec<u64> = blocks.iter().flatten().copied().collect();
     addresses.sort_unstable();
     addresses.dedup();
-    let mut places = lines::places(dwarf.clone(), &blocks, &addresses);
+    let locations = lines::locate(dwarf.clone(), &symbols, &blocks, &addresses, names);
     let found = operands::find(&elf, &sections, dwarf, &blocks, &addresses);
     let mut object = names.object(path);
     let nothing = Operands::default();
     for address in addresses {
-        let mut frames = places.remove(&address).unwrap_or_default();
-        symbols.complete(address, &mut frames);
+        let location = locations.get(&address).copied().unwrap_or(0);
         let operands = found.get(&address).unwrap_or(&nothing);
         object.add(
             address.wrapping_sub(base),
-            &frames,
+            location,
             &operands.read,
             &operands.written,
         );
     }
     object.finish();
     Ok(())
+}
+
+fn addresses_of(block: &ExecutedBlock, base: u64) -> Vec<u64> {
+    block
+        .offsets
+        .iter()
+        .map(|offset| base.wrapping_add(*offset))
+        .collect()
 }

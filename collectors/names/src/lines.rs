@@ -5,47 +5,45 @@ use std::sync::Arc;
 
 use addr2line::Context;
 
-use crate::building::Frame;
+use crate::building::{Frame, NamesBuilder};
 use crate::elf::{Bytes, Dwarf};
+use crate::symbols::Symbols;
 
-/// The places of all addresses, which are those of the blocks; the innermost function comes first.
-pub fn places(dwarf: Arc<Dwarf>, blocks: &[Vec<u64>], addresses: &[u64]) -> HashMap<u64, Vec<Frame>> {
-    let Some(lines) = Lines::of(dwarf) else {
-        return HashMap::new();
-    };
-    let mut places: HashMap<u64, Vec<Frame>> = addresses
-        .iter()
-        .map(|address| (*address, lines.at(*address)))
-        .collect();
-    for block in blocks {
-        complete(block, &mut places);
+/// The locations of all addresses, which are those of the blocks.
+pub fn locate(
+    dwarf: Arc<Dwarf>,
+    symbols: &Symbols,
+    blocks: &[Vec<u64>],
+    addresses: &[u64],
+    names: &mut NamesBuilder,
+) -> HashMap<u64, u32> {
+    let lines = Lines::of(dwarf);
+    let mut locations = HashMap::with_capacity(addresses.len());
+    for address in addresses {
+        let mut frames = lines.as_ref().map(|lines| lines.at(*address)).unwrap_or_default();
+        symbols.complete(*address, &mut frames);
+        locations.insert(*address, names.place(&frames));
     }
-    places
+    for block in blocks {
+        complete(block, &mut locations, names);
+    }
+    locations
 }
 
-/// An instruction that the compiler made of several lines' gets the nearest line of its function in the block, and no
-/// column.
-fn complete(block: &[u64], places: &mut HashMap<u64, Vec<Frame>>) {
-    for (index, address) in block.iter().enumerate() {
-        let Some(frames) = places.get(address) else {
+/// An instruction that the compiler made of several lines' gets the nearest line of its function in the block.
+fn complete(block: &[u64], locations: &mut HashMap<u64, u32>, names: &mut NamesBuilder) {
+    let here: Vec<u32> = block
+        .iter()
+        .filter_map(|address| locations.get(address).copied())
+        .collect();
+    for (index, location) in here.iter().enumerate() {
+        if !names.lacks_line(*location) {
             continue;
-        };
-        let Some(first) = frames.first().filter(|first| first.line == 0) else {
-            continue;
-        };
-        let other = |near: &usize| {
-            let theirs = places.get(block.get(*near)?)?.first()?;
-            (theirs.line > 0 && theirs.function == first.function).then(|| (theirs.file.clone(), theirs.line))
-        };
-        let distances = 1..block.len();
-        let found = distances
-            .flat_map(|far| [index.wrapping_sub(far), index + far])
-            .find_map(|near| other(&near));
-        if let (Some((file, line)), Some(first)) = (
-            found,
-            places.get_mut(address).and_then(|frames| frames.first_mut()),
-        ) {
-            (first.file, first.line, first.column) = (file, line, 0);
+        }
+        let by_distance = (1..here.len()).flat_map(|far| [index.wrapping_sub(far), index + far]);
+        let mut near = by_distance.filter_map(|near| here.get(near));
+        if let Some(found) = near.find_map(|near| names.with_line_of(*location, *near)) {
+            locations.insert(block[index], found);
         }
     }
 }

@@ -43,7 +43,11 @@ pub fn find<'d>(
         .filter_map(|id| Function::read(&info, *id))
         .collect();
     for (function, blocks) in by_function(&functions, blocks) {
-        follower.follow(function.map(|index| &functions[index]), &blocks);
+        match function {
+            Some(index) => follower.follow(Some(&functions[index]), &blocks),
+            // They have nothing to do with each other, and may be many.
+            None => blocks.chunks(1).for_each(|block| follower.follow(None, block)),
+        }
     }
     follower.found
 }

@@ -11,6 +11,8 @@ use crate::RecordOptions;
 
 /// Who waits longer is told for what.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// So many take about as long.
+const MANY_BLOCKS: usize = 20_000;
 
 impl Collector<'_> {
     /// Names all code that images told of, if any did. Objects that can't be read are told of.
@@ -23,7 +25,12 @@ impl Collector<'_> {
             Notice::Unreadable { path, what } => {
                 (options.notify)(&format!("the code of {path} has no names: {what}"))
             }
-            Notice::Object { path, number, of } if began.elapsed() > PATIENCE => {
+            Notice::Object {
+                path,
+                blocks,
+                number,
+                of,
+            } if began.elapsed() > PATIENCE || blocks > MANY_BLOCKS => {
                 (options.progress)(&format!(
                     "looking up the names of {path}, object {number} of {of}"
                 ));
