@@ -99,6 +99,9 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.workers = arguments.workers;
     options.dump_oracle = arguments.oracle_dump;
     options.notify = |message| output::warn(message);
+    if !arguments.quiet {
+        options.progress = |message| eprintln!("trackway: {message}");
+    }
     Ok(options)
 }
 

@@ -72,6 +72,8 @@ byte_enum! {
         Index = 9,
         /// What a thread counted in one region.
         Counts = 10,
+        /// What machine code is called in the source.
+        Names = 12,
     }
 }
 

@@ -105,6 +105,17 @@ pub enum TraceError {
     },
 
     #[error(
+        "{}: the names in the chunk at offset {offset} are invalid at byte {position} of its payload: {what}; the rest \
+         of the trace is readable, but code has no names: record again, and report this if it recurs", file.display()
+    )]
+    BadNames {
+        file: PathBuf,
+        offset: u64,
+        position: u64,
+        what: String,
+    },
+
+    #[error(
         "{}: the record at byte {position} of the payload of the chunk at offset {offset} is invalid: {what}; the other \
          chunks are readable: record again, and report this if it recurs", file.display()
     )]
@@ -143,6 +154,7 @@ impl TraceError {
             | TraceError::BadCompression { offset, .. }
             | TraceError::BadInfo { offset, .. }
             | TraceError::BadModule { offset, .. }
+            | TraceError::BadNames { offset, .. }
             | TraceError::BadRecord { offset, .. }
             | TraceError::BadLength { offset, .. } => Some(*offset),
             _ => None,

@@ -27,7 +27,7 @@ pub(crate) struct Loaded {
     /// From a segment's id to the index of its module, densely.
     pub(crate) module_of_segment: Vec<u32>,
     /// The program's types, so that one that several modules declare is merged once.
-    known_types: HashMap<TypeLayout, TypeId>,
+    pub(crate) known_types: HashMap<TypeLayout, TypeId>,
 }
 
 impl Loaded {
@@ -352,7 +352,7 @@ fn loop_count(segments: &[Segment]) -> u64 {
 }
 
 /// Appends those types of a table that are new: most structures are declared in several modules.
-fn merge_types(
+pub(crate) fn merge_types(
     program: &mut Program,
     known: &mut HashMap<TypeLayout, TypeId>,
     types: &[TableType],
@@ -385,7 +385,7 @@ fn merge_types(
 }
 
 /// Appends a table's locations, all but the unknown one, and says where each went.
-fn merge_locations(
+pub(crate) fn merge_locations(
     program: &mut Program,
     locations: &[TableLocation],
     string: impl Fn(u32) -> StringId,

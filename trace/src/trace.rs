@@ -19,10 +19,11 @@ use crate::bytes::u64_at;
 use crate::code::Code;
 use crate::columns::ColumnReader;
 use crate::index;
+use crate::machine;
 use crate::merge::{Loaded, Merger};
 use crate::module::ModulePayload;
 use crate::payload::decompress;
-use crate::table::TableError;
+use crate::table::{CodeNames, TableError};
 use crate::{
     ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, ProcessInfo, Program, StartInfo, TraceError,
 };
@@ -374,6 +375,11 @@ impl Trace {
                     self.columns.add(first_id, segments);
                 }
             }
+            ChunkKind::Names => {
+                self.read_payload(chunk, payload)?;
+                let names = CodeNames::parse(payload).map_err(|error| self.bad_names(chunk, error))?;
+                machine::apply(&names, &mut merger.program, &mut merger.loaded);
+            }
             _ => {}
         }
         Ok(())
@@ -390,6 +396,15 @@ impl Trace {
             offset: chunk.offset,
             source,
         })
+    }
+
+    fn bad_names(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
+        TraceError::BadNames {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            position: error.position,
+            what: error.what,
+        }
     }
 
     fn bad_module(&self, chunk: &ChunkRef, error: TableError) -> TraceError {

@@ -1,12 +1,14 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
 mod definitions;
+mod naming;
 mod nodes;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
+use trackway_names::ExecutedCode;
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
@@ -38,6 +40,8 @@ pub struct Collector<'scope> {
     /// By first segment id: the payload as far as it has come.
     modules: HashMap<u32, Vec<u8>>,
     code: HashMap<Image, CodeState>,
+    /// Of all images.
+    executed: ExecutedCode,
     /// Stream slots whose process was noticed.
     noticed: usize,
     sequences: HashMap<u8, u64>,
@@ -143,6 +147,7 @@ impl<'scope> Collector<'scope> {
             streams: HashMap::new(),
             modules: HashMap::new(),
             code: HashMap::new(),
+            executed: ExecutedCode::default(),
             noticed: 0,
             sequences: HashMap::new(),
             regions: HashSet::new(),
@@ -251,7 +256,11 @@ impl<'scope> Collector<'scope> {
         };
         let code = self.code.entry(buffer.image).or_default();
         code.next_definitions = buffer.sequence + 1;
-        let modules = modules_of(self.ring.bytes(index, length), &mut code.objects);
+        let modules = modules_of(
+            self.ring.bytes(index, length),
+            &mut code.objects,
+            &mut self.executed,
+        );
         self.ring.free(index, length);
         for payload in modules {
             self.push_module(buffer, process, payload);

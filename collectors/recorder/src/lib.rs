@@ -143,6 +143,7 @@ fn record_to(
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
         signals::set_at_next(&impatience);
         collector.push_program_end(program.pid, end.get());
+        collector.push_names(options);
         (
             collector.finish(missing_reason(options)),
             interrupted,

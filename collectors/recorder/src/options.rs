@@ -51,6 +51,8 @@ pub struct RecordOptions {
     pub instead_of_terminal: Option<Arc<File>>,
     /// Told, from any thread, what the user should know while the program runs.
     pub notify: fn(&str),
+    /// Told what the recorder is at, if that takes long.
+    pub progress: fn(&str),
 }
 
 impl RecordOptions {
@@ -73,6 +75,7 @@ impl RecordOptions {
             hardware: Vec::new(),
             instead_of_terminal: None,
             notify: |_| (),
+            progress: |_| (),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod builder;
 mod in_step;
+mod naming;
 mod walk;
 
 pub use builder::{
@@ -13,13 +14,14 @@ pub use builder::{
     InstructionDefinition, Operand, OperandAccesses,
 };
 pub use in_step::{CodeStep, CodeSteps, InstructionsInStep, OperandCounts};
+pub(crate) use naming::apply;
 pub use walk::ExecutedBlocks;
 
 use std::ops::Range;
 
 use crate::program::table_enum;
 use crate::table::MachineCode;
-use crate::{FunctionId, InstructionId, MachineBlockId, Module, Program, SiteId};
+use crate::{FunctionId, InstructionId, LocationId, MachineBlockId, Module, Program, SiteId};
 
 /// The object of code that is from no file.
 pub const ANONYMOUS: &str = "[anonymous]";
@@ -73,6 +75,8 @@ pub struct Instruction {
     pub kind: InstructionKind,
     /// Where a direct branch or call goes, in the same object; none if elsewhere or unknown.
     pub target: Option<u64>,
+    /// Its place in the source.
+    pub location: LocationId,
 }
 
 /// A basic block as it was executed: one entry, one exit at its end.
@@ -102,6 +106,7 @@ pub(crate) fn merge(program: &mut Program, code: MachineCode, first_function: u3
             length: entry.length,
             kind: entry.kind,
             target: Some(entry.target).filter(|target| *target != 0),
+            location: LocationId(0),
         }));
     program.machine_blocks.extend(code.blocks.iter().map(|block| {
         let first = first_instruction + block.first;

@@ -80,6 +80,22 @@ impl Table {
     }
 }
 
+impl CodeNames {
+    /// The payload of a chunk of names.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut encoder = Encoder {
+            out: Vec::new(),
+            counter_count: 0,
+        };
+        encoder.list(&self.strings, Encoder::text);
+        encoder.list(&self.locations, Encoder::location);
+        encoder.list(&self.types, Encoder::structure);
+        encoder.list(&self.operands, Encoder::operand_name);
+        encoder.list(&self.objects, Encoder::object_names);
+        encoder.out
+    }
+}
+
 struct Encoder {
     out: Vec<u8>,
     counter_count: u32,
@@ -143,6 +159,23 @@ impl Encoder {
         self.varint(member.size_bits);
         self.varint(member.alignment);
         self.numbers(&[member.nested.map_or(0, |nested| nested + 1)]);
+    }
+
+    fn operand_name(&mut self, name: &OperandName) {
+        self.numbers(&[name.variable]);
+        self.out.push(name.variable_kind as u8);
+        self.numbers(&[name.object_type, name.field, name.value_type]);
+    }
+
+    fn object_names(&mut self, object: &ObjectNames) {
+        self.numbers(&[object.path]);
+        self.varint(object.instructions.len() as u64);
+        let mut before = 0;
+        for instruction in &object.instructions {
+            self.varint(instruction.offset - before);
+            self.numbers(&[instruction.location, instruction.read, instruction.written]);
+            before = instruction.offset;
+        }
     }
 
     fn location(&mut self, location: &TableLocation) {

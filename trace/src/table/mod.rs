@@ -8,10 +8,12 @@ mod cursor;
 mod encode;
 mod flow;
 mod machine_code;
+mod names;
 mod operation;
 mod parse;
 mod parse_blocks;
 mod parse_machine_code;
+mod parse_names;
 mod parse_operations;
 mod parse_types;
 
@@ -22,6 +24,7 @@ pub use blocks::{
 pub use encode::{encode_svarint, encode_varint};
 pub use flow::{PieceEnd, PieceLoop, TableFlow, TablePiece};
 pub use machine_code::{MachineCode, TableInstruction, TableInstructionRange};
+pub use names::{CodeNames, InstructionNames, ObjectNames, OperandName};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
@@ -142,7 +145,7 @@ pub struct TableSymbol {
     pub location: u32,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct TableLocation {
     pub function: u32,
     pub file: u32,

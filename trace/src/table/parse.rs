@@ -56,11 +56,7 @@ impl Table {
         if xxh3_64(body) != key {
             return cursor.error("the key is not the hash of the body");
         }
-        let mut parser = Parser {
-            cursor: Cursor::new(body),
-            table: Table::default(),
-            loop_depth: 0,
-        };
+        let mut parser = Parser::new(body);
         parser.table.oracle = flags & FLAG_ORACLE != 0;
         parser.table.calls = flags & FLAG_CALLS != 0;
         parser.table.order = flags & FLAG_ORDER != 0;
@@ -93,12 +89,27 @@ pub(super) struct Parser<'a> {
     pub(super) loop_depth: usize,
 }
 
-impl Parser<'_> {
-    fn body(&mut self, flags: u16) -> Result<()> {
-        self.table.strings = self.list(1, "strings", Self::text)?;
-        if self.table.strings.first().is_none_or(|first| !first.is_empty()) {
-            return self.cursor.error("string 0 is not empty");
+impl<'a> Parser<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Parser {
+            cursor: Cursor::new(bytes),
+            table: Table::default(),
+            loop_depth: 0,
         }
+    }
+}
+
+impl Parser<'_> {
+    pub(super) fn strings(&mut self) -> Result<()> {
+        self.table.strings = self.list(1, "strings", Self::text)?;
+        match self.table.strings.first() {
+            Some(first) if first.is_empty() => Ok(()),
+            _ => self.cursor.error("string 0 is not empty"),
+        }
+    }
+
+    fn body(&mut self, flags: u16) -> Result<()> {
+        self.strings()?;
         self.table.source_file = self.string()?;
         self.table.producer = self.string()?;
         // A symbol's location stands in a later list.
@@ -163,7 +174,7 @@ impl Parser<'_> {
         })
     }
 
-    fn locations(&mut self) -> Result<()> {
+    pub(super) fn locations(&mut self) -> Result<()> {
         let count = self.cursor.count(5, "locations")?;
         for index in 0..count {
             let location = TableLocation {

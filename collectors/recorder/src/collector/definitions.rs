@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use trackway_names::ExecutedCode;
 use trackway_trace::machine::{
     Address, AddressBase, AllocationDefinition, BlockDefinition, CodeBuilder, InstructionDefinition, Operand,
     OperandAccesses, ANONYMOUS,
@@ -65,8 +66,8 @@ impl Meaning {
     }
 }
 
-/// The payloads of modules for all definitions of a buffer, as far as they can be read.
-pub fn modules_of(bytes: &[u8], objects: &mut Objects) -> Vec<Vec<u8>> {
+/// The payloads of modules for all definitions of a buffer, as far as they can be read; `code` takes their blocks.
+pub fn modules_of(bytes: &[u8], objects: &mut Objects, code: &mut ExecutedCode) -> Vec<Vec<u8>> {
     let mut meanings = read_all(bytes, objects);
     meanings.sort_by_key(|(id, _)| *id);
     let mut modules = Vec::new();
@@ -76,7 +77,7 @@ pub fn modules_of(bytes: &[u8], objects: &mut Objects) -> Vec<Vec<u8>> {
             modules.extend(open.take().map(OpenModule::payload));
         }
         let module = open.get_or_insert_with(|| OpenModule::new(id, &meaning, objects));
-        module.add(&meaning);
+        module.add(&meaning, code);
     }
     modules.extend(open.map(OpenModule::payload));
     modules
@@ -107,7 +108,7 @@ impl OpenModule {
             number,
             object,
             base: known.map(|known| known.base),
-            path: known.map_or_else(String::new, |known| known.path.clone()),
+            path: known.map_or(ANONYMOUS, |known| &known.path).to_owned(),
             builder,
         }
     }
@@ -117,9 +118,13 @@ impl OpenModule {
     }
 
     /// A block that can't be leaves a hole in the ids, and its records can't be decoded.
-    fn add(&mut self, meaning: &Meaning) {
+    fn add(&mut self, meaning: &Meaning, code: &mut ExecutedCode) {
         match meaning {
-            Meaning::Block { block, .. } => drop(self.builder.add(block)),
+            Meaning::Block { block, .. } => {
+                let offsets = block.instructions.iter().map(|instruction| instruction.offset);
+                code.add(&self.path, offsets);
+                drop(self.builder.add(block));
+            }
             Meaning::SegmentBases => self.builder.add_segment_bases(self.object),
             Meaning::Allocation {
                 offset,

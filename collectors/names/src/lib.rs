@@ -1,0 +1,101 @@
+//! What machine code is called in the source: lines, functions, variables, fields and types of instructions, from the
+//! files of the objects that a program ran.
+//!
+//! [`ExecutedCode`] takes the blocks that were executed, [`resolve`] looks them up. An object is one file: `elf` opens
+//! it, and what holds its debugging information; `lines` and `symbols` name its functions.
+
+mod building;
+mod debug_info;
+mod elf;
+mod executed;
+mod fields;
+mod flow;
+mod frames;
+mod instructions;
+mod lines;
+mod operands;
+mod places;
+mod referents;
+mod scopes;
+mod state;
+mod statics;
+mod survey;
+mod symbols;
+mod types;
+
+use std::sync::Arc;
+
+pub use executed::{ExecutedBlock, ExecutedCode};
+pub use trackway_trace::table::CodeNames;
+
+use building::NamesBuilder;
+use elf::ElfFile;
+use instructions::Operands;
+
+/// What is told while names are looked up.
+pub enum Notice<'n> {
+    /// The names of an object can't be read.
+    Unreadable { path: &'n str, what: String },
+    /// About to look up an object's, of so many.
+    Object {
+        path: &'n str,
+        blocks: usize,
+        number: usize,
+        of: usize,
+    },
+}
+
+/// The names of all code of files. Missing debugging information is no error: what is unknown stays unnamed.
+pub fn resolve(code: &ExecutedCode, mut notice: impl FnMut(Notice)) -> CodeNames {
+    let mut names = NamesBuilder::default();
+    let objects = code.objects();
+    for (index, (path, blocks)) in objects.iter().enumerate() {
+        notice(Notice::Object {
+            path,
+            blocks: blocks.len(),
+            number: index + 1,
+            of: objects.len(),
+        });
+        if let Err(what) = resolve_object(path, blocks, &mut names) {
+            notice(Notice::Unreadable { path, what });
+        }
+    }
+    names.finish()
+}
+
+fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilder) -> Result<(), String> {
+    let files = elf::Files::open(path)?;
+    let elf = ElfFile::parse(&files)?;
+    let sections = elf::Sections::default();
+    let dwarf = Arc::new(elf.dwarf(&sections));
+    let symbols = symbols::Symbols::of(&elf);
+    let base = elf.first_address();
+    let blocks: Vec<Vec<u64>> = blocks.iter().map(|block| addresses_of(block, base)).collect();
+    let mut addresses: Vec<u64> = blocks.iter().flatten().copied().collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    let locations = lines::locate(dwarf.clone(), &symbols, &blocks, &addresses, names);
+    let found = operands::find(&elf, &sections, dwarf, &blocks, &addresses);
+    let mut object = names.object(path);
+    let nothing = Operands::default();
+    for address in addresses {
+        let location = locations.get(&address).copied().unwrap_or(0);
+        let operands = found.get(&address).unwrap_or(&nothing);
+        object.add(
+            address.wrapping_sub(base),
+            location,
+            &operands.read,
+            &operands.written,
+        );
+    }
+    object.finish();
+    Ok(())
+}
+
+fn addresses_of(block: &ExecutedBlock, base: u64) -> Vec<u64> {
+    block
+        .offsets
+        .iter()
+        .map(|offset| base.wrapping_add(*offset))
+        .collect()
+}

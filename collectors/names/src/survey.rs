@@ -1,0 +1,200 @@
+//! One look at all entries of an object: what must be found by address or by name.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use gimli::{DwTag, Expression, Operation};
+
+use crate::debug_info::{DebugInfo, Entry, EntryId, UnitOf};
+use crate::elf::Bytes;
+
+#[derive(Default)]
+pub struct Survey {
+    /// Static variables by their addresses.
+    pub statics: Vec<(u64, EntryId)>,
+    /// Variables of threads, by their offsets in the object's part of a thread's memory.
+    pub thread_locals: Vec<(u64, EntryId)>,
+    /// Functions some of whose addresses were executed.
+    pub functions: Vec<EntryId>,
+    /// Namespaces and structures around types, with `::` behind; those of types without are left out.
+    pub scopes: HashMap<EntryId, Rc<str>>,
+    /// The first typedef of a type.
+    pub aliases: HashMap<EntryId, EntryId>,
+    /// Structures that are more than declared, by their full names.
+    pub definitions: HashMap<String, EntryId>,
+}
+
+/// `executed`: sorted addresses.
+pub fn survey(info: &DebugInfo, executed: &[u64]) -> Survey {
+    let mut survey = Survey::default();
+    for unit in info.units() {
+        // What is damaged ends its unit.
+        let _ = survey.visit(&unit, executed);
+    }
+    survey.statics.sort_unstable();
+    survey.thread_locals.sort_unstable();
+    survey
+}
+
+/// An entry around others, and what names in it begin with.
+struct Scope {
+    depth: isize,
+    prefix: Rc<str>,
+}
+
+impl Survey {
+    fn visit<'d>(&mut self, unit: &UnitOf<'_, 'd>, executed: &[u64]) -> gimli::Result<()> {
+        let mut entries = unit.unit.entries_raw(None)?;
+        let mut entry = Entry::null();
+        let mut around: Vec<Scope> = Vec::new();
+        while !entries.is_empty() {
+            entry.offset = entries.next_offset();
+            entry.depth = entries.next_depth();
+            let Some(abbreviation) = entries.read_abbreviation()? else {
+                continue;
+            };
+            entry.tag = abbreviation.tag();
+            entry.has_children = abbreviation.has_children();
+            if !is_interesting(entry.tag) {
+                entries.skip_attributes(abbreviation.attributes())?;
+                continue;
+            }
+            entries.read_attributes(abbreviation.attributes(), &mut entry.attrs)?;
+            while around.last().is_some_and(|scope| scope.depth >= entry.depth) {
+                around.pop();
+            }
+            let prefix = around.last().map(|scope| &scope.prefix);
+            self.note(unit, &entry, prefix, executed);
+            if entry.has_children {
+                around.extend(scope(unit, &entry, prefix));
+            }
+        }
+        Ok(())
+    }
+
+    fn note<'d>(
+        &mut self,
+        unit: &UnitOf<'_, 'd>,
+        entry: &Entry<'d>,
+        prefix: Option<&Rc<str>>,
+        executed: &[u64],
+    ) {
+        let id = unit.id(entry.offset);
+        match entry.tag {
+            gimli::DW_TAG_variable => self.note_variable(unit, entry, id),
+            gimli::DW_TAG_subprogram => {
+                let runs = |range: &gimli::Range| {
+                    let first = executed.partition_point(|address| *address < range.begin);
+                    executed.get(first).is_some_and(|address| *address < range.end)
+                };
+                if unit.ranges(entry).iter().any(runs) {
+                    self.functions.push(id);
+                }
+            }
+            _ => self.note_type(unit, entry, id, prefix),
+        }
+    }
+
+    fn note_variable<'d>(&mut self, unit: &UnitOf<'_, 'd>, entry: &Entry<'d>, id: EntryId) {
+        let location = entry.attr_value(gimli::DW_AT_location);
+        match location
+            .and_then(|value| value.exprloc_value())
+            .and_then(|place| fixed(unit, place))
+        {
+            Some(Fixed::Address(address)) => self.statics.push((address, id)),
+            Some(Fixed::InThread(offset)) => self.thread_locals.push((offset, id)),
+            None => {}
+        }
+    }
+
+    fn note_type<'d>(
+        &mut self,
+        unit: &UnitOf<'_, 'd>,
+        entry: &Entry<'d>,
+        id: EntryId,
+        prefix: Option<&Rc<str>>,
+    ) {
+        if entry.tag == gimli::DW_TAG_typedef {
+            if let Some(target) = unit.reference(entry, gimli::DW_AT_type) {
+                self.aliases.entry(target).or_insert(id);
+            }
+        }
+        let prefix = prefix.filter(|prefix| !prefix.is_empty());
+        if let Some(prefix) = prefix {
+            self.scopes.insert(id, prefix.clone());
+        }
+        if !is_structure(entry.tag) || unit.flag(entry, gimli::DW_AT_declaration) {
+            return;
+        }
+        if let Some(name) = unit.name(entry) {
+            let full = format!("{}{name}", prefix.map_or("", |prefix| prefix));
+            self.definitions.entry(full).or_insert(id);
+        }
+    }
+}
+
+fn is_structure(tag: DwTag) -> bool {
+    matches!(
+        tag,
+        gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type
+    )
+}
+
+fn is_interesting(tag: DwTag) -> bool {
+    is_structure(tag)
+        || matches!(
+            tag,
+            gimli::DW_TAG_variable
+                | gimli::DW_TAG_subprogram
+                | gimli::DW_TAG_typedef
+                | gimli::DW_TAG_enumeration_type
+                | gimli::DW_TAG_namespace
+        )
+}
+
+/// Types in functions are named as if they stood alone; inline namespaces are left out.
+fn scope<'d>(unit: &UnitOf<'_, 'd>, entry: &Entry<'d>, prefix: Option<&Rc<str>>) -> Option<Scope> {
+    let before = prefix.map_or("", |prefix| prefix);
+    let prefix: Rc<str> = match entry.tag {
+        gimli::DW_TAG_subprogram => "".into(),
+        gimli::DW_TAG_namespace if unit.flag(entry, gimli::DW_AT_export_symbols) => before.into(),
+        tag if is_structure(tag) || tag == gimli::DW_TAG_namespace => {
+            let name = unit.name(entry);
+            format!("{before}{}::", name.as_deref().unwrap_or("(anonymous namespace)")).into()
+        }
+        _ => return None,
+    };
+    Some(Scope {
+        depth: entry.depth,
+        prefix,
+    })
+}
+
+enum Fixed {
+    Address(u64),
+    InThread(u64),
+}
+
+/// The place of a variable that never moves.
+fn fixed<'d>(unit: &UnitOf<'_, 'd>, place: Expression<Bytes<'d>>) -> Option<Fixed> {
+    let mut operations = place.operations(unit.unit.encoding());
+    let address = |operation| match operation {
+        Operation::Address { address } => Some(address),
+        Operation::AddressIndex { index } | Operation::ConstantIndex { index } => {
+            unit.dwarf.address(unit.unit, index).ok()
+        }
+        Operation::UnsignedConstant { value } => Some(value),
+        _ => None,
+    };
+    let first = operations.next().ok()??;
+    let is_address = matches!(first, Operation::Address { .. } | Operation::AddressIndex { .. });
+    let value = address(first)?;
+    match operations.next().ok()? {
+        None if is_address => Some(Fixed::Address(value)),
+        Some(Operation::TLS) => Some(Fixed::InThread(value)),
+        Some(Operation::PlusConstant { value: more }) if is_address => {
+            matches!(operations.next(), Ok(None)).then(|| Fixed::Address(value.wrapping_add(more)))
+        }
+        _ => None,
+    }
+}

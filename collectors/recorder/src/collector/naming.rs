@@ -1,0 +1,46 @@
+//! What the executed code is called, at the end of a recording.
+
+use std::time::{Duration, Instant};
+
+use trackway_names::{resolve, Notice};
+use trackway_trace::{ChunkFields, ChunkKind};
+
+use super::Collector;
+use crate::encoding::Payload;
+use crate::RecordOptions;
+
+/// Who waits longer is told for what.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// So many take about as long.
+const MANY_BLOCKS: usize = 20_000;
+
+impl Collector<'_> {
+    /// Names all code that images told of, if any did. Objects that can't be read are told of.
+    pub fn push_names(&mut self, options: &RecordOptions) {
+        if self.executed.is_empty() {
+            return;
+        }
+        let began = Instant::now();
+        let names = resolve(&self.executed, |notice| match notice {
+            Notice::Unreadable { path, what } => {
+                (options.notify)(&format!("the code of {path} has no names: {what}"))
+            }
+            Notice::Object {
+                path,
+                blocks,
+                number,
+                of,
+            } if began.elapsed() > PATIENCE || blocks > MANY_BLOCKS => {
+                (options.progress)(&format!(
+                    "looking up the names of {path}, object {number} of {of}"
+                ));
+            }
+            Notice::Object { .. } => {}
+        });
+        let fields = ChunkFields {
+            sequence: self.next_sequence(ChunkKind::Names),
+            ..ChunkFields::new(ChunkKind::Names)
+        };
+        self.queue.push(fields, Payload::Bytes(names.encode()));
+    }
+}

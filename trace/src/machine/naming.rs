@@ -1,0 +1,103 @@
+//! Giving the names of a chunk to the machine code of a program.
+
+use std::collections::HashMap;
+
+use crate::merge::{merge_locations, merge_types, Loaded};
+use crate::table::{CodeNames, InstructionNames};
+use crate::{LocationId, Program, Site, StringId, VariableKind};
+
+/// The names of a chunk under the program's numbering.
+struct Merged<'n> {
+    /// By the path of the object and the offset.
+    instructions: HashMap<(StringId, u64), &'n InstructionNames>,
+    locations: Vec<LocationId>,
+    operands: Vec<Operand>,
+}
+
+struct Operand {
+    variable: StringId,
+    variable_kind: VariableKind,
+    object_type: StringId,
+    field: StringId,
+    value_type: StringId,
+}
+
+impl Operand {
+    /// What is unknown takes nothing away from what another chunk knows.
+    fn give_to(&self, site: &mut Site) {
+        site.variable = self.variable;
+        site.variable_kind = self.variable_kind;
+        site.object_type = self.object_type;
+        site.field = self.field;
+        site.value_type = self.value_type;
+    }
+}
+
+impl<'n> Merged<'n> {
+    fn of(names: &'n CodeNames, program: &mut Program, loaded: &mut Loaded) -> Self {
+        let strings: Vec<StringId> = names
+            .strings
+            .iter()
+            .map(|text| program.strings.intern(text))
+            .collect();
+        let string = |index: u32| strings[index as usize];
+        merge_types(program, &mut loaded.known_types, &names.types, string);
+        let locations = merge_locations(program, &names.locations, string);
+        let operands = names.operands.iter().map(|name| Operand {
+            variable: string(name.variable),
+            variable_kind: name.variable_kind,
+            object_type: string(name.object_type),
+            field: string(name.field),
+            value_type: string(name.value_type),
+        });
+        let instructions = names.objects.iter().flat_map(|object| {
+            let path = string(object.path);
+            let entries = object.instructions.iter();
+            entries.map(move |entry| ((path, entry.offset), entry))
+        });
+        Merged {
+            instructions: instructions.collect(),
+            locations,
+            operands: operands.collect(),
+        }
+    }
+
+    fn give_to(&self, entry: &InstructionNames, site: &mut Site) {
+        if entry.location != 0 {
+            site.location = self.locations[entry.location as usize];
+        }
+        let operand = match site.part {
+            0 => entry.read,
+            _ => entry.written,
+        };
+        if operand != 0 {
+            self.operands[operand as usize].give_to(site);
+        }
+    }
+}
+
+/// Names the instructions and sites of all modules of machine code so far.
+pub(crate) fn apply(names: &CodeNames, program: &mut Program, loaded: &mut Loaded) {
+    let merged = Merged::of(names, program, loaded);
+    for table in loaded
+        .tables
+        .iter()
+        .filter(|table| !table.instructions.is_empty())
+    {
+        let mut entries = Vec::with_capacity(table.instructions.len());
+        for index in table.instructions.clone() {
+            let instruction = &mut program.instructions[index as usize];
+            let path = program.functions[instruction.object.index()].linkage_name;
+            let entry = merged.instructions.get(&(path, instruction.offset)).copied();
+            if let Some(entry) = entry.filter(|entry| entry.location != 0) {
+                instruction.location = merged.locations[entry.location as usize];
+            }
+            entries.push(entry);
+        }
+        for site in &mut program.sites[table.sites.start as usize..table.sites.end as usize] {
+            if let Some(Some(entry)) = entries.get(site.ordinal as usize) {
+                merged.give_to(entry, site);
+            }
+        }
+    }
+}
