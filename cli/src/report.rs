@@ -80,14 +80,14 @@ impl ReportForm {
         *self != ReportForm::default()
     }
 
-    /// `machine_code` says whether the trace is of nothing else, so that it knows instructions only.
-    pub fn groupings(&self, machine_code: bool) -> Result<Vec<Grouping>, Failure> {
+    /// `nameless` says whether the trace is of machine code without names, so that it knows instructions only.
+    pub fn groupings(&self, nameless: bool) -> Result<Vec<Grouping>, Failure> {
         match (self.output.csv, self.by.len()) {
             (true, 2..) => Err(Failure::new(
                 "--csv prints one table; name one with --by, or use --json",
             )),
-            (true, 0) if machine_code => Ok(vec![Grouping::Instruction]),
-            (false, 0) if machine_code => Ok(MACHINE_CODE_GROUPINGS.to_vec()),
+            (true, 0) if nameless => Ok(vec![Grouping::Instruction]),
+            (false, 0) if nameless => Ok(MACHINE_CODE_GROUPINGS.to_vec()),
             (true, 0) => Ok(vec![Grouping::Field]),
             (false, 0) => Ok(DEFAULT_GROUPINGS.to_vec()),
             _ => Ok(self.by.clone()),
@@ -104,7 +104,7 @@ impl ReportForm {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
         Ok(Offenders::new(
             caches,
-            self.groupings(trace.program().is_machine_code())?,
+            self.groupings(trace.program().is_nameless())?,
             rank_by,
             self.output.rows(),
         ))

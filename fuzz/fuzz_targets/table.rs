@@ -1,5 +1,5 @@
 //! Any bytes as the body of a module table: what is accepted survives a round trip and decodes any records, or evaluates any
-//! counters.
+//! counters. And any bytes as names of machine code.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ mod testing;
 
 use libfuzzer_sys::fuzz_target;
 use testing::file::{repair_table, FileBytes};
-use trackway_trace::table::Table;
+use trackway_trace::table::{CodeNames, Table};
 use trackway_trace::{Codec, Decoder, ImageCounters, NodeCounts};
 
 /// The flag of tables that count.
@@ -17,6 +17,9 @@ const COUNTS: u8 = 8;
 
 fuzz_target!(|input: (bool, &[u8], &[u8])| {
     let (counts, body, records) = input;
+    if let Ok(names) = CodeNames::parse(body) {
+        assert_eq!(CodeNames::parse(&names.encode()).as_ref(), Ok(&names));
+    }
     let mut bytes = b"TWTABLE\0\x01\x00\x03\x00".to_vec();
     if counts {
         bytes[10] |= COUNTS;

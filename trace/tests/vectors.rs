@@ -8,10 +8,10 @@ use testing::file::{repair_table, FileBytes};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
-use trackway_trace::table::{encode_svarint, encode_varint, Amount, Table};
+use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Table};
 use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
-    ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace,
+    ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace, VariableKind,
 };
 
 const VECTORS: &str = include_str!("../vectors/format-v1.txt");
@@ -118,6 +118,26 @@ fn chunk_header() {
         xxhash_rust::xxh3::xxh3_64(&vector.hex("payload"))
     );
     assert_eq!(header.to_bytes(), bytes);
+}
+
+#[test]
+fn names_of_machine_code() {
+    let bytes = vector("names").hex("payload");
+    let names = CodeNames::parse(&bytes).unwrap();
+    assert_eq!(names.encode(), bytes);
+    let text = |index: u32| names.strings[index as usize].as_str();
+    let (place, operand) = (&names.locations[1], names.operands[1]);
+    assert_eq!((text(place.function), text(place.file)), ("f", "f.c"));
+    assert_eq!((place.line, place.column, place.parent), (7, 5, None));
+    assert_eq!((text(operand.object_type), text(operand.field)), ("s", "k"));
+    assert_eq!(operand.variable_kind, VariableKind::Expression);
+    let object = &names.objects[0];
+    let entry = |index: usize| {
+        let entry = object.instructions[index];
+        (entry.offset, entry.location, entry.read, entry.written)
+    };
+    assert_eq!(text(object.path), "/x.s");
+    assert_eq!([entry(0), entry(1)], [(0x100, 1, 1, 0), (0x104, 1, 0, 1)]);
 }
 
 fn table(name: &str) -> Table {

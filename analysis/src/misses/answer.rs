@@ -1,8 +1,8 @@
 //! The finding in a sentence.
 
-use trackway_trace::{AccessKind, Program, SiteId};
+use trackway_trace::{AccessKind, Program, SiteId, StringId};
 
-use super::group::{self, Group};
+use super::group::{self, FieldKey, Group};
 use super::tables::Ranking;
 use super::Measure;
 use crate::names::Names;
@@ -19,7 +19,7 @@ pub(super) fn answer(ranking: &Ranking) -> String {
         Measure::Accesses
     };
     let program = ranking.program;
-    if program.is_machine_code() {
+    if program.is_nameless() {
         return answer_by_instruction(ranking, measure);
     }
     let groups = group::group_by(program, ranking.counters, measure, |_, site| {
@@ -28,6 +28,10 @@ pub(super) fn answer(ranking: &Ranking) -> String {
     let Some(first) = groups.first() else {
         return "No access was recorded.".into();
     };
+    let is_unknown = matches!(first.key, FieldKey::Variable(key) if key.variable == StringId::default());
+    if program.is_machine_code() && is_unknown {
+        return answer_by_instruction(ranking, measure);
+    }
     let name = group::field_name(&Names::new(program), first.key);
     let place = place(ranking, first, measure);
     sentence(ranking, &format!("{name}{place},"), first, measure)

@@ -44,3 +44,23 @@ impl ExecutedCode {
         objects.collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_files_are_taken_once() {
+        let mut code = ExecutedCode::default();
+        code.add("[anonymous]", [1, 2].into_iter());
+        assert!(code.is_empty());
+        for _ in 0..2 {
+            code.add("/bin/true", [8, 8, 10].into_iter());
+        }
+        code.add("/bin/true", [2].into_iter());
+        let objects = code.objects();
+        assert_eq!(objects[0].0, "/bin/true");
+        let offsets: Vec<&[u64]> = objects[0].1.iter().map(|block| &*block.offsets).collect();
+        assert_eq!(offsets, [&[2][..], &[8, 10]]);
+    }
+}

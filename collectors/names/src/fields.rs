@@ -235,3 +235,27 @@ pub fn join(names: &[String]) -> String {
     let endings: Vec<&str> = distinct.iter().map(|name| &name[shared..]).collect();
     format!("{}{{{}}}", &first[..shared], endings.join("|"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::join;
+
+    fn joined(names: &[&str]) -> String {
+        join(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn names_share_what_stands_before_a_dot() {
+        assert_eq!(joined(&["a.x", "a.y"]), "a.{x|y}");
+        assert_eq!(joined(&["b", "a"]), "{a|b}");
+        assert_eq!(joined(&["ax", "ay"]), "{ax|ay}");
+        assert_eq!(joined(&["a", "a"]), "a");
+    }
+
+    #[test]
+    fn too_many_names_and_unknown_ones_are_none() {
+        assert_eq!(joined(&["a", ""]), "");
+        assert_eq!(joined(&["a", "b", "c", "d", "e"]), "");
+        assert_eq!(joined(&[]), "");
+    }
+}

@@ -102,11 +102,22 @@ impl Interpreter<'_, '_> {
             iced_x86::Register::FS | iced_x86::Register::GS => return None,
             _ => {}
         }
-        if let Some(base) = held(general(code.memory_base())) {
-            return self.reached(base, distance as i64, has_index, state, here);
+        let (base, index) = (
+            held(general(code.memory_base())),
+            held(general(code.memory_index())),
+        );
+        let scale = i64::from(code.memory_index_scale());
+        let bias = |held: &Option<Held>| match held {
+            Some(Held::Number(known)) => *known,
+            _ => 0,
+        };
+        if let Some(address) = base.clone().filter(Held::is_address) {
+            let distance = (distance as i64).wrapping_add(bias(&index).wrapping_mul(scale));
+            return self.reached(address, distance, has_index, state, here);
         }
-        if let Some(index) = held(general(code.memory_index())).filter(|_| code.memory_index_scale() == 1) {
-            return self.reached(index, distance as i64, has_base, state, here);
+        if let Some(address) = index.filter(|held| held.is_address() && scale == 1) {
+            let distance = (distance as i64).wrapping_add(bias(&base));
+            return self.reached(address, distance, has_base, state, here);
         }
         self.fixed(self.absolute(distance), has_base || has_index)
     }
@@ -137,7 +148,7 @@ impl Interpreter<'_, '_> {
         here: Option<&Here>,
     ) -> Option<Target> {
         match base {
-            Held::Null => None,
+            Held::Null | Held::Number(_) => None,
             Held::To(referent) => Some(self.perhaps_indexed(referent.moved(self.types, distance), indexed)),
             Held::Stack(first) => {
                 let at = first.wrapping_add(distance);
@@ -205,6 +216,9 @@ impl Interpreter<'_, '_> {
                 self.address(code.immediate32().into())
             }
             Mnemonic::Xor | Mnemonic::Sub if zeroes(code) => Some(Held::Null),
+            Mnemonic::Movsxd if wide && code.op1_kind() == OpKind::Register => self
+                .source(code, state, here)
+                .filter(|held| matches!(held, Held::Number(_))),
             Mnemonic::Lea if wide => self.loaded_address(code, state, here),
             Mnemonic::Cmova
             | Mnemonic::Cmovae
@@ -226,8 +240,10 @@ impl Interpreter<'_, '_> {
                 one.plain(RAX)
             }
             Mnemonic::Add | Mnemonic::Sub if wide => self.sum(code, state, here),
-            Mnemonic::Inc | Mnemonic::Dec if wide => before().map(|held| self.moved(held, 1)),
-            _ => None,
+            Mnemonic::Inc | Mnemonic::Dec if wide => {
+                before().map(|held| self.moved(held, if code.mnemonic() == Mnemonic::Inc { 1 } else { -1 }))
+            }
+            _ => return None, // what it writes is forgotten
         };
         Some((register, held))
     }
@@ -255,6 +271,13 @@ impl Interpreter<'_, '_> {
     }
 
     fn loaded_address(&self, code: &Instruction, state: &State, here: &Here) -> Option<Held> {
+        let base = general(code.memory_base()).filter(|_| code.memory_index() == iced_x86::Register::None);
+        if let Some(base) = base {
+            let before = state.register(base, here, self.types).unwrap_or(Held::Number(0));
+            if matches!(before, Held::Number(_)) {
+                return Some(self.moved(before, code.memory_displacement64() as i64));
+            }
+        }
         match self.target(code, 1, state, Some(here))? {
             Target::Known(referent) if !referent.at.is_empty() => Some(Held::To(referent)),
             Target::Known(_) => None,
@@ -270,9 +293,11 @@ impl Interpreter<'_, '_> {
             OpKind::Immediate8to64 | OpKind::Immediate32to64 => {
                 let distance = code.immediate(1) as i64;
                 let distance = if adds { distance } else { distance.wrapping_neg() };
-                before.map(|held| self.moved(held, distance))
+                Some(self.moved(before.unwrap_or(Held::Number(0)), distance))
             }
-            OpKind::Register | OpKind::Memory if before.is_some() => self.moved_far(before?),
+            OpKind::Register | OpKind::Memory if before.as_ref().is_some_and(Held::is_address) => {
+                self.moved_far(before?)
+            }
             OpKind::Register if adds => {
                 self.moved_far(state.register(general(code.op1_register())?, here, self.types)?)
             }
@@ -286,6 +311,7 @@ impl Interpreter<'_, '_> {
             Held::Stack(at) => Held::Stack(at.wrapping_add(distance)),
             Held::To(referent) => Held::To(referent.moved(self.types, distance).into()),
             Held::Null => Held::Null,
+            Held::Number(known) => Held::Number(known.wrapping_add(distance)),
         }
     }
 
@@ -293,7 +319,7 @@ impl Interpreter<'_, '_> {
     fn moved_far(&self, held: Held) -> Option<Held> {
         match held {
             Held::To(referent) => Some(Held::To(referent.indexed(self.types).into())),
-            Held::Stack(_) | Held::Null => None,
+            Held::Stack(_) | Held::Null | Held::Number(_) => None,
         }
     }
 }

@@ -235,3 +235,29 @@ fn shortened(text: String) -> String {
     let tail = &text[start.unwrap_or(0)..];
     format!("...{}", &tail[tail.find("->").unwrap_or(0)..])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_spelled_as_in_the_source() {
+        let mut pointer = Referent::unknown_type("node", VariableKind::Local);
+        assert_eq!(pointer.spell("pred"), "node.pred");
+        pointer.through_pointer = true;
+        assert_eq!(pointer.spell("pred"), "node->pred");
+        assert_eq!(pointer.spell(""), "*node");
+        pointer.indexed = true;
+        assert_eq!(pointer.spell("pred"), "node[].pred");
+        assert_eq!(Referent::unknown_type("", VariableKind::Local).spell("pred"), "");
+    }
+
+    #[test]
+    fn long_expressions_lose_their_front() {
+        let long = vec!["next"; 40].join("->");
+        let short = shortened(long.clone());
+        assert!(short.starts_with("...->next") && short.len() <= LONGEST_EXPRESSION + 3);
+        assert!(long.ends_with(&short[3..]));
+        assert_eq!(shortened("ä".repeat(60)).len(), 3 + 72);
+    }
+}

@@ -18,6 +18,14 @@ pub enum Held {
     Stack(i64),
     To(Rc<Referent>),
     Null,
+    /// An unknown number to which this was added, as to an index.
+    Number(i64),
+}
+
+impl Held {
+    pub fn is_address(&self) -> bool {
+        matches!(self, Held::Stack(_) | Held::To(_))
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -21,7 +21,9 @@ use std::ops::Range;
 
 use crate::program::table_enum;
 use crate::table::MachineCode;
-use crate::{FunctionId, InstructionId, LocationId, MachineBlockId, Module, Program, SiteId};
+use crate::{
+    FunctionId, InstructionId, LocationId, MachineBlockId, Module, Program, Site, SiteId, VariableKind,
+};
 
 /// The object of code that is from no file.
 pub const ANONYMOUS: &str = "[anonymous]";
@@ -153,7 +155,7 @@ impl Program {
         self.site(site).part & UNKNOWN_SIZE != 0
     }
 
-    /// Whether all modules are of machine code, so that there are no variables, fields and lines.
+    /// Whether all modules are of machine code.
     pub fn is_machine_code(&self) -> bool {
         let is_code = |module: &Module| !module.machine_blocks.is_empty();
         !self.modules.is_empty() && self.modules.iter().all(is_code)
@@ -175,6 +177,14 @@ impl Program {
             .find(|symbol| symbol.name == function.linkage_name)?;
         let start = symbol.address?;
         Some(start..start.saturating_add(symbol.size))
+    }
+
+    /// Whether it is machine code of which no name is known: there are instructions, but no variables and lines.
+    pub fn is_nameless(&self) -> bool {
+        let has_name = |site: &Site| {
+            self.location(site.location).line > 0 || site.variable_kind != VariableKind::Unknown
+        };
+        self.is_machine_code() && !self.sites.iter().any(has_name)
     }
 
     /// Where an instruction is, for people: `libc.so.6+0x1234`, or its address.

@@ -391,7 +391,7 @@ mod tests {
             block(67, 1, 0x10060),
         ];
         let mut objects = Objects::default();
-        let modules = modules_of(&parts.concat(), &mut objects);
+        let modules = modules_of(&parts.concat(), &mut objects, &mut ExecutedCode::default());
         let row = |first, path: &str, count| (first, path.to_owned(), count);
         let expected = [
             row(64, "/lib/a.so", 2),
@@ -400,7 +400,7 @@ mod tests {
         ];
         assert_eq!(summary(&modules), expected);
         // Objects are told once.
-        let later = modules_of(&block(66, 1, 0x10070), &mut objects);
+        let later = modules_of(&block(66, 1, 0x10070), &mut objects, &mut ExecutedCode::default());
         assert_eq!(summary(&later), [row(66, "/lib/a.so", 1)]);
     }
 
@@ -410,12 +410,20 @@ mod tests {
         let whole = bytes.len();
         bytes.extend(block(65, 1, 0x10050));
         for length in whole..bytes.len() {
-            let modules = modules_of(&bytes[..length], &mut Objects::default());
+            let modules = modules_of(
+                &bytes[..length],
+                &mut Objects::default(),
+                &mut ExecutedCode::default(),
+            );
             assert_eq!(summary(&modules).len(), 1);
             assert_eq!(summary(&modules)[0].2, 1);
         }
         for length in 0..whole {
-            modules_of(&bytes[..length], &mut Objects::default());
+            modules_of(
+                &bytes[..length],
+                &mut Objects::default(),
+                &mut ExecutedCode::default(),
+            );
         }
     }
 
