@@ -21,8 +21,7 @@ from measuring.results import Column
 MEMORY = Path("/dev/shm")
 
 # Arguments for a plain run of half a second or more; for those whose traces take 4 to 32 bytes for each access, which
-# must fit into memory; for Lackey, which takes a microsecond or more for each instruction. Each is compared with a plain
-# run of the same size.
+# must fit into memory; for Lackey, which takes long. Each is compared with a plain run of the same size.
 SIZES = {
     "stream": ([2_000_000, 100], [2_000_000, 6], [200_000, 6]),
     "chase": ([300_000], [300_000], [100_000]),
@@ -36,8 +35,8 @@ SIZES = {
     "fluid": ([50_000], [8_000], [800]),
 }
 LARGE, MIDDLE, SMALL = range(3)
-# clang makes a call of memcpy of STREAM's copy, which the C library does byte by byte in one instruction: four fifths of
-# all accesses.
+# clang makes a call of memcpy of STREAM's copy, which the C library does byte by byte in one instruction: four fifths
+# of all accesses.
 FLAGS = {"stream": ["-fno-builtin-memcpy"]}
 
 COLUMNS = (
@@ -125,9 +124,11 @@ def measure(name, folder, arguments):
     commands = [[program, *map(str, numbers)] for numbers in SIZES[name]]
     rounds = []
     for number in range(arguments.rounds):
-        figures = large(commands[LARGE], environment, trace, arguments.quick) | middle(commands[MIDDLE], environment, trace)
-        # One run takes long, and varies little.
-        rounds.append(figures | (small(commands[SMALL], environment) if number == 0 and not arguments.quick else {}))
+        figures = large(commands[LARGE], environment, trace, arguments.quick)
+        figures |= middle(commands[MIDDLE], environment, trace)
+        if number == 0 and not arguments.quick:  # one run takes long, and varies little
+            figures |= small(commands[SMALL], environment)
+        rounds.append(figures)
     medians = timing.medians(rounds)
     counted = counts(commands, environment, trace)
     return ratios(medians, counted), bytes_of(medians, counted), medians
@@ -192,8 +193,8 @@ def mean_bytes(counted):
 
 def closing_line(rows, counted):
     mean = means(rows)
-    line = f"binary: wall {mean['shm']:.2f}x memtrace {mean['memtrace']:.2f}x (ours at its size {mean['middle_shm']:.2f}x)"
-    line += f" disk {mean_bytes(counted)['shm_bytes']:.2f} B/access"
+    line = f"binary: wall {mean['shm']:.2f}x memtrace {mean['memtrace']:.2f}x"
+    line += f" (ours at its size {mean['middle_shm']:.2f}x) disk {mean_bytes(counted)['shm_bytes']:.2f} B/access"
     return line + "".join(f" {peer} {mean[peer]:.1f}x" for peer in ("drmemtrace", "lackey") if peer in mean)
 
 

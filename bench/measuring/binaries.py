@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from .accuracy import printed, table
-from .programs import TRACKWAY
+from .programs import TRACKWAY, call
 from .timing import timed
 
 BUILT = TRACKWAY.parent.parent / "lib" / "trackway" / "dynamorio"
@@ -58,8 +58,16 @@ def accesses(trace):
     return sum(int(row["accesses"]) for row in table(trace, "--cache", "none", "--by", "kind"))
 
 
+def without_debug_information(program):
+    """A copy for valgrind, which gives up on some of clang's."""
+    copy = program.parent / f"{program.name}.stripped"
+    call("objcopy", "--strip-debug", program, copy)
+    return copy
+
+
 def lackey(command, environment):
     """Valgrind's tool that prints each access, and each instruction, as a line."""
+    command = [without_debug_information(command[0]), *command[1:]]
     options = ["--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null"]
     return timed(["valgrind", *options, *command], environment)
 
