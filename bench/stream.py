@@ -13,55 +13,28 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import programs, results, timing
-from measuring.results import Column
+from measuring import programs, results, stream_clock, timing
+from measuring.stream_clock import COLUMNS, NAME
 
 MEMORY = Path("/dev/shm")
-NAME = "stream"
-CLOCK = programs.ROOT / "bench" / "stream_clock.c"
-# Arrays that each kernel reads or writes.
-KERNELS = {"copy": 2, "scale": 2, "add": 3, "triad": 3}
-ELEMENT_BYTES = 8
 # A traced access takes this much as a line of text; 48 bytes as a record. Vectorised loops access two elements at a
 # time: 5 accesses an element and round. The first pass over `a` and the last are two more.
 LONGEST_RECORD = 64
 ACCESSES_PER_ELEMENT = 5
 MEMORY_LIMIT = 8 << 30
 
-COLUMNS = (
-    *(Column(kernel, kernel.capitalize(), "{:.0f}") for kernel in KERNELS),
-    Column("average", "average", "{:.0f}"),
-    Column("share", "of plain", "{:.3f}"),
-    Column("trace_mb", "trace MB", "{:.3f}"),
-    Column("write_mb_per_s", "write MB/s", "{:.2f}"),
-    Column("time_s", "time s", "{:.3f}"),
-    Column("total_s", "total s", "{:.3f}"),
-)
-
 
 def build():
     """The programs by row; each has the clock linked in, which is not traced."""
     folder = programs.OUT / "programs" / "clocked"
-    folder.mkdir(parents=True, exist_ok=True)
-    clock = folder / "clock.o"
-    programs.call("clang-19", "-O2", "-c", CLOCK, "-o", clock)
-    built = {}
-    for variant, compiler in (("plain", programs.plain_compiler(NAME)), ("traced", programs.traced_compiler(NAME))):
-        built[variant] = folder / variant
-        programs.call(*compiler, "-O2", "-g", "-DCLOCKED", *programs.sources_of(NAME), clock, "-o", built[variant])
+    clock = stream_clock.build_clock(folder)
+    compilers = {"plain": programs.plain_compiler(NAME), "traced": programs.traced_compiler(NAME)}
+    built = {
+        variant: stream_clock.build(folder / variant, compiler, clock) for variant, compiler in compilers.items()
+    }
     for baseline in ("text", "record48"):
         built[baseline] = programs.with_calls(baseline, NAME, "-DCLOCKED", clock)
     return built
-
-
-def rates(clock, elements):
-    """MB/s by kernel, from the file that the clock wrote."""
-    *sums_ns, rounds = map(int, clock.read_text().split())
-    figures = {
-        kernel: arrays * ELEMENT_BYTES * elements * rounds / (ns / 1e9) / 1e6
-        for (kernel, arrays), ns in zip(KERNELS.items(), sums_ns)
-    }
-    return figures | {"average": sum(figures.values()) / len(figures)}
 
 
 def once(row, built, arguments, folder):
@@ -76,7 +49,7 @@ def once(row, built, arguments, folder):
         program = {"no trace": "plain", "text": "text", "binary 48 B": "record48"}[row]
         run = timing.timed([built[program], *words], environment)
         time_s = run["wall_s"]
-    figures = rates(clock, arguments.elements) | {"time_s": time_s, "total_s": run["wall_s"]}
+    figures = stream_clock.rates(clock, arguments.elements) | {"time_s": time_s, "total_s": run["wall_s"]}
     if trace.exists():
         figures["trace_mb"] = trace.stat().st_size / 1e6
         figures["write_mb_per_s"] = figures["trace_mb"] / figures["total_s"]
@@ -106,8 +79,7 @@ def measure(rows, built, arguments):
                     this_round |= once(row, built, arguments, Path(folder))
             rounds.append(this_round)
     medians = timing.medians(rounds)
-    for figures in medians.values():
-        figures["share"] = figures["average"] / medians["no trace"]["average"]
+    stream_clock.add_shares(medians)
     return medians
 
 
