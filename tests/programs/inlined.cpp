@@ -1,4 +1,4 @@
-// An inlined member function, a namespace, a base class and a reference, for names of binaries.
+// Inlined member functions, a namespace and a reference, for the names of binaries.
 #include <cstdio>
 #include <vector>
 
@@ -6,14 +6,16 @@ namespace shop {
 
 struct Item {
     long id;
+    long sold;
     double price;
 };
 
 class Basket {
   public:
     void add(const Item &item) { items.push_back(item); }
-    __attribute__((always_inline)) inline double priceOf(std::size_t index) const { return items[index].price; }
+    __attribute__((always_inline)) void sell(std::size_t index) { items[index].sold += items[index].id & 3; }
     std::size_t size() const { return items.size(); }
+    double value(std::size_t index) const { return items[index].price * items[index].sold; }
 
   private:
     std::vector<Item> items;
@@ -21,20 +23,20 @@ class Basket {
 
 } // namespace shop
 
-__attribute__((noinline)) static double priceOfAll(const shop::Basket &basket) {
-    double sum = 0;
+__attribute__((noinline)) static void sellAll(shop::Basket &basket) {
     for (std::size_t index = 0; index < basket.size(); index++)
-        sum += basket.priceOf(index);
-    return sum;
+        basket.sell(index);
 }
 
 int main() {
     shop::Basket basket;
     for (long id = 0; id < 3000; id++)
-        basket.add({id, id * 0.25});
-    double sum = 0;
+        basket.add({id, 0, id * 0.25});
     for (int round = 0; round < 20; round++)
-        sum += priceOfAll(basket);
+        sellAll(basket);
+    double sum = 0;
+    for (std::size_t index = 0; index < basket.size(); index++)
+        sum += basket.value(index);
     std::printf("%.2f\n", sum);
     return 0;
 }

@@ -6,6 +6,7 @@ use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInf
 
 use crate::frames::CallFrames;
 use crate::instructions::{Interpreter, Operands};
+use crate::referents::Referent;
 use crate::scopes::Function;
 use crate::state::{Here, State};
 use crate::statics::Statics;
@@ -52,12 +53,14 @@ impl<'a, 'd> Follower<'a, 'd> {
         statics: &'a Statics<'d>,
         code: Code<'d>,
         frames: CallFrames,
+        functions: &[Function],
     ) -> Self {
         Follower {
             interpreter: Interpreter {
                 types,
                 statics,
                 factory: InstructionInfoFactory::new(),
+                results: results(types, functions),
                 lowest_address: code.lowest_address,
             },
             code,
@@ -172,6 +175,16 @@ impl<'a, 'd> Follower<'a, 'd> {
         }
         entered
     }
+}
+
+/// What the functions return, by where they begin.
+fn results(types: &Types, functions: &[Function]) -> HashMap<u64, Referent> {
+    let result = |function: &Function| {
+        let (name, result) = function.result.as_ref()?;
+        let begin = function.ranges.first()?.begin;
+        Some((begin, Referent::returned(types, name, *result)?))
+    };
+    functions.iter().filter_map(result).collect()
 }
 
 /// Where the code may go on in the same function.

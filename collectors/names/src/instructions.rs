@@ -1,6 +1,7 @@
 //! What instructions access and what they leave in registers.
 
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::building::Referred;
@@ -22,6 +23,8 @@ pub struct Interpreter<'a, 'd> {
     pub types: &'a Types<'a, 'd>,
     pub statics: &'a Statics<'d>,
     pub factory: InstructionInfoFactory,
+    /// What functions return, by their addresses.
+    pub results: HashMap<u64, Referent>,
     /// Of the object, 0 if it can be loaded anywhere.
     pub lowest_address: u64,
 }
@@ -178,6 +181,11 @@ impl Interpreter<'_, '_> {
         }
         if code.is_call_near() || code.is_call_near_indirect() {
             state.call();
+            let result = self
+                .results
+                .get(&code.near_branch_target())
+                .filter(|_| code.is_call_near());
+            state.set(RAX, result.map(|result| Held::To(Rc::new(result.clone()))));
         }
         if let Some((register, held)) = result {
             state.set(register, held);

@@ -36,12 +36,12 @@ pub fn find<'d>(
         lowest_address: elf.first_address(),
     };
     let frames = CallFrames::of(elf, sections, addresses);
-    let mut follower = Follower::new(&types, &statics, code, frames);
     let functions: Vec<Function> = survey
         .functions
         .iter()
         .filter_map(|id| Function::read(&info, *id))
         .collect();
+    let mut follower = Follower::new(&types, &statics, code, frames, &functions);
     for (function, blocks) in by_function(&functions, blocks) {
         match function {
             Some(index) => follower.follow(Some(&functions[index]), &blocks),

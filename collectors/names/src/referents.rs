@@ -3,6 +3,7 @@
 use trackway_trace::VariableKind;
 
 use crate::building::Referred;
+use crate::debug_info::EntryId;
 use crate::fields::{join, Shape, Spot};
 use crate::types::{Form, Types};
 
@@ -40,6 +41,16 @@ impl Referent {
             stepped: false,
             at: Vec::new(),
         }
+    }
+
+    /// What the pointer points to that a function returns; none if it returns something else.
+    pub fn returned(types: &Types, function: &str, result: EntryId) -> Option<Self> {
+        let (_, bare) = types.bare(result).filter(|(_, bare)| bare.is_pointer())?;
+        Some(Referent {
+            through_pointer: bare.form == Form::Pointer,
+            at: types.pointee(result).map(Spot::whole).into_iter().collect(),
+            ..Referent::unknown_type(&format!("{function}()"), VariableKind::Expression)
+        })
     }
 
     pub fn compiler_made(what: &str) -> Self {
@@ -192,7 +203,8 @@ impl Referent {
         }
         let apart = |(one, other): (&Spot, &Spot)| {
             let size = self.element_size(types, one);
-            one.type_id == other.type_id
+            let bare = |spot: &Spot| types.bare(spot.type_id).map(|(id, _)| id);
+            bare(one) == bare(other)
                 && one.path == other.path
                 && (one.offset == other.offset || (size > 0 && (one.offset - other.offset) % size == 0))
         };

@@ -13,6 +13,8 @@ pub struct Function {
     pub ranges: Vec<Range>,
     /// From what places in the frame are counted.
     pub frame: Option<Origin>,
+    /// Its name and the type of what it returns; none if it returns nothing.
+    pub result: Option<(String, EntryId)>,
     scope: Scope,
 }
 
@@ -59,6 +61,7 @@ impl Function {
         Some(Function {
             ranges: unit.ranges(&entry),
             frame,
+            result: declared(info, &unit, &entry).map(|(name, type_id, _)| (name, type_id)),
             scope,
         })
     }
