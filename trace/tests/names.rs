@@ -36,6 +36,7 @@ fn code() -> Table {
             instruction(0x40, vec![operand(AccessKind::Load), operand(AccessKind::Store)]),
             instruction(0x44, vec![operand(AccessKind::Load)]),
         ],
+        repeats: None,
     };
     builder.add(&block).unwrap();
     builder.finish().table
