@@ -118,6 +118,9 @@ fn sites_of_named_instructions_have_names() {
         ("work", 10, 1, "", ""),  // only what it writes is known
     ];
     assert_eq!(described, expected);
+    let function = program.function(program.sites[0].function);
+    assert_eq!(program.string(function.linkage_name), "work");
+    assert_eq!(program.string(function.source_file), PATH);
     assert_eq!(program.sites[0].variable_kind, VariableKind::Parameter);
     assert_eq!(program.location(program.instructions[1].location).line, 10);
     assert!(program.is_machine_code() && !program.is_nameless());

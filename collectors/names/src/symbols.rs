@@ -33,13 +33,19 @@ impl<'d> Symbols<'d> {
         Symbols(symbols)
     }
 
-    /// Names the outermost function if nothing else did.
+    /// Names the outermost function if nothing else did. gcc leaves the linkage names of local functions out, but the
+    /// symbol has them.
     pub fn complete(&self, address: u64, frames: &mut Vec<Frame>) {
         if frames.is_empty() {
             frames.push(Frame::default());
         }
-        if let Some(outermost) = frames.last_mut().filter(|frame| frame.function.is_empty()) {
-            outermost.function = self.containing(address).unwrap_or_default().to_owned();
+        let Some(outermost) = frames.last_mut().filter(|frame| !is_mangled(&frame.function)) else {
+            return;
+        };
+        let symbol = self.containing(address).unwrap_or_default();
+        let is_clone = symbol.contains('.');
+        if outermost.function.is_empty() || (is_mangled(symbol) && !is_clone) {
+            outermost.function = symbol.to_owned();
         }
     }
 
@@ -49,6 +55,10 @@ impl<'d> Symbols<'d> {
         let inside = symbol.size == 0 || address - symbol.address < symbol.size;
         inside.then_some(symbol.name)
     }
+}
+
+fn is_mangled(name: &str) -> bool {
+    name.starts_with("_Z")
 }
 
 fn function<'d>(symbol: object::Symbol<'d, '_>) -> Option<Symbol<'d>> {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::merge::{merge_locations, merge_types, Loaded};
 use crate::table::{CodeNames, InstructionNames};
-use crate::{LocationId, Program, Site, StringId, VariableKind};
+use crate::{Coverage, Function, FunctionId, LocationId, Program, Site, StringId, VariableKind};
 
 /// The names of a chunk under the program's numbering.
 struct Merged<'n> {
@@ -76,9 +76,42 @@ impl<'n> Merged<'n> {
     }
 }
 
+/// The functions that the code of objects turns out to be.
+#[derive(Default)]
+struct Functions(HashMap<(StringId, StringId), FunctionId>);
+
+impl Functions {
+    /// That in whose code the place is: what was inlined into it is a part of it. None if it has no name.
+    fn around(
+        &mut self,
+        program: &mut Program,
+        object: StringId,
+        location: LocationId,
+    ) -> Option<FunctionId> {
+        let outermost = program.inline_stack(location).last()?;
+        let name = program.location(outermost).function;
+        if program.string(name).is_empty() {
+            return None;
+        }
+        let functions = &mut program.functions;
+        Some(*self.0.entry((object, name)).or_insert_with(|| {
+            functions.push(Function {
+                linkage_name: name,
+                name: StringId::default(),
+                source_file: object,
+                location: LocationId(0),
+                has_plain_copy: false,
+                coverage: Coverage::default(),
+            });
+            FunctionId(functions.len() as u32 - 1)
+        }))
+    }
+}
+
 /// Names the instructions and sites of all modules of machine code so far.
 pub(crate) fn apply(names: &CodeNames, program: &mut Program, loaded: &mut Loaded) {
     let merged = Merged::of(names, program, loaded);
+    let mut functions = Functions::default();
     for table in loaded
         .tables
         .iter()
@@ -94,9 +127,16 @@ pub(crate) fn apply(names: &CodeNames, program: &mut Program, loaded: &mut Loade
             }
             entries.push(entry);
         }
-        for site in &mut program.sites[table.sites.start as usize..table.sites.end as usize] {
-            if let Some(Some(entry)) = entries.get(site.ordinal as usize) {
-                merged.give_to(entry, site);
+        for index in table.sites.clone() {
+            let site = &mut program.sites[index as usize];
+            let Some(Some(entry)) = entries.get(site.ordinal as usize) else {
+                continue;
+            };
+            merged.give_to(entry, site);
+            let (object, location) = (site.function, site.location);
+            let path = program.function(object).linkage_name;
+            if let Some(function) = functions.around(program, path, location) {
+                program.sites[index as usize].function = function;
             }
         }
     }
