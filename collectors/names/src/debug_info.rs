@@ -67,7 +67,7 @@ impl<'d> DebugInfo<'d> {
 
     fn parsed<'a>(&'a self, lazy: &'a LazyUnit<'d>, shared: bool) -> Option<UnitOf<'a, 'd>> {
         let dwarf = if shared { self.dwarf.sup()? } else { &*self.dwarf };
-        let unit = lazy.unit.get_or_init(|| dwarf.unit(lazy.header.clone()).ok());
+        let unit = lazy.unit.get_or_init(|| dwarf.unit(lazy.header).ok());
         Some(UnitOf {
             dwarf,
             unit: unit.as_ref()?,
