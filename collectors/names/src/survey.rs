@@ -157,7 +157,12 @@ fn scope<'d>(unit: &UnitOf<'_, 'd>, entry: &Entry<'d>, prefix: Option<&Rc<str>>)
     let before = prefix.map_or("", |prefix| prefix);
     let prefix: Rc<str> = match entry.tag {
         gimli::DW_TAG_subprogram => "".into(),
-        gimli::DW_TAG_namespace if unit.flag(entry, gimli::DW_AT_export_symbols) => before.into(),
+        // gcc marks namespaces without a name as if they were inline.
+        gimli::DW_TAG_namespace
+            if unit.flag(entry, gimli::DW_AT_export_symbols) && unit.name(entry).is_some() =>
+        {
+            before.into()
+        }
         tag if is_structure(tag) || tag == gimli::DW_TAG_namespace => {
             let name = unit.name(entry);
             format!("{before}{}::", name.as_deref().unwrap_or("(anonymous namespace)")).into()

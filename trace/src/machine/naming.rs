@@ -66,7 +66,7 @@ impl<'n> Merged<'n> {
         if entry.location != 0 {
             site.location = self.locations[entry.location as usize];
         }
-        let operand = match site.part {
+        let operand = match site.part & 1 {
             0 => entry.read,
             _ => entry.written,
         };
