@@ -12,8 +12,12 @@ use crate::instruction_set::InstructionSet;
 /// The plugin's file name, up to the version of LLVM.
 const PLUGIN: &str = "TrackwayPass";
 const RUNTIME: &str = "libtrackway.a";
-/// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere.
-const CLIENT_OPTIONS: &str = "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0";
+/// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere. And
+/// blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
+/// pages instead, it goes on behind the write with the registers that the client had borrowed as they are, and the program
+/// loses theirs.
+const CLIENT_OPTIONS: &str =
+    "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -sandbox_writable";
 
 /// The folder of an installation that holds `lib/trackway` and `include`.
 pub struct Installation {

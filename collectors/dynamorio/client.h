@@ -28,6 +28,7 @@ struct thread_state {
     uint64_t *slots;
     uint64_t segment_bases[2]; // as the buffer knows them
     struct allocation allocation;
+    bool checks_alignment; // as far as the program knows
     struct plan plan;
 };
 
@@ -86,6 +87,9 @@ void unwatch_allocators(const module_data_t *module);
 
 // fault.c
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);
+
+// alignment.c: inserts what keeps the flag off, where the instruction may change or show it.
+void keep_alignment_unchecked(void *context, instrlist_t *block, instr_t *instruction);
 
 // told.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);

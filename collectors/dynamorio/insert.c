@@ -20,13 +20,11 @@ struct site {
 
 static void insert(struct site at, instr_t *instruction) { instrlist_meta_preinsert(at.block, at.where, instruction); }
 
-static opnd_t field(const struct plan *plan, uint32_t offset, opnd_size_t size) {
-    return opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, (int)offset, size);
+static opnd_t field(reg_id_t cursor, uint32_t offset, opnd_size_t size) {
+    return opnd_create_base_disp(cursor, DR_REG_NULL, 0, (int)offset, size);
 }
 
-static opnd_t root_field(const struct plan *plan, uint32_t root) {
-    return field(plan, ID_BYTES + root * ROOT_BYTES, OPSZ_8);
-}
+static opnd_t root_field(reg_id_t cursor, uint32_t root) { return field(cursor, ID_BYTES + root * ROOT_BYTES, OPSZ_8); }
 
 static reg_id_t reserve(struct site at, drvector_t *allowed) {
     reg_id_t reg;
@@ -40,36 +38,48 @@ static void release(struct site at, reg_id_t reg) {
         DR_ASSERT_MSG(false, "a register can't be given back");
 }
 
-// Registers that the block doesn't mention; none: it mentions all.
-static reg_id_t reserve_unmentioned(struct site at, const struct plan *plan) {
+static reg_id_t reserve_but(struct site at, uint32_t registers) {
     drvector_t allowed;
     drreg_init_and_fill_vector(&allowed, false);
-    bool any = false;
-    for (uint32_t i = 0; i < 16; i++) {
-        reg_id_t reg = (reg_id_t)(DR_REG_START_64 + i);
-        bool is_free = !(plan->mentioned & (1u << i)) && reg != DR_REG_RSP;
-        any |= is_free;
-        if (is_free)
-            drreg_set_vector_entry(&allowed, reg, true);
-    }
-    reg_id_t reg = reserve(at, any ? &allowed : NULL);
+    for (uint32_t i = 0; i < REGISTERS; i++)
+        if (!((registers | STACK_POINTER_BIT) & (1u << i)))
+            drreg_set_vector_entry(&allowed, (reg_id_t)(DR_REG_START_64 + i), true);
+    reg_id_t reg = reserve(at, &allowed);
     drvector_delete(&allowed);
     return reg;
 }
 
-static void reserve_cursor(struct site at, struct plan *plan) {
-    plan->cursor = reserve_unmentioned(at, plan);
-    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(plan->cursor), slot_operand(SLOT_CURSOR)));
+static reg_id_t load_cursor(struct site at, uint32_t registers_but) {
+    reg_id_t cursor = reserve_but(at, registers_but);
+    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(cursor), slot_operand(SLOT_CURSOR)));
+    return cursor;
 }
 
-static void insert_id(struct site at, const struct plan *plan) {
-    insert(at, XINST_CREATE_store(at.context, field(plan, 0, OPSZ_4), OPND_CREATE_INT32((int)(plan->id << 8))));
+// The register with the cursor: the block's, or one for now, other than these.
+static reg_id_t take_cursor(struct site at, const struct plan *plan, uint32_t registers_but) {
+    return plan->cursor != DR_REG_NULL ? plan->cursor : load_cursor(at, registers_but);
+}
+
+static void give_cursor(struct site at, const struct plan *plan, reg_id_t cursor) {
+    if (plan->cursor == DR_REG_NULL)
+        release(at, cursor);
+}
+
+static void insert_id(struct site at, const struct plan *plan, reg_id_t cursor) {
+    insert(at, XINST_CREATE_store(at.context, field(cursor, 0, OPSZ_4), OPND_CREATE_INT32((int)(plan->id << 8))));
+}
+
+static void begin_record(struct site at, struct plan *plan) {
+    plan->cursor = has_registers(plan, 1) ? load_cursor(at, plan->mentioned) : DR_REG_NULL;
+    reg_id_t cursor = take_cursor(at, plan, 0);
+    insert_id(at, plan, cursor);
+    give_cursor(at, plan, cursor);
 }
 
 // Asks for another buffer where the record may be the last that has room. Changes the flags.
-static void insert_comparison(struct site at, const struct plan *plan) {
+static void insert_comparison(struct site at, reg_id_t register_of_cursor) {
     instr_t *room = INSTR_CREATE_label(at.context), *back = INSTR_CREATE_label(at.context);
-    opnd_t cursor = opnd_create_reg(plan->cursor);
+    opnd_t cursor = opnd_create_reg(register_of_cursor);
     insert(at, INSTR_CREATE_cmp(at.context, cursor, slot_operand(SLOT_LIMIT)));
     insert(at, INSTR_CREATE_jcc(at.context, OP_jb, opnd_create_instr(room)));
     instrlist_insert_mov_instr_addr(at.context, back, NULL, cursor, at.block, at.where, NULL, NULL);
@@ -92,7 +102,9 @@ static void release_flags(struct site at) {
 
 static void insert_check(struct site at, struct plan *plan) {
     reserve_flags(at);
-    insert_comparison(at, plan);
+    reg_id_t cursor = take_cursor(at, plan, 0);
+    insert_comparison(at, cursor);
+    give_cursor(at, plan, cursor);
     release_flags(at);
     plan->is_checked = true;
 }
@@ -105,12 +117,14 @@ static void insert_check_if_cheap(struct site at, struct plan *plan, bool is_las
         insert_check(at, plan);
 }
 
-// The program's own value of the register that holds the cursor. (drreg_get_app_value would put it into that one.)
-static void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
-    drreg_reserve_info_t kept = {.size = sizeof kept};
-    if (drreg_reservation_info_ex(at.context, reg, &kept) != DRREG_SUCCESS || opnd_is_null(kept.opnd))
-        DR_ASSERT_MSG(false, "a register's value is lost");
-    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(into), kept.opnd));
+// As bits, from the first general one on.
+static uint32_t bit_of(reg_id_t reg) { return is_general(reg) ? 1u << (reg - DR_REG_START_64) : 0; }
+
+static uint32_t registers_of(opnd_t operand) {
+    uint32_t registers = 0;
+    for (int i = 0; i < opnd_num_regs_used(operand); i++)
+        registers |= bit_of(opnd_get_reg_used(operand, i));
+    return registers;
 }
 
 static void restore_app_value(struct site at, reg_id_t reg) {
@@ -119,33 +133,24 @@ static void restore_app_value(struct site at, reg_id_t reg) {
 }
 
 static void store_register(struct site at, const struct plan *plan, const struct store *store) {
-    opnd_t field = root_field(plan, store->root);
-    if (store->reg != plan->cursor) {
-        restore_app_value(at, store->reg);
-        insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(store->reg)));
-        return;
-    }
-    reg_id_t scratch = reserve(at, NULL);
-    load_app_value(at, store->reg, scratch);
-    insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(scratch)));
-    release(at, scratch);
+    reg_id_t cursor = take_cursor(at, plan, bit_of(store->reg));
+    restore_app_value(at, store->reg);
+    insert(at, XINST_CREATE_store(at.context, root_field(cursor, store->root), opnd_create_reg(store->reg)));
+    give_cursor(at, plan, cursor);
 }
 
 static void store_address(struct site at, const struct plan *plan, const struct store *store) {
-    opnd_t operand = store->operand;
-    reg_id_t address = reserve(at, NULL), scratch = reserve(at, NULL);
-    for (int i = 0; i < opnd_num_regs_used(operand); i++)
-        if (opnd_get_reg_used(operand, i) != plan->cursor && is_general(opnd_get_reg_used(operand, i)))
-            restore_app_value(at, opnd_get_reg_used(operand, i));
-    if (opnd_uses_reg(operand, plan->cursor)) {
-        load_app_value(at, plan->cursor, address);
-        opnd_replace_reg_resize(&operand, plan->cursor, address);
-    }
-    if (!drutil_insert_get_mem_addr(at.context, at.block, at.where, operand, address, scratch))
+    uint32_t used = registers_of(store->operand);
+    reg_id_t cursor = take_cursor(at, plan, used), address = reserve_but(at, used), scratch = reserve_but(at, used);
+    for (uint32_t i = 0; i < REGISTERS; i++)
+        if (used & (1u << i))
+            restore_app_value(at, (reg_id_t)(DR_REG_START_64 + i));
+    if (!drutil_insert_get_mem_addr(at.context, at.block, at.where, store->operand, address, scratch))
         DR_ASSERT_MSG(false, "an operand has no address");
-    insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), opnd_create_reg(address)));
+    insert(at, XINST_CREATE_store(at.context, root_field(cursor, store->root), opnd_create_reg(address)));
     release(at, scratch);
     release(at, address);
+    give_cursor(at, plan, cursor);
 }
 
 static void call_tell(struct site at, const struct store *store) {
@@ -169,10 +174,16 @@ static void insert_store(struct site at, const struct plan *plan, const struct s
     }
 }
 
-static void move_cursor(struct site at, const struct plan *plan) {
-    opnd_t cursor = opnd_create_reg(plan->cursor);
-    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, ID_BYTES + plan->roots * ROOT_BYTES, OPSZ_lea)));
-    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_CURSOR), cursor));
+static void store_end(struct site at, const struct plan *plan, reg_id_t cursor) {
+    opnd_t end = field(cursor, ID_BYTES + plan->roots * ROOT_BYTES, OPSZ_lea);
+    insert(at, INSTR_CREATE_lea(at.context, opnd_create_reg(cursor), end));
+    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_CURSOR), opnd_create_reg(cursor)));
+}
+
+static void end_record(struct site at, const struct plan *plan) {
+    reg_id_t cursor = take_cursor(at, plan, 0);
+    store_end(at, plan, cursor);
+    release(at, cursor);
 }
 
 // ---- Blocks that repeat --------------------------------------------------------------------------------------------
@@ -196,26 +207,26 @@ static void store_at_start(struct site at, const struct plan *plan, const struct
         value = opnd_create_reg(scratch);
         insert(at, INSTR_CREATE_lea(at.context, value, sum));
     }
-    insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), value));
+    insert(at, XINST_CREATE_store(at.context, root_field(plan->cursor, store->root), value));
 }
 
 static void insert_repetition(struct site at, struct plan *plan) {
     instr_t *first = INSTR_CREATE_label(at.context), *done = INSTR_CREATE_label(at.context);
     opnd_t id = OPND_CREATE_INT32((int)plan->id);
     reserve_flags(at);
-    reserve_cursor(at, plan);
-    reg_id_t scratch = reserve_unmentioned(at, plan);
+    plan->cursor = load_cursor(at, plan->mentioned);
+    reg_id_t scratch = reserve_but(at, plan->mentioned);
     opnd_t cursor = opnd_create_reg(plan->cursor);
     jump_if_not(at, first, cursor, slot_operand(SLOT_REPEATED_CURSOR));
     jump_if_not(at, first, repeated_id_operand(), id);
     insert(at, INSTR_CREATE_inc(at.context, opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, -ROOT_BYTES, OPSZ_8)));
     insert(at, XINST_CREATE_jump(at.context, opnd_create_instr(done)));
     insert(at, first);
-    insert_id(at, plan);
+    insert_id(at, plan, plan->cursor);
     for (uint32_t i = 0; i < plan->stores; i++)
         store_at_start(at, plan, &plan->store[i], scratch);
-    insert_comparison(at, plan);
-    move_cursor(at, plan);
+    insert_comparison(at, plan->cursor);
+    store_end(at, plan, plan->cursor);
     insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_REPEATED_CURSOR), cursor));
     insert(at, XINST_CREATE_store(at.context, repeated_id_operand(), id));
     insert(at, done);
@@ -250,18 +261,15 @@ dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, inst
             insert_repetition(at, plan);
         return DR_EMIT_DEFAULT;
     }
-    if (where == instrlist_first_app(block)) {
-        reserve_cursor(at, plan);
-        insert_id(at, plan);
-    }
+    if (where == instrlist_first_app(block))
+        begin_record(at, plan);
     for (; plan->next < plan->stores && plan->store[plan->next].where == where; plan->next++)
         insert_store(at, plan, &plan->store[plan->next]);
+    keep_alignment_unchecked(context, block, where);
     bool is_last = where == instrlist_last_app(block);
     insert_check_if_cheap(at, plan, is_last);
-    if (is_last) {
-        move_cursor(at, plan);
-        release(at, plan->cursor);
-    }
+    if (is_last)
+        end_record(at, plan);
     return DR_EMIT_DEFAULT;
 }
 

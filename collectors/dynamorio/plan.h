@@ -58,11 +58,18 @@ struct plan {
     bool repeats;
     int64_t step[MOST_ROOTS];
     bool is_checked; // the code that asks for room stands
-    reg_id_t cursor; // the register that holds it
+    reg_id_t cursor; // the register that holds it throughout the block, if there is one
     struct store store[MOST_ROOTS];
     uint32_t definition_length;
     _Alignas(8) unsigned char definition[MOST_DEFINITION_BYTES];
 };
+
+enum { REGISTERS = 16, STACK_POINTER_BIT = 1 << (DR_REG_RSP - DR_REG_START_64) };
+
+// Registers that the block doesn't mention, to hold what it needs throughout.
+static inline bool has_registers(const struct plan *plan, int count) {
+    return __builtin_popcount(plan->mentioned | STACK_POINTER_BIT) <= REGISTERS - count;
+}
 
 static inline bool is_general(reg_id_t reg) { return reg_is_gpr(reg) && reg_is_64bit(reg); }
 

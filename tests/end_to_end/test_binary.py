@@ -4,6 +4,7 @@ import collections
 import csv
 import io
 import re
+import shutil
 import unittest
 
 from . import tools
@@ -137,6 +138,13 @@ class Instructions(unittest.TestCase):
         self.assertEqual(found[2000, 2000], 1)
 
 
+    def test_code_that_the_program_writes(self):
+        self.accesses("generated_code.c", "300 89700 0", "-O1")
+
+    def test_alignment_checks_that_are_switched_on(self):
+        self.accesses("alignment_flag.c", "1000 1", "-O1")
+
+
 class Allocations(unittest.TestCase):
     def test_each_call_of_an_allocator_is_a_row(self):
         program = compiled(tools.PROGRAMS / "allocations.c", "-O1", "-fno-builtin")
@@ -244,6 +252,22 @@ class Processes(unittest.TestCase):
             done = tools.run("python3", "-c", server, *words, cwd=tools.ROOT)
             self.assertEqual(done.stdout, (tools.ROOT / "LICENSE").read_text())
             self.assertGreater(verified(trace), 1000)
+
+    def needs(self, program):
+        if not shutil.which(program):
+            self.skipTest(f"{program} is not installed")
+
+    def test_java(self):
+        """Compiles while it runs, throws where pointers are null, and asks the processor who it is."""
+        self.needs("javac")
+        with tools.folder() as folder:
+            tools.run("javac", "-d", folder, tools.PROGRAMS / "Compiled.java")
+            self.check("java", "-cp", folder, "Compiled")
+
+    def test_node(self):
+        self.needs("node")
+        program = "let s = 0; for (let i = 0; i < 300000; i++) s += (i * 7919) % 1000; console.log(s)"
+        self.check("node", "-e", program)
 
     def test_static(self):
         self.check(compiled(tools.PROGRAMS / "string_instructions.c", "-O1", "-static"))
