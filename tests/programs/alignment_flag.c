@@ -28,8 +28,11 @@ static uint64_t exchange_flags(uint64_t flip) {
 
 int main(void) {
     int flipped = 0;
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < 1000; i++) {
+        if (i % 3 == 0)
+            __asm__ volatile("nop"); // a block without accesses: records behind it are aligned otherwise
         flipped += exchange_flags(ALIGNMENT_CHECK) == ALIGNMENT_CHECK;
+    }
     printf("%d %d\n", flipped, exchange_flags(0) == 0);
     return 0;
 }
