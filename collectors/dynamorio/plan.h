@@ -33,7 +33,13 @@ struct told {
     uint8_t index_bytes; // of one of them
     uint8_t scale;
     int32_t displacement;
-    uint16_t opcode;
+    union {
+        uint16_t opcode;
+        struct {
+            uint8_t mask_lanes; // lane i of memory is taken if one of bits i, i + lanes, … of so many is set
+            uint8_t is_packed;  // the lanes that are taken follow each other without holes
+        };
+    };
     uint8_t base;
     uint8_t element_bytes;
 };

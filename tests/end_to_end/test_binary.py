@@ -138,6 +138,29 @@ class Instructions(unittest.TestCase):
         self.assertEqual(found[8 * 1000, 4 * 8 * 1000], 1)
         self.assertEqual(found[3 * 1000, 4 * 3 * 1000], 1)
 
+    def check_masked_moves(self, instructions):
+        """What the trace has of each is what the processor was seen to do."""
+        program = compiled(tools.PROGRAMS / "masked_moves.c", "-O1")
+        measured = tools.run(program, instructions, "measure", check=False)
+        if measured.returncode == 77:
+            self.skipTest(f"this processor lacks {instructions}: masked moves go untested")
+        expected = {name: (int(count), int(size)) for name, count, size in map(str.split, measured.stdout.splitlines())}
+        symbols = tools.run("nm", program).stdout
+        places = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) \w access_(\w+)$", symbols, re.M)}
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded(trace, program, instructions, "run")
+            verified(trace)
+            found = by_instruction(trace, program)
+        self.assertGreater(len(expected), 9)
+        self.assertEqual({name: found[places[name]] for name in expected}, expected)
+
+    def test_masked_moves_of_avx2(self):
+        self.check_masked_moves("avx2")
+
+    def test_masked_moves_of_avx512(self):
+        self.check_masked_moves("avx512")
+
     def test_faults_lose_nothing(self):
         found = self.accesses("faults.c", "1000 1000 1000", "-O1")
         self.assertGreaterEqual(found[2000, 16000], 3)
