@@ -81,7 +81,7 @@ void add_register(struct planner *planner, instr_t *where, struct address *addre
 
 static uint16_t root_of_sum(struct planner *planner, instr_t *where, opnd_t operand, struct held base,
                             struct held index) {
-    int scale = opnd_get_scale(operand);
+    int scale = index_scale(operand);
     uint16_t root = add_roots(planner, 1);
     int64_t offset = base.offset + scale * index.offset + opnd_get_disp(operand);
     planner->root[root] = (struct root){.base = base.value, .index = index.value, .scale = scale, .offset = offset};
@@ -89,7 +89,7 @@ static uint16_t root_of_sum(struct planner *planner, instr_t *where, opnd_t oper
     store->operand = operand;
     if (planner->start) {
         planner->root[root].offset = 0;
-        store->operand = opnd_create_base_disp(first_holder(base.value), first_holder(index.value), scale, 0, OPSZ_8);
+        store->operand = sum_of(first_holder(base.value), first_holder(index.value), scale);
     }
     return root;
 }
@@ -97,7 +97,7 @@ static uint16_t root_of_sum(struct planner *planner, instr_t *where, opnd_t oper
 static void add_sum(struct planner *planner, instr_t *where, struct address *address, opnd_t operand) {
     struct held base = *held_by(planner, opnd_get_base(operand));
     struct held index = *held_by(planner, opnd_get_index(operand));
-    int scale = opnd_get_scale(operand);
+    int scale = index_scale(operand);
     int known = find_root(planner, base.value, index.value, scale);
     uint16_t root = known >= 0 ? (uint16_t)known : root_of_sum(planner, where, operand, base, index);
     address->constant += base.offset + scale * index.offset;
@@ -115,14 +115,8 @@ bool is_simple(opnd_t operand) {
     if (!opnd_is_base_disp(operand))
         return false;
     reg_id_t base = opnd_get_base(operand), index = opnd_get_index(operand);
-    return (base == DR_REG_NULL || is_general(base)) && (index == DR_REG_NULL || is_general(index));
-}
-
-static bool is_of_segment(opnd_t operand) {
-    if (!opnd_is_far_memory_reference(operand))
-        return false;
-    reg_id_t segment = opnd_get_segment(operand);
-    return segment == DR_SEG_FS || segment == DR_SEG_GS;
+    bool has_plain_index = index == DR_REG_NULL || (is_general(index) && index_scale(operand) > 0);
+    return (base == DR_REG_NULL || is_general(base)) && has_plain_index;
 }
 
 struct address address_of(struct planner *planner, instr_t *where, opnd_t operand) {
@@ -132,18 +126,18 @@ struct address address_of(struct planner *planner, instr_t *where, opnd_t operan
         return address;
     }
     reg_id_t base = DR_REG_NULL, index = DR_REG_NULL;
-    bool of_segment = is_of_segment(operand);
+    uint16_t segment = segment_base_of(operand);
     if (is_simple(operand)) {
         base = opnd_get_base(operand);
         index = opnd_get_index(operand);
         address.constant = opnd_get_disp(operand);
     }
-    if (!is_simple(operand) || (of_segment && base != DR_REG_NULL && index != DR_REG_NULL)) {
+    if (!is_simple(operand) || (segment && base != DR_REG_NULL && index != DR_REG_NULL)) {
         add_whole(planner, where, &address, operand);
         return address;
     }
-    if (of_segment)
-        add_term(&address, opnd_get_segment(operand) == DR_SEG_FS ? TRACKWAY_FS_BASE : TRACKWAY_GS_BASE, 1, 0);
+    if (segment)
+        add_term(&address, segment, 1, 0);
     bool has_both = base != DR_REG_NULL && index != DR_REG_NULL;
     if (has_both && find_register(planner, base) < 0 && find_register(planner, index) < 0) {
         add_sum(planner, where, &address, operand);
@@ -152,7 +146,7 @@ struct address address_of(struct planner *planner, instr_t *where, opnd_t operan
     if (base != DR_REG_NULL)
         add_register(planner, where, &address, base, 1);
     if (index != DR_REG_NULL)
-        add_register(planner, where, &address, index, opnd_get_scale(operand));
+        add_register(planner, where, &address, index, index_scale(operand));
     return address;
 }
 

@@ -34,7 +34,7 @@ struct thread_state {
 // process.c
 bool attach_process(void);
 struct thread_state *state_of(void *context);
-opnd_t slot_operand(enum slot slot);
+opnd_t slot_operand(void *context, enum slot slot);
 void begin_thread(void *context);
 void end_thread(void *context);
 void become_child(void *context);
@@ -87,7 +87,12 @@ void unwatch_allocators(const module_data_t *module);
 // fault.c
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);
 
-// told.c: stores what `told` (struct told, as two words) asks for.
+// segments_*.c
+// Bases of the thread's segments fs and gs; 0 where there are none.
+void read_segment_bases(uint64_t bases[2]);
+bool changes_segment_bases(int system_call);
+
+// told_x86.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);
 
 #endif

@@ -1,112 +1,52 @@
 // The code that each execution of a block runs on top of its own: it stores the block's id and roots where the thread's
 // cursor points, and moves the cursor.
-#include "client.h"
+#include "insert.h"
 
 #include "drmgr.h"
 #include "drreg.h"
 #include "drutil.h"
 
-#include <string.h>
+void insert(struct site at, instr_t *instruction) { instrlist_meta_preinsert(at.block, at.where, instruction); }
 
-enum { CODE_BYTES = 4096 };
-
-static app_pc next_buffer_code; // calls next_buffer and goes on at SLOT_RETURN
-
-struct site {
-    void *context;
-    instrlist_t *block;
-    instr_t *where;
-};
-
-static void insert(struct site at, instr_t *instruction) { instrlist_meta_preinsert(at.block, at.where, instruction); }
-
-static opnd_t field(const struct plan *plan, uint32_t offset, opnd_size_t size) {
-    return opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, (int)offset, size);
-}
-
-static opnd_t root_field(const struct plan *plan, uint32_t root) {
-    return field(plan, ID_BYTES + root * ROOT_BYTES, OPSZ_8);
-}
-
-static reg_id_t reserve(struct site at, drvector_t *allowed) {
+reg_id_t reserve(struct site at, drvector_t *allowed) {
     reg_id_t reg;
     if (drreg_reserve_register(at.context, at.block, at.where, allowed, &reg) != DRREG_SUCCESS)
         DR_ASSERT_MSG(false, "no register is left");
     return reg;
 }
 
-static void release(struct site at, reg_id_t reg) {
+void release(struct site at, reg_id_t reg) {
     if (drreg_unreserve_register(at.context, at.block, at.where, reg) != DRREG_SUCCESS)
         DR_ASSERT_MSG(false, "a register can't be given back");
 }
 
-// Registers that the block doesn't mention; none: it mentions all.
-static reg_id_t reserve_unmentioned(struct site at, const struct plan *plan) {
+static bool is_free(const struct plan *plan, reg_id_t reg) {
+    bool is_mentioned = plan->mentioned >> (reg - DR_REG_START_64) & 1;
+    return !is_mentioned && reg != DR_REG_XSP && reg != dr_get_stolen_reg();
+}
+
+reg_id_t reserve_unmentioned(struct site at, const struct plan *plan) {
     drvector_t allowed;
     drreg_init_and_fill_vector(&allowed, false);
     bool any = false;
-    for (uint32_t i = 0; i < 16; i++) {
+    for (uint32_t i = 0; i < DR_NUM_GPR_REGS; i++) {
         reg_id_t reg = (reg_id_t)(DR_REG_START_64 + i);
-        bool is_free = !(plan->mentioned & (1u << i)) && reg != DR_REG_RSP;
-        any |= is_free;
-        if (is_free)
+        if (is_free(plan, reg))
             drreg_set_vector_entry(&allowed, reg, true);
+        any |= is_free(plan, reg);
     }
     reg_id_t reg = reserve(at, any ? &allowed : NULL);
     drvector_delete(&allowed);
     return reg;
 }
 
-static void reserve_cursor(struct site at, struct plan *plan) {
+void reserve_cursor(struct site at, struct plan *plan) {
     plan->cursor = reserve_unmentioned(at, plan);
-    insert(at, XINST_CREATE_load(at.context, opnd_create_reg(plan->cursor), slot_operand(SLOT_CURSOR)));
+    load_cursor(at, plan);
 }
 
-static void insert_id(struct site at, const struct plan *plan) {
-    insert(at, XINST_CREATE_store(at.context, field(plan, 0, OPSZ_4), OPND_CREATE_INT32((int)(plan->id << 8))));
-}
-
-// Asks for another buffer where the record may be the last that has room. Changes the flags.
-static void insert_comparison(struct site at, const struct plan *plan) {
-    instr_t *room = INSTR_CREATE_label(at.context), *back = INSTR_CREATE_label(at.context);
-    opnd_t cursor = opnd_create_reg(plan->cursor);
-    insert(at, INSTR_CREATE_cmp(at.context, cursor, slot_operand(SLOT_LIMIT)));
-    insert(at, INSTR_CREATE_jcc(at.context, OP_jb, opnd_create_instr(room)));
-    instrlist_insert_mov_instr_addr(at.context, back, NULL, cursor, at.block, at.where, NULL, NULL);
-    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_RETURN), cursor));
-    insert(at, XINST_CREATE_jump(at.context, opnd_create_pc(next_buffer_code)));
-    insert(at, back);
-    insert(at, XINST_CREATE_load(at.context, cursor, slot_operand(SLOT_CURSOR)));
-    insert(at, room);
-}
-
-static void reserve_flags(struct site at) {
-    if (drreg_reserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
-        DR_ASSERT_MSG(false, "the flags can't be kept");
-}
-
-static void release_flags(struct site at) {
-    if (drreg_unreserve_aflags(at.context, at.block, at.where) != DRREG_SUCCESS)
-        DR_ASSERT_MSG(false, "the flags can't be given back");
-}
-
-static void insert_check(struct site at, struct plan *plan) {
-    reserve_flags(at);
-    insert_comparison(at, plan);
-    release_flags(at);
-    plan->is_checked = true;
-}
-
-// The check stands where it needn't keep the flags, if there is such a place.
-static void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
-    bool dead = false;
-    drreg_are_aflags_dead(at.context, at.where, &dead);
-    if (!plan->is_checked && (dead || is_last))
-        insert_check(at, plan);
-}
-
-// The program's own value of the register that holds the cursor. (drreg_get_app_value would put it into that one.)
-static void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
+// (drreg_get_app_value would put it into the register itself.)
+void load_kept_value(struct site at, reg_id_t reg, reg_id_t into) {
     drreg_reserve_info_t kept = {.size = sizeof kept};
     if (drreg_reservation_info_ex(at.context, reg, &kept) != DRREG_SUCCESS || opnd_is_null(kept.opnd))
         DR_ASSERT_MSG(false, "a register's value is lost");
@@ -114,31 +54,38 @@ static void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
 }
 
 static void restore_app_value(struct site at, reg_id_t reg) {
-    if (reg != DR_REG_NULL && reg != DR_REG_RSP)
+    if (reg != DR_REG_NULL && reg != DR_REG_XSP)
         drreg_get_app_value(at.context, at.block, at.where, reg, reg);
 }
 
 static void store_register(struct site at, const struct plan *plan, const struct store *store) {
     opnd_t field = root_field(plan, store->root);
-    if (store->reg != plan->cursor) {
+    if (can_be_stored(plan, store->reg)) {
         restore_app_value(at, store->reg);
         insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(store->reg)));
         return;
     }
     reg_id_t scratch = reserve(at, NULL);
-    load_app_value(at, store->reg, scratch);
+    load_app_value(at, plan, store->reg, scratch);
     insert(at, XINST_CREATE_store(at.context, field, opnd_create_reg(scratch)));
     release(at, scratch);
+}
+
+static void restore_operand(struct site at, const struct plan *plan, opnd_t operand) {
+    for (int i = 0; i < opnd_num_regs_used(operand); i++) {
+        reg_id_t reg = opnd_get_reg_used(operand, i);
+        if (reg_is_gpr(reg) && reg_to_pointer_sized(reg) != plan->cursor &&
+            reg_to_pointer_sized(reg) != dr_get_stolen_reg())
+            restore_app_value(at, reg_to_pointer_sized(reg));
+    }
 }
 
 static void store_address(struct site at, const struct plan *plan, const struct store *store) {
     opnd_t operand = store->operand;
     reg_id_t address = reserve(at, NULL), scratch = reserve(at, NULL);
-    for (int i = 0; i < opnd_num_regs_used(operand); i++)
-        if (opnd_get_reg_used(operand, i) != plan->cursor && is_general(opnd_get_reg_used(operand, i)))
-            restore_app_value(at, opnd_get_reg_used(operand, i));
+    restore_operand(at, plan, operand);
     if (opnd_uses_reg(operand, plan->cursor)) {
-        load_app_value(at, plan->cursor, address);
+        load_kept_value(at, plan->cursor, address);
         opnd_replace_reg_resize(&operand, plan->cursor, address);
     }
     if (!drutil_insert_get_mem_addr(at.context, at.block, at.where, operand, address, scratch))
@@ -146,13 +93,6 @@ static void store_address(struct site at, const struct plan *plan, const struct 
     insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), opnd_create_reg(address)));
     release(at, scratch);
     release(at, address);
-}
-
-static void call_tell(struct site at, const struct store *store) {
-    uint64_t words[2] = {0, 0};
-    memcpy(words, &store->told, sizeof store->told);
-    dr_insert_clean_call_ex(at.context, at.block, at.where, tell, DR_CLEANCALL_READS_APP_CONTEXT, 2,
-                            OPND_CREATE_INT64((int64_t)words[0]), OPND_CREATE_INT64((int64_t)words[1]));
 }
 
 static void insert_store(struct site at, const struct plan *plan, const struct store *store) {
@@ -168,63 +108,6 @@ static void insert_store(struct site at, const struct plan *plan, const struct s
         break;
     }
 }
-
-static void move_cursor(struct site at, const struct plan *plan) {
-    opnd_t cursor = opnd_create_reg(plan->cursor);
-    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, ID_BYTES + plan->roots * ROOT_BYTES, OPSZ_lea)));
-    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_CURSOR), cursor));
-}
-
-// ---- Blocks that repeat --------------------------------------------------------------------------------------------
-
-static void jump_if_not(struct site at, instr_t *first, opnd_t one, opnd_t other) {
-    insert(at, INSTR_CREATE_cmp(at.context, one, other));
-    insert(at, INSTR_CREATE_jcc(at.context, OP_jne, opnd_create_instr(first)));
-}
-
-static opnd_t repeated_id_operand(void) {
-    opnd_t slot = slot_operand(SLOT_REPEATED_ID);
-    opnd_set_size(&slot, OPSZ_4);
-    return slot;
-}
-
-static void store_at_start(struct site at, const struct plan *plan, const struct store *store, reg_id_t scratch) {
-    opnd_t value = opnd_create_reg(store->reg);
-    if (store->kind == STORE_ADDRESS) {
-        opnd_t sum = store->operand;
-        opnd_set_size(&sum, OPSZ_lea);
-        value = opnd_create_reg(scratch);
-        insert(at, INSTR_CREATE_lea(at.context, value, sum));
-    }
-    insert(at, XINST_CREATE_store(at.context, root_field(plan, store->root), value));
-}
-
-static void insert_repetition(struct site at, struct plan *plan) {
-    instr_t *first = INSTR_CREATE_label(at.context), *done = INSTR_CREATE_label(at.context);
-    opnd_t id = OPND_CREATE_INT32((int)plan->id);
-    reserve_flags(at);
-    reserve_cursor(at, plan);
-    reg_id_t scratch = reserve_unmentioned(at, plan);
-    opnd_t cursor = opnd_create_reg(plan->cursor);
-    jump_if_not(at, first, cursor, slot_operand(SLOT_REPEATED_CURSOR));
-    jump_if_not(at, first, repeated_id_operand(), id);
-    insert(at, INSTR_CREATE_inc(at.context, opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, -ROOT_BYTES, OPSZ_8)));
-    insert(at, XINST_CREATE_jump(at.context, opnd_create_instr(done)));
-    insert(at, first);
-    insert_id(at, plan);
-    for (uint32_t i = 0; i < plan->stores; i++)
-        store_at_start(at, plan, &plan->store[i], scratch);
-    insert_comparison(at, plan);
-    move_cursor(at, plan);
-    insert(at, XINST_CREATE_store(at.context, slot_operand(SLOT_REPEATED_CURSOR), cursor));
-    insert(at, XINST_CREATE_store(at.context, repeated_id_operand(), id));
-    insert(at, done);
-    release(at, scratch);
-    release(at, plan->cursor);
-    release_flags(at);
-}
-
-// ---- All blocks ----------------------------------------------------------------------------------------------------
 
 dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating,
                               void **data) {
@@ -270,16 +153,7 @@ void begin_inserting(void) {
         .struct_size = sizeof registers, .num_spill_slots = 4, .conservative = false, .do_not_sum_slots = false};
     if (drreg_init(&registers) != DRREG_SUCCESS || !drutil_init())
         DR_ASSERT(false);
-    void *context = dr_get_current_drcontext();
-    next_buffer_code = dr_nonheap_alloc(CODE_BYTES, DR_MEMPROT_READ | DR_MEMPROT_WRITE | DR_MEMPROT_EXEC);
-    instrlist_t *code = instrlist_create(context);
-    instr_t *end = XINST_CREATE_jump_mem(context, slot_operand(SLOT_RETURN));
-    instrlist_meta_append(code, end);
-    dr_insert_clean_call(context, code, end, (void *)next_buffer, false, 0);
-    if (instrlist_encode(context, code, next_buffer_code, false) >= next_buffer_code + CODE_BYTES)
-        DR_ASSERT(false);
-    instrlist_clear_and_destroy(context, code);
-    dr_memory_protect(next_buffer_code, CODE_BYTES, DR_MEMPROT_READ | DR_MEMPROT_EXEC);
+    begin_code(dr_get_current_drcontext());
 }
 
 void end_inserting(void) {

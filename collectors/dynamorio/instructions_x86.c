@@ -113,6 +113,23 @@ bool plan_told(struct planner *planner, instr_t *instruction) {
     return true;
 }
 
+int index_scale(opnd_t operand) { return opnd_get_scale(operand); }
+
+opnd_t sum_of(reg_id_t base, reg_id_t index, int scale) { return opnd_create_base_disp(base, index, scale, 0, OPSZ_8); }
+
+uint16_t segment_base_of(opnd_t operand) {
+    if (!opnd_is_far_memory_reference(operand))
+        return 0;
+    switch (opnd_get_segment(operand)) {
+    case DR_SEG_FS:
+        return TRACKWAY_FS_BASE;
+    case DR_SEG_GS:
+        return TRACKWAY_GS_BASE;
+    default:
+        return 0;
+    }
+}
+
 uint32_t corrected_size(instr_t *instruction, uint32_t size) {
     switch (instr_get_opcode(instruction)) {
     case OP_vinsertf32x8:
@@ -200,4 +217,9 @@ void execute(struct planner *planner, instr_t *instruction) {
         stack_pointer.offset += stack;
         *held_by(planner, DR_REG_RSP) = stack_pointer;
     }
+}
+
+// Registers for the cursor and for sums that the block doesn't need.
+bool can_repeat(const struct plan *plan) {
+    return __builtin_popcount(plan->mentioned | 1u << (DR_REG_RSP - DR_REG_START_64)) <= REGISTERS - 2;
 }

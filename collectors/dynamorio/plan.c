@@ -94,11 +94,6 @@ static bool all_move_on(struct planner *planner) {
     return true;
 }
 
-// Registers for the cursor and for sums that the block doesn't need.
-static bool has_registers(const struct plan *plan) {
-    return __builtin_popcount(plan->mentioned | 1u << (DR_REG_XSP - DR_REG_START_64)) <= REGISTERS - 2;
-}
-
 static void plan_repetition(struct planner *planner, instrlist_t *block) {
     struct plan *plan = planner->plan;
     planner->start = instrlist_first_app(block);
@@ -133,7 +128,7 @@ static struct planner *begin(void *context, struct plan *plan) {
 void plan_block(void *context, instrlist_t *block, struct plan *plan) {
     struct planner *planner = begin(context, plan);
     plan_all(planner, block);
-    if (!planner->failed && goes_back_to_itself(block) && all_move_on(planner) && has_registers(plan))
+    if (!planner->failed && goes_back_to_itself(block) && all_move_on(planner) && can_repeat(plan))
         plan_repetition(planner, block);
     finish(planner);
 }

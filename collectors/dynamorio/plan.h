@@ -70,7 +70,9 @@ struct plan {
     _Alignas(8) unsigned char definition[MOST_DEFINITION_BYTES];
 };
 
-static inline bool is_general(reg_id_t reg) { return reg_is_gpr(reg) && reg_is_64bit(reg); }
+static inline bool is_general(reg_id_t reg) {
+    return reg >= DR_REG_START_64 && reg < DR_REG_START_64 + DR_NUM_GPR_REGS;
+}
 
 // Plans a block. The definition lacks its id and object.
 void plan_block(void *context, instrlist_t *block, struct plan *plan);

@@ -61,6 +61,14 @@ take_operand take_plain;
 bool plan_told(struct planner *planner, instr_t *instruction);
 // Bytes that it accesses, where DynamoRIO's `size` isn't what the processor does.
 uint32_t corrected_size(instr_t *instruction, uint32_t size);
+// What the index register is multiplied by; 0: it isn't taken as it is.
+int index_scale(opnd_t operand);
+// An operand with this address.
+opnd_t sum_of(reg_id_t base, reg_id_t index, int scale);
+// TRACKWAY_FS_BASE or TRACKWAY_GS_BASE, if the address counts from there; else 0.
+uint16_t segment_base_of(opnd_t operand);
+// The block's repetition can be inserted: there are registers that it needs.
+bool can_repeat(const struct plan *plan);
 // What registers hold behind the instruction.
 void execute(struct planner *planner, instr_t *instruction);
 void move_by(struct planner *planner, reg_id_t reg, int64_t distance);
