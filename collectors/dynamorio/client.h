@@ -35,7 +35,7 @@ struct thread_state {
 // process.c
 bool attach_process(void);
 struct thread_state *state_of(void *context);
-opnd_t slot_operand(enum slot slot);
+opnd_t slot_operand(void *context, enum slot slot);
 void begin_thread(void *context);
 void end_thread(void *context);
 void become_child(void *context);
@@ -88,10 +88,15 @@ void unwatch_allocators(const module_data_t *module);
 // fault.c
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);
 
-// alignment.c: inserts what keeps the flag off, where the instruction may change or show it.
+// segments_*.c
+// Bases of the thread's segments fs and gs; 0 where there are none.
+void read_segment_bases(uint64_t bases[2]);
+bool changes_segment_bases(int system_call);
+
+// alignment_x86.c: inserts what keeps the flag off, where the instruction may change or show it.
 void keep_alignment_unchecked(void *context, instrlist_t *block, instr_t *instruction);
 
-// told.c: stores what `told` (struct told, as two words) asks for.
+// told_x86.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);
 
 #endif

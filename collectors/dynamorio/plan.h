@@ -33,7 +33,13 @@ struct told {
     uint8_t index_bytes; // of one of them
     uint8_t scale;
     int32_t displacement;
-    uint16_t opcode;
+    union {
+        uint16_t opcode;
+        struct {
+            uint8_t mask_lanes; // lane i of memory is taken if one of bits i, i + lanes, … of so many is set
+            uint8_t is_packed;  // the lanes that are taken follow each other without holes
+        };
+    };
     uint8_t base;
     uint8_t element_bytes;
 };
@@ -57,21 +63,20 @@ struct plan {
     // row, and its last root counts them. All others are stored when the block begins.
     bool repeats;
     int64_t step[MOST_ROOTS];
-    bool is_checked; // the code that asks for room stands
-    reg_id_t cursor; // the register that holds it throughout the block, if there is one
+    bool is_checked;   // the code that asks for room stands
+    bool holds_cursor; // throughout the block, in a register that the block doesn't mention
+    reg_id_t cursor;   // the register
     struct store store[MOST_ROOTS];
     uint32_t definition_length;
     _Alignas(8) unsigned char definition[MOST_DEFINITION_BYTES];
 };
 
-enum { REGISTERS = 16, STACK_POINTER_BIT = 1 << (DR_REG_RSP - DR_REG_START_64) };
-
-// Registers that the block doesn't mention, to hold what it needs throughout.
-static inline bool has_registers(const struct plan *plan, int count) {
-    return __builtin_popcount(plan->mentioned | STACK_POINTER_BIT) <= REGISTERS - count;
+static inline bool is_general(reg_id_t reg) {
+    return reg >= DR_REG_START_64 && reg < DR_REG_START_64 + DR_NUM_GPR_REGS;
 }
 
-static inline bool is_general(reg_id_t reg) { return reg_is_gpr(reg) && reg_is_64bit(reg); }
+// As one of the bits of registers.
+static inline uint32_t bit_of(reg_id_t reg) { return is_general(reg) ? UINT32_C(1) << (reg - DR_REG_START_64) : 0; }
 
 // Plans a block. The definition lacks its id and object.
 void plan_block(void *context, instrlist_t *block, struct plan *plan);

@@ -81,19 +81,11 @@ void end_process(void) {
 
 struct thread_state *state_of(void *context) { return drmgr_get_tls_field(context, tls_field); }
 
-opnd_t slot_operand(enum slot slot) {
-    return opnd_create_far_base_disp_ex(tls_segment, DR_REG_NULL, DR_REG_NULL, 0,
-                                        (int)(tls_offset + slot * sizeof(uint64_t)), OPSZ_8, false, true, false);
+opnd_t slot_operand(void *context, enum slot slot) {
+    return dr_raw_tls_opnd(context, tls_segment, tls_offset + (uint)(slot * sizeof(uint64_t)));
 }
 
 // ---- Buffers -------------------------------------------------------------------------------------------------------
-
-static uint64_t segment_base(void *context, reg_id_t segment) {
-    dr_mcontext_t machine = {.size = sizeof machine, .flags = DR_MC_CONTROL | DR_MC_INTEGER};
-    (void)context;
-    opnd_t operand = opnd_create_far_base_disp(segment, DR_REG_NULL, DR_REG_NULL, 0, 0, OPSZ_8);
-    return (uint64_t)(uintptr_t)opnd_compute_address(operand, &machine);
-}
 
 static void put_word(struct thread_state *state, const void *bytes, size_t length) {
     memcpy((void *)(uintptr_t)state->slots[SLOT_CURSOR], bytes, length);
@@ -205,8 +197,7 @@ static void begin_stream(void *context, struct thread_state *state) {
         state->stream.slot->image = state->process.image;
         __atomic_store_n(&state->stream.slot->pid, state->process.pid, __ATOMIC_RELEASE);
     }
-    state->segment_bases[0] = segment_base(context, DR_SEG_FS);
-    state->segment_bases[1] = segment_base(context, DR_SEG_GS);
+    read_segment_bases(state->segment_bases);
     take_buffer(state);
 }
 
@@ -241,9 +232,10 @@ void become_child(void *context) {
 static bool forks(void *context, int number) {
     uint64_t flags = 0;
     switch (number) {
+#ifdef SYS_fork // newer architectures have clone alone
     case SYS_fork:
-    case SYS_vfork:
-        return number == SYS_fork;
+        return true;
+#endif
     case SYS_clone:
         return !(dr_syscall_get_param(context, 0) & CLONE_VM);
     case SYS_clone3:
@@ -270,9 +262,8 @@ void before_system_call(void *context, int number) {
 void after_system_call(void *context, int number) {
     struct thread_state *state = state_of(context);
     int64_t result = (int64_t)dr_syscall_get_result(context);
-    if (number == SYS_arch_prctl) {
-        state->segment_bases[0] = segment_base(context, DR_SEG_FS);
-        state->segment_bases[1] = segment_base(context, DR_SEG_GS);
+    if (changes_segment_bases(number)) {
+        read_segment_bases(state->segment_bases);
         if (state->slots[SLOT_CURSOR] >= state->slots[SLOT_LIMIT])
             renew_buffer(state);
         else

@@ -3,9 +3,15 @@
 import collections
 import csv
 import io
+import os
 import re
 import shutil
+import signal
+import socket
+import subprocess
+import time
 import unittest
+from pathlib import Path
 
 from . import tools
 from .test_workloads import known_answers
@@ -131,6 +137,29 @@ class Instructions(unittest.TestCase):
         found = self.accesses("gathers.c", str(sum(2 * i + 63 + i for i in range(1000))), "-O1")
         self.assertEqual(found[8 * 1000, 4 * 8 * 1000], 1)
         self.assertEqual(found[3 * 1000, 4 * 3 * 1000], 1)
+
+    def check_masked_moves(self, instructions):
+        """What the trace has of each is what the processor was seen to do."""
+        program = compiled(tools.PROGRAMS / "masked_moves.c", "-O1")
+        measured = tools.run(program, instructions, "measure", check=False)
+        if measured.returncode == 77:
+            self.skipTest(f"this processor lacks {instructions}: masked moves go untested")
+        expected = {name: (int(count), int(size)) for name, count, size in map(str.split, measured.stdout.splitlines())}
+        symbols = tools.run("nm", program).stdout
+        places = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) \w access_(\w+)$", symbols, re.M)}
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            recorded(trace, program, instructions, "run")
+            verified(trace)
+            found = by_instruction(trace, program)
+        self.assertGreater(len(expected), 9)
+        self.assertEqual({name: found[places[name]] for name in expected}, expected)
+
+    def test_masked_moves_of_avx2(self):
+        self.check_masked_moves("avx2")
+
+    def test_masked_moves_of_avx512(self):
+        self.check_masked_moves("avx512")
 
     def test_faults_lose_nothing(self):
         found = self.accesses("faults.c", "1000 1000 1000", "-O1")
@@ -287,3 +316,85 @@ class Processes(unittest.TestCase):
         with tools.folder() as folder:
             done = recorded(f"{folder}/trace", "no-such-program", check=False)
             self.assertEqual(done.returncode, 127)
+
+
+class Redis:
+    """A server on a free port of loopback, started behind some words, that keeps nothing on disk. Debian's redis-tools has
+    the server's program as redis-check-rdb: its name says what it does."""
+
+    def __init__(self, folder, *before):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self.port = str(free.getsockname()[1])
+        server = Path(folder) / "redis-server"
+        if not server.exists():
+            server.symlink_to(shutil.which("redis-check-rdb"))
+        options = "--bind", "127.0.0.1", "--port", self.port, "--save", "", "--appendonly", "no", "--dir", folder
+        words = [str(word) for word in (*before, server, *options)]
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
+        self.process = subprocess.Popen(words, **settings)
+
+    def __enter__(self):
+        ends = time.monotonic() + 60
+        while self.ask("ping", check=False) != "PONG\n":
+            if self.process.poll() is not None or time.monotonic() > ends:
+                self.kill()
+                raise AssertionError(f"the server doesn't answer: {self.process.communicate()[0]}")
+            time.sleep(0.05)
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+        self.process.communicate()
+
+    def kill(self):
+        """If it still runs: its recorder, too."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def ask(self, *words, check=True):
+        return tools.run("redis-cli", "-p", self.port, *words, check=check, time_limit_s=60).stdout
+
+    def load(self, requests):
+        kinds = "set,get,incr,lpush,rpop,sadd,hset,zadd,lrange_100,mset"
+        words = "-p", self.port, "-c", "4", "-n", requests, "-t", kinds, "-q"
+        tools.run("redis-benchmark", *words, time_limit_s=300)
+
+    def stop(self):
+        """The server's status."""
+        self.ask("shutdown", "nosave")
+        self.process.communicate(timeout=120)
+        return self.process.returncode
+
+
+class Servers(unittest.TestCase):
+    QUESTIONS = (
+        ("mset", "one", "1", "two", "2"),
+        ("incrby", "one", "41"),
+        ("mget", "one", "two", "three"),
+        ("rpush", "numbers", "30", "4", "100"),
+        ("sort", "numbers"),
+        ("zadd", "scores", "3", "c", "1", "a", "2", "b"),
+        ("zrange", "scores", "0", "-1", "withscores"),
+        ("eval", "local s = 0 for i = 1, ARGV[1] do s = s + i end return {s, redis.call('get', 'one')}", "0", "1000"),
+        ("llen", "mylist"),
+        ("get", "counter:__rand_int__"),
+        ("dbsize",),
+        ("get", "numbers"),  # an error
+    )
+
+    def replies(self, folder, *before):
+        with Redis(folder, *before) as server:
+            server.load(500)
+            answers = [server.ask(*question) for question in self.QUESTIONS]
+            self.assertEqual(server.stop(), 0)
+        return answers
+
+    def test_redis_under_load_from_loopback(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            expected = self.replies(folder)
+            self.assertIn("500500", expected[7])
+            self.assertEqual(
+                self.replies(folder, tools.TRACKWAY, "record", "--binary", "-q", "-f", "-o", trace, "--"), expected
+            )
+            self.assertGreater(verified(trace), 1_000_000)

@@ -1,9 +1,10 @@
 // Roots of instructions whose accesses depend on more than their addresses, worked out by a call before them.
 #include "client.h"
+#include "masks_x86.h"
 
 #include <string.h>
 
-enum { DIRECTION_FLAG = 1 << 10, NO_BASE = 16, LANES_MASK_REGISTER = 0x80 };
+enum { DIRECTION_FLAG = 1 << 10 };
 
 struct machine {
     dr_mcontext_t registers;
@@ -53,8 +54,8 @@ static void tell_repeated(struct machine *machine, const struct told *told) {
 
 // Bit `lane` of a mask register, or the highest bit of the lane of a vector register.
 static bool takes_lane(const dr_mcontext_t *registers, const struct told *told, uint32_t lane) {
-    if (told->mask & LANES_MASK_REGISTER)
-        return registers->opmask[told->mask & ~LANES_MASK_REGISTER] >> lane & 1;
+    if (told->mask & OPMASK)
+        return registers->opmask[told->mask & ~OPMASK] >> lane & 1;
     const unsigned char *vector = (const unsigned char *)&registers->simd[told->mask];
     return vector[(lane + 1) * told->element_bytes - 1] >> 7;
 }
@@ -72,12 +73,40 @@ static int64_t index_of(const dr_mcontext_t *registers, const struct told *told,
 
 static void tell_gathered(struct machine *machine, const struct told *told) {
     const dr_mcontext_t *registers = &machine->registers;
-    uint64_t mask = 0, base = told->base == NO_BASE ? 0 : general(registers, told->base);
+    uint64_t mask = 0, base = told->base == REGISTERS ? 0 : general(registers, told->base);
     for (uint32_t lane = 0; lane < told->lanes; lane++) {
         mask |= (uint64_t)takes_lane(registers, told, lane) << lane;
         machine->root[1 + lane] = base + (uint64_t)(index_of(registers, told, lane) * told->scale + told->displacement);
     }
     machine->root[0] = mask;
+}
+
+// What is packed has its first lanes taken, as many as the mask has bits.
+static void tell_masked(struct machine *machine, const struct told *told) {
+    uint64_t taken = 0;
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < told->mask_lanes; lane++) {
+        if (!takes_lane(&machine->registers, told, lane))
+            continue;
+        taken |= UINT64_C(1) << (told->is_packed ? count : lane % told->lanes);
+        count++;
+    }
+    machine->root[0] = taken;
+}
+
+// How many roots.
+static uint32_t tell_form(struct machine *machine, const struct told *told) {
+    switch (told->form) {
+    case TRACKWAY_REPEATED:
+        tell_repeated(machine, told);
+        return 2;
+    case TRACKWAY_MASKED:
+        tell_masked(machine, told);
+        return 1;
+    default:
+        tell_gathered(machine, told);
+        return 1u + told->lanes;
+    }
 }
 
 void tell(uint64_t first, uint64_t second) {
@@ -90,11 +119,7 @@ void tell(uint64_t first, uint64_t second) {
     dr_get_mcontext(context, &machine.registers);
     unsigned char *record = (unsigned char *)(uintptr_t)state_of(context)->slots[SLOT_CURSOR];
     uint64_t roots[1 + 64] = {0};
-    uint32_t count = told.form == TRACKWAY_REPEATED ? 2 : 1u + told.lanes;
     machine.root = roots;
-    if (told.form == TRACKWAY_REPEATED)
-        tell_repeated(&machine, &told);
-    else
-        tell_gathered(&machine, &told);
+    uint32_t count = tell_form(&machine, &told);
     memcpy(record + ID_BYTES + told.root * ROOT_BYTES, roots, count * sizeof roots[0]);
 }

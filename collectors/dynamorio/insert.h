@@ -1,0 +1,46 @@
+// What inserts code, and what of that is the instruction set's own affair.
+#ifndef TRACKWAY_INSERT_H
+#define TRACKWAY_INSERT_H
+
+#include "client.h"
+
+#include "drvector.h"
+
+struct site {
+    void *context;
+    instrlist_t *block;
+    instr_t *where;
+};
+
+// insert.c
+void insert(struct site at, instr_t *instruction);
+reg_id_t reserve(struct site at, drvector_t *allowed);
+void release(struct site at, reg_id_t reg);
+// One that isn't among these.
+reg_id_t reserve_but(struct site at, uint32_t registers);
+// The cursor in a register of its own, plan->cursor, none of these.
+void reserve_cursor(struct site at, struct plan *plan, uint32_t registers_but);
+// The same for a moment, where the block holds no cursor.
+void borrow_cursor(struct site at, struct plan *plan, uint32_t registers_but);
+void return_cursor(struct site at, const struct plan *plan);
+
+// insert_*.c
+void begin_code(void *context);
+// From its slot into its register, in the form that suits the instruction set; and on, behind the record, and back.
+void load_cursor(struct site at, const struct plan *plan);
+void move_cursor(struct site at, const struct plan *plan);
+opnd_t root_field(const struct plan *plan, uint32_t root);
+void insert_id(struct site at, const struct plan *plan);
+// Asks for another buffer where the record may be the last that has room, once for each block.
+void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last);
+// True: the register has the program's value, and a store can take it.
+bool can_be_stored(reg_id_t reg);
+// The program's value of a register of which that isn't true.
+void load_app_value(struct site at, reg_id_t reg, reg_id_t into);
+// What the instruction needs beside records.
+void insert_for_instruction(struct site at);
+void call_tell(struct site at, const struct store *store);
+// All of a block whose executions in a row are one record.
+void insert_repetition(struct site at, struct plan *plan);
+
+#endif
