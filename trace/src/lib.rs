@@ -5,6 +5,7 @@
 //! streams into columnar [`Batch`]es. [`check`] is the slow, checking decoder and [`oracle`] compares a trace with the
 //! access-by-access account of an oracle build.
 
+pub mod allocations;
 mod bytes;
 pub mod check;
 pub mod chunk;

@@ -5,15 +5,16 @@
 mod testing;
 
 use testing::file::{repair_table, FileBytes};
+use trackway_trace::allocations::{AllocationAction, AllocationEvent, AllocationEvents, Allocator};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
 use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Table};
 use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
-    encode_mappings, parse_mappings, AddressClass, ChunkKind, CodeBlock, Codec, Decoder, Direction, Event,
-    ImageCounters, MappingChange, NodeCounts, Samples, Site, SiteId, Trace, VariableKind, WindowAddress,
-    WindowEnd,
+    encode_mappings, parse_mappings, AddressClass, ChunkFields, ChunkKind, CodeBlock, Codec, Decoder,
+    Direction, Event, ImageCounters, MappingChange, NodeCounts, Samples, Site, SiteId, Trace, TraceError,
+    VariableKind, WindowAddress, WindowEnd,
 };
 
 const VECTORS: &str = include_str!("../vectors/format-v1.txt");
@@ -424,4 +425,70 @@ fn mappings() {
     assert_eq!((events[1].time_ns, events[1].pid), (1005, 7));
     assert_eq!(events[1].change, MappingChange::Forked { parent: 5 });
     assert_eq!(events[2].change, MappingChange::Executed { name: "q".into() });
+}
+
+fn allocation_events(payload: &[u8]) -> Result<(Vec<AllocationEvent>, Vec<Vec<u64>>), TraceError> {
+    let fields = ChunkFields::new(ChunkKind::Allocations);
+    let trace = FileBytes::new(Codec::None).chunk(&fields, payload).open();
+    let mut reader = AllocationEvents::new(&trace);
+    let mut events = Vec::new();
+    while let Some(event) = reader.next_event()? {
+        events.push(event);
+    }
+    let frames = |event: &AllocationEvent| reader.stacks().get(event.stack).frames.to_vec();
+    let frames = events.iter().map(frames).collect();
+    Ok((events, frames))
+}
+
+#[test]
+fn allocations_are_read() {
+    let (events, frames) = allocation_events(&vector("allocations").hex("payload")).unwrap();
+    let block = 0x7f00_0000_2040;
+    let expected = [
+        (
+            1005,
+            Allocator::Malloc,
+            AllocationAction::Allocated {
+                address: block,
+                size: 24,
+                alignment: 0,
+            },
+        ),
+        (
+            1007,
+            Allocator::Realloc,
+            AllocationAction::Reallocating { address: block },
+        ),
+        (
+            1010,
+            Allocator::Realloc,
+            AllocationAction::Reallocated {
+                old: block,
+                address: 0x7f00_0000_3000,
+                size: 65_536,
+            },
+        ),
+        (
+            1010,
+            Allocator::Free,
+            AllocationAction::Freed {
+                address: 0x7f00_0000_3000,
+            },
+        ),
+    ];
+    let found: Vec<_> = events
+        .iter()
+        .map(|event| (event.time_ns, event.by, event.what))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(events.iter().all(|event| event.thread == 7));
+    assert_eq!(frames[0], [0x1001, 0x1002, 0x1003]);
+    assert!(frames[3].is_empty());
+    for invalid in vectors("not-allocations") {
+        assert!(
+            allocation_events(&hex(invalid.value)).is_err(),
+            "{}",
+            invalid.value
+        );
+    }
 }
