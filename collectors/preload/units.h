@@ -1,4 +1,4 @@
-// The units that a buffer of allocations consists of: docs/format.md, section 7.
+// The units that a buffer of allocations consists of: docs/format.md, section 9.
 #ifndef TRACKWAY_UNITS_H
 #define TRACKWAY_UNITS_H
 
