@@ -1,5 +1,5 @@
 // Stacks that a buffer doesn't hold yet.
-#include "stack.h"
+#include "code.h"
 #include "tracer.h"
 
 #include <pthread.h>
@@ -18,6 +18,7 @@ static bool is_outermost(uint64_t code) {
 }
 
 uint64_t define_stack(struct tracer *tracer, const struct frames *frames, uint16_t *known) {
+    tell_of_code(frames, tracer->stream.tid);
     unsigned char *unit = tracer->cursor;
     uint64_t *words = (uint64_t *)unit;
     enum stack_end end = frames->end;

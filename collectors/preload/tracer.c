@@ -1,5 +1,6 @@
 // The long ways of events: full buffers, many arguments, handlers that interrupt us.
 #include "tracer.h"
+#include "code.h"
 #include "kernel.h"
 
 THREAD_LOCAL struct own __trackway_tracers;
@@ -133,6 +134,7 @@ void begin_child_tracers(uint64_t fork_ticks) {
     struct own *own = &__trackway_tracers;
     own->first = own->nested = (struct tracer){.cursor = NULL};
     own->inside = 0;
+    begin_child_code();
     record_at_length(FORKED, BY_NOTHING, 0, fork_ticks, NULL, HERE);
 }
 

@@ -196,6 +196,7 @@ enum trackway_buffer_kind {
     TRACKWAY_COUNTS = 10,
     TRACKWAY_DEFINITIONS = 11, // no chunk: what makes modules of machine code (collectors/dynamorio/definitions.h)
     TRACKWAY_ALLOCATIONS = 13,
+    TRACKWAY_MAPPINGS = 15, // executable lines of /proc/PID/maps, of the buffer's `pid` at its `first_ticks`
 };
 
 enum trackway_buffer_flags {

@@ -414,6 +414,17 @@ impl Trace {
         })
     }
 
+    /// What machine code is called, by the chunks that tell. What can't be read of them is among [`Trace::damage`].
+    pub fn code_names(&self) -> Vec<CodeNames> {
+        let mut payload = Vec::new();
+        self.chunks_of(ChunkKind::Names)
+            .filter_map(|chunk| {
+                self.read_payload(chunk, &mut payload).ok()?;
+                CodeNames::parse(&payload).ok()
+            })
+            .collect()
+    }
+
     fn bad_names(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
         TraceError::BadNames {
             file: self.path.clone(),

@@ -21,6 +21,7 @@ pub const KIND_ORACLE_RECORDS: u32 = 5;
 pub const KIND_COUNTS: u32 = 10;
 pub const KIND_DEFINITIONS: u32 = 11;
 pub const KIND_ALLOCATIONS: u32 = 13;
+pub const KIND_MAPPINGS: u32 = 15;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
@@ -306,6 +307,7 @@ mod tests {
             ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
             ("TRACKWAY_DEFINITIONS", KIND_DEFINITIONS.into()),
             ("TRACKWAY_ALLOCATIONS", KIND_ALLOCATIONS.into()),
+            ("TRACKWAY_MAPPINGS", KIND_MAPPINGS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
             ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),

@@ -1,6 +1,8 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
+mod call_stacks;
 mod definitions;
+mod mapped_objects;
 mod naming;
 mod nodes;
 
@@ -12,6 +14,7 @@ use trackway_names::ExecutedCode;
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
+use self::call_stacks::CallStacks;
 use self::definitions::{modules_of, Objects};
 use crate::abi::{self, Buffer};
 use crate::clock::RecordingClock;
@@ -43,6 +46,7 @@ pub struct Collector<'scope> {
     code: HashMap<Image, CodeState>,
     /// Of all images.
     executed: ExecutedCode,
+    call_stacks: CallStacks,
     /// Stream slots whose process was noticed.
     noticed: usize,
     sequences: HashMap<u8, u64>,
@@ -150,6 +154,7 @@ impl<'scope> Collector<'scope> {
             modules: HashMap::new(),
             code: HashMap::new(),
             executed: ExecutedCode::default(),
+            call_stacks: CallStacks::default(),
             noticed: 0,
             sequences: HashMap::new(),
             regions: HashSet::new(),
@@ -233,6 +238,7 @@ impl<'scope> Collector<'scope> {
                 self.take_stream(index, buffer)
             }
             abi::KIND_COUNTS => self.take_node(index, buffer),
+            abi::KIND_MAPPINGS => self.take_mappings(index, buffer),
             abi::KIND_DEFINITIONS => self.take_definitions(index, buffer),
             _ => self.ring.free(index, self.ring.buffer_size()),
         }
@@ -307,7 +313,10 @@ impl<'scope> Collector<'scope> {
         }
         match kind {
             ChunkKind::Records => self.totals.record_bytes += written as u64,
-            ChunkKind::Allocations => self.totals.allocation_bytes += written as u64,
+            ChunkKind::Allocations => {
+                self.totals.allocation_bytes += written as u64;
+                self.note_call_stacks(index, written, buffer);
+            }
             _ => {}
         }
         let length = if buffer.is_abandoned() {
@@ -379,6 +388,7 @@ impl<'scope> Collector<'scope> {
                 monotonic_ns: buffer.first_ns,
             };
             self.push_json(ChunkKind::Process, process.number, &info);
+            self.note_origin(buffer, process.parent.is_some());
         }
         process.number
     }

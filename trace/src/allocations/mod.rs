@@ -4,6 +4,7 @@
 //! [`AllocationEvents`] merges the events of all threads in the order of time; [`AllocationRecorder`] writes a payload.
 
 mod events;
+mod frames;
 mod processes;
 mod reader;
 mod records;
@@ -11,6 +12,7 @@ mod stacks;
 mod writer;
 
 pub use events::AllocationEvents;
+pub use frames::frames_of;
 pub use processes::{AllocatingProcess, Origin};
 pub use stacks::{Stack, StackEnd, StackId, Stacks};
 pub use writer::AllocationRecorder;
