@@ -111,6 +111,7 @@ pub struct FortranArguments {
                         trackway record --to unix:/tmp/traces -- ./prog\n  \
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --overhead 1% --hardware -- ./counting\n  \
+                        trackway record --allocations -- sort words.txt\n  \
                         trackway record --discard -- ./prog     (to measure the slowdown)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
@@ -151,6 +152,14 @@ pub struct RecordArguments {
     /// it up
     #[arg(long)]
     pub binary: bool,
+    /// Record calls of allocators: malloc, operator new, mmap and their like, of any program that is linked dynamically.
+    /// `trackway allocations` reports on them
+    #[arg(long)]
+    pub allocations: bool,
+    /// Frames of the call stack of each call of an allocator, 0 to 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64), default_value_t = 8,
+          requires = "allocations")]
+    pub frames: u32,
     /// Also write each access that the oracle reports, so that `verify` can show the first difference
     #[arg(long)]
     pub oracle_dump: bool,
