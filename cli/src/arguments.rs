@@ -47,6 +47,7 @@ pub enum Verb {
     Sharing(SharingArguments),
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),
+    Allocations(crate::allocations::AllocationsArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),
@@ -349,6 +350,10 @@ pub struct DumpArguments {
     /// Print the events of all streams in one order, as far as it is known
     #[arg(long)]
     pub merged: bool,
+    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
+    /// no such word
+    #[arg(long, conflicts_with_all = ["merged", "function"])]
+    pub allocations: bool,
     /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<String>,

@@ -376,7 +376,29 @@ impl<'scope> Collector<'scope> {
         })
     }
 
+    /// A child may hand over a buffer before its parent has filled its first one, and a program before what the process
+    /// ran until exec.
+    fn number_earlier(&mut self, buffer: &Description) {
+        let Image { pid, image } = buffer.image;
+        let is_earlier = |other: &Image| match other.image == image {
+            true => other.pid == buffer.parent_pid && other.pid != pid,
+            false => other.pid == pid,
+        };
+        let buffers = self.ring.buffers().iter();
+        let earlier: Vec<Description> = buffers
+            .filter(|other| is_earlier(&image_of(other)))
+            .map(|other| Description::read(other, self.clock))
+            .filter(|other| other.first_ns < buffer.first_ns && !self.processes.is_numbered(other.image))
+            .collect();
+        for description in earlier {
+            self.process_number(&description);
+        }
+    }
+
     fn process_number(&mut self, buffer: &Description) -> u32 {
+        if !self.processes.is_numbered(buffer.image) {
+            self.number_earlier(buffer);
+        }
         let process = self.processes.number(buffer.image, buffer.parent_pid);
         if process.is_new {
             let info = ProcessInfo {

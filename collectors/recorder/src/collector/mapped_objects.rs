@@ -14,9 +14,17 @@ const PAGE: u64 = 4096;
 /// An object as far as mappings of it need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectFile {
-    /// Of each loaded segment: offset in the file, bytes in the file, address.
-    segments: Vec<(u64, u64, u64)>,
+    segments: Vec<Segment>,
     build_id: Vec<u8>,
+}
+
+/// A loaded segment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Segment {
+    file_offset: u64,
+    file_length: u64,
+    address: u64,
+    executable: bool,
 }
 
 impl ObjectFile {
@@ -33,30 +41,32 @@ impl ObjectFile {
             .filter(|header| header.p_type(endian) == object::elf::PT_LOAD);
         Some(ObjectFile {
             segments: loaded
-                .map(|header| {
-                    (
-                        header.p_offset(endian),
-                        header.p_filesz(endian),
-                        header.p_vaddr(endian),
-                    )
+                .map(|header| Segment {
+                    file_offset: header.p_offset(endian),
+                    file_length: header.p_filesz(endian),
+                    address: header.p_vaddr(endian),
+                    executable: header.p_flags(endian).contains(object::elf::PF_X),
                 })
                 .collect(),
             build_id: elf.build_id().ok().flatten().unwrap_or_default().to_vec(),
         })
     }
 
-    /// Where the first byte of the memory image is, if what stands at `offset` in the file is mapped at `start`; 0 if no
-    /// segment has that offset.
+    /// Where the first byte of the memory image is, if code that stands at `offset` in the file is mapped at `start`; 0 if
+    /// no segment has that code. Segments of other kinds may share its first page.
     fn load_address(&self, start: u64, offset: u64) -> u64 {
-        let first = self.segments.iter().map(|(_, _, address)| *address).min();
-        let holds = |(begin, length, _): &&(u64, u64, u64)| {
-            let page = begin & !(PAGE - 1);
-            (page..begin + length).contains(&offset)
+        let first = self.segments.iter().map(|segment| segment.address).min();
+        let holds = |segment: &&Segment| {
+            let page = segment.file_offset & !(PAGE - 1);
+            segment.executable && (page..segment.file_offset + segment.file_length).contains(&offset)
         };
         let segment = self.segments.iter().find(holds);
         match (segment, first) {
-            (Some((begin, _, address)), Some(first)) => {
-                let linked = address.wrapping_add(offset).wrapping_sub(*begin);
+            (Some(segment), Some(first)) => {
+                let linked = segment
+                    .address
+                    .wrapping_add(offset)
+                    .wrapping_sub(segment.file_offset);
                 start.wrapping_sub(linked).wrapping_add(first & !(PAGE - 1))
             }
             _ => 0,
@@ -115,13 +125,22 @@ mod tests {
 
     #[test]
     fn the_image_begins_where_its_first_page_is_mapped() {
+        let segment = |file_offset, file_length, address, executable| Segment {
+            file_offset,
+            file_length,
+            address,
+            executable,
+        };
         let object = ObjectFile {
-            segments: vec![(0, 0x600, 0x40_0000), (0x1040, 0x2000, 0x40_2040)],
+            segments: vec![
+                segment(0, 0x1600, 0x40_0000, false),
+                segment(0x1640, 0x2000, 0x40_2640, true),
+            ],
             build_id: Vec::new(),
         };
         assert_eq!(object.load_address(0x40_2000, 0x1000), 0x40_0000);
         assert_eq!(object.load_address(0x7f00_0000_2000, 0x1000), 0x7f00_0000_0000);
-        assert_eq!(object.load_address(0x7f00_0000_0000, 0), 0x7f00_0000_0000);
+        assert_eq!(object.load_address(0x7f00_0000_0000, 0), 0);
         assert_eq!(object.load_address(0x7f00_0000_0000, 0x9000), 0);
     }
 
