@@ -20,6 +20,7 @@ pub mod memory;
 pub mod misses;
 pub mod moments;
 mod names;
+pub mod objects;
 pub mod offenders;
 mod order_audit;
 pub mod patterns;

@@ -48,6 +48,7 @@ pub enum Verb {
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),
     Allocations(crate::allocations::AllocationsArguments),
+    Objects(crate::objects::ObjectsArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),

@@ -23,6 +23,7 @@ mod live;
 mod map;
 mod memory;
 mod model;
+mod objects;
 mod output;
 mod parquet;
 mod patterns;
@@ -86,6 +87,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Map(arguments) => map::run(&arguments),
         Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Allocations(arguments) => allocations::run(&arguments),
+        Verb::Objects(arguments) => objects::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),

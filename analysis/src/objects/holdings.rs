@@ -215,8 +215,15 @@ impl Memory {
             ..Memory::default()
         };
         let since = |block: &Block| block.obtained_ns > began_ns;
-        let later: Vec<u64> = self.blocks.values().filter(|(_, block)| since(block)).map(|(start, _)| start).collect();
-        later.into_iter().for_each(|start| _ = memory.blocks.remove(start));
+        let later: Vec<u64> = self
+            .blocks
+            .values()
+            .filter(|(_, block)| since(block))
+            .map(|(start, _)| start)
+            .collect();
+        later
+            .into_iter()
+            .for_each(|start| _ = memory.blocks.remove(start));
         for (time_ns, address, block) in &self.released {
             if *time_ns >= began_ns && !since(block) {
                 memory.blocks.replace(*address, block.bytes, *block);

@@ -72,7 +72,11 @@ impl<T: Copy> Intervals<T> {
         let before = self.by_start.range(..start).next_back();
         let before = before.filter(|(_, (last, _))| *last > start);
         let inside = self.by_start.range(start..end.max(start));
-        before.into_iter().chain(inside).map(|(first, _)| *first).collect()
+        before
+            .into_iter()
+            .chain(inside)
+            .map(|(first, _)| *first)
+            .collect()
     }
 }
 
@@ -110,7 +114,10 @@ mod tests {
         intervals.replace(30, 10, 'b');
         intervals.cut(10, 5);
         intervals.cut(35, 100);
-        assert_eq!(intervals.values().collect::<Vec<_>>(), [(0, 'a'), (15, 'a'), (30, 'b')]);
+        assert_eq!(
+            intervals.values().collect::<Vec<_>>(),
+            [(0, 'a'), (15, 'a'), (30, 'b')]
+        );
         assert_eq!((intervals.find(12), intervals.find(34)), (None, Some((30, 'b'))));
         intervals.cut(40, 0);
         assert_eq!(intervals.find(36), None);
