@@ -3,6 +3,7 @@
 mod definitions;
 mod naming;
 mod nodes;
+mod samples;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;

@@ -2,6 +2,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use trackway_sampler::SamplerError;
+
 use crate::Address;
 
 /// Why nothing was recorded. A program that ran to its end always yields a summary instead.
@@ -40,6 +42,9 @@ pub enum RecordError {
     /// Shells report status 126 for this.
     #[error("cannot start {}: {source}", program.to_string_lossy())]
     Start { program: OsString, source: io::Error },
+
+    #[error(transparent)]
+    Sampling(#[from] SamplerError),
 
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },
