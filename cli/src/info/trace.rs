@@ -220,7 +220,7 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 9] = [
+const KINDS: [(ChunkKind, &str); 12] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
@@ -229,6 +229,9 @@ const KINDS: [(ChunkKind, &str); 9] = [
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),
     (ChunkKind::Process, "process"),
+    (ChunkKind::Names, "names"),
+    (ChunkKind::Samples, "samples"),
+    (ChunkKind::Mappings, "mappings"),
     (ChunkKind::End, "end"),
 ];
 

@@ -48,6 +48,7 @@ use sink::Sink;
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{BinaryClient, Compression, Output, RecordOptions, Route, WhenFull};
+pub use sampling::sample_process;
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,

@@ -1,5 +1,9 @@
 //! Sampling the program while it runs.
 
+mod running;
+
+pub use running::sample_process;
+
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
