@@ -54,7 +54,7 @@ fn audit(trace: &Trace, summary: &RunSummary) -> Table {
 /// Everything that a reader of numbers from this trace has to know: what was lost, and whether there is instrumentation.
 pub fn warnings(trace: &Trace) -> Vec<String> {
     let mut warnings = losses(trace);
-    if trace.program().sites.is_empty() && !trace.holds_only_allocations() {
+    if trace.program().sites.is_empty() && !trace.holds_only_allocations() && !trace.is_sampled() {
         warnings.push(
             "the program holds no instrumentation; build it with `trackway cc` or `trackway c++`".into(),
         );

@@ -15,7 +15,7 @@ mod tables;
 mod totals;
 
 pub use call_chain::ReturnPlace;
-pub use estimate::{Interval, Weight};
+pub use estimate::Weight;
 pub use owner::Owner;
 pub use picture::{Picture, PictureView};
 pub use totals::{Confidence, Objects, OwnerTotals, Spot};

@@ -5,9 +5,10 @@ use std::cmp::Reverse;
 use trackway_report::{counted, duration, grouped, percent, Table, TableBuilder, Unit};
 use trackway_trace::AddressClass;
 
-use super::estimate::{Interval, Weight};
+use super::estimate::Weight;
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals};
+use crate::samples::interval::SampledShare;
 use crate::Findings;
 
 type Row<'a> = (&'a Owner, &'a OwnerTotals);
@@ -156,7 +157,7 @@ impl Objects {
         rows.sort_by_key(|row| Reverse(row.1.clusters.part));
         let shown = &rows[..rows.len().min(top)];
         let share = |row: &Row| row.1.clusters.share_of(&self.windows);
-        let real = |number: fn(Interval) -> f64| move |row: &Row| share(row).map(number);
+        let real = |number: fn(SampledShare) -> f64| move |row: &Row| share(row).map(number);
         named(TableBuilder::new(
             "object_accesses",
             "Memory by accesses that follow samples",

@@ -239,6 +239,9 @@ const KINDS: [(ChunkKind, &str); 12] = [
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),
     (ChunkKind::Process, "process"),
+    (ChunkKind::Names, "names"),
+    (ChunkKind::Samples, "samples"),
+    (ChunkKind::Mappings, "mappings"),
     (ChunkKind::End, "end"),
 ];
 

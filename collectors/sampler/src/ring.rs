@@ -12,7 +12,8 @@ const PAGE: usize = 4096;
 
 /// A mapped buffer of an event, and the event.
 pub struct Ring {
-    event: OwnedFd,
+    /// Its records come as long as it is open.
+    _event: OwnedFd,
     base: *mut u8,
     /// Bytes of the data, a power of two.
     size: usize,
@@ -25,7 +26,10 @@ unsafe impl Send for Ring {}
 
 impl Ring {
     /// Maps a buffer of `size` bytes (a power of two of at least a page) for the event.
-    pub fn map(event: OwnedFd, size: usize) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If the kernel gives none, with the event.
+    pub fn map(event: OwnedFd, size: usize) -> Result<Self, (OwnedFd, io::Error)> {
         let length = PAGE + size;
         let access = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a new mapping of a descriptor that is ours.
@@ -40,18 +44,14 @@ impl Ring {
             )
         };
         match base {
-            libc::MAP_FAILED => Err(io::Error::last_os_error()),
+            libc::MAP_FAILED => Err((event, io::Error::last_os_error())),
             base => Ok(Ring {
-                event,
+                _event: event,
                 base: base.cast(),
                 size,
                 joined: Vec::new(),
             }),
         }
-    }
-
-    pub fn event(&self) -> &OwnedFd {
-        &self.event
     }
 
     fn control(&self, field: usize) -> &AtomicU64 {

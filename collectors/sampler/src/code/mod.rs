@@ -13,7 +13,7 @@ use iced_x86::InstructionInfoFactory;
 
 pub use function::{Function, Predecessor};
 pub use object::ObjectFile;
-pub use rollback::{place_of_lea, Known, Rollback};
+pub use rollback::{place_of_lea, Rollback};
 pub use step::{Operand, Step};
 
 use trackway_trace::Mapping;
@@ -53,7 +53,7 @@ impl CodeCache {
     /// Address at which the first byte of the object's memory image is loaded, by one of its mappings.
     pub fn load_address(&mut self, mapping: &Mapping) -> Option<u64> {
         let object = self.object(&mapping.path)?;
-        let address = object.address_at(mapping.file_offset)?;
+        let address = object.address_at(mapping.file_offset, mapping.protection.executable)?;
         Some(
             mapping
                 .start

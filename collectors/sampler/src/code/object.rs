@@ -15,6 +15,7 @@ pub struct ObjectFile {
     /// Where functions begin, in order.
     starts: Vec<u64>,
     first_address: u64,
+    build_id: Vec<u8>,
 }
 
 struct Segment {
@@ -45,6 +46,7 @@ impl ObjectFile {
             segments,
             starts,
             first_address: first & !(PAGE - 1),
+            build_id: object.build_id().ok().flatten().unwrap_or_default().to_vec(),
             bytes,
         })
     }
@@ -54,10 +56,19 @@ impl ObjectFile {
         self.first_address
     }
 
-    /// The file's address of what stands at an offset of the file, if it is loaded.
-    pub fn address_at(&self, file_offset: u64) -> Option<u64> {
-        // Mappings begin at pages, and may begin before their segment.
-        let segment = self.segments.iter().find(|segment| {
+    /// By which other copies of the file are known; empty if it has none.
+    pub fn build_id(&self) -> &[u8] {
+        &self.build_id
+    }
+
+    /// The file's address of what stands at an offset of the file, if it is loaded, as code or as data.
+    pub fn address_at(&self, file_offset: u64, is_executable: bool) -> Option<u64> {
+        // Mappings begin at pages, and may begin before their segment: a page may belong to two of them.
+        let mut segments = self
+            .segments
+            .iter()
+            .filter(|segment| segment.is_executable == is_executable);
+        let segment = segments.find(|segment| {
             let begin = segment.file_offset & !(PAGE - 1);
             segment.length > 0 && file_offset >= begin && file_offset < segment.file_offset + segment.length
         })?;

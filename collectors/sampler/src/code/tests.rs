@@ -1,5 +1,6 @@
 use iced_x86::InstructionInfoFactory;
 
+use super::rollback::Known;
 use super::*;
 use crate::registers::Registers;
 

@@ -10,8 +10,6 @@ pub use sample::{PerfSample, SampleLayout};
 use fields::Fields;
 use perf_event_open_sys::bindings as perf;
 
-use crate::registers::Registers;
-
 /// Bytes before the content of a record.
 pub const HEADER_LENGTH: usize = 8;
 
@@ -171,11 +169,6 @@ fn named(content: &[u8], header: RecordHeader, time_ns: u64) -> Option<Record> {
         name: fields.text(),
         time_ns,
     })
-}
-
-/// The registers of a sample, if it has them.
-pub(crate) fn registers_of(sample: &PerfSample) -> Option<&Registers> {
-    sample.registers.as_ref()
 }
 
 #[cfg(test)]
