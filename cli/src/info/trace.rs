@@ -227,14 +227,12 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 12] = [
+const KINDS: [(ChunkKind, &str); 13] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
     (ChunkKind::Counts, "counts"),
     (ChunkKind::Allocations, "allocations"),
-    (ChunkKind::Mappings, "mappings"),
-    (ChunkKind::Names, "names"),
     (ChunkKind::OracleSummary, "oracle summary"),
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),
