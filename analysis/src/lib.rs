@@ -24,6 +24,7 @@ pub mod objects;
 pub mod offenders;
 mod order_audit;
 pub mod patterns;
+pub mod placement;
 pub mod regions;
 pub mod reuse;
 pub mod samples;
