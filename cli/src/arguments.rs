@@ -50,6 +50,7 @@ pub enum Verb {
     Memory(crate::memory::MemoryArguments),
     Allocations(crate::allocations::AllocationsArguments),
     Objects(crate::objects::ObjectsArguments),
+    Place(crate::place::PlaceArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),

@@ -27,6 +27,7 @@ mod objects;
 mod output;
 mod parquet;
 mod patterns;
+mod place;
 mod processors;
 mod progress;
 mod reading;
@@ -91,6 +92,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Allocations(arguments) => allocations::run(&arguments),
         Verb::Objects(arguments) => objects::run(&arguments),
+        Verb::Place(arguments) => place::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),
