@@ -30,9 +30,11 @@ void enter_far(void) {
 
 void leave_far(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
 
-static size_t bytes_of(uint32_t class) {
+// At least those of the class: chunks begin where blocks may.
+static size_t chunk_bytes(uint32_t class) {
     uint32_t doublings = class / STEPS, step = class % STEPS;
-    return ((size_t)LEAST_BYTES << doublings) / STEPS * (STEPS + step);
+    size_t bytes = ((size_t)LEAST_BYTES << doublings) / STEPS * (STEPS + step);
+    return (bytes + HEAD - 1) / HEAD * HEAD;
 }
 
 static uint32_t class_of(size_t bytes) {
@@ -47,7 +49,7 @@ static struct head *head_of(const void *block) { return (struct head *)((uintptr
 
 // A new chunk is zero.
 static uintptr_t take_chunk(uint32_t class, bool *is_new) {
-    size_t bytes = (bytes_of(class) + HEAD - 1) / HEAD * HEAD;
+    size_t bytes = chunk_bytes(class);
     struct chunk *chunk = free_chunks[class];
     *is_new = !chunk;
     if (chunk) {
@@ -111,5 +113,5 @@ void far_free(void *block) {
 
 size_t far_size(const void *block) {
     const struct head *head = head_of(block);
-    return bytes_of(head->class) / HEAD * HEAD - (size_t)head->distance * HEAD;
+    return chunk_bytes(head->class) - (size_t)head->distance * HEAD;
 }

@@ -18,13 +18,25 @@ static void *map(int file, void *where) {
     return __trackway_allocator.mmap(where, plan->capacity, PROT_READ | PROT_WRITE, flags, file, 0);
 }
 
+// mbind has six arguments; the last one is no flags.
+static long bind(long memory, long length, long mode, const uint64_t *nodes, long most_nodes) {
+    register long r10 __asm__("r10") = (long)nodes;
+    register long r8 __asm__("r8") = most_nodes;
+    register long r9 __asm__("r9") = 0;
+    long result;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "0"(SYS_mbind), "D"(memory), "S"(length), "d"(mode), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
 static void bind_to_node(void *memory) {
     uint64_t nodes[WORDS_OF_NODES] = {0};
     if (plan->node >= NODES_IN_WORD * WORDS_OF_NODES)
         give_up("there is no NUMA node of that number");
     nodes[plan->node / NODES_IN_WORD] = UINT64_C(1) << plan->node % NODES_IN_WORD;
-    long result = kernel_call_of_5(SYS_mbind, (long)memory, (long)plan->capacity, BIND, (long)nodes,
-                                   NODES_IN_WORD * WORDS_OF_NODES + 1);
+    long result = bind((long)memory, (long)plan->capacity, BIND, nodes, NODES_IN_WORD * WORDS_OF_NODES + 1);
     if (result < 0)
         give_up(
             "memory can't be bound to that NUMA node: `numactl --hardware` lists the nodes, and a container may forbid "

@@ -62,11 +62,9 @@ pub fn named_call(sites: &mut CallSites, stack: &Stack, pid: u32, time_ns: u64) 
     let mut innermost = None;
     for (depth, address) in stack.frames.iter().enumerate() {
         let frames = sites.frame(pid, time_ns, *address);
-        let named = frames
-            .iter()
-            .find(|frame| !allocates_for_its_caller(frame))
-            .cloned();
-        innermost = innermost.or_else(|| frames.first().cloned());
+        let named = frames.iter().find(|frame| !allocates_for_its_caller(frame));
+        let named = named.map(by_line);
+        innermost = innermost.or_else(|| frames.first().map(by_line));
         if let Some(frame) = named {
             let chain = chain(sites, &stack.frames[..=depth], pid, time_ns);
             return NamedCall { frame, chain };
@@ -77,6 +75,15 @@ pub fn named_call(sites: &mut CallSites, stack: &Stack, pid: u32, time_ns: u64) 
         frame: innermost.unwrap_or_else(unknown_frame),
         chain: chain(sites, &stack.frames[..depth], pid, time_ns),
     }
+}
+
+/// Calls of one line are one call site, wherever the compiler put them.
+fn by_line(frame: &Frame) -> Frame {
+    let mut frame = frame.clone();
+    if !frame.file.is_empty() && frame.line > 0 {
+        frame.place.clear();
+    }
+    frame
 }
 
 fn unknown_frame() -> Frame {
