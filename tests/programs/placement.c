@@ -1,5 +1,6 @@
-// Two kinds of blocks from two call sites: `hot` is walked in random order nearly all the time, `cold` is filled once and
-// summed up once. Prints a sum that says whether all bytes are as they should be.
+// Two kinds of blocks from two call sites: `hot` is walked in random order nearly all the time, `cold` is filled once
+// and summed up once. Prints a sum that says whether all bytes are as they should be, and with a second argument what
+// is mapped where blocks of each kind lie.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,19 @@ __attribute__((noinline)) static uint32_t walk(uint32_t *words, long steps) {
     return at;
 }
 
+static void tell_mapping(const char *name, const void *block) {
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[1024];
+    while (maps && fgets(line, sizeof line, maps)) {
+        unsigned long low, high;
+        if (sscanf(line, "%lx-%lx", &low, &high) != 2 || (uintptr_t)block < low || (uintptr_t)block >= high)
+            continue;
+        const char *path = strpbrk(line, "/[");
+        printf("%s %s", name, path ? path : "anonymous\n");
+    }
+    fclose(maps);
+}
+
 int main(int count, char **arguments) {
     long steps = count > 1 ? strtol(arguments[1], NULL, 10) : STEPS;
     unsigned char *cold[COLD_BLOCKS];
@@ -36,6 +50,10 @@ int main(int count, char **arguments) {
         cold[i] = make_cold(i);
     uint32_t *hot = make_hot();
     uint64_t sum = walk(hot, steps);
+    if (count > 2) {
+        tell_mapping("hot", hot);
+        tell_mapping("cold", cold[0]);
+    }
     for (int i = 0; i < COLD_BLOCKS; i++) {
         for (int byte = 0; byte < COLD_BYTES; byte++)
             sum += cold[i][byte];

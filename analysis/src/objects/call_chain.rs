@@ -53,7 +53,7 @@ const ALLOCATORS: [&str; 24] = [
     "mi_malloc",
     "tc_malloc",
 ];
-const LIBRARY_NAMESPACES: [&str; 2] = ["std::", "__gnu_cxx::"];
+const LIBRARY_NAMESPACES: [&str; 3] = ["std::", "__gnu_cxx::", "alloc::"];
 const CXX_LIBRARIES: [&str; 2] = ["libstdc++.so", "libc++"];
 
 /// Names an allocation after the innermost frame that is no allocator's, no C++ library's and not `operator new`; after
