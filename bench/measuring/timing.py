@@ -35,6 +35,11 @@ def timed(command, environment=None, cwd=None):
     return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_bytes": usage.ru_maxrss * 1024}
 
 
+def alone(program, arguments, environment=None):
+    """A run without a recorder, started as `recorded` starts its program."""
+    return timed([MEASURE, OUT / "own_time", program, *arguments], environment)
+
+
 def recorded(program, arguments, options, trace=None, environment=None):
     """A run under `trackway record`; without a trace, full buffers are discarded.
 
