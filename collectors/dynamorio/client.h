@@ -92,7 +92,7 @@ dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);
 void read_segment_bases(uint64_t bases[2]);
 bool changes_segment_bases(int system_call);
 
-// told_x86.c: stores what `told` (struct told, as two words) asks for.
+// told_*.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);
 
 #endif

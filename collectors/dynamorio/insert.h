@@ -36,7 +36,6 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last);
 bool can_be_stored(const struct plan *plan, reg_id_t reg);
 // The program's value of a register of which that isn't true.
 void load_app_value(struct site at, const struct plan *plan, reg_id_t reg, reg_id_t into);
-void call_tell(struct site at, const struct store *store);
 // All of a block whose executions in a row are one record.
 void insert_repetition(struct site at, struct plan *plan);
 

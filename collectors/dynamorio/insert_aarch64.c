@@ -84,11 +84,6 @@ void load_app_value(struct site at, const struct plan *plan, reg_id_t reg, reg_i
         dr_insert_get_stolen_reg_value(at.context, at.block, at.where, into);
 }
 
-void call_tell(struct site at, const struct store *store) {
-    (void)at, (void)store;
-    DR_ASSERT_MSG(false, "no root of AArch64 is told");
-}
-
 // ---- Blocks that repeat --------------------------------------------------------------------------------------------
 
 static void jump_if_not_zero(struct site at, reg_id_t reg, instr_t *target) {
