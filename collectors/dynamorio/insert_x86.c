@@ -4,8 +4,6 @@
 #include "drmgr.h"
 #include "drreg.h"
 
-#include <string.h>
-
 enum { CODE_BYTES = 4096 };
 
 static app_pc next_buffer_code; // calls next_buffer and goes on at SLOT_RETURN
@@ -76,13 +74,6 @@ void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
 }
 
 void insert_for_instruction(struct site at) { keep_alignment_unchecked(at.context, at.block, at.where); }
-
-void call_tell(struct site at, const struct store *store) {
-    uint64_t words[2] = {0, 0};
-    memcpy(words, &store->told, sizeof store->told);
-    dr_insert_clean_call_ex(at.context, at.block, at.where, tell, DR_CLEANCALL_READS_APP_CONTEXT, 2,
-                            OPND_CREATE_INT64((int64_t)words[0]), OPND_CREATE_INT64((int64_t)words[1]));
-}
 
 void move_cursor(struct site at, const struct plan *plan) {
     opnd_t cursor = opnd_create_reg(plan->cursor);

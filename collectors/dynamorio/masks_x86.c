@@ -211,8 +211,12 @@ static uint32_t mask_lanes(instr_t *instruction, uint32_t lanes) {
 
 static void take_masked(struct planner *planner, instr_t *instruction, opnd_t operand, bool writes, void *about) {
     struct told told = *(struct told *)about;
-    told.root = add_roots(planner, 1);
     told.lanes = (uint8_t)(size_of(instruction, operand) / told.element_bytes);
+    if (told.lanes == 0) { // less than one lane can't be masked
+        take_plain(planner, instruction, operand, writes, NULL);
+        return;
+    }
+    told.root = add_roots(planner, 1);
     told.mask_lanes = (uint8_t)(told.mask & OPMASK ? mask_lanes(instruction, told.lanes) : told.lanes);
     add_store(planner, instruction, STORE_TOLD, told.root)->told = told;
     struct address address = address_of(planner, instruction, operand);
