@@ -1,5 +1,6 @@
 // The ring, ends of threads, forked processes.
 #include "process.h"
+#include "allocator.h"
 #include "image.h"
 #include "kernel.h"
 #include "ring_name.h"
@@ -195,6 +196,7 @@ static void begin_child(void) {
 }
 
 __attribute__((constructor)) static void watch_process(void) {
+    next_allocator(); // which attaches, unless somebody allocated before
     if (!__trackway_process.ring)
         return;
     // Without a key the recorder itself finds the buffers of ended threads, only later.
