@@ -71,7 +71,11 @@ static inline const struct allocator *next_allocator(void) {
 }
 
 // arena.c
-bool is_in_arena(const void *block);
+enum { ARENA_BYTES = 64 * 1024 };
+extern unsigned char __trackway_arena[ARENA_BYTES];
+static inline bool is_in_arena(const void *block) {
+    return (uintptr_t)block - (uintptr_t)__trackway_arena < ARENA_BYTES;
+}
 void *arena_aligned(size_t alignment, size_t size);
 size_t arena_size(void *block);
 
