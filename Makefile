@@ -3,6 +3,7 @@
 # make test     lint, unit tests, tests of the pass, end-to-end tests
 # make bench WHAT=record
 # make dynamorio  what records unmodified binaries; make dynamorio-aarch64  the same for AArch64
+# make preload  what records allocations; part of make
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -24,7 +25,7 @@ all: build
 setup:
 	@setup/install
 
-build: pass runtime program
+build: pass runtime preload program
 
 pass: $(LLVM:%=pass-%)
 	@cd $(LIBRARY) && test ! -e TrackwayPass19.so || ln -sf TrackwayPass19.so TrackwayPass.so
@@ -38,6 +39,9 @@ pass-%: setup
 
 runtime: setup $(FOREIGN:%=runtime-%)
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
+
+preload: setup
+	@$(MAKE) --no-print-directory -C collectors/preload OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/preload
 
 # For programs of other processors, where their C library is installed.
 runtime-%: setup
@@ -78,4 +82,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime program demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload program demo test dynamorio dynamorio-aarch64 bench format clean

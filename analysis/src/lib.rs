@@ -4,6 +4,7 @@
 //! trace, on all cores. `docs/analyses.md` defines every number, and says how to write an analysis.
 
 pub mod activity;
+pub mod allocations;
 mod analysis;
 mod apart;
 pub mod blocks;

@@ -73,7 +73,7 @@ pub(crate) fn without_keyword(type_name: &str) -> &str {
         .unwrap_or(type_name)
 }
 
-fn demangle(linkage_name: &str) -> Option<String> {
+pub(crate) fn demangle(linkage_name: &str) -> Option<String> {
     if !linkage_name.starts_with("_Z") {
         return None;
     }

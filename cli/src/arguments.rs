@@ -47,6 +47,7 @@ pub enum Verb {
     Sharing(SharingArguments),
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),
+    Allocations(crate::allocations::AllocationsArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),
@@ -111,6 +112,7 @@ pub struct FortranArguments {
                         trackway record --to unix:/tmp/traces -- ./prog\n  \
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --overhead 1% --hardware -- ./counting\n  \
+                        trackway record --allocations -- sort words.txt\n  \
                         trackway record --discard -- ./prog     (to measure the slowdown)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
@@ -151,6 +153,14 @@ pub struct RecordArguments {
     /// it up
     #[arg(long)]
     pub binary: bool,
+    /// Record calls of allocators: malloc, operator new, mmap and their like, of any program that is linked dynamically.
+    /// `trackway allocations` reports on them
+    #[arg(long)]
+    pub allocations: bool,
+    /// Frames of the call stack of each call of an allocator, 0 to 64
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64), default_value_t = 8,
+          requires = "allocations")]
+    pub frames: u32,
     /// Also write each access that the oracle reports, so that `verify` can show the first difference
     #[arg(long)]
     pub oracle_dump: bool,
@@ -340,6 +350,10 @@ pub struct DumpArguments {
     /// Print the events of all streams in one order, as far as it is known
     #[arg(long)]
     pub merged: bool,
+    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
+    /// no such word
+    #[arg(long, conflicts_with_all = ["merged", "function"])]
+    pub allocations: bool,
     /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
     #[arg(long, value_name = "PATTERN")]
     pub function: Option<String>,

@@ -123,6 +123,17 @@ impl Installation {
         })
     }
 
+    /// What records calls of allocators.
+    pub fn allocation_tracer(&self) -> Result<PathBuf, Failure> {
+        let path = self.parts().join("preload.so");
+        path.exists().then_some(path.clone()).ok_or_else(|| {
+            Failure::new(format!(
+                "{}: not found; `make preload` builds what records allocations",
+                path.display()
+            ))
+        })
+    }
+
     fn parts(&self) -> PathBuf {
         self.root.join("lib/trackway")
     }

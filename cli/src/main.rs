@@ -1,5 +1,6 @@
 //! Trackway's command line: reads arguments and wires the other crates together.
 
+mod allocations;
 mod answers;
 mod arguments;
 mod branches;
@@ -84,6 +85,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Sharing(arguments) => sharing::run(&arguments),
         Verb::Map(arguments) => map::run(&arguments),
         Verb::Memory(arguments) => memory::run(&arguments),
+        Verb::Allocations(arguments) => allocations::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),

@@ -20,8 +20,23 @@ pub fn open_accesses(path: &Path) -> Result<Trace, Failure> {
     Ok(trace)
 }
 
-/// Fails if the trace is one of counts alone.
+/// Opens a trace for a verb that shows accesses, or calls of allocators.
+pub fn open_events(path: &Path) -> Result<Trace, Failure> {
+    let trace = Trace::open(path)?;
+    if !trace.holds_only_allocations() {
+        require_accesses(&trace)?;
+    }
+    Ok(trace)
+}
+
+/// Fails if the trace is one of counts, or of calls of allocators, alone.
 pub fn require_accesses(trace: &Trace) -> Result<(), Failure> {
+    if trace.holds_only_allocations() {
+        return Err(Failure::about(
+            trace.path(),
+            "this trace holds calls of allocators, no accesses: `trackway allocations`",
+        ));
+    }
     match trace.holds_only_counts() {
         true => Err(Failure::about(
             trace.path(),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_recorder::{
-    record, Compression, CountsSummary, Output, RecordError, RecordOptions, RecordSummary, Route, WhenFull,
+    record, AllocationTracer, Compression, CountsSummary, Output, RecordError, RecordOptions, RecordSummary,
+    Route, WhenFull,
 };
 use trackway_report::{counted, grouped};
 
@@ -81,6 +82,12 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     if arguments.binary {
         options.client = Some(Installation::locate().binary_client()?);
     }
+    if arguments.allocations {
+        options.allocations = Some(AllocationTracer {
+            library: Installation::locate().allocation_tracer()?,
+            frames: arguments.frames,
+        });
+    }
     options.compression = match arguments.codec {
         _ if live => Compression::None, // it would be decompressed at once
         Codec::Auto => Compression::Auto,
@@ -114,11 +121,19 @@ fn default_output(program: &OsString) -> PathBuf {
 
 fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     let program = options.program.to_string_lossy();
-    if !summary.instrumented && options.client.is_some() {
+    if options.allocations.is_some() && summary.allocation_bytes == 0 {
+        output::warn(format!(
+            "NO ALLOCATIONS WERE RECORDED: {program} made none, or ran without preload.so; if nothing above says why, it \
+             has an allocator of its own linked into it, or cleared its environment."
+        ));
+    }
+    // A program that was not built for it was to record its allocations only.
+    let is_instrumented = summary.instrumented || options.allocations.is_some() && options.client.is_none();
+    if !is_instrumented && options.client.is_some() {
         output::warn(format!(
             "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
         ));
-    } else if !summary.instrumented {
+    } else if !is_instrumented {
         output::warn(format!(
             "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
              Build it with CC=\"trackway cc\" CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program \
@@ -177,15 +192,24 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
 fn content(summary: &RecordSummary) -> String {
     let CountsSummary { regions, threads, .. } = summary.counts;
     let records = format!("{} bytes of records", grouped(summary.raw_bytes));
+    let allocations = format!("{} bytes of allocations", grouped(summary.allocation_bytes));
     let place = match regions {
         0 => "the whole program".into(),
         regions => counted(regions, "region"),
     };
     let counts = format!("counts of {place} in {}", counted(threads, "thread"));
-    match (threads, summary.raw_bytes) {
-        (0, _) => records,
-        (_, 0) => counts,
-        _ => format!("{records} and {counts}"),
+    let parts = [
+        (summary.raw_bytes > 0, records.clone()),
+        (threads > 0, counts),
+        (summary.allocation_bytes > 0, allocations),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(is_there, text)| is_there.then_some(text))
+        .collect();
+    match parts.is_empty() {
+        true => records,
+        false => parts.join(" and "),
     }
 }
 
@@ -301,6 +325,7 @@ mod tests {
             streams: 2,
             chunks: 9,
             raw_bytes: 0,
+            allocation_bytes: 0,
             counts: CountsSummary::default(),
             stored_bytes: 1000,
             dropped_buffers: 0,

@@ -117,8 +117,9 @@ struct trackway_callee {
 // ---- Between the runtime and the recorder --------------------------------------------------------------------------
 
 // The recorder creates one shared memory object, lets the program inherit it, and names its descriptor in the
-// environment variable TRACKWAY_RING as "FD:DEVICE:INODE:PID" (decimal; PID is the recorder's), so that a reused
-// descriptor is noticed and /proc/PID/fd/FD serves where a parent closed the inherited one.
+// environment variable TRACKWAY_RING (for other collectors: TRACKWAY_CLIENT_RING, TRACKWAY_ALLOCATIONS_RING) as
+// "FD:DEVICE:INODE:PID" (decimal; PID is the recorder's), so that a reused descriptor is noticed and /proc/PID/fd/FD
+// serves where a parent closed the inherited one.
 //
 //   offset 0              struct trackway_ring
 //   buffer_table_offset   struct trackway_buffer [buffer_count]
@@ -159,7 +160,7 @@ struct trackway_ring {
     uint32_t count_every;    // 0 or 1: all entries of regions are counted; else one in so many
     uint32_t count_cost;     // not 0: as many as counting may cost, in millionths of the region's time
     uint32_t hardware_count; // events that are counted around regions: so many of `hardware`
-    uint32_t unused;
+    uint32_t stack_frames;   // of a call of an allocator, as many are recorded at most
     struct trackway_hardware_event hardware[TRACKWAY_HARDWARE_EVENTS];
     // Each of these on a cache line of its own.
     _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
@@ -194,6 +195,8 @@ enum trackway_buffer_kind {
     TRACKWAY_ORACLE_RECORDS = 5,
     TRACKWAY_COUNTS = 10,
     TRACKWAY_DEFINITIONS = 11, // no chunk: what makes modules of machine code (collectors/dynamorio/definitions.h)
+    TRACKWAY_ALLOCATIONS = 13,
+    TRACKWAY_MAPPINGS = 15, // executable lines of /proc/PID/maps, of the buffer's `pid` at its `first_ticks`
 };
 
 enum trackway_buffer_flags {

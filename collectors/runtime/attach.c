@@ -1,4 +1,5 @@
 // Finding the recorder's ring, and making modules known to the recorder.
+#include "image.h"
 #include "kernel.h"
 #include "ring_name.h"
 #include "runtime.h"
@@ -7,7 +8,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -60,12 +60,6 @@ static bool speaks_our_version(const struct trackway_ring *ring) {
     append(&message, "; it runs unrecorded: rebuild it with the recorder's `trackway cc`");
     __trackway_complain(message.bytes);
     return false;
-}
-
-// The kernel draws these bytes at exec. They also seed stack canaries, so only a hash leaves the process.
-static uint32_t image_identity(void) {
-    const uint64_t *random = (const uint64_t *)getauxval(AT_RANDOM);
-    return random ? (uint32_t)(((random[0] ^ random[1]) * UINT64_C(0x9E3779B97F4A7C15)) >> 32) : 0;
 }
 
 // A word that is 1 here and becomes 0 in processes that are forked, however that is done; but not by vfork.

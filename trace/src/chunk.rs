@@ -74,6 +74,12 @@ byte_enum! {
         Counts = 10,
         /// What machine code is called in the source.
         Names = 12,
+        /// What a thread's calls of allocators did.
+        Allocations = 13,
+        /// What was sampled of the program's instructions.
+        Samples = 14,
+        /// What processes had mapped where.
+        Mappings = 15,
     }
 }
 

@@ -116,6 +116,29 @@ pub enum TraceError {
     },
 
     #[error(
+        "{}: the samples in the chunk at offset {offset} are invalid at byte {position} of its payload: {what}; the \
+         other chunks are readable: record again, and report this if it recurs", file.display()
+    )]
+    BadSamples {
+        file: PathBuf,
+        offset: u64,
+        position: u64,
+        what: String,
+    },
+
+    #[error(
+        "{}: the mappings in the chunk at offset {offset} are invalid at byte {position} of its payload: {what}; the \
+         rest of the trace is readable, but samples of that time have no names: record again, and report this if it \
+         recurs", file.display()
+    )]
+    BadMappings {
+        file: PathBuf,
+        offset: u64,
+        position: u64,
+        what: String,
+    },
+
+    #[error(
         "{}: the record at byte {position} of the payload of the chunk at offset {offset} is invalid: {what}; the other \
          chunks are readable: record again, and report this if it recurs", file.display()
     )]
@@ -155,6 +178,8 @@ impl TraceError {
             | TraceError::BadInfo { offset, .. }
             | TraceError::BadModule { offset, .. }
             | TraceError::BadNames { offset, .. }
+            | TraceError::BadSamples { offset, .. }
+            | TraceError::BadMappings { offset, .. }
             | TraceError::BadRecord { offset, .. }
             | TraceError::BadLength { offset, .. } => Some(*offset),
             _ => None,

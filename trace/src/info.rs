@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Clock, StepCosts};
+use crate::{Clock, SamplingInfo, StepCosts};
 
 /// What was recorded, where and how.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct StartInfo {
     /// Names of the hardware events that were counted around regions of interest, in the order of the sums in nodes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hardware_events: Vec<String>,
+    /// How samples were taken; none if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampling: Option<SamplingInfo>,
 }
 
 /// A cache of the machine on which the program ran.

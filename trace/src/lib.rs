@@ -5,6 +5,7 @@
 //! streams into columnar [`Batch`]es. [`check`] is the slow, checking decoder and [`oracle`] compares a trace with the
 //! access-by-access account of an oracle build.
 
+pub mod allocations;
 mod bytes;
 pub mod check;
 pub mod chunk;
@@ -20,12 +21,14 @@ mod index;
 mod info;
 mod interner;
 pub mod machine;
+mod mappings;
 mod merge;
 mod merged;
 mod module;
 pub mod oracle;
 mod payload;
 mod program;
+mod samples;
 mod synchronisation;
 pub mod table;
 mod trace;
@@ -47,12 +50,19 @@ pub use ids::{
 pub use index::{check_file_header, file_header, FILE_HEADER_LENGTH};
 pub use info::{CacheInfo, EndInfo, ProcessEvent, ProcessInfo, StartInfo};
 pub use machine::{Instruction, InstructionKind, MachineBlock};
+pub use mappings::{
+    encode_mappings, parse_mappings, Mapping, MappingChange, MappingEvent, Mappings, Protection,
+};
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
+};
+pub use samples::{
+    AddressClass, DataSource, Direction, MemoryLevel, Sample, SampledEvent, Samples, SamplingInfo, Skid,
+    WindowAccess, WindowAddress, WindowEnd,
 };
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};

@@ -62,6 +62,9 @@ impl ChunkEncoder {
         check_length(payload)?;
         self.stored.clear();
         let codec = match (&mut self.columns, fields.kind) {
+            (_, ChunkKind::Samples | ChunkKind::Mappings) if self.codec != Codec::None => {
+                self.store_differences(payload)?
+            }
             (Some(_), ChunkKind::Records) => self.store_records(payload),
             (Some(columns), ChunkKind::Module) => {
                 columns.modules().add(payload);
@@ -75,6 +78,14 @@ impl ChunkEncoder {
             _ => &self.stored,
         };
         Ok(chunk_of(fields, codec, payload, stored))
+    }
+
+    /// Differences of samples are few and small: LZ4 makes nothing of them.
+    fn store_differences(&mut self, payload: &[u8]) -> Result<Codec, TraceError> {
+        if self.zstd.is_none() {
+            self.zstd = Some(zstd::bulk::Compressor::new(ZSTD_LEVEL).map_err(compression)?);
+        }
+        Ok(self.store(Codec::Zstd, payload))
     }
 
     /// Stores records, by columns or LZ4, and says by which.

@@ -15,6 +15,7 @@ use memmap2::{Advice, Mmap};
 use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::allocations::AllocationStream;
 use crate::bytes::u64_at;
 use crate::code::Code;
 use crate::columns::ColumnReader;
@@ -44,6 +45,7 @@ pub struct Trace {
     code: OnceLock<Code>,
     streams: Vec<Stream>,
     counting_threads: Vec<CountingThread>,
+    allocation_streams: Vec<AllocationStream>,
     gaps: Vec<Gap>,
     damage: Vec<Damage>,
 }
@@ -189,6 +191,7 @@ impl Trace {
             code: OnceLock::new(),
             streams: Vec::new(),
             counting_threads: Vec::new(),
+            allocation_streams: Vec::new(),
             gaps: Vec::new(),
             damage: Vec::new(),
         }
@@ -246,6 +249,19 @@ impl Trace {
     /// [`Trace::read_nodes`].
     pub fn counting_threads(&self) -> &[CountingThread] {
         &self.counting_threads
+    }
+
+    /// The streams of calls of allocators, in the order of their numbers;
+    /// [`AllocationEvents`](crate::allocations::AllocationEvents) reads them.
+    pub fn allocation_streams(&self) -> &[AllocationStream] {
+        &self.allocation_streams
+    }
+
+    /// Whether it has calls of allocators, and neither records nor counts.
+    pub fn holds_only_allocations(&self) -> bool {
+        !self.allocation_streams.is_empty()
+            && self.counting_threads.is_empty()
+            && self.streams.iter().all(|stream| stream.chunks.is_empty())
     }
 
     /// Whether it is of a program that counts, and has no records.
@@ -398,12 +414,32 @@ impl Trace {
         })
     }
 
+    /// What machine code is called, by the chunks that tell. What can't be read of them is among [`Trace::damage`].
+    pub fn code_names(&self) -> Vec<CodeNames> {
+        let mut payload = Vec::new();
+        self.chunks_of(ChunkKind::Names)
+            .filter_map(|chunk| {
+                self.read_payload(chunk, &mut payload).ok()?;
+                CodeNames::parse(&payload).ok()
+            })
+            .collect()
+    }
+
     fn bad_names(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
         TraceError::BadNames {
             file: self.path.clone(),
             offset: chunk.offset,
             position: error.position,
             what: error.what,
+        }
+    }
+
+    pub(crate) fn bad_record(&self, chunk: &ChunkRef, position: u64, what: String) -> TraceError {
+        TraceError::BadRecord {
+            file: self.path.clone(),
+            offset: chunk.offset,
+            position,
+            what,
         }
     }
 
@@ -432,6 +468,9 @@ impl Trace {
         for thread in &mut self.counting_threads {
             thread.chunks.sort_by_key(|chunk| chunk.header.sequence);
         }
+        for stream in &mut self.allocation_streams {
+            stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
+        }
         for (chunk, before_sequence) in gaps {
             match self.read_gap(&chunk, before_sequence) {
                 Ok(gap) => self.gaps.push(gap),
@@ -447,6 +486,10 @@ impl Trace {
             self.add_to_counting_thread(chunk);
             return None;
         }
+        if header.kind == ChunkKind::Allocations {
+            self.add_to_allocation_stream(chunk);
+            return None;
+        }
         if !matches!(
             header.kind,
             ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
@@ -458,7 +501,7 @@ impl Trace {
             ChunkKind::Records => stream.chunks.push(*chunk),
             ChunkKind::OracleRecords => stream.oracle_chunks.push(*chunk),
             _ => {
-                let last = stream.chunks.last();
+                let last = self.last_chunk(header.stream);
                 return Some(last.map_or(0, |last| last.header.sequence.saturating_add(1)));
             }
         }
@@ -474,6 +517,33 @@ impl Trace {
             position
         });
         threads[position].chunks.push(*chunk);
+    }
+
+    fn add_to_allocation_stream(&mut self, chunk: &ChunkRef) {
+        let streams = &mut self.allocation_streams;
+        let (stream, process) = (chunk.header.stream, chunk.header.process);
+        let position = streams.binary_search_by_key(&stream, |known| known.stream);
+        let position = position.unwrap_or_else(|position| {
+            let chunks = Vec::new();
+            streams.insert(
+                position,
+                AllocationStream {
+                    stream,
+                    process,
+                    chunks,
+                },
+            );
+            position
+        });
+        streams[position].chunks.push(*chunk);
+    }
+
+    /// The last chunk so far of what a stream tells: records, or calls of allocators.
+    fn last_chunk(&self, id: u32) -> Option<&ChunkRef> {
+        let streams = &self.allocation_streams;
+        let calls = streams.binary_search_by_key(&id, |stream| stream.stream);
+        let calls = calls.ok().and_then(|position| streams[position].chunks.last());
+        calls.or_else(|| self.stream(id)?.chunks.last())
     }
 
     fn stream_mut(&mut self, id: u32, process: u32) -> &mut Stream {

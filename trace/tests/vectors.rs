@@ -5,13 +5,16 @@
 mod testing;
 
 use testing::file::{repair_table, FileBytes};
+use trackway_trace::allocations::{AllocationAction, AllocationEvent, AllocationEvents, Allocator};
 use trackway_trace::check::{Decoded, Interpreter};
 use trackway_trace::chunk::{ChunkHeader, FLAG_TAIL, HEADER_LENGTH};
 use trackway_trace::oracle::{function_hash, site_records, Account};
 use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Table};
 use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
-    ChunkKind, CodeBlock, Codec, Decoder, Event, ImageCounters, NodeCounts, Site, SiteId, Trace, VariableKind,
+    encode_mappings, parse_mappings, AddressClass, ChunkFields, ChunkKind, CodeBlock, Codec, Decoder,
+    Direction, Event, ImageCounters, MappingChange, NodeCounts, Samples, Site, SiteId, Trace, TraceError,
+    VariableKind, WindowAddress, WindowEnd,
 };
 
 const VECTORS: &str = include_str!("../vectors/format-v1.txt");
@@ -364,4 +367,128 @@ fn control_flow() {
     assert_eq!(program.location(flow.pieces[0].location).line, 3);
     let instructions = flow.pieces.iter().map(|piece| piece.instructions);
     assert_eq!(instructions.sum::<u32>(), 11);
+}
+
+#[test]
+fn samples() {
+    let bytes = vector("samples").hex("payload");
+    let read = Samples::parse(&bytes).unwrap();
+    assert_eq!(read.encode(), bytes);
+    assert_eq!((read.lost, read.samples.len(), read.window.len()), (1, 2, 1));
+    let [first, second] = &read.samples[..] else {
+        panic!("there are two samples");
+    };
+    assert_eq!((first.time_ns, first.pid, first.tid), (1000, 5, 6));
+    assert_eq!((first.seen_at, first.instruction), (0x1007, 0x1004));
+    assert_eq!(
+        (first.direction, first.class),
+        (Direction::Load, AddressClass::RolledBack)
+    );
+    assert_eq!(
+        (first.address, first.size_bytes, first.weight),
+        (Some(0x2000), 8, 100)
+    );
+    assert_eq!(
+        (first.window_instructions, first.window_end),
+        (3, WindowEnd::Full)
+    );
+    let access = read.window_of(first)[0];
+    assert_eq!(
+        (access.instruction, access.address, access.size_bytes),
+        (0x1007, 0x2008, 4)
+    );
+    assert_eq!(
+        (access.is_store, access.known_by),
+        (true, WindowAddress::Registers)
+    );
+    assert_eq!((second.time_ns, second.pid, second.address), (1100, 5, None));
+    assert_eq!(second.direction, Direction::None);
+}
+
+#[test]
+fn mappings() {
+    let bytes = vector("mappings").hex("payload");
+    let events = parse_mappings(&bytes).unwrap();
+    assert_eq!(encode_mappings(&events), bytes);
+    let MappingChange::Mapped(mapping) = &events[0].change else {
+        panic!("the first change maps something");
+    };
+    assert_eq!((events[0].time_ns, events[0].pid), (1000, 5));
+    assert_eq!(
+        (mapping.start, mapping.length, mapping.file_offset),
+        (0x1000, 0x1000, 0x200)
+    );
+    assert_eq!((mapping.load_address, mapping.path.as_str()), (0xe00, "/p"));
+    assert_eq!(mapping.build_id, [0xab, 0xcd]);
+    assert!(mapping.protection.readable && mapping.protection.executable);
+    assert!(!mapping.protection.writable && !mapping.protection.shared);
+    assert_eq!((events[1].time_ns, events[1].pid), (1005, 7));
+    assert_eq!(events[1].change, MappingChange::Forked { parent: 5 });
+    assert_eq!(events[2].change, MappingChange::Executed { name: "q".into() });
+}
+
+fn allocation_events(payload: &[u8]) -> Result<(Vec<AllocationEvent>, Vec<Vec<u64>>), TraceError> {
+    let fields = ChunkFields::new(ChunkKind::Allocations);
+    let trace = FileBytes::new(Codec::None).chunk(&fields, payload).open();
+    let mut reader = AllocationEvents::new(&trace);
+    let mut events = Vec::new();
+    while let Some(event) = reader.next_event()? {
+        events.push(event);
+    }
+    let frames = |event: &AllocationEvent| reader.stacks().get(event.stack).frames.to_vec();
+    let frames = events.iter().map(frames).collect();
+    Ok((events, frames))
+}
+
+#[test]
+fn allocations_are_read() {
+    let (events, frames) = allocation_events(&vector("allocations").hex("payload")).unwrap();
+    let block = 0x7f00_0000_2040;
+    let expected = [
+        (
+            1005,
+            Allocator::Malloc,
+            AllocationAction::Allocated {
+                address: block,
+                size: 24,
+                alignment: 0,
+            },
+        ),
+        (
+            1007,
+            Allocator::Realloc,
+            AllocationAction::Reallocating { address: block },
+        ),
+        (
+            1010,
+            Allocator::Realloc,
+            AllocationAction::Reallocated {
+                old: block,
+                address: 0x7f00_0000_3000,
+                size: 65_536,
+            },
+        ),
+        (
+            1010,
+            Allocator::Free,
+            AllocationAction::Freed {
+                address: 0x7f00_0000_3000,
+            },
+        ),
+    ];
+    let found: Vec<_> = events
+        .iter()
+        .map(|event| (event.time_ns, event.by, event.what))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(events.iter().all(|event| event.thread == 7));
+    assert_eq!(frames[0], [0x1001, 0x1002, 0x1003]);
+    assert!(frames[3].is_empty());
+    for invalid in vectors("not-allocations") {
+        assert!(
+            allocation_events(&hex(invalid.value)).is_err(),
+            "{}",
+            invalid.value
+        );
+    }
 }

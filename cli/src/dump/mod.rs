@@ -1,5 +1,6 @@
 //! `trackway dump`.
 
+mod allocations;
 mod json;
 mod line;
 mod text;
@@ -21,8 +22,21 @@ use crate::{output, reading, soundness};
 use line::{Happening, Line};
 
 pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
-    let trace = reading::open_accesses(&arguments.trace)?;
+    let trace = reading::open_events(&arguments.trace)?;
     soundness::warnings(&trace).iter().for_each(output::warn);
+    let is_of_allocations = |id: u32| {
+        let streams = trace.allocation_streams();
+        streams.binary_search_by_key(&id, |stream| stream.stream).is_ok()
+    };
+    if arguments.allocations
+        || trace.holds_only_allocations()
+        || arguments.stream.is_some_and(is_of_allocations)
+    {
+        let mut output = BufWriter::new(io::stdout().lock());
+        allocations::print(&trace, arguments, &mut output)?;
+        output.flush().map_err(Failure::writing)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let streams = chosen_streams(arguments, &trace)?;
     let mut dump = Dump {
         arguments,

@@ -1,5 +1,6 @@
 //! `trackway info`.
 
+mod allocations;
 mod counts;
 mod instrumentation;
 mod program;

@@ -7,7 +7,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::{ChunkKind, EndInfo, FunctionId, Program, Stream, Trace};
 
-use super::{counts, instrumentation};
+use super::{allocations, counts, instrumentation};
 use crate::failure::Failure;
 use crate::soundness;
 
@@ -18,6 +18,7 @@ pub fn describe(path: &Path) -> Result<Report, Failure> {
 pub fn report(trace: &Trace) -> Report {
     let mut tables = vec![recording(trace), caches(trace), streams(trace)];
     tables.extend(counts::nodes(trace));
+    tables.extend(allocations::tables(trace));
     tables.push(chunks(trace));
     tables.push(instrumentation::coverage(trace.program()));
     tables.push(instrumentation::modules(trace.program()));
@@ -65,7 +66,13 @@ fn content(trace: &Trace) -> String {
     let records = format!("{streams} with {} of records", counted(records, "byte"));
     let threads = trace.counting_threads().len() as u64;
     let counts = format!("counts of {}", counted(threads, "thread"));
+    let calls = format!(
+        "calls of allocators in {}",
+        counted(trace.allocation_streams().len() as u64, "stream")
+    );
     match (threads, trace.holds_only_counts()) {
+        _ if trace.holds_only_allocations() => calls,
+        (0, _) if !trace.allocation_streams().is_empty() => format!("{records} and {calls}"),
         (0, _) => records,
         (_, true) => counts,
         (_, false) => format!("{records} and {counts}"),
@@ -220,11 +227,14 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 9] = [
+const KINDS: [(ChunkKind, &str); 12] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
     (ChunkKind::Counts, "counts"),
+    (ChunkKind::Allocations, "allocations"),
+    (ChunkKind::Mappings, "mappings"),
+    (ChunkKind::Names, "names"),
     (ChunkKind::OracleSummary, "oracle summary"),
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),

@@ -1,5 +1,6 @@
 //! `trackway verify`.
 
+mod allocations;
 mod invariants;
 mod oracle;
 
@@ -28,6 +29,9 @@ pub fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {
     let threads = arguments.threads.unwrap_or_else(processors::available);
     soundness::warnings(&trace).iter().for_each(output::warn);
     let mut passed = show(&invariants::check(&trace, threads))?;
+    if let Some(verdict) = allocations::check(&trace) {
+        passed &= show(&verdict)?;
+    }
     passed &= show(&oracle::check(&trace)?)?;
     Ok(if passed {
         ExitCode::SUCCESS

@@ -20,6 +20,8 @@ pub const KIND_RECORDS: u32 = 3;
 pub const KIND_ORACLE_RECORDS: u32 = 5;
 pub const KIND_COUNTS: u32 = 10;
 pub const KIND_DEFINITIONS: u32 = 11;
+pub const KIND_ALLOCATIONS: u32 = 13;
+pub const KIND_MAPPINGS: u32 = 15;
 
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
@@ -56,7 +58,7 @@ pub struct RingHeader {
     pub count_every: u32,
     pub count_cost: u32,
     pub hardware_count: u32,
-    pub unused: u32,
+    pub stack_frames: u32,
     pub hardware: [HardwareEvent; HARDWARE_EVENTS],
     pub recorder_lock: RecorderLockWords,
     pub ids: Ids,
@@ -213,6 +215,7 @@ mod tests {
             "count_every" = count_every,
             "count_cost" = count_cost,
             "hardware_count" = hardware_count,
+            "stack_frames" = stack_frames,
             "hardware" = hardware,
             "recorder_lock" = recorder_lock,
             "next_segment_id" = ids.next_segment_id,
@@ -303,6 +306,8 @@ mod tests {
             ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
             ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
             ("TRACKWAY_DEFINITIONS", KIND_DEFINITIONS.into()),
+            ("TRACKWAY_ALLOCATIONS", KIND_ALLOCATIONS.into()),
+            ("TRACKWAY_MAPPINGS", KIND_MAPPINGS.into()),
             ("TRACKWAY_LAST", FLAG_LAST.into()),
             ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
             ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),

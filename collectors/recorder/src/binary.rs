@@ -73,7 +73,7 @@ pub fn command(
 }
 
 /// The file that a shell would run.
-fn found_in_path(program: &OsStr) -> Option<PathBuf> {
+pub fn found_in_path(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Path::new(program).exists().then(|| program.into());
     }
@@ -87,7 +87,7 @@ fn may_run(file: &Path) -> bool {
 }
 
 /// What the kernel would run a script with: the words of its first line.
-fn interpreter_of(program: &Path) -> Vec<OsString> {
+pub fn interpreter_of(program: &Path) -> Vec<OsString> {
     let head = head_of(program).unwrap_or_default();
     let line = head.split(|byte| *byte == b'\n').next();
     let Some(words) = line.and_then(|line| line.strip_prefix(b"#!")) else {

@@ -1,6 +1,8 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
+mod call_stacks;
 mod definitions;
+mod mapped_objects;
 mod naming;
 mod nodes;
 
@@ -12,6 +14,7 @@ use trackway_names::ExecutedCode;
 use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
 use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
 
+use self::call_stacks::CallStacks;
 use self::definitions::{modules_of, Objects};
 use crate::abi::{self, Buffer};
 use crate::clock::RecordingClock;
@@ -25,6 +28,7 @@ use crate::{CountsSummary, ProgramEnd};
 pub struct Totals {
     pub modules: u64,
     pub record_bytes: u64,
+    pub allocation_bytes: u64,
     pub streams: u64,
     pub processes: u64,
     pub dropped: u64,
@@ -42,6 +46,7 @@ pub struct Collector<'scope> {
     code: HashMap<Image, CodeState>,
     /// Of all images.
     executed: ExecutedCode,
+    call_stacks: CallStacks,
     /// Stream slots whose process was noticed.
     noticed: usize,
     sequences: HashMap<u8, u64>,
@@ -53,9 +58,10 @@ pub struct Collector<'scope> {
 #[derive(Default)]
 struct StreamState {
     process: u32,
-    /// Sequence of the next buffer of records, and of the oracle's.
+    /// Sequence of the next buffer of records, of the oracle's, and of calls of allocators.
     next_records: u64,
     next_oracle: u64,
+    next_allocations: u64,
     /// Nodes that were taken.
     nodes: u64,
     gaps: u64,
@@ -72,7 +78,7 @@ struct CodeState {
 impl StreamState {
     /// Nothing is missing where it ends: what was counted by then stands in its nodes.
     fn only_counts(&self) -> bool {
-        self.nodes > 0 && self.next_records == 0 && self.next_oracle == 0
+        self.nodes > 0 && self.next_records == 0 && self.next_oracle == 0 && self.next_allocations == 0
     }
 }
 
@@ -148,6 +154,7 @@ impl<'scope> Collector<'scope> {
             modules: HashMap::new(),
             code: HashMap::new(),
             executed: ExecutedCode::default(),
+            call_stacks: CallStacks::default(),
             noticed: 0,
             sequences: HashMap::new(),
             regions: HashSet::new(),
@@ -214,6 +221,7 @@ impl<'scope> Collector<'scope> {
         let next = match (buffer.kind, self.streams.get(&buffer.stream)) {
             (abi::KIND_RECORDS, state) => state.map_or(0, |state| state.next_records),
             (abi::KIND_ORACLE_RECORDS, state) => state.map_or(0, |state| state.next_oracle),
+            (abi::KIND_ALLOCATIONS, state) => state.map_or(0, |state| state.next_allocations),
             (abi::KIND_DEFINITIONS, _) => self
                 .code
                 .get(&buffer.image)
@@ -226,8 +234,11 @@ impl<'scope> Collector<'scope> {
         self.ring.buffers()[index].state.store(abi::TAKEN, Relaxed);
         match buffer.kind {
             abi::KIND_MODULE => self.take_module(index, buffer),
-            abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS => self.take_stream(index, buffer),
+            abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS | abi::KIND_ALLOCATIONS => {
+                self.take_stream(index, buffer)
+            }
             abi::KIND_COUNTS => self.take_node(index, buffer),
+            abi::KIND_MAPPINGS => self.take_mappings(index, buffer),
             abi::KIND_DEFINITIONS => self.take_definitions(index, buffer),
             _ => self.ring.free(index, self.ring.buffer_size()),
         }
@@ -285,22 +296,28 @@ impl<'scope> Collector<'scope> {
             false => buffer.length,
         };
         let process = self.process_number(buffer);
-        let kind = if buffer.kind == abi::KIND_RECORDS {
-            ChunkKind::Records
-        } else {
-            ChunkKind::OracleRecords
+        let kind = match buffer.kind {
+            abi::KIND_RECORDS => ChunkKind::Records,
+            abi::KIND_ALLOCATIONS => ChunkKind::Allocations,
+            _ => ChunkKind::OracleRecords,
         };
         let state = self.stream_state(buffer.stream, process);
         match kind {
             ChunkKind::Records => state.next_records = buffer.sequence + 1,
+            ChunkKind::Allocations => state.next_allocations = buffer.sequence + 1,
             _ => state.next_oracle = buffer.sequence + 1,
         }
         self.note_dropped(buffer, process);
         if written == 0 && buffer.is_abandoned() {
             return self.ring.free(index, 0);
         }
-        if kind == ChunkKind::Records {
-            self.totals.record_bytes += written as u64;
+        match kind {
+            ChunkKind::Records => self.totals.record_bytes += written as u64,
+            ChunkKind::Allocations => {
+                self.totals.allocation_bytes += written as u64;
+                self.note_call_stacks(index, written, buffer);
+            }
+            _ => {}
         }
         let length = if buffer.is_abandoned() {
             self.tail_length(kind, written)
@@ -342,6 +359,7 @@ impl<'scope> Collector<'scope> {
     fn tail_length(&self, kind: ChunkKind, written: usize) -> usize {
         let length = match kind {
             ChunkKind::Records => written + abi::SLACK,
+            ChunkKind::Allocations => written.next_multiple_of(16),
             _ => written.next_multiple_of(32),
         };
         length.min(self.ring.buffer_size())
@@ -358,7 +376,29 @@ impl<'scope> Collector<'scope> {
         })
     }
 
+    /// A child may hand over a buffer before its parent has filled its first one, and a program before what the process
+    /// ran until exec.
+    fn number_earlier(&mut self, buffer: &Description) {
+        let Image { pid, image } = buffer.image;
+        let is_earlier = |other: &Image| match other.image == image {
+            true => other.pid == buffer.parent_pid && other.pid != pid,
+            false => other.pid == pid,
+        };
+        let buffers = self.ring.buffers().iter();
+        let earlier: Vec<Description> = buffers
+            .filter(|other| is_earlier(&image_of(other)))
+            .map(|other| Description::read(other, self.clock))
+            .filter(|other| other.first_ns < buffer.first_ns && !self.processes.is_numbered(other.image))
+            .collect();
+        for description in earlier {
+            self.process_number(&description);
+        }
+    }
+
     fn process_number(&mut self, buffer: &Description) -> u32 {
+        if !self.processes.is_numbered(buffer.image) {
+            self.number_earlier(buffer);
+        }
         let process = self.processes.number(buffer.image, buffer.parent_pid);
         if process.is_new {
             let info = ProcessInfo {
@@ -370,6 +410,7 @@ impl<'scope> Collector<'scope> {
                 monotonic_ns: buffer.first_ns,
             };
             self.push_json(ChunkKind::Process, process.number, &info);
+            self.note_origin(buffer, process.parent.is_some());
         }
         process.number
     }

@@ -41,6 +41,9 @@ pub enum RecordError {
     #[error("cannot start {}: {source}", program.to_string_lossy())]
     Start { program: OsString, source: io::Error },
 
+    #[error("{}: not found; `make preload` builds what records allocations", path.display())]
+    NoTracer { path: PathBuf },
+
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },
 }

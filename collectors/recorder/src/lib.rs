@@ -6,6 +6,7 @@
 //! A [`ChunkSink`] takes the chunks: a file, a collector at the other end of a socket (`streaming`), or the caller's.
 
 mod abi;
+mod allocations;
 mod binary;
 mod clock;
 mod collector;
@@ -45,7 +46,9 @@ use sink::Sink;
 
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
-pub use options::{BinaryClient, Compression, Output, RecordOptions, Route, WhenFull};
+pub use options::{
+    AllocationTracer, BinaryClient, Compression, Output, RecordOptions, Route, WhenFull, MOST_STACK_FRAMES,
+};
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
@@ -163,6 +166,7 @@ fn record_to(
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,
+        allocation_bytes: totals.allocation_bytes,
         counts: totals.counts,
         stored_bytes: sink.stored_bytes(),
         dropped_buffers: totals.dropped,

@@ -40,6 +40,7 @@ pub fn start_info(options: &RecordOptions, pid: u32, clock: &RecordingClock) -> 
             .iter()
             .map(|event| event.name.to_owned())
             .collect(),
+        sampling: None,
     }
 }
 

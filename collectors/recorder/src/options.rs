@@ -19,6 +19,18 @@ pub struct BinaryClient {
     pub options: String,
 }
 
+/// What records calls of allocators.
+#[derive(Debug, Clone)]
+pub struct AllocationTracer {
+    /// The library that the program's dynamic linker loads first.
+    pub library: PathBuf,
+    /// Frames of the call stack of each call, at most [`MOST_STACK_FRAMES`]; 0: none.
+    pub frames: u32,
+}
+
+/// Frames of a call of an allocator that can be recorded.
+pub const MOST_STACK_FRAMES: u32 = 64;
+
 /// What to run, where the trace goes and how.
 #[derive(Debug, Clone)]
 pub struct RecordOptions {
@@ -28,6 +40,8 @@ pub struct RecordOptions {
     pub arguments: Vec<OsString>,
     /// Records the binary as it is.
     pub client: Option<BinaryClient>,
+    /// Records calls of allocators as well.
+    pub allocations: Option<AllocationTracer>,
     pub output: Output,
     pub compression: Compression,
     /// What a thread of the program does when every buffer is full.
@@ -63,6 +77,7 @@ impl RecordOptions {
             program: program.into(),
             arguments: Vec::new(),
             client: None,
+            allocations: None,
             output,
             compression: Compression::Auto,
             when_full: WhenFull::Wait,
@@ -77,6 +92,10 @@ impl RecordOptions {
             notify: |_| (),
             progress: |_| (),
         }
+    }
+
+    fn frames(&self) -> u32 {
+        self.allocations.as_ref().map_or(0, |tracer| tracer.frames)
     }
 
     pub(crate) fn check(&self) -> Result<(), RecordError> {
@@ -106,6 +125,12 @@ impl RecordOptions {
                 self.hardware.len() as u64,
                 self.hardware.len() <= MOST_HARDWARE_EVENTS,
                 "at most 4",
+            ),
+            (
+                "the number of stack frames",
+                self.frames().into(),
+                self.frames() <= MOST_STACK_FRAMES,
+                "at most 64",
             ),
         ];
         match checks.into_iter().find(|&(_, _, is_valid, _)| !is_valid) {

@@ -50,6 +50,11 @@ impl Processes {
         })
     }
 
+    pub fn is_numbered(&self, image: Image) -> bool {
+        let known = self.by_image.get(&image);
+        known.is_some_and(|&index| self.known[index].number.is_some())
+    }
+
     /// The process's number in the trace. `parent_pid`: 0 if it was not forked from a recorded process.
     pub fn number(&mut self, image: Image, parent_pid: u32) -> Numbered {
         let index = self.notice(image);

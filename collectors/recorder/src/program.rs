@@ -11,6 +11,7 @@ use std::thread::Scope;
 
 use rustix::process::{Pid, PidfdFlags, Signal};
 
+use crate::allocations;
 use crate::binary::{self, ConfigurationFolder};
 use crate::options::RecordOptions;
 use crate::ring::Ring;
@@ -48,9 +49,12 @@ pub fn start(
     })?;
     let descriptor = ring.descriptor();
     let mut command = match options.client.as_ref().zip(configuration) {
-        None => compiled_program(options, name),
-        Some((client, configuration)) => binary::command(options, client, name, configuration)?,
+        None => compiled_program(options, name.clone()),
+        Some((client, configuration)) => binary::command(options, client, name.clone(), configuration)?,
     };
+    if let Some(tracer) = &options.allocations {
+        allocations::preload(&mut command, tracer, options, &name)?;
+    }
     if let Some(file) = &options.instead_of_terminal {
         redirect(&mut command, file).map_err(|source| RecordError::System {
             action: "redirect the program's output",

@@ -290,6 +290,7 @@ fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
     header.full_limit = options.buffer_count;
     header.count_every = options.count_every;
     header.count_cost = options.count_cost_millionths;
+    header.stack_frames = options.allocations.as_ref().map_or(0, |tracer| tracer.frames);
     for (place, event) in header.hardware.iter_mut().zip(&options.hardware) {
         *place = event.for_ring();
         header.hardware_count += 1;

@@ -56,6 +56,8 @@ pub struct RecordSummary {
     pub chunks: u64,
     /// Bytes of records as the program wrote them.
     pub raw_bytes: u64,
+    /// Bytes that calls of allocators take, before compression.
+    pub allocation_bytes: u64,
     /// What was counted instead.
     pub counts: CountsSummary,
     /// Bytes of the trace file; 0 when discarded.

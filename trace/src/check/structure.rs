@@ -32,7 +32,11 @@ fn check_sequences(trace: &Trace, violations: &mut Vec<Violation>) {
         let header = &chunk.header;
         let of_stream = matches!(
             header.kind,
-            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap | ChunkKind::Counts
+            ChunkKind::Records
+                | ChunkKind::OracleRecords
+                | ChunkKind::Gap
+                | ChunkKind::Counts
+                | ChunkKind::Allocations
         );
         let stream = if of_stream { header.stream } else { 0 };
         if matches!(header.kind, ChunkKind::Other(_)) {

@@ -50,7 +50,7 @@ impl GrowingTrace {
         let gap_before = self.trace.add_to_stream(&in_file);
         if matches!(
             header.kind,
-            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Counts
+            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Counts | ChunkKind::Allocations
         ) {
             return;
         }

@@ -17,6 +17,7 @@ const MANY_BLOCKS: usize = 20_000;
 impl Collector<'_> {
     /// Names all code that images told of, if any did. Objects that can't be read are told of.
     pub fn push_names(&mut self, options: &RecordOptions) {
+        self.call_stacks.add_to(&mut self.executed);
         if self.executed.is_empty() {
             return;
         }

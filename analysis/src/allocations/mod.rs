@@ -1,0 +1,15 @@
+//! What allocators were asked for, by their own account: blocks followed from call to call, by the places that called.
+//!
+//! [`Replay`] follows what each process holds, [`CallSites`] names the frames of stacks, [`Allocations`] sums up.
+
+mod blocks;
+mod call_sites;
+mod replay;
+mod tables;
+mod totals;
+
+pub use blocks::Block;
+pub use call_sites::{CallSites, Frame};
+pub use replay::{Contradiction, Fate, Replay, Step};
+pub use tables::Ranking;
+pub use totals::{Allocations, SiteTotals};

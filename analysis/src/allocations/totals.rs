@@ -1,0 +1,225 @@
+//! What the calls of allocators come to, by call site.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use trackway_trace::allocations::{
+    AllocatingProcess, AllocationAction, AllocationEvent, AllocationEvents, StackEnd, StackId,
+};
+use trackway_trace::{Trace, TraceError};
+
+use super::blocks::Block;
+use super::call_sites::{CallSites, Frame};
+use super::replay::{Contradiction, Replay, Step};
+
+/// What one call site allocated.
+#[derive(Clone, Debug, Default)]
+pub struct SiteTotals {
+    pub allocations: u64,
+    pub bytes: u64,
+    pub live_bytes: u64,
+    /// The most that was live of it at a time.
+    pub peak_bytes: u64,
+    /// Of it when most was live of all sites.
+    pub bytes_at_peak: u64,
+    /// Number of the peak of all sites that `bytes_at_peak` is of.
+    peak: u64,
+    pub freed: u64,
+    /// Of the blocks that were freed, together.
+    pub lifetimes_ns: u128,
+    pub leaked: u64,
+    pub leaked_bytes: u64,
+    /// Allocations of which the stack has not all frames that were asked for.
+    pub cut_stacks: u64,
+}
+
+/// What a trace's calls of allocators come to.
+#[derive(Debug, Default)]
+pub struct Allocations {
+    /// By the innermost frames.
+    pub sites: IndexMap<Vec<Frame>, SiteTotals>,
+    pub events: u64,
+    pub allocations: u64,
+    pub bytes: u64,
+    pub frees: u64,
+    pub reallocations: u64,
+    pub live_bytes: u64,
+    pub peak_bytes: u64,
+    /// When the most was live, nanoseconds of the trace's clock.
+    pub peak_ns: u64,
+    peaks: u64,
+    pub mappings: u64,
+    pub mapped_bytes: u64,
+    pub cut_stacks: u64,
+    /// Places where events are missing.
+    pub gaps: u64,
+    pub contradictions: u64,
+    pub first_contradiction: Option<Contradiction>,
+    pub damage: Vec<TraceError>,
+}
+
+struct Summing<'t> {
+    events: AllocationEvents<'t>,
+    sites: CallSites,
+    frames: usize,
+    pids: HashMap<u32, u32>,
+    /// By process and stack: the index among the sites.
+    known: HashMap<(u32, StackId), usize>,
+    totals: Allocations,
+}
+
+impl Allocations {
+    /// Goes over all calls of the trace. Call sites are told apart by their innermost `frames` frames.
+    pub fn of(trace: &Trace, frames: usize) -> Allocations {
+        let (sites, damage) = CallSites::new(trace);
+        let processes = trace.allocating_processes();
+        let pid = |process: &AllocatingProcess| (process.number, process.pid);
+        let summing = Summing {
+            events: AllocationEvents::new(trace),
+            sites,
+            frames,
+            pids: processes.iter().map(pid).collect(),
+            known: HashMap::new(),
+            totals: Allocations {
+                damage,
+                ..Allocations::default()
+            },
+        };
+        summing.run(Replay::new(&processes))
+    }
+}
+
+impl Summing<'_> {
+    fn run(mut self, mut replay: Replay) -> Allocations {
+        loop {
+            match self.events.next_event() {
+                Ok(Some(event)) => {
+                    self.note(&event);
+                    let step = replay.step(&event);
+                    self.take(&event, step);
+                }
+                Ok(None) => break,
+                Err(error) => self.totals.damage.push(error),
+            }
+        }
+        for fate in replay.live() {
+            if let Some(site) = self.known_site(fate.process, fate.block.stack) {
+                site.leaked += 1;
+                site.leaked_bytes = site.leaked_bytes.saturating_add(fate.block.size_bytes);
+            }
+        }
+        let peaks = self.totals.peaks;
+        self.totals
+            .sites
+            .values_mut()
+            .for_each(|site| site.see_peak(peaks));
+        self.totals
+    }
+
+    fn note(&mut self, event: &AllocationEvent) {
+        let totals = &mut self.totals;
+        match event.what {
+            AllocationAction::Missing { .. } => return totals.gaps += 1,
+            AllocationAction::Forked { .. } => return,
+            AllocationAction::Mapped { length, .. } => {
+                totals.mappings += 1;
+                totals.mapped_bytes = totals.mapped_bytes.saturating_add(length);
+            }
+            _ => {}
+        }
+        totals.events += 1;
+    }
+
+    fn take(&mut self, event: &AllocationEvent, step: Step) {
+        match step {
+            Step::Nothing => {}
+            Step::Allocated(block) => self.allocated(event, &block),
+            Step::Freed(block) => {
+                self.totals.frees += 1;
+                self.freed(event, &block);
+            }
+            Step::Reallocated { old, new } => {
+                self.totals.reallocations += 1;
+                self.freed(event, &old);
+                self.allocated(event, &new);
+            }
+            Step::Contradiction(contradiction) => {
+                self.totals.contradictions += 1;
+                self.totals.first_contradiction.get_or_insert(contradiction);
+            }
+        }
+    }
+
+    fn allocated(&mut self, event: &AllocationEvent, block: &Block) {
+        let end = self.events.stacks().get(event.stack).end;
+        let is_cut = !matches!(end, StackEnd::Outermost | StackEnd::Limit) || event.stack == StackId(0);
+        let (size, peaks) = (block.size_bytes, self.totals.peaks);
+        let site = self.site(event);
+        site.see_peak(peaks);
+        site.allocations += 1;
+        site.bytes = site.bytes.saturating_add(size);
+        site.live_bytes = site.live_bytes.saturating_add(size);
+        site.peak_bytes = site.peak_bytes.max(site.live_bytes);
+        site.cut_stacks += u64::from(is_cut);
+        let totals = &mut self.totals;
+        totals.allocations += 1;
+        totals.bytes = totals.bytes.saturating_add(size);
+        totals.live_bytes = totals.live_bytes.saturating_add(size);
+        totals.cut_stacks += u64::from(is_cut);
+        if totals.live_bytes > totals.peak_bytes {
+            totals.peak_bytes = totals.live_bytes;
+            totals.peak_ns = event.time_ns;
+            totals.peaks += 1;
+        }
+    }
+
+    /// What a process has from its parent was counted there.
+    fn freed(&mut self, event: &AllocationEvent, block: &Block) {
+        if block.is_inherited {
+            return;
+        }
+        let peaks = self.totals.peaks;
+        if let Some(site) = self.known_site(event.process, block.stack) {
+            site.see_peak(peaks);
+            site.freed += 1;
+            site.lifetimes_ns += u128::from(event.time_ns.saturating_sub(block.allocated_ns));
+            site.live_bytes = site.live_bytes.saturating_sub(block.size_bytes);
+        }
+        self.totals.live_bytes = self.totals.live_bytes.saturating_sub(block.size_bytes);
+    }
+
+    fn known_site(&mut self, process: u32, stack: StackId) -> Option<&mut SiteTotals> {
+        let index = *self.known.get(&(process, stack))?;
+        Some(&mut self.totals.sites[index])
+    }
+
+    fn site(&mut self, event: &AllocationEvent) -> &mut SiteTotals {
+        let key = (event.process, event.stack);
+        let index = match self.known.get(&key) {
+            Some(index) => *index,
+            None => {
+                let pid = self.pids.get(&event.process).copied().unwrap_or(0);
+                let stacks = self.events.stacks();
+                let frames = self
+                    .sites
+                    .frames(stacks, event.stack, pid, event.time_ns, self.frames);
+                let entry = self.totals.sites.entry(frames);
+                let index = entry.index();
+                entry.or_default();
+                self.known.insert(key, index);
+                index
+            }
+        };
+        &mut self.totals.sites[index]
+    }
+}
+
+impl SiteTotals {
+    /// Before it changes: what is live of it was so at all peaks since it changed last.
+    fn see_peak(&mut self, peaks: u64) {
+        if self.peak < peaks {
+            self.bytes_at_peak = self.live_bytes;
+            self.peak = peaks;
+        }
+    }
+}

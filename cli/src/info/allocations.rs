@@ -1,0 +1,43 @@
+//! Calls of allocators.
+
+use trackway_analysis::allocations::Allocations;
+use trackway_report::{Table, TableBuilder, Unit};
+use trackway_trace::allocations::AllocationStream;
+use trackway_trace::Trace;
+
+/// What the calls come to, and their streams; none if there are none.
+pub fn tables(trace: &Trace) -> Vec<Table> {
+    if trace.allocation_streams().is_empty() {
+        return Vec::new();
+    }
+    let findings = Allocations::of(trace, 1).findings(Default::default(), 0);
+    let totals = findings
+        .tables
+        .into_iter()
+        .filter(|table| table.name() == "allocation_totals");
+    totals.chain([streams(trace)]).collect()
+}
+
+fn streams(trace: &Trace) -> Table {
+    let bytes = |stream: &AllocationStream| {
+        let chunks = stream.chunks.iter();
+        chunks.map(|chunk| u64::from(chunk.header.raw_length)).sum()
+    };
+    let gaps = |stream: &AllocationStream| {
+        let of_stream = trace.gaps().iter().filter(|gap| gap.stream == stream.stream);
+        of_stream.count() as u64
+    };
+    TableBuilder::new(
+        "allocation_streams",
+        "Streams of allocations",
+        trace.allocation_streams(),
+    )
+    .integer("stream", "stream", Unit::Number, |stream| stream.stream.into())
+    .integer("process", "process", Unit::Number, |stream| stream.process.into())
+    .integer("chunks", "chunks", Unit::Count, |stream| {
+        stream.chunks.len() as u64
+    })
+    .integer("raw_bytes", "raw bytes", Unit::Bytes, bytes)
+    .integer("gaps", "gaps", Unit::Count, gaps)
+    .build()
+}

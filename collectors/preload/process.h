@@ -1,0 +1,61 @@
+// What a process and its threads know of their recording.
+#ifndef TRACKWAY_PROCESS_H
+#define TRACKWAY_PROCESS_H
+
+#include "runtime.h"
+
+// Bytes from a buffer's limit to its end: no event with all that belongs to it is longer.
+#define EVENT_SLACK 1024
+
+enum { KNOWN_STACKS = 256 };
+
+// A stream, and where it is written to.
+struct tracer {
+    unsigned char *cursor;
+    unsigned char *limit; // no event begins behind it; none: there is no buffer
+    unsigned char *begin;
+    uint64_t last_ticks; // of the last event
+    struct stream stream;
+    uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
+    uint16_t last_allocation;     // the units of the last stacks, or 0
+    uint16_t last_release;
+};
+
+// All that a thread has.
+struct own {
+    struct tracer first;
+    uintptr_t inside;     // the frame of the function that is recording; 0: none is
+    uintptr_t stack_low;  // of the thread's own stack
+    uintptr_t stack_high; // 0: not known yet
+    uintptr_t deleting;   // the block that a foreign operator delete is about to free
+    uint64_t signals;     // the mask before a fork
+    uint64_t fork_ticks;  // before a fork
+    bool watches_end;     // the destructor of this thread will run
+    struct tracer nested; // for handlers that interrupt the first
+};
+
+extern THREAD_LOCAL struct own __trackway_tracers;
+
+// A page of its own, which the kernel clears in forked processes, however they were forked.
+struct witness {
+    uint32_t records; // 1: this process does
+    uint32_t unused[1023];
+};
+extern struct witness __trackway_witness;
+
+// process.c
+// Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
+void attach(void);
+// Whether this process is recorded. One that was forked behind our back records for itself from here on.
+bool is_recorded(void);
+// Sees to it that the end of this thread is noticed.
+void watch_this_thread(struct own *own);
+
+// tracer.c
+// In a forked process: forgets what its thread had from the parent, and tells of the fork, which came after
+// `fork_ticks`.
+void begin_child_tracers(uint64_t fork_ticks);
+// Hands over what the ending thread still holds. Signals are blocked.
+void end_tracers(struct own *own);
+
+#endif

@@ -1,0 +1,78 @@
+// An event's way into the buffer.
+//
+// A signal handler may come anywhere, and may leave by longjmp. So `inside` says from the first change of a tracer to
+// the last that one is under way; a handler that allocates meanwhile has a tracer of its own. The cursor moves on last
+// of all: what is left undone is overwritten.
+#ifndef TRACKWAY_TRACER_H
+#define TRACKWAY_TRACER_H
+
+#include "process.h"
+#include "stack.h"
+#include "units.h"
+
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+#define HERE ((const uintptr_t *)__builtin_frame_address(0))
+
+// What an event has beside address and size.
+struct more {
+    uint64_t old, old_size, protection, descriptor, offset;
+};
+
+static inline uint64_t read_ticks(void) {
+    unsigned processor;
+    return __builtin_ia32_rdtscp(&processor);
+}
+
+// A reader of a buffer that was swept takes a unit for whole when its first half isn't 0.
+static inline void put_unit(unsigned char *at, uint64_t head, uint64_t word) {
+    uint64_t *halves = (uint64_t *)at;
+    __atomic_store_n(&halves[1], word, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&halves[0], head, __ATOMIC_RELAXED);
+}
+
+static inline void set_inside(struct own *own, const uintptr_t *frame) {
+    __atomic_store_n(&own->inside, (uintptr_t)frame, __ATOMIC_RELAXED);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static inline void leave(struct own *own) {
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    __atomic_store_n(&own->inside, 0, __ATOMIC_RELAXED);
+}
+
+// Ways for what is rare: `frame` is that of the function that was called.
+void record_at_length(uint32_t operation, uint32_t by, uint64_t address, uint64_t size, const struct more *more,
+                      const uintptr_t *frame);
+
+// Allocations and releases, which are nearly all events.
+static inline __attribute__((always_inline)) void record(uint32_t operation, uint32_t by, uint64_t address,
+                                                         uint64_t size, const uintptr_t *frame) {
+    struct own *own = &__trackway_tracers;
+    struct tracer *tracer = &own->first;
+    if (UNLIKELY(!__trackway_witness.records || own->inside != 0 || tracer->cursor >= tracer->limit)) {
+        record_at_length(operation, by, address, size, NULL, frame);
+        return;
+    }
+    set_inside(own, frame);
+    // Reading the clock waits for what stands before it; so the walk stands behind, beside what the program does next.
+    uint64_t ticks = read_ticks();
+    const unsigned char *former = tracer->cursor;
+    uint16_t *guess = operation == ALLOCATED ? &tracer->last_allocation : &tracer->last_release;
+    uint64_t stack = stack_of(own, tracer, frame, guess);
+    if (UNLIKELY(tracer->cursor != former))
+        ticks = read_ticks(); // to define a stack took long, and may have told of code
+    uint64_t delta = ticks - tracer->last_ticks;
+    bool is_short = size <= UINT16_MAX && (address >> ADDRESS_BITS | delta >> 32) == 0;
+    if (LIKELY(is_short)) {
+        put_unit(tracer->cursor, unit_head(operation, by, size, delta), address | stack << ADDRESS_BITS);
+        tracer->last_ticks = ticks;
+        tracer->cursor += UNIT_BYTES;
+    }
+    leave(own);
+    if (UNLIKELY(!is_short))
+        record_at_length(operation, by, address, size, NULL, frame);
+}
+
+#endif

@@ -1,0 +1,92 @@
+//! Call stacks, each kept once.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// A call stack: an index into the [`Stacks`] that it came with. 0 is the unknown stack, which has no frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct StackId(pub u32);
+
+/// Where a call came from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Stack {
+    /// Return addresses in the process, innermost first: each lies behind the call instruction.
+    pub frames: Arc<[u64]>,
+    pub end: StackEnd,
+}
+
+/// Why a stack has no more frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum StackEnd {
+    /// The outermost frame was reached.
+    #[default]
+    Outermost,
+    /// As many frames as were asked for were recorded, and there are more.
+    Limit,
+    /// The frame pointer led nowhere: code without frame pointers runs there, and frames are missing, maybe also between
+    /// those that were found.
+    NoFramePointer,
+    /// A reason that this version does not know, by its number.
+    Other(u8),
+}
+
+impl From<u8> for StackEnd {
+    fn from(number: u8) -> Self {
+        match number {
+            0 => StackEnd::Outermost,
+            1 => StackEnd::Limit,
+            2 => StackEnd::NoFramePointer,
+            other => StackEnd::Other(other),
+        }
+    }
+}
+
+impl From<StackEnd> for u8 {
+    fn from(end: StackEnd) -> u8 {
+        match end {
+            StackEnd::Outermost => 0,
+            StackEnd::Limit => 1,
+            StackEnd::NoFramePointer => 2,
+            StackEnd::Other(number) => number,
+        }
+    }
+}
+
+/// All call stacks that were met so far.
+#[derive(Debug)]
+pub struct Stacks {
+    all: Vec<Stack>,
+    ids: HashMap<Stack, StackId>,
+}
+
+impl Default for Stacks {
+    fn default() -> Self {
+        let unknown = Stack::default();
+        Stacks {
+            all: vec![unknown.clone()],
+            ids: HashMap::from([(unknown, StackId(0))]),
+        }
+    }
+}
+
+impl Stacks {
+    /// The stack of that id; the unknown one if there is none.
+    pub fn get(&self, id: StackId) -> &Stack {
+        self.all.get(id.0 as usize).unwrap_or(&self.all[0])
+    }
+
+    /// Number of stacks, the unknown one among them.
+    pub fn count(&self) -> usize {
+        self.all.len()
+    }
+
+    pub(super) fn intern(&mut self, stack: Stack) -> StackId {
+        if let Some(id) = self.ids.get(&stack) {
+            return *id;
+        }
+        let id = StackId(self.all.len() as u32);
+        self.all.push(stack.clone());
+        self.ids.insert(stack, id);
+        id
+    }
+}

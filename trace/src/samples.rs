@@ -1,0 +1,240 @@
+//! What was sampled of a program's instructions (`docs/format.md`, section 7).
+//!
+//! A [`Sample`] says where a thread was at one moment, which access held it up there as far as that is known, and what
+//! it did next: its *window*, the accesses that the following instructions make. [`Trace::read_samples`] reads them.
+
+mod data_source;
+mod description;
+mod encode;
+mod parse;
+
+pub use data_source::{DataSource, MemoryLevel};
+pub use description::{SampledEvent, SamplingInfo, Skid};
+
+use std::ops::Range;
+
+use crate::{ChunkKind, ChunkRef, Trace, TraceError};
+
+/// Whether an instruction accesses memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Direction {
+    /// The instruction is not known.
+    #[default]
+    Unknown = 0,
+    /// It accesses no memory.
+    None = 1,
+    Load = 2,
+    Store = 3,
+    /// It loads and stores, as `add [rax], 1` does.
+    Both = 4,
+}
+
+/// How the data address of a sample is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum AddressClass {
+    /// It isn't.
+    #[default]
+    None = 0,
+    /// The processor said so.
+    Exact = 1,
+    /// The operand of the instruction before the one that was sampled, by registers that it left as they were.
+    Predecessor = 2,
+    /// The same; what it did to its registers was undone.
+    RolledBack = 3,
+    /// By executing the instructions from the sample on.
+    Emulated = 4,
+}
+
+/// Why a window has no more instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum WindowEnd {
+    /// There is no window.
+    #[default]
+    None = 0,
+    /// It is as long as was asked for.
+    Full = 1,
+    /// The next instruction enters the kernel.
+    SystemCall = 2,
+    /// What the next instruction does, or where it goes, is not known.
+    Unknown = 3,
+    /// The code or the data can't be read.
+    Unreadable = 4,
+}
+
+/// On what the address of an access in a window rests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum WindowAddress {
+    /// It is not known: the operand is relative to a segment, or gathers.
+    #[default]
+    Unknown = 0,
+    /// On the registers of the sample alone, or on what the window itself stored.
+    Registers = 1,
+    /// Also on memory that was read after the sample, and may have changed by then.
+    MemoryReadLater = 2,
+}
+
+/// Where a thread was at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// In nanoseconds of the trace's clock.
+    pub time_ns: u64,
+    /// The system's id of the process.
+    pub pid: u32,
+    /// The system's id of the thread.
+    pub tid: u32,
+    /// Number of the logical processor.
+    pub processor: u32,
+    /// Index into [`SamplingInfo::events`].
+    pub event: u32,
+    /// Address of the instruction at which the thread was seen.
+    pub seen_at: u64,
+    /// Address of the instruction to which the time goes; 0 if unknown.
+    pub instruction: u64,
+    /// What that instruction does to memory.
+    pub direction: Direction,
+    /// Address of the data that it accesses; none if unknown or if it accesses none.
+    pub address: Option<u64>,
+    pub class: AddressClass,
+    /// Bytes that it accesses; 0 if unknown.
+    pub size_bytes: u32,
+    /// How long the access took, cycles; 0 if unknown.
+    pub latency_cycles: u64,
+    /// Where the data came from.
+    pub data_source: DataSource,
+    /// Physical address of the data; 0 if unknown.
+    pub physical_address: u64,
+    /// What the sample stands for, in the unit of its event.
+    pub weight: u64,
+    /// Instructions from `seen_at` on that were looked at.
+    pub window_instructions: u32,
+    pub window_end: WindowEnd,
+    /// Its accesses, as a range of [`Samples::window`].
+    pub window: Range<usize>,
+}
+
+/// An access that the instructions after a sample make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowAccess {
+    pub instruction: u64,
+    /// Of the data; 0 if unknown.
+    pub address: u64,
+    /// Bytes; 0 if unknown.
+    pub size_bytes: u32,
+    /// [`Direction::Load`] or [`Direction::Store`].
+    pub is_store: bool,
+    pub known_by: WindowAddress,
+}
+
+/// The content of a chunk of samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Samples {
+    /// Samples that the system took and nobody received, since the chunk before.
+    pub lost: u64,
+    /// In the order in which they were received: times of different processors may run back.
+    pub samples: Vec<Sample>,
+    /// The accesses of all windows.
+    pub window: Vec<WindowAccess>,
+}
+
+impl Samples {
+    /// The accesses that the instructions after the sample make.
+    pub fn window_of(&self, sample: &Sample) -> &[WindowAccess] {
+        self.window.get(sample.window.clone()).unwrap_or_default()
+    }
+}
+
+impl Direction {
+    pub fn loads(self) -> bool {
+        matches!(self, Direction::Load | Direction::Both)
+    }
+
+    pub fn stores(self) -> bool {
+        matches!(self, Direction::Store | Direction::Both)
+    }
+
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::Unknown => "unknown",
+            Direction::None => "none",
+            Direction::Load => "load",
+            Direction::Store => "store",
+            Direction::Both => "load and store",
+        }
+    }
+}
+
+impl AddressClass {
+    /// All that say something, in the order of how much they can be relied on.
+    pub const KNOWN: [AddressClass; 4] = [
+        AddressClass::Exact,
+        AddressClass::Predecessor,
+        AddressClass::RolledBack,
+        AddressClass::Emulated,
+    ];
+
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            AddressClass::None => "none",
+            AddressClass::Exact => "exact",
+            AddressClass::Predecessor => "predecessor",
+            AddressClass::RolledBack => "rolled back",
+            AddressClass::Emulated => "emulated",
+        }
+    }
+}
+
+impl WindowEnd {
+    /// Name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            WindowEnd::None => "none",
+            WindowEnd::Full => "full",
+            WindowEnd::SystemCall => "system call",
+            WindowEnd::Unknown => "unknown instruction",
+            WindowEnd::Unreadable => "unreadable",
+        }
+    }
+}
+
+impl Trace {
+    /// Whether the trace has samples.
+    pub fn is_sampled(&self) -> bool {
+        self.chunks_of(ChunkKind::Samples).next().is_some()
+    }
+
+    /// The samples of one chunk of kind [`ChunkKind::Samples`].
+    ///
+    /// # Errors
+    /// If the payload is damaged or breaks a rule of the format; the other chunks can be read.
+    pub fn read_samples(&self, chunk: &ChunkRef) -> Result<Samples, TraceError> {
+        let mut payload = Vec::new();
+        self.read_payload(chunk, &mut payload)?;
+        Samples::parse(&payload).map_err(|error| TraceError::BadSamples {
+            file: self.path().to_path_buf(),
+            offset: chunk.offset,
+            position: error.position,
+            what: error.what,
+        })
+    }
+
+    /// The samples of all chunks, and what could not be read of them.
+    pub fn samples(&self) -> (Vec<Samples>, Vec<TraceError>) {
+        let (mut read, mut damage) = (Vec::new(), Vec::new());
+        for chunk in self.chunks_of(ChunkKind::Samples) {
+            match self.read_samples(chunk) {
+                Ok(samples) => read.push(samples),
+                Err(error) => damage.push(error),
+            }
+        }
+        (read, damage)
+    }
+}
+
+#[cfg(test)]
+mod tests;

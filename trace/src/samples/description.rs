@@ -1,0 +1,51 @@
+//! What the start chunk says of sampling.
+
+use serde::{Deserialize, Serialize};
+
+/// How the samples of a trace were taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SamplingInfo {
+    /// What triggered samples; [`crate::Sample::event`] is an index into it.
+    pub events: Vec<SampledEvent>,
+    /// Samples for each second of a thread's running that were asked for; 0 if the recorder chose by `overhead_millionths`.
+    pub rate_hz: u64,
+    /// Share of the program's time that sampling may take, millionths; 0 if a rate was asked for.
+    pub overhead_millionths: u64,
+    /// Instructions of a window at most.
+    pub window_instructions: u32,
+    /// How the clock's samples lie to what stalls; none if the processor names the instruction.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skid: Option<Skid>,
+}
+
+/// What triggers samples.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledEvent {
+    /// `cpu-clock`, `ibs_op`, `mem-loads`, `mem-stores`, `arm_spe`, ...
+    pub name: String,
+    /// `clock`, `ibs`, `pebs`, `spe`, `power`, or `perf` for samples that another tool took.
+    pub source: String,
+    /// Of [`crate::Sample::weight`]: `ns`, or what is counted, such as `cycles`, `loads`, `operations`.
+    pub weight_unit: String,
+}
+
+/// Where samples of the clock were seen in a loop in which one load takes nearly all time, measured at the start.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Skid {
+    /// Samples within the loop.
+    pub samples: u64,
+    /// Of which were seen at the load itself,
+    pub at_load: u64,
+    /// and at the instruction behind it.
+    pub behind_load: u64,
+}
+
+impl Skid {
+    /// Whether time goes to the instruction before the one at which a thread is seen.
+    pub fn is_to_successor(&self) -> bool {
+        self.behind_load > self.at_load
+    }
+}
