@@ -2,6 +2,7 @@
 
 mod json;
 mod line;
+mod samples;
 mod text;
 mod value;
 
@@ -40,6 +41,9 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
         for stream in streams {
             dump.stream(&trace, stream)?;
         }
+    }
+    if trace.is_sampled() && arguments.stream.is_none() {
+        samples::write(&mut dump.output, arguments, &trace)?;
     }
     dump.output.flush().map_err(Failure::writing)?;
     Ok(ExitCode::SUCCESS)

@@ -2,6 +2,7 @@
 
 mod invariants;
 mod oracle;
+mod samples;
 
 use std::process::ExitCode;
 
