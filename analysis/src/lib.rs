@@ -25,6 +25,7 @@ mod order_audit;
 pub mod patterns;
 pub mod regions;
 pub mod reuse;
+pub mod samples;
 mod share_out;
 pub mod sharing;
 pub mod slices;

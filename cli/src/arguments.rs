@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::{Address, RecordOptions};
+use trackway_recorder::Address;
 
 use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
 use crate::export::ExportArguments;
-use crate::hardware::{self, WantedEvents};
 use crate::patterns::PatternsArguments;
 use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
+use crate::sampling::{SampledArguments, SamplingArguments};
 use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
@@ -43,6 +43,7 @@ pub enum Verb {
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
+    Samples(crate::samples::SamplesArguments),
     Branches(crate::branches::BranchesArguments),
     Sharing(SharingArguments),
     Map(crate::map::MapArguments),
@@ -105,7 +106,7 @@ pub struct FortranArguments {
 /// Runs a program that was built with `trackway cc`, `c++` or `fc`, stays beside it, and writes its trace. Ends with
 /// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
 /// leaves a valid trace. The trace may also go to a collector (--to; see `trackway collect`), or be analysed at once
-/// and stored nowhere (--live).
+/// and stored nowhere (--live). With --sample any program is sampled as it is, also one that runs already (--pid).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
                         trackway record -o run1.trackway --codec zstd -- ./prog\n  \
@@ -113,6 +114,8 @@ pub struct FortranArguments {
                         trackway record --live misses --by line --top 5 -- ./prog\n  \
                         trackway record --overhead 1% --hardware -- ./counting\n  \
                         trackway record --allocations -- sort words.txt\n  \
+                        trackway record --sample -- ./any arguments\n  \
+                        trackway record --sample --overhead 1% --pid 4711\n  \
                         trackway record --discard -- ./prog     (to measure the slowdown)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
@@ -166,45 +169,16 @@ pub struct RecordArguments {
     pub oracle_dump: bool,
     #[command(flatten)]
     pub sampling: SamplingArguments,
+    #[command(flatten)]
+    pub sampled: SampledArguments,
     /// No summary
     #[arg(short, long)]
     pub quiet: bool,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "PROGRAM")]
+    #[arg(last = true, required_unless_present = "pid", value_name = "PROGRAM")]
     pub command: Vec<OsString>,
     #[command(flatten)]
     pub live: LiveArguments,
-}
-
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Programs that count (`trackway cc --count`)")]
-pub struct SamplingArguments {
-    /// Count one entry of a region of interest in N, and time another one without counting; the first 64 entries in any
-    /// case
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pub sample: Option<u32>,
-    /// Count and time so many entries that this takes such a share of the region's time, such as 1%
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, conflicts_with = "sample")]
-    pub overhead: Option<u32>,
-    /// Also count hardware events around entries of regions, as many as take 1 % of the region's time, and the first 16 in
-    /// any case. EVENTS are up to 4 of cycles, instructions, l1d-misses, llc-misses, branch-misses, page-faults,
-    /// context-switches, task-clock [default: the first four]
-    #[arg(long, value_name = "EVENTS", value_parser = hardware::parse, num_args = 0..=1, require_equals = true,
-          default_missing_value = hardware::USUAL_EVENTS)]
-    pub hardware: Option<WantedEvents>,
-}
-
-impl SamplingArguments {
-    /// Looks which hardware events there are, and warns of those that are missing.
-    pub fn apply(&self, options: &mut RecordOptions) {
-        options.count_every = self.sample.unwrap_or(0);
-        options.count_cost_millionths = self.overhead.unwrap_or(0);
-        options.hardware = self
-            .hardware
-            .as_ref()
-            .map(WantedEvents::available)
-            .unwrap_or_default();
-    }
 }
 
 #[derive(Debug, Clone, Args)]
@@ -290,19 +264,6 @@ fn parse_window_size(text: &str) -> Result<u64, String> {
     Ok(size.ok_or("expected a number of bytes, such as 65536 or 64M")?)
 }
 
-/// Millionths.
-fn parse_share(text: &str) -> Result<u32, String> {
-    let expected = || format!("{text}: expected a share such as 1% or 0.5%, up to 100%");
-    let percent: f64 = text
-        .strip_suffix('%')
-        .and_then(|number| number.trim().parse().ok())
-        .ok_or_else(expected)?;
-    match percent > 0.0 && percent <= 100.0 {
-        true => Ok((percent * 1e4).ceil() as u32),
-        false => Err(expected()),
-    }
-}
-
 pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text)
         .ok_or("expected a number of bytes, such as 65536 or 256K")?;
@@ -330,7 +291,8 @@ pub struct InfoArguments {
 /// Print the events of a trace
 ///
 /// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
-/// stream from 0; events between accesses carry the index of the access that follows.
+/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
+/// one a line; with --json, the accesses that follow them, too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
                         trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \

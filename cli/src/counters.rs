@@ -23,6 +23,11 @@ pub fn buffer_size(program: &OsStr, chosen: Option<u32>) -> u32 {
     })
 }
 
+/// Whether the program counts.
+pub fn counts(program: &OsStr) -> bool {
+    find(program).and_then(|path| counters(&path)).unwrap_or(0) > 0
+}
+
 /// Where the program is that the shell would start.
 fn find(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);

@@ -16,8 +16,7 @@ const RUNTIME: &str = "libtrackway.a";
 /// blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
 /// pages instead, it goes on behind the write with the registers that the client had borrowed as they are, and the program
 /// loses theirs.
-const CLIENT_OPTIONS: &str =
-    "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -sandbox_writable";
+const CLIENT_OPTIONS: &str = "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -sandbox_writable";
 
 /// The folder of an installation that holds `lib/trackway` and `include`.
 pub struct Installation {

@@ -32,6 +32,8 @@ mod reading;
 mod record;
 mod report;
 mod reuse;
+mod samples;
+mod sampling;
 mod sharing;
 mod soundness;
 mod top;
@@ -80,6 +82,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Top(arguments) => top::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),
+        Verb::Samples(arguments) => samples::run(&arguments),
         Verb::Reuse(arguments) => reuse::run(&arguments),
         Verb::Branches(arguments) => branches::run(&arguments),
         Verb::Sharing(arguments) => sharing::run(&arguments),

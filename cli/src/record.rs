@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_recorder::{
-    record, AllocationTracer, Compression, CountsSummary, Output, RecordError, RecordOptions, RecordSummary,
-    Route, WhenFull,
+    record, sample_process, AllocationTracer, Compression, CountsSummary, Output, RecordError, RecordOptions,
+    RecordSummary, Route, SamplesSummary, WhenFull,
 };
 use trackway_report::{counted, grouped};
 
@@ -24,8 +24,10 @@ const NOT_FOUND: u8 = 127;
 /// Ends with the program's status; reports failures to start it itself, since their statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
     let (quiet, live) = (arguments.quiet, arguments.live.clone());
+    let pid = arguments.sampled.pid;
     let options = options(arguments)?;
     let recorded = match live.live {
+        None if pid.is_some() => sample_process(&options, pid.unwrap_or(0)),
         Some(analysis) => live::record(&options, analysis, &live, quiet)?,
         None => record(options.clone()),
     };
@@ -56,8 +58,10 @@ pub fn conclude(
 
 fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     let mut words = arguments.command.into_iter();
+    let running = arguments.sampled.pid.map(|pid| format!("pid-{pid}").into());
     let program = words
         .next()
+        .or(running)
         .ok_or_else(|| Failure::new("name a program to record: trackway record -- PROGRAM ARGUMENTS"))?;
     let live = arguments.live.live.is_some();
     if !live && arguments.live.form.is_chosen() {
@@ -101,7 +105,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Drop => WhenFull::Drop,
     };
     options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
-    arguments.sampling.apply(&mut options);
+    arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers;
     options.dump_oracle = arguments.oracle_dump;
@@ -129,7 +133,9 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     }
     // A program that was not built for it was to record its allocations only.
     let is_instrumented = summary.instrumented || options.allocations.is_some() && options.client.is_none();
-    if !is_instrumented && options.client.is_some() {
+    if let Some(samples) = &summary.samples {
+        warn_of_lost_samples(samples);
+    } else if !is_instrumented && options.client.is_some() {
         output::warn(format!(
             "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
         ));
@@ -165,9 +171,24 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     }
 }
 
+fn warn_of_lost_samples(samples: &SamplesSummary) {
+    if samples.lost > 0 {
+        output::warn(format!(
+            "{} were lost, and {} taken: the machine was busy. Sample less often.",
+            counted(samples.lost, "sample"),
+            grouped(samples.samples)
+        ));
+    } else if samples.samples == 0 {
+        output::warn("NOTHING WAS SAMPLED: the program ran for less than the time between two samples, or only in the kernel.");
+    }
+}
+
 /// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
 fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
     let records = content(summary);
+    if let Some(samples) = &summary.samples {
+        return describe_samples(summary, samples, options);
+    }
     let dropped = match summary.dropped_buffers {
         0 => "nothing dropped".into(),
         buffers => format!("{} dropped", counted(buffers, "buffer")),
@@ -186,6 +207,21 @@ fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> Str
         Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
         Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
     }
+}
+
+/// `prog.trackway: 4,711 samples, 120 with what follows them, in 65,536 bytes`.
+fn describe_samples(summary: &RecordSummary, samples: &SamplesSummary, options: &RecordOptions) -> String {
+    let place = match &options.output {
+        Output::File { path, .. } => path.display().to_string(),
+        Output::Collector(route) => route.address.to_string(),
+        Output::Discard => "discarded".into(),
+    };
+    format!(
+        "{place}: {}, {} with what follows them, in {} bytes",
+        counted(samples.samples, "sample"),
+        grouped(samples.windows),
+        grouped(summary.stored_bytes)
+    )
 }
 
 /// `4,096 bytes of records`, or `counts of 3 regions in 2 threads`.
@@ -327,6 +363,7 @@ mod tests {
             raw_bytes: 0,
             allocation_bytes: 0,
             counts: CountsSummary::default(),
+            samples: None,
             stored_bytes: 1000,
             dropped_buffers: 0,
             write_failure: None,

@@ -59,7 +59,7 @@ pub fn warnings(trace: &Trace) -> Vec<String> {
     }
     warnings.extend(trace.damage().iter().map(|damage| damage.error.to_string()));
     warnings.extend(gaps(trace));
-    if trace.program().sites.is_empty() && !trace.holds_only_allocations() {
+    if trace.program().sites.is_empty() && !trace.holds_only_allocations() && !trace.is_sampled() {
         warnings.push(
             "the program holds no instrumentation; build it with `trackway cc` or `trackway c++`".into(),
         );

@@ -61,8 +61,8 @@ pub use program::{
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
 };
 pub use samples::{
-    AddressClass, DataSource, Direction, MemoryLevel, Sample, SampledEvent, Samples, SamplingInfo, Skid,
-    WindowAccess, WindowAddress, WindowEnd,
+    AddressClass, CodePlace, CodePlaces, DataSource, Direction, MemoryLevel, Sample, SampledEvent, Samples,
+    SamplingInfo, Skid, WindowAccess, WindowAddress, WindowEnd,
 };
 pub use synchronisation::{Clock, Side, Synchronisation, Synchroniser};
 pub use trace::{Damage, Follower, Gap, GapReason, GrowingTrace, Stream, Trace};

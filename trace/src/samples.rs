@@ -7,9 +7,11 @@ mod data_source;
 mod description;
 mod encode;
 mod parse;
+mod places;
 
 pub use data_source::{DataSource, MemoryLevel};
 pub use description::{SampledEvent, SamplingInfo, Skid};
+pub use places::{CodePlace, CodePlaces};
 
 use std::ops::Range;
 

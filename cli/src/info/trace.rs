@@ -64,6 +64,12 @@ fn content(trace: &Trace) -> String {
     let records: u64 = trace.streams().iter().map(raw_bytes).sum();
     let streams = counted(trace.streams().len() as u64, "stream");
     let records = format!("{streams} with {} of records", counted(records, "byte"));
+    if trace.is_sampled() && trace.streams().is_empty() {
+        return format!(
+            "samples in {}",
+            counted(trace.chunks_of(ChunkKind::Samples).count() as u64, "chunk")
+        );
+    }
     let threads = trace.counting_threads().len() as u64;
     let counts = format!("counts of {}", counted(threads, "thread"));
     let calls = format!(
@@ -227,18 +233,19 @@ fn streams(trace: &Trace) -> Table {
         .build()
 }
 
-const KINDS: [(ChunkKind, &str); 12] = [
+const KINDS: [(ChunkKind, &str); 13] = [
     (ChunkKind::Start, "start"),
     (ChunkKind::Module, "module"),
     (ChunkKind::Records, "records"),
     (ChunkKind::Counts, "counts"),
     (ChunkKind::Allocations, "allocations"),
-    (ChunkKind::Mappings, "mappings"),
-    (ChunkKind::Names, "names"),
     (ChunkKind::OracleSummary, "oracle summary"),
     (ChunkKind::OracleRecords, "oracle records"),
     (ChunkKind::Gap, "gap"),
     (ChunkKind::Process, "process"),
+    (ChunkKind::Names, "names"),
+    (ChunkKind::Samples, "samples"),
+    (ChunkKind::Mappings, "mappings"),
     (ChunkKind::End, "end"),
 ];
 

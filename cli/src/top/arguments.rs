@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::arguments::{parse_buffer_size, SamplingArguments};
+use crate::arguments::parse_buffer_size;
+use crate::sampling::SamplingArguments;
 
 /// Watch what a program that counts does in its regions of interest, while it runs
 ///

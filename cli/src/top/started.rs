@@ -116,7 +116,7 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
     options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
-    arguments.sampling.apply(&mut options);
+    arguments.sampling.apply_to_counting(&mut options)?;
     if options.output == Output::Discard {
         options.compression = Compression::None; // it would be decompressed at once
     }

@@ -114,6 +114,11 @@ impl RecordingClock {
     pub fn now_ns(&self) -> u64 {
         self.0.ns(ticks())
     }
+
+    /// What added to CLOCK_MONOTONIC gives this clock's time now: they drift apart.
+    pub fn offset_ns(&self) -> i64 {
+        self.now_ns().wrapping_sub(monotonic_ns()) as i64
+    }
 }
 
 fn source() -> &'static str {

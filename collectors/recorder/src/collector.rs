@@ -5,6 +5,7 @@ mod definitions;
 mod mapped_objects;
 mod naming;
 mod nodes;
+mod samples;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicU64;

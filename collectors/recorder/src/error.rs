@@ -2,6 +2,8 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use trackway_sampler::SamplerError;
+
 use crate::Address;
 
 /// Why nothing was recorded. A program that ran to its end always yields a summary instead.
@@ -43,6 +45,9 @@ pub enum RecordError {
 
     #[error("{}: not found; `make preload` builds what records allocations", path.display())]
     NoTracer { path: PathBuf },
+
+    #[error(transparent)]
+    Sampling(#[from] SamplerError),
 
     #[error("cannot {action}: {source}")]
     System { action: &'static str, source: io::Error },

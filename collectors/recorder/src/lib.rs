@@ -21,6 +21,7 @@ mod processes;
 mod program;
 mod recording;
 mod ring;
+mod sampling;
 mod signals;
 mod sink;
 mod step_costs;
@@ -41,6 +42,7 @@ use liveness::Liveness;
 use program::{EndOfProgram, Program};
 use recording::Recording;
 use ring::Ring;
+use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
 
@@ -49,11 +51,13 @@ pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS
 pub use options::{
     AllocationTracer, BinaryClient, Compression, Output, RecordOptions, Route, WhenFull, MOST_STACK_FRAMES,
 };
+pub use sampling::sample_process;
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
     collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
 };
-pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary};
+pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, SamplesSummary};
+pub use trackway_sampler::{Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
 };
@@ -96,6 +100,7 @@ fn record_to(
     watch: impl FnOnce(&Ring),
 ) -> Result<RecordSummary, RecordError> {
     options.check()?;
+    let (opening, gate) = Opening::begin(options)?.unzip();
     let started = Instant::now();
     let calibration = Calibration::begin();
     let cpu_before = cpu_seconds();
@@ -117,19 +122,35 @@ fn record_to(
     let impatience = Arc::new(AtomicBool::new(false));
     sink.heed(&impatience);
     watch(&ring);
-    let child = match program::start(options, &ring, configuration.as_ref()) {
-        Ok(child) => child,
-        Err(error) => {
+    let started_child = program::start(options, &ring, configuration.as_ref(), gate);
+    // If the program could not be started because it can't be sampled, that is what to tell.
+    let opened = opening.map(Opening::finish).transpose();
+    let (child, opened) = match (started_child, opened) {
+        (Ok(child), Ok(opened)) => (child, opened),
+        (_, Err(error)) if !matches!(error, SamplerError::NoProcess { .. }) => {
+            sink.cancel();
+            return Err(error.into());
+        }
+        (Err(error), _) => {
             sink.cancel();
             return Err(error);
+        }
+        (Ok(_), Err(error)) => {
+            sink.cancel();
+            return Err(error.into());
         }
     };
     // The program runs already, and has empty buffers.
     let clock = calibration.finish();
-    let start_info = machine::start_info(options, child.id(), &clock);
+    let mut sampling = match opened {
+        Some(opened) => Some(Sampling::new(opened.begin(clock.now_ns())?)),
+        None => None,
+    };
+    let sampling_info = sampling.as_ref().map(Sampling::info);
+    let start_info = machine::start_info(options, child.id(), &clock, sampling_info);
     let output = encoding::Output::new(sink, options.compression == Compression::Auto);
     let end = EndOfProgram::default();
-    let (totals, interrupted, end_ns) = std::thread::scope(|scope| {
+    let (totals, samples, interrupted, end_ns) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
@@ -141,14 +162,18 @@ fn record_to(
             end: &end,
             signals: &mut signals,
             end_noticed: None,
+            sampling: sampling.as_mut(),
+            clock: &clock,
         };
         let interrupted = recording.run();
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
         signals::set_at_next(&impatience);
         collector.push_program_end(program.pid, end.get());
+        let samples = sampling.map(|sampling| sampling.finish(&clock, &mut collector));
         collector.push_names(options);
         (
             collector.finish(missing_reason(options)),
+            samples,
             interrupted,
             clock.now_ns(),
         )
@@ -168,6 +193,7 @@ fn record_to(
         raw_bytes: totals.record_bytes,
         allocation_bytes: totals.allocation_bytes,
         counts: totals.counts,
+        samples,
         stored_bytes: sink.stored_bytes(),
         dropped_buffers: totals.dropped,
         write_failure: sink.loss(totals.dropped),

@@ -4,14 +4,19 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use trackway_trace::{CacheInfo, StartInfo};
+use trackway_trace::{CacheInfo, SamplingInfo, StartInfo};
 
 use crate::clock::RecordingClock;
 use crate::options::{Compression, RecordOptions};
 
 const CACHES: &str = "/sys/devices/system/cpu/cpu0/cache";
 
-pub fn start_info(options: &RecordOptions, pid: u32, clock: &RecordingClock) -> StartInfo {
+pub fn start_info(
+    options: &RecordOptions,
+    pid: u32,
+    clock: &RecordingClock,
+    sampling: Option<SamplingInfo>,
+) -> StartInfo {
     StartInfo {
         program: options.program.to_string_lossy().into_owned(),
         arguments: options
@@ -40,7 +45,7 @@ pub fn start_info(options: &RecordOptions, pid: u32, clock: &RecordingClock) -> 
             .iter()
             .map(|event| event.name.to_owned())
             .collect(),
-        sampling: None,
+        sampling,
     }
 }
 

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use trackway_sampler::SamplerOptions;
+
 use crate::hardware::MOST_HARDWARE_EVENTS;
 use crate::{Address, HardwareEvent, RecordError};
 
@@ -61,6 +63,8 @@ pub struct RecordOptions {
     pub count_cost_millionths: u32,
     /// Of a program that counts: what is also counted around regions, at most [`MOST_HARDWARE_EVENTS`].
     pub hardware: Vec<HardwareEvent>,
+    /// Samples the program as it is, instead of recording what it was compiled to record.
+    pub sampling: Option<SamplerOptions>,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
     /// Told, from any thread, what the user should know while the program runs.
@@ -88,6 +92,7 @@ impl RecordOptions {
             count_every: 0,
             count_cost_millionths: 0,
             hardware: Vec::new(),
+            sampling: None,
             instead_of_terminal: None,
             notify: |_| (),
             progress: |_| (),

@@ -15,6 +15,7 @@ use crate::allocations;
 use crate::binary::{self, ConfigurationFolder};
 use crate::options::RecordOptions;
 use crate::ring::Ring;
+use crate::sampling::ProgramSide;
 use crate::{ProgramEnd, RecordError};
 
 /// The running program.
@@ -37,11 +38,12 @@ impl EndOfProgram {
     }
 }
 
-/// `configuration`: needed for binaries as they are.
+/// `configuration`: needed for binaries as they are. `gate`: where the program waits before it is executed.
 pub fn start(
     options: &RecordOptions,
     ring: &Ring,
     configuration: Option<&ConfigurationFolder>,
+    gate: Option<ProgramSide>,
 ) -> Result<Child, RecordError> {
     let name = ring.name().map_err(|source| RecordError::System {
         action: "inspect the ring",
@@ -49,6 +51,7 @@ pub fn start(
     })?;
     let descriptor = ring.descriptor();
     let mut command = match options.client.as_ref().zip(configuration) {
+        None if options.sampling.is_some() => program_as_it_is(options),
         None => compiled_program(options, name.clone()),
         Some((client, configuration)) => binary::command(options, client, name.clone(), configuration)?,
     };
@@ -63,6 +66,10 @@ pub fn start(
     }
     // SAFETY: the closure makes one async-signal-safe system call.
     unsafe { command.pre_exec(move || inherit(descriptor)) };
+    if let Some(gate) = gate {
+        // SAFETY: reading and writing pipes is async-signal-safe.
+        unsafe { command.pre_exec(move || gate.pass()) };
+    }
     command.spawn().map_err(|source| match source.kind() {
         io::ErrorKind::NotFound => RecordError::ProgramNotFound {
             program: options.program.clone(),
@@ -77,6 +84,13 @@ pub fn start(
 fn compiled_program(options: &RecordOptions, ring_name: OsString) -> Command {
     let mut command = Command::new(&options.program);
     command.args(&options.arguments).env("TRACKWAY_RING", ring_name);
+    command
+}
+
+/// Without a ring nothing is recorded, and what was compiled to record runs its plain copies.
+fn program_as_it_is(options: &RecordOptions) -> Command {
+    let mut command = Command::new(&options.program);
+    command.args(&options.arguments);
     command
 }
 

@@ -4,9 +4,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 use crate::abi;
+use crate::clock::RecordingClock;
 use crate::collector::{image_of, Collector};
 use crate::program::{EndOfProgram, Program};
 use crate::ring::Ring;
+use crate::sampling::Sampling;
 use crate::signals::Signals;
 
 /// The longest sleep: signals and the end of forked processes are noticed that late.
@@ -24,6 +26,8 @@ pub struct Recording<'a, 'scope> {
     pub signals: &'a mut Signals,
     /// When the program was first seen to have ended while children were expected.
     pub end_noticed: Option<Instant>,
+    pub sampling: Option<&'a mut Sampling>,
+    pub clock: &'a RecordingClock,
 }
 
 impl Recording<'_, '_> {
@@ -38,6 +42,9 @@ impl Recording<'_, '_> {
             let all_ended =
                 program_ended && !self.expects_children() && !self.collector.processes.any_lives();
             let mut progress = self.collector.collect();
+            if let Some(sampling) = &mut self.sampling {
+                sampling.poll(self.clock, self.collector);
+            }
             if self.heed_signals(program_ended) {
                 self.stop();
                 return true;
@@ -51,7 +58,11 @@ impl Recording<'_, '_> {
                 return false;
             }
             if progress == 0 {
-                self.ring.wait_for_full(seen, LONGEST_WAIT);
+                let wait = self
+                    .sampling
+                    .as_ref()
+                    .map_or(LONGEST_WAIT, |sampling| sampling.wait());
+                self.ring.wait_for_full(seen, wait.min(LONGEST_WAIT));
             }
         }
     }

@@ -43,6 +43,16 @@ pub struct CountsSummary {
     pub nodes: u64,
 }
 
+/// What sampling came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SamplesSummary {
+    pub samples: u64,
+    /// Samples that the kernel took and nobody received.
+    pub lost: u64,
+    /// Samples whose next instructions were executed.
+    pub windows: u64,
+}
+
 /// What a recording came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordSummary {
@@ -60,6 +70,8 @@ pub struct RecordSummary {
     pub allocation_bytes: u64,
     /// What was counted instead.
     pub counts: CountsSummary,
+    /// What was sampled; none if sampling wasn't asked for.
+    pub samples: Option<SamplesSummary>,
     /// Bytes of the trace file; 0 when discarded.
     pub stored_bytes: u64,
     /// Buffers that the program dropped because the ring was full.

@@ -1,1 +1,27 @@
+//! Samples of the instructions that a program executes, and of the memory that these access; the program is neither
+//! compiled anew nor stopped.
+//!
+//! [`attributes`] chooses what takes samples on a machine, [`record`] reads what the kernel delivers, and [`Sampler`]
+//! makes samples of a trace of it. Where no processor says which access a sample stands for, `attribution` finds the
+//! instruction that stalled, and what it accessed, in `code`; `window` executes the instructions that follow.
 
+mod address_spaces;
+pub mod attributes;
+mod attribution;
+mod budget;
+mod code;
+mod error;
+mod events;
+pub mod record;
+mod registers;
+mod ring;
+mod sampler;
+mod skid;
+mod window;
+
+pub use error::SamplerError;
+pub use events::Target;
+pub use registers::Registers;
+pub use sampler::{
+    OpenSampler, Pace, PreparedSampler, Sampler, SamplerOptions, SeenBlock, USUAL_RATE, USUAL_WINDOW,
+};

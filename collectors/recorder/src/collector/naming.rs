@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use trackway_names::{resolve, Notice};
+use trackway_sampler::SeenBlock;
 use trackway_trace::{ChunkFields, ChunkKind};
 
 use super::Collector;
@@ -15,6 +16,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const MANY_BLOCKS: usize = 20_000;
 
 impl Collector<'_> {
+    /// Names code that was sampled, too.
+    pub fn add_seen_code(&mut self, blocks: Vec<SeenBlock>) {
+        for block in blocks {
+            self.executed.add(&block.path, block.offsets.into_iter());
+        }
+    }
+
     /// Names all code that images told of, if any did. Objects that can't be read are told of.
     pub fn push_names(&mut self, options: &RecordOptions) {
         self.call_stacks.add_to(&mut self.executed);

@@ -1,0 +1,110 @@
+//! Sampling a process that runs already.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{poll, PollFd, PollFlags, Timespec};
+use trackway_sampler::{PreparedSampler, SamplerError, Target};
+use trackway_trace::EndInfo;
+
+use super::Sampling;
+use crate::clock::Calibration;
+use crate::collector::Collector;
+use crate::program::open_process;
+use crate::ring::Ring;
+use crate::signals::Signals;
+use crate::sink::{self, Sink};
+use crate::{
+    cpu_seconds, encoders, encoding, machine, missing_reason, trace_error, CountsSummary, ProgramEnd,
+    RecordError, RecordOptions, RecordSummary,
+};
+
+/// Samples the process until it ends, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT comes; then it goes on unsampled.
+///
+/// # Errors
+/// If there is no such process, or if the kernel doesn't let this user sample it.
+pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary, RecordError> {
+    options.check()?;
+    let started = Instant::now();
+    let cpu_before = cpu_seconds();
+    let sampler_options = options.sampling.as_ref().ok_or(RecordError::Option {
+        option: "the process to sample",
+        value: pid.into(),
+        expected: "sampled: set options for it",
+    })?;
+    let process = open_process(pid).ok_or_else(|| SamplerError::NoProcess {
+        pid,
+        source: std::io::Error::from_raw_os_error(libc::ESRCH),
+    })?;
+    let prepared = PreparedSampler::new(sampler_options)?;
+    let calibration = Calibration::begin();
+    let mut signals = Signals::catch().map_err(|source| RecordError::System {
+        action: "catch signals",
+        source,
+    })?;
+    let clock = calibration.finish();
+    let opened = prepared.open(Target::Running(pid), options.notify)?;
+    let mut sampling = Sampling::new(opened.begin(clock.now_ns())?);
+    let start_info = machine::start_info(options, pid, &clock, Some(sampling.info()));
+    let ring = Ring::create(options)?; // nobody fills it
+    let sink = Sink::new(sink::open(options)?, options.compression).map_err(trace_error)?;
+    let encoders = encoders(options)?;
+    let output = encoding::Output::new(sink, false);
+    let (totals, samples, interrupted) = std::thread::scope(|scope| {
+        let queue = encoding::start(encoders, &output, &ring, scope);
+        let mut collector = Collector::new(&ring, queue, &clock);
+        collector.start(&start_info);
+        let interrupted = loop {
+            sampling.poll(&clock, &mut collector);
+            if signals.pending().next().is_some() {
+                break true;
+            }
+            if ends_within(&process, sampling.wait()) {
+                break false;
+            }
+        };
+        let samples = sampling.finish(&clock, &mut collector);
+        collector.push_names(options);
+        (collector.finish(missing_reason(options)), samples, interrupted)
+    });
+    let reason = if interrupted {
+        "interrupted"
+    } else {
+        "program ended"
+    };
+    let mut sink = output.into_sink();
+    sink.finish(&EndInfo {
+        end_monotonic_ns: clock.now_ns(),
+        reason: reason.to_owned(),
+        ..EndInfo::default()
+    });
+    Ok(RecordSummary {
+        program_end: ProgramEnd::Exited(0),
+        instrumented: false,
+        modules: totals.modules,
+        processes: totals.processes,
+        streams: totals.streams,
+        chunks: sink.chunks(),
+        raw_bytes: totals.record_bytes,
+        allocation_bytes: totals.allocation_bytes,
+        counts: CountsSummary::default(),
+        samples: Some(samples),
+        stored_bytes: sink.stored_bytes(),
+        dropped_buffers: totals.dropped,
+        write_failure: sink.loss(totals.dropped),
+        interrupted: false,
+        recorder_cpu_seconds: cpu_seconds() - cpu_before,
+        wall_seconds: started.elapsed().as_secs_f64(),
+    })
+}
+
+/// Waits for the process's end, at most so long.
+fn ends_within(process: &OwnedFd, time: Duration) -> bool {
+    let timeout = Timespec {
+        tv_sec: 0,
+        tv_nsec: time.subsec_nanos().into(),
+    };
+    let mut descriptors = [PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN)];
+    // A signal ends the wait; then nothing is ready.
+    matches!(poll(&mut descriptors, Some(&timeout)), Ok(ready) if ready > 0)
+}

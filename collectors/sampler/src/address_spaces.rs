@@ -1,0 +1,175 @@
+//! What the program's processes have mapped, as far as samples need it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::rc::Rc;
+
+use trackway_trace::{Mapping, MappingChange, MappingEvent, Protection};
+
+use crate::code::{CodeCache, Function};
+use crate::record::MappedRecord;
+
+/// The code that processes have mapped now, and the changes that the trace is still to be told of.
+#[derive(Default)]
+pub struct AddressSpaces {
+    /// Executable mappings by process, the latest first.
+    code: HashMap<u32, Rc<Vec<Mapping>>>,
+    changes: Vec<MappingEvent>,
+}
+
+impl AddressSpaces {
+    /// The changes since the last call.
+    pub fn take_changes(&mut self) -> Vec<MappingEvent> {
+        std::mem::take(&mut self.changes)
+    }
+
+    pub fn map(&mut self, record: MappedRecord, cache: &mut CodeCache) {
+        let (pid, time_ns) = (record.pid, record.time_ns);
+        let mut mapping = mapping_of(record);
+        if let Some(object) = cache.object(&mapping.path) {
+            if mapping.build_id.is_empty() {
+                mapping.build_id = object.build_id().to_vec();
+            }
+            mapping.load_address = cache.load_address(&mapping).unwrap_or(0);
+        }
+        if mapping.protection.executable {
+            let code = Rc::make_mut(self.code.entry(pid).or_default());
+            code.insert(0, mapping.clone());
+        }
+        self.note(pid, time_ns, MappingChange::Mapped(mapping));
+    }
+
+    pub fn fork(&mut self, pid: u32, parent: u32, time_ns: u64) {
+        let inherited = self.code.get(&parent).cloned().unwrap_or_default();
+        self.code.insert(pid, inherited);
+        self.note(pid, time_ns, MappingChange::Forked { parent });
+    }
+
+    pub fn execute(&mut self, pid: u32, name: String, time_ns: u64) {
+        self.code.remove(&pid);
+        self.note(pid, time_ns, MappingChange::Executed { name });
+    }
+
+    fn note(&mut self, pid: u32, time_ns: u64, change: MappingChange) {
+        self.changes.push(MappingEvent { time_ns, pid, change });
+    }
+
+    /// The function of the process that holds the address.
+    pub fn function(&self, pid: u32, address: u64, cache: &mut CodeCache) -> Option<Rc<Function>> {
+        cache.function(self.mapping(pid, address)?, address)
+    }
+
+    /// The code that the process has mapped at the address.
+    pub fn mapping(&self, pid: u32, address: u64) -> Option<&Mapping> {
+        self.code
+            .get(&pid)?
+            .iter()
+            .find(|mapping| mapping.contains(address))
+    }
+
+    /// Takes what a running process has mapped already.
+    pub fn read_running(&mut self, pid: u32, time_ns: u64, cache: &mut CodeCache) -> std::io::Result<()> {
+        let text = fs::read_to_string(format!("/proc/{pid}/maps"))?;
+        for record in text.lines().filter_map(|line| parse_line(line, pid, time_ns)) {
+            self.map(record, cache);
+        }
+        Ok(())
+    }
+}
+
+fn mapping_of(record: MappedRecord) -> Mapping {
+    let may = |protection: libc::c_int| record.protection & protection as u32 != 0;
+    Mapping {
+        start: record.start,
+        length: record.length,
+        file_offset: record.file_offset,
+        protection: Protection {
+            readable: may(libc::PROT_READ),
+            writable: may(libc::PROT_WRITE),
+            executable: may(libc::PROT_EXEC),
+            shared: record.is_shared,
+        },
+        path: record.path,
+        build_id: record.build_id,
+        load_address: 0,
+    }
+}
+
+/// A line of /proc/PID/maps: `5581-5582 r-xp 00001000 08:01 42   /bin/prog`.
+fn parse_line(line: &str, pid: u32, time_ns: u64) -> Option<MappedRecord> {
+    let mut rest = line;
+    let mut word = || {
+        let (word, behind) = rest.trim_start().split_once(' ')?;
+        rest = behind;
+        Some(word)
+    };
+    let (range, protection, offset, _device, _inode) = (word()?, word()?, word()?, word()?, word());
+    let (start, end) = range.split_once('-')?;
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    let (start, end) = (hexadecimal(start)?, hexadecimal(end)?);
+    let bits = [
+        ('r', libc::PROT_READ),
+        ('w', libc::PROT_WRITE),
+        ('x', libc::PROT_EXEC),
+    ];
+    let granted = bits
+        .into_iter()
+        .filter(|(letter, _)| protection.contains(*letter));
+    Some(MappedRecord {
+        pid,
+        time_ns,
+        start,
+        length: end.checked_sub(start)?,
+        file_offset: hexadecimal(offset)?,
+        protection: granted.fold(0, |all, (_, bit)| all | bit as u32),
+        is_shared: protection.ends_with('s'),
+        build_id: Vec::new(),
+        path: match rest.trim_start() {
+            "" => "//anon".into(),
+            path => path.into(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_maps_are_read() {
+        let line = "7f0000001000-7f0000003000 r-xp 00002000 fe:01 4242                   /lib/a b.so";
+        let record = parse_line(line, 7, 9).unwrap();
+        assert_eq!((record.start, record.length), (0x7f00_0000_1000, 0x2000));
+        assert_eq!((record.file_offset, record.protection), (0x2000, 5));
+        assert_eq!((record.path.as_str(), record.is_shared), ("/lib/a b.so", false));
+        let anonymous = parse_line("1000-2000 rw-s 00000000 00:00 0 ", 7, 9).unwrap();
+        assert_eq!((anonymous.path.as_str(), anonymous.is_shared), ("//anon", true));
+        assert!(parse_line("", 7, 9).is_none());
+    }
+
+    #[test]
+    fn a_childs_code_is_its_parents_until_it_executes() {
+        let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
+        let record = parse_line("1000-2000 r-xp 00000000 00:00 0 [jit]", 1, 5).unwrap();
+        spaces.map(record, &mut cache);
+        spaces.fork(2, 1, 6);
+        assert_eq!(spaces.mapping(2, 0x1800).unwrap().path, "[jit]");
+        spaces.execute(2, "other".into(), 7);
+        assert_eq!(spaces.mapping(2, 0x1800), None);
+        assert!(spaces.mapping(1, 0x1800).is_some() && spaces.mapping(1, 0x2000).is_none());
+        assert_eq!(spaces.take_changes().len(), 3);
+        assert!(spaces.take_changes().is_empty());
+    }
+
+    #[test]
+    fn this_process_has_its_own_code_mapped() {
+        let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
+        let pid = std::process::id();
+        spaces.read_running(pid, 1, &mut cache).unwrap();
+        let here = this_process_has_its_own_code_mapped as fn() as u64;
+        let function = spaces.function(pid, here, &mut cache).unwrap();
+        assert_eq!(function.index_at(here), Some(0));
+        let mapping = spaces.mapping(pid, here).unwrap();
+        assert!(mapping.load_address != 0 && mapping.load_address <= here);
+    }
+}

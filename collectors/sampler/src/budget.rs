@@ -1,0 +1,69 @@
+//! How much time may go into windows.
+
+use std::time::Duration;
+
+/// Earns a share of the time that samples stand for, and is spent on windows.
+#[derive(Debug)]
+pub struct Budget {
+    millionths: u64,
+    earned_ns: u64,
+    spent_ns: u64,
+}
+
+/// What the first windows may take before anything is earned.
+const CREDIT_NS: u64 = 1_000_000;
+/// Time that was not used is kept for so long only: else a long quiet time would end in a burst.
+const MOST_KEPT_NS: u64 = 20_000_000;
+
+impl Budget {
+    /// So many millionths of the program's time.
+    pub fn new(millionths: u64) -> Self {
+        Budget {
+            millionths,
+            earned_ns: CREDIT_NS,
+            spent_ns: 0,
+        }
+    }
+
+    /// The program ran for so long.
+    pub fn earn(&mut self, ran_ns: u64) {
+        let earned = u128::from(ran_ns) * u128::from(self.millionths) / 1_000_000;
+        let kept = self.spent_ns.saturating_add(MOST_KEPT_NS);
+        self.earned_ns = self.earned_ns.saturating_add(earned as u64).min(kept);
+    }
+
+    pub fn spend(&mut self, time: Duration) {
+        self.spent_ns = self.spent_ns.saturating_add(time.as_nanos() as u64);
+    }
+
+    /// Whether there is time left. The last window may take more.
+    pub fn allows(&self) -> bool {
+        self.spent_ns < self.earned_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_spent_is_a_share_of_what_ran() {
+        let mut budget = Budget::new(5000);
+        budget.spend(Duration::from_millis(1));
+        assert!(!budget.allows());
+        budget.earn(1_000_000_000);
+        assert!(budget.allows());
+        budget.spend(Duration::from_micros(4999));
+        assert!(budget.allows());
+        budget.spend(Duration::from_micros(1));
+        assert!(!budget.allows());
+    }
+
+    #[test]
+    fn unused_time_is_not_kept_for_ever() {
+        let mut budget = Budget::new(1_000_000);
+        budget.earn(u64::MAX);
+        budget.spend(Duration::from_nanos(MOST_KEPT_NS));
+        assert!(!budget.allows());
+    }
+}

@@ -1,0 +1,175 @@
+//! Records of Linux's perf events, as they stand in ring buffers and in files of `perf record`.
+//!
+//! `linux/perf_event.h` defines them. What a sample holds is told by the event's attributes: [`SampleLayout`].
+
+mod fields;
+mod sample;
+
+pub use sample::{PerfSample, SampleLayout};
+
+use fields::Fields;
+use perf_event_open_sys::bindings as perf;
+
+/// Bytes before the content of a record.
+pub const HEADER_LENGTH: usize = 8;
+
+/// What the header of a record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordHeader {
+    pub kind: u32,
+    pub flags: u16,
+    /// Bytes of the record with its header.
+    pub length: usize,
+}
+
+impl RecordHeader {
+    /// Of a record that begins so; none if no record can be so short.
+    pub fn read(bytes: &[u8]) -> Option<RecordHeader> {
+        let mut fields = Fields::new(bytes);
+        let kind = fields.u32()?;
+        let flags = fields.u16()?;
+        let length = usize::from(fields.u16()?);
+        (length >= HEADER_LENGTH).then_some(RecordHeader { kind, flags, length })
+    }
+}
+
+/// What happened, as far as sampling needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    Sample(Box<PerfSample>),
+    Mapped(MappedRecord),
+    /// A process was forked; threads are left out.
+    Forked {
+        pid: u32,
+        parent: u32,
+        time_ns: u64,
+    },
+    /// A process executed a program of that name.
+    Executed {
+        pid: u32,
+        name: String,
+        time_ns: u64,
+    },
+    /// So many records were lost before this one.
+    Lost {
+        count: u64,
+    },
+    /// Of no interest here.
+    Other,
+}
+
+/// What was mapped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MappedRecord {
+    pub pid: u32,
+    pub time_ns: u64,
+    pub start: u64,
+    pub length: u64,
+    /// Bytes from the start of the file.
+    pub file_offset: u64,
+    /// As of mmap(2): `PROT_READ` and others.
+    pub protection: u32,
+    pub is_shared: bool,
+    /// Empty if unknown.
+    pub build_id: Vec<u8>,
+    pub path: String,
+}
+
+/// Reads a whole record with its header. None if it is shorter than its fields.
+pub fn parse(bytes: &[u8], layout: &SampleLayout) -> Option<Record> {
+    let header = RecordHeader::read(bytes)?;
+    let content = bytes.get(HEADER_LENGTH..header.length)?;
+    let time_ns = layout.time_of_other(content);
+    match header.kind {
+        perf::PERF_RECORD_SAMPLE => {
+            let sample = PerfSample::parse(content, layout, header.flags)?;
+            Some(Record::Sample(Box::new(sample)))
+        }
+        perf::PERF_RECORD_MMAP => mapped(content, header, time_ns),
+        perf::PERF_RECORD_MMAP2 => mapped_with_protection(content, header, time_ns),
+        perf::PERF_RECORD_FORK => forked(content, time_ns),
+        perf::PERF_RECORD_COMM => named(content, header, time_ns),
+        perf::PERF_RECORD_LOST => {
+            let mut fields = Fields::new(content);
+            fields.u64()?; // the event's id
+            Some(Record::Lost { count: fields.u64()? })
+        }
+        perf::PERF_RECORD_LOST_SAMPLES => Some(Record::Lost {
+            count: Fields::new(content).u64()?,
+        }),
+        _ => Some(Record::Other),
+    }
+}
+
+/// The older record: memory that is data is marked, other is code.
+fn mapped(content: &[u8], header: RecordHeader, time_ns: u64) -> Option<Record> {
+    let mut fields = Fields::new(content);
+    let (pid, _tid) = (fields.u32()?, fields.u32()?);
+    let (start, length, file_offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
+    let is_data = u32::from(header.flags) & perf::PERF_RECORD_MISC_MMAP_DATA != 0;
+    Some(Record::Mapped(MappedRecord {
+        pid,
+        time_ns,
+        start,
+        length,
+        file_offset,
+        protection: match is_data {
+            true => libc::PROT_READ as u32,
+            false => (libc::PROT_READ | libc::PROT_EXEC) as u32,
+        },
+        is_shared: false,
+        build_id: Vec::new(),
+        path: fields.text(),
+    }))
+}
+
+fn mapped_with_protection(content: &[u8], header: RecordHeader, time_ns: u64) -> Option<Record> {
+    /// Device, inode and generation, or the build id.
+    const IDENTITY: usize = 24;
+    let mut fields = Fields::new(content);
+    let (pid, _tid) = (fields.u32()?, fields.u32()?);
+    let (start, length, file_offset) = (fields.u64()?, fields.u64()?, fields.u64()?);
+    let identity = fields.bytes(IDENTITY)?;
+    let (protection, flags) = (fields.u32()?, fields.u32()?);
+    let has_build_id = u32::from(header.flags) & perf::PERF_RECORD_MISC_MMAP_BUILD_ID != 0;
+    let build_id = match has_build_id {
+        true => identity.get(4..4 + usize::from(identity[0]))?.to_vec(),
+        false => Vec::new(),
+    };
+    Some(Record::Mapped(MappedRecord {
+        pid,
+        time_ns,
+        start,
+        length,
+        file_offset,
+        protection,
+        is_shared: flags & libc::MAP_SHARED as u32 != 0,
+        build_id,
+        path: fields.text(),
+    }))
+}
+
+fn forked(content: &[u8], time_ns: u64) -> Option<Record> {
+    let mut fields = Fields::new(content);
+    let (pid, parent) = (fields.u32()?, fields.u32()?);
+    Some(match pid == parent {
+        true => Record::Other, // a thread
+        false => Record::Forked { pid, parent, time_ns },
+    })
+}
+
+fn named(content: &[u8], header: RecordHeader, time_ns: u64) -> Option<Record> {
+    if u32::from(header.flags) & perf::PERF_RECORD_MISC_COMM_EXEC == 0 {
+        return Some(Record::Other);
+    }
+    let mut fields = Fields::new(content);
+    let (pid, _tid) = (fields.u32()?, fields.u32()?);
+    Some(Record::Executed {
+        pid,
+        name: fields.text(),
+        time_ns,
+    })
+}
+
+#[cfg(test)]
+mod tests;

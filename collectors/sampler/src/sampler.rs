@@ -1,0 +1,489 @@
+//! Takes samples from the kernel and makes them those of a trace.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::rc::Rc;
+use std::time::Instant;
+
+use trackway_trace::{
+    AddressClass, DataSource, Direction, MappingEvent, Sample, SampledEvent, Samples, SamplingInfo, WindowEnd,
+};
+
+use crate::address_spaces::AddressSpaces;
+use crate::attributes::{self, EventPlan, Source};
+use crate::attribution::{self, Attribution};
+use crate::budget::Budget;
+use crate::code::{CodeCache, Function};
+use crate::events::{Events, Rate, Target};
+use crate::record::{self, PerfSample, Record};
+use crate::skid;
+use crate::window::{look_ahead, Memory, ProcessMemory, Window};
+use crate::SamplerError;
+
+/// Samples for each second of a thread's running, if nothing else is asked for.
+pub const USUAL_RATE: u64 = 1000;
+/// Instructions of a window, if nothing else is asked for.
+pub const USUAL_WINDOW: u32 = 256;
+/// An overhead that is asked for is met by rates between these.
+const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
+/// The share of the program's time that windows take at a rate that is asked for, millionths.
+const WINDOWS_SHARE: u64 = 5000;
+/// Samples that are older than the latest one by more have no window: memory changes.
+const FRESH_NS: u64 = 200_000;
+const DEVICES: &str = "/sys/bus/event_source/devices";
+
+/// How to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplerOptions {
+    pub pace: Pace,
+    /// Instructions of a window at most; 0: no windows.
+    pub window_instructions: u32,
+}
+
+/// How many samples to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// For each second of a thread's running.
+    Hz(u64),
+    /// As many as take so many millionths of the program's time, windows included.
+    Overhead(u64),
+}
+
+/// A sampler that knows the machine, and no program yet.
+pub struct PreparedSampler {
+    plans: Vec<EventPlan>,
+    rate: Rate,
+    windows_share: u64,
+    info: SamplingInfo,
+}
+
+/// Samples a program.
+pub struct Sampler {
+    events: Events,
+    plans: Vec<EventPlan>,
+    info: SamplingInfo,
+    /// Whether time goes to the instruction before the one at which a thread is seen.
+    is_successor: bool,
+    spaces: AddressSpaces,
+    cache: CodeCache,
+    memory: Memory<ProcessMemory>,
+    budget: Budget,
+    seen: SeenCode,
+    /// Of one drain.
+    records: Vec<Record>,
+    /// Time and period of the latest sample.
+    last_sample: Option<(u64, u64)>,
+}
+
+/// The functions that samples and windows named, by object and begin.
+type SeenCode = HashMap<(String, u64, u64), Rc<Function>>;
+
+/// A basic block of an object: its instructions' offsets from the load address.
+pub struct SeenBlock {
+    pub path: String,
+    pub offsets: Vec<u64>,
+}
+
+impl PreparedSampler {
+    /// Chooses what takes samples on this machine, and measures how the clock's samples lie.
+    ///
+    /// # Errors
+    /// If the kernel doesn't let this user sample.
+    pub fn new(options: &SamplerOptions) -> Result<Self, SamplerError> {
+        let calibration = skid::calibrate()?;
+        let cost_ns = calibration.sample_cost.as_nanos() as u64;
+        let (rate, windows_share) = match options.pace {
+            Pace::Hz(hz) => (Rate { hz }, WINDOWS_SHARE),
+            Pace::Overhead(millionths) => (rate_for(millionths, cost_ns), millionths / 2),
+        };
+        let mut plans = attributes::by_processor(&processor_vendor(), Path::new(DEVICES));
+        if plans.is_empty() {
+            plans.push(attributes::clock());
+        }
+        let mut info = SamplingInfo {
+            window_instructions: options.window_instructions,
+            skid: Some(calibration.skid),
+            ..SamplingInfo::default()
+        };
+        match options.pace {
+            Pace::Hz(hz) => info.rate_hz = hz,
+            Pace::Overhead(millionths) => info.overhead_millionths = millionths,
+        }
+        Ok(PreparedSampler {
+            plans,
+            rate,
+            windows_share,
+            info,
+        })
+    }
+
+    /// Opens the events of a process. Where the processor's own can't be had, the clock takes their place, and `notify` is
+    /// told.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or if there is no such process.
+    pub fn open(mut self, target: Target, notify: impl Fn(&str)) -> Result<OpenSampler, SamplerError> {
+        let events = match Events::open(&self.plans, self.rate, target) {
+            Err(error) if self.plans[0].source != Source::Clock => {
+                notify(&format!("{error}; the kernel's clock samples instead"));
+                self.plans = vec![attributes::clock()];
+                Events::open(&self.plans, self.rate, target)?
+            }
+            opened => opened?,
+        };
+        self.info.events = self.plans.iter().map(described).collect();
+        Ok(OpenSampler {
+            prepared: self,
+            events,
+            target,
+        })
+    }
+}
+
+/// A sampler whose events are open; other threads may take it.
+pub struct OpenSampler {
+    prepared: PreparedSampler,
+    events: Events,
+    target: Target,
+}
+
+impl OpenSampler {
+    /// Begins to take samples. Of a process that runs already, what it has mapped is that of the time `now_ns`.
+    ///
+    /// # Errors
+    /// If the process has ended.
+    pub fn begin(self, now_ns: u64) -> Result<Sampler, SamplerError> {
+        let PreparedSampler {
+            plans,
+            windows_share,
+            info,
+            ..
+        } = self.prepared;
+        let (pid, runs) = match self.target {
+            Target::Starting(pid) => (pid, false),
+            Target::Running(pid) => (pid, true),
+        };
+        let mut sampler = Sampler {
+            events: self.events,
+            plans,
+            is_successor: info.skid.as_ref().is_none_or(|skid| skid.is_to_successor()),
+            info,
+            spaces: AddressSpaces::default(),
+            cache: CodeCache::default(),
+            memory: Memory::new(ProcessMemory { pid }),
+            budget: Budget::new(windows_share),
+            seen: SeenCode::new(),
+            records: Vec::new(),
+            last_sample: None,
+        };
+        if runs {
+            sampler
+                .spaces
+                .read_running(pid, now_ns, &mut sampler.cache)
+                .map_err(|source| SamplerError::NoProcess { pid, source })?;
+        }
+        Ok(sampler)
+    }
+}
+
+/// Half of what sampling may take goes to the samples, the other half to windows.
+fn rate_for(overhead_millionths: u64, cost_ns: u64) -> Rate {
+    let hz = overhead_millionths * 1000 / 2 / cost_ns.max(1);
+    Rate {
+        hz: hz.clamp(*RATES.start(), *RATES.end()),
+    }
+}
+
+fn described(plan: &EventPlan) -> SampledEvent {
+    SampledEvent {
+        name: plan.name.clone(),
+        source: plan.source.name().to_owned(),
+        weight_unit: plan.weight_unit.to_owned(),
+    }
+}
+
+/// As the processor calls itself, or its architecture.
+fn processor_vendor() -> String {
+    if std::env::consts::ARCH != "x86_64" {
+        return std::env::consts::ARCH.to_owned();
+    }
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("vendor_id"));
+    line.and_then(|line| line.split_once(':'))
+        .map_or(String::new(), |(_, vendor)| vendor.trim().to_owned())
+}
+
+impl Sampler {
+    /// How samples are taken, for the start chunk.
+    pub fn info(&self) -> &SamplingInfo {
+        &self.info
+    }
+
+    /// Takes what the kernel has. `offset_ns` added to CLOCK_MONOTONIC gives the trace's time.
+    pub fn drain(&mut self, offset_ns: i64) -> Samples {
+        let mut records = std::mem::take(&mut self.records);
+        let layout = self.events.layout;
+        for ring in &mut self.events.rings {
+            ring.drain(|bytes| records.extend(record::parse(bytes, &layout)));
+        }
+        for record in &mut records {
+            shift(record, offset_ns);
+        }
+        // What was mapped is known before samples of it, whichever processor's buffer had them.
+        records.sort_by_key(time_of);
+        let mut samples = Samples::default();
+        let mut taken: Vec<Box<PerfSample>> = Vec::new();
+        for record in records.drain(..) {
+            match record {
+                Record::Sample(sample) => {
+                    let attributed = self.attribute(&sample);
+                    samples.samples.push(self.sample(&sample, attributed));
+                    taken.push(sample);
+                }
+                Record::Mapped(mapped) => self.spaces.map(mapped, &mut self.cache),
+                Record::Forked { pid, parent, time_ns } => self.spaces.fork(pid, parent, time_ns),
+                Record::Executed { pid, name, time_ns } => self.spaces.execute(pid, name, time_ns),
+                Record::Lost { count } => samples.lost += count,
+                Record::Other => {}
+            }
+        }
+        self.records = records;
+        if let Some(latest) = taken.last() {
+            self.last_sample = Some((latest.time_ns, latest.period));
+        }
+        self.look_ahead(&taken, &mut samples);
+        samples
+    }
+
+    /// When the next sample comes after that time, in the trace's time, if the thread that was sampled last runs on. None
+    /// if that can't be told.
+    pub fn next_sample_ns(&self, after_ns: u64) -> Option<u64> {
+        let is_clock = self.plans[0].source == Source::Clock;
+        let (last_ns, period_ns) = self.last_sample.filter(|_| is_clock)?;
+        let periods = after_ns.saturating_sub(last_ns).div_ceil(period_ns.max(1));
+        last_ns.checked_add(periods.checked_mul(period_ns)?)
+    }
+
+    /// What processes have mapped since the last call.
+    pub fn take_mappings(&mut self) -> Vec<MappingEvent> {
+        self.spaces.take_changes()
+    }
+
+    /// The code that samples and windows named, with the rest of its functions.
+    pub fn seen_code(&self) -> Vec<SeenBlock> {
+        let mut blocks = Vec::new();
+        for ((path, load_address, _), function) in &self.seen {
+            for block in function.blocks() {
+                let steps = &function.steps()[block];
+                blocks.push(SeenBlock {
+                    path: path.clone(),
+                    offsets: steps
+                        .iter()
+                        .map(|step| step.address().wrapping_sub(*load_address))
+                        .collect(),
+                });
+            }
+        }
+        blocks
+    }
+
+    fn source_of(&self, sample: &PerfSample) -> (u32, Source) {
+        let number = self.events.plan_of(sample.id);
+        (number, self.plans[number as usize].source)
+    }
+
+    fn attribute(&mut self, sample: &PerfSample) -> Attribution {
+        let Some(function) = self.function(sample.pid, sample.instruction) else {
+            return Attribution::default();
+        };
+        match (self.source_of(sample).1, &sample.registers) {
+            (Source::Clock, Some(registers)) => {
+                attribution::attribute(&function, registers, self.is_successor)
+            }
+            (Source::Clock, None) => Attribution::default(),
+            _ => by_processor(&function, sample),
+        }
+    }
+
+    /// The function at that address of the process; it is then code that was seen.
+    fn function(&mut self, pid: u32, address: u64) -> Option<Rc<Function>> {
+        let function = self.spaces.function(pid, address, &mut self.cache)?;
+        let mapping = self.spaces.mapping(pid, address)?;
+        let begin = function.steps().first()?.address();
+        self.seen
+            .entry((mapping.path.clone(), mapping.load_address, begin))
+            .or_insert_with(|| Rc::clone(&function));
+        Some(function)
+    }
+
+    fn sample(&self, sample: &PerfSample, attributed: Attribution) -> Sample {
+        Sample {
+            time_ns: sample.time_ns,
+            pid: sample.pid,
+            tid: sample.tid,
+            processor: sample.processor,
+            event: self.source_of(sample).0,
+            seen_at: sample.instruction,
+            instruction: attributed.instruction,
+            direction: attributed.direction,
+            address: attributed.address,
+            class: attributed.class,
+            size_bytes: attributed.size_bytes,
+            latency_cycles: sample.latency_cycles,
+            data_source: DataSource(sample.data_source),
+            physical_address: sample.physical_address,
+            weight: sample.period,
+            ..Sample::default()
+        }
+    }
+
+    /// Gives windows to the latest samples, whose memory is most likely what it was.
+    fn look_ahead(&mut self, taken: &[Box<PerfSample>], samples: &mut Samples) {
+        let weights = samples.samples.iter().map(|sample| sample.weight);
+        let ran_ns: u64 = match self.plans[0].source {
+            Source::Clock => weights.sum(),
+            // The processor's events don't say how long they are apart.
+            _ => samples.samples.len() as u64 * 1_000_000_000 / self.info.rate_hz.max(1),
+        };
+        self.budget.earn(ran_ns);
+        if self.info.window_instructions == 0 {
+            return;
+        }
+        let mut windows: Vec<Option<Window>> = taken.iter().map(|_| None).collect();
+        let latest_ns = taken.last().map_or(0, |sample| sample.time_ns);
+        for (sample, window) in taken.iter().zip(&mut windows).rev() {
+            if !self.budget.allows() || sample.time_ns + FRESH_NS < latest_ns {
+                break;
+            }
+            let began = Instant::now();
+            *window = self.window(sample);
+            self.budget.spend(began.elapsed());
+        }
+        for (sample, window) in samples.samples.iter_mut().zip(windows) {
+            let first = samples.window.len();
+            if let Some(window) = window {
+                complete(sample, &window);
+                samples.window.extend(window.accesses);
+                sample.window_instructions = window.instructions;
+                sample.window_end = window.end;
+            }
+            sample.window = first..samples.window.len();
+        }
+    }
+
+    fn window(&mut self, sample: &PerfSample) -> Option<Window> {
+        let registers = sample.registers.as_ref()?;
+        let pid = sample.pid;
+        self.memory.begin(ProcessMemory { pid });
+        let (spaces, cache, seen) = (&self.spaces, &mut self.cache, &mut self.seen);
+        let window = look_ahead(
+            registers,
+            self.info.window_instructions,
+            &mut self.memory,
+            |address| {
+                let mapping = spaces.mapping(pid, address)?;
+                let function = cache.function(mapping, address)?;
+                let begin = function.steps().first()?.address();
+                let key = (mapping.path.clone(), mapping.load_address, begin);
+                seen.entry(key).or_insert_with(|| Rc::clone(&function));
+                Some(function)
+            },
+        );
+        (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)
+    }
+}
+
+/// The processor names the instruction and, of an access, the address.
+fn by_processor(function: &Function, sample: &PerfSample) -> Attribution {
+    let step = function
+        .index_at(sample.instruction)
+        .map(|index| &function.steps()[index]);
+    let described = step.map(attribution::described).unwrap_or_default();
+    let is_access = sample.address != 0;
+    let source = DataSource(sample.data_source);
+    let direction = match (source.loads(), source.stores()) {
+        (Some(true), Some(true)) => Direction::Both,
+        (Some(true), _) => Direction::Load,
+        (_, Some(true)) => Direction::Store,
+        _ => described.direction,
+    };
+    Attribution {
+        instruction: sample.instruction,
+        direction,
+        address: is_access.then_some(sample.address),
+        class: if is_access {
+            AddressClass::Exact
+        } else {
+            AddressClass::None
+        },
+        size_bytes: described.size_bytes,
+    }
+}
+
+/// Finds the address of the sample's access in its window, if it isn't known.
+fn complete(sample: &mut Sample, window: &Window) {
+    let mut attributed = Attribution {
+        instruction: sample.instruction,
+        direction: sample.direction,
+        address: sample.address,
+        class: sample.class,
+        size_bytes: sample.size_bytes,
+    };
+    attribution::complete(&mut attributed, &window.accesses);
+    sample.address = attributed.address;
+    sample.class = attributed.class;
+}
+
+fn time_of(record: &Record) -> u64 {
+    match record {
+        Record::Sample(sample) => sample.time_ns,
+        Record::Mapped(mapped) => mapped.time_ns,
+        Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => *time_ns,
+        Record::Lost { .. } | Record::Other => 0,
+    }
+}
+
+fn shift(record: &mut Record, offset_ns: i64) {
+    let time = match record {
+        Record::Sample(sample) => &mut sample.time_ns,
+        Record::Mapped(mapped) => &mut mapped.time_ns,
+        Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => time_ns,
+        Record::Lost { .. } | Record::Other => return,
+    };
+    *time = time.saturating_add_signed(offset_ns);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_is_shared_by_samples_and_windows() {
+        assert_eq!(rate_for(10_000, 10_000).hz, 500);
+        assert_eq!(rate_for(1, 10_000).hz, *RATES.start());
+        assert_eq!(rate_for(1_000_000, 1000).hz, *RATES.end());
+    }
+
+    #[test]
+    fn the_processors_word_counts() {
+        let mut factory = iced_x86::InstructionInfoFactory::new();
+        let function = Function::decode(&[0x48, 0x8b, 0x00], 0x1000, &mut factory); // mov rax, [rax]
+        let sample = PerfSample {
+            instruction: 0x1000,
+            address: 0x5000,
+            data_source: 2,
+            ..PerfSample::default()
+        };
+        let attributed = by_processor(&function, &sample);
+        assert_eq!(
+            (attributed.address, attributed.class),
+            (Some(0x5000), AddressClass::Exact)
+        );
+        assert_eq!(
+            (attributed.direction, attributed.size_bytes),
+            (Direction::Load, 8)
+        );
+        let nothing = by_processor(&function, &PerfSample { address: 0, ..sample });
+        assert_eq!(nothing.class, AddressClass::None);
+    }
+}

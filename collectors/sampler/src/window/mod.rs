@@ -1,0 +1,99 @@
+//! The window of a sample: what the instructions from it on access, found by executing them on the sample's registers.
+//!
+//! The program runs on meanwhile, and its memory is read when the window is made: what rests on it is marked. Stores of
+//! the window stay within it. What an instruction does to vector registers isn't followed: values that come from there
+//! are unknown, and so is the way behind a jump that depends on one.
+
+mod arithmetic;
+mod execute;
+mod machine;
+mod memory;
+mod transfer;
+
+use std::rc::Rc;
+
+use trackway_trace::{WindowAccess, WindowEnd};
+
+pub use memory::{Memory, MemorySource, ProcessMemory};
+
+use crate::code::Function;
+use crate::registers::Registers;
+use machine::Machine;
+
+/// What the instructions from a sample on do.
+#[derive(Debug, Default)]
+pub struct Window {
+    /// Instructions that were executed.
+    pub instructions: u32,
+    pub end: WindowEnd,
+    pub accesses: Vec<WindowAccess>,
+}
+
+/// Where the execution goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Following,
+    At(u64),
+    End(WindowEnd),
+}
+
+/// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function that
+/// holds an address, if its code can be read.
+pub fn look_ahead<S: MemorySource>(
+    registers: &Registers,
+    limit: u32,
+    memory: &mut Memory<S>,
+    mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
+) -> Window {
+    let mut machine = Machine::new(registers, memory);
+    let mut instructions = 0;
+    let mut place =
+        function_at(registers.instruction).and_then(|function| at(function, registers.instruction));
+    let end = loop {
+        let Some((function, index)) = &mut place else {
+            break WindowEnd::Unreadable;
+        };
+        if instructions == limit {
+            break WindowEnd::Full;
+        }
+        let Some(step) = function.steps().get(*index) else {
+            break WindowEnd::Unreadable;
+        };
+        let following = step.next();
+        match machine.execute(step) {
+            Next::Following => {
+                *index += 1;
+                if *index == function.steps().len() {
+                    place = function_at(following).and_then(|function| at(function, following));
+                }
+            }
+            Next::At(address) => place = go_to(function, address, &mut function_at),
+            Next::End(end) => break end,
+        }
+        instructions += 1;
+    };
+    Window {
+        instructions,
+        end,
+        accesses: machine.accesses,
+    }
+}
+
+fn go_to(
+    function: &Rc<Function>,
+    address: u64,
+    function_at: &mut impl FnMut(u64) -> Option<Rc<Function>>,
+) -> Option<(Rc<Function>, usize)> {
+    match function.index_at(address) {
+        Some(index) => Some((Rc::clone(function), index)),
+        None => at(function_at(address)?, address),
+    }
+}
+
+fn at(function: Rc<Function>, address: u64) -> Option<(Rc<Function>, usize)> {
+    let index = function.index_at(address)?;
+    Some((function, index))
+}
+
+#[cfg(test)]
+mod tests;
