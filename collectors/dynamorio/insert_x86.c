@@ -61,11 +61,14 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
         insert_check(at, plan);
 }
 
-bool can_be_stored(const struct plan *plan, reg_id_t reg) { return reg != plan->cursor; }
+bool can_be_stored(const struct plan *plan, reg_id_t reg) { return reg != plan->cursor && is_general(reg); }
 
 void load_app_value(struct site at, const struct plan *plan, reg_id_t reg, reg_id_t into) {
     (void)plan;
-    load_kept_value(at, reg, into);
+    if (is_general(reg))
+        load_kept_value(at, reg, into);
+    else // a mask
+        insert(at, INSTR_CREATE_kmovq(at.context, opnd_create_reg(into), opnd_create_reg(reg)));
 }
 
 void move_cursor(struct site at, const struct plan *plan) {
