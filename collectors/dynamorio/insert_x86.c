@@ -63,14 +63,11 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
         insert_check(at, plan);
 }
 
-bool can_be_stored(reg_id_t reg) {
-    (void)reg;
-    return true;
-}
+// Masks of AVX-512 go by a register.
+bool can_be_stored(reg_id_t reg) { return is_general(reg); }
 
 void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
-    (void)at, (void)reg, (void)into;
-    DR_ASSERT_MSG(false, "all registers can be stored");
+    insert(at, INSTR_CREATE_kmovq(at.context, opnd_create_reg(into), opnd_create_reg(reg)));
 }
 
 void insert_for_instruction(struct site at) { keep_alignment_unchecked(at.context, at.block, at.where); }

@@ -1,5 +1,7 @@
 """The client for AArch64: built for that processor, and right where an emulator runs DynamoRIO."""
 
+import csv
+import io
 import json
 import re
 import shutil
@@ -82,3 +84,16 @@ class Emulated(unittest.TestCase):
             by_function = {row["function"]: row["accesses"] for row in accesses["rows"]}
             self.assertGreater(by_function["partition"], 300_000)
             self.assertGreater(by_function["insertion_sort"], 100_000)
+
+    def test_allocations_have_their_lines(self):
+        with tools.folder() as folder:
+            program = compiled(folder, tools.PROGRAMS / "allocations.c", "-fno-builtin")
+            trace = f"{folder}/trace"
+            recorded(trace, program)
+            text = tools.trackway("memory", "--csv", "--table", "allocations", "--top", "0", trace).stdout
+            rows = [row for row in csv.DictReader(io.StringIO(text)) if row["function"] == "main"]
+        found = {(row["allocator"], int(row["allocations"]), row["line"]) for row in rows}
+        lines = enumerate((tools.PROGRAMS / "allocations.c").read_text().splitlines(), 1)
+        place = {name: str(number) for number, line in lines for name in re.findall(r"\b(\w*alloc|\w+_memalign)\(", line)}
+        counts = {"malloc": 100, "realloc": 100, "posix_memalign": 1, "calloc": 1}
+        self.assertEqual(found, {(name, count, place[name]) for name, count in counts.items()})
