@@ -145,6 +145,17 @@ class Processes(unittest.TestCase):
             self.assertGreaterEqual(len({event["process"] for event in events(trace)}), 4)
             self.assertIn("no contradiction", tools.trackway("verify", trace).stdout)
 
+    @unittest.skipUnless((tools.BUILD / "lib/trackway/dynamorio/client.so").exists(), "`make dynamorio` was not run")
+    def test_beside_the_accesses_of_a_binary(self):
+        with tools.folder() as folder:
+            trace, recorded = record(folder, "sh", "-c", "ls / | wc -l", options=("--binary",))
+            self.assertGreater(int(recorded.stdout), 3)
+            self.assertRegex(tools.trackway("verify", trace).stdout, r"hold for [\d,]{6,} accesses[^$]*no contradiction")
+            processes = {event["process"] for event in events(trace)}
+            report = json.loads(tools.trackway("info", "--json", trace).stdout)
+            streams = next(table for table in report["tables"] if table["name"] == "streams")["rows"]
+            self.assertEqual(processes, {stream["process"] for stream in streams if stream["chunks"]})
+
     def test_a_static_program_is_told_of(self):
         with tools.folder() as folder:
             program = build(folder, "allocation_calls.c", "-O1", "-fno-builtin", "-static")
