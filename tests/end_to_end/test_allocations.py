@@ -196,6 +196,20 @@ int main(void) {
             self.assertEqual(row["cut_stacks"], 0)
             self.assertGreater(row["mean_lifetime_us"], 0)
 
+    def test_stacks_are_exported(self):
+        with tools.folder() as folder:
+            source = Path(folder) / "sites.c"
+            source.write_text(self.SOURCE)
+            program = tools.compile_plain(f"{folder}/sites", [source], "-O1", *FRAME_POINTERS)
+            trace, _ = record(folder, program)
+            folded = Path(folder) / "folded"
+            for measure, number in ((), 3000), (("--measure", "allocations"), 10):
+                tools.trackway("export", trace, "--to", "folded", "-f", "-o", folded, *measure)
+                self.assertRegex(folded.read_text(), rf"(^|;)main;outer;inner {number}\n")
+            tools.trackway("export", trace, "--to", "pprof", "-o", f"{folder}/pprof")
+            refused = tools.trackway("export", trace, "--to", "din", "-o", f"{folder}/din", check=False)
+            self.assertIn("no accesses", refused.stderr)
+
     def test_depth_joins_call_sites(self):
         with tools.folder() as folder:
             program = build(folder, "allocation_calls.c", "-O0", *FRAME_POINTERS)
