@@ -163,6 +163,19 @@ class Processes(unittest.TestCase):
             self.assertIn("NO ALLOCATIONS ARE RECORDED", recorded.stderr)
             self.assertIn("linked statically", recorded.stderr)
 
+    def test_a_malloc_of_the_executable_is_told_of(self):
+        with tools.folder() as folder:
+            source = Path(folder) / "own.c"
+            source.write_text(
+                "#include <stddef.h>\nstatic char arena[1 << 20];\nstatic size_t used;\n"
+                "void *malloc(size_t n) { void *p = arena + used; used += (n + 15) / 16 * 16; return p; }\n"
+                "void free(void *p) { (void)p; }\nint main(void) { void *volatile p = malloc(10); free(p); return 0; }\n"
+            )
+            program = tools.compile_plain(f"{folder}/own", [source], "-O0", "-w")
+            _, recorded = record(folder, program)
+            self.assertIn("brings its own malloc", recorded.stderr)
+            self.assertIn("NO ALLOCATIONS WERE RECORDED", recorded.stderr)
+
     def test_a_trace_without_allocations_says_so(self):
         with tools.folder() as folder:
             trace, _ = record(folder, build(folder, "allocation_calls.c", "-O1", "-static"))
