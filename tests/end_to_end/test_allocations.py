@@ -99,6 +99,13 @@ class Counted(unittest.TestCase):
             # What ld.so allocates for threads goes through malloc under both.
             self.assertEqual(len(kinds(own, *ALLOCATED)), int(main[0].replace(",", "")))
 
+    def test_any_number_may_be_in_the_frame_pointers_register(self):
+        with tools.folder() as folder:
+            program = build(folder, "allocation_registers.c", "-O1", "-fomit-frame-pointer", "-mno-red-zone")
+            trace, recorded = record(folder, program)
+            found = kinds(events(trace), "allocated")
+            self.assertEqual(len(found), int(recorded.stdout))
+
     def test_operators(self):
         with tools.folder() as folder:
             program = build(folder, "allocation_operators.cpp", "-O0", "-std=c++17", *FRAME_POINTERS)
