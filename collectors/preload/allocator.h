@@ -64,6 +64,9 @@ extern bool __trackway_is_resolved;
 // Fills it; until it returns the arena serves those who allocate.
 void resolve_allocator(void);
 
+// Whether calls of malloc come here: an executable that has one of its own comes before all libraries.
+bool takes_malloc(void);
+
 static inline const struct allocator *next_allocator(void) {
     if (__builtin_expect(!__trackway_is_resolved, 0))
         resolve_allocator();

@@ -23,8 +23,9 @@ static inline uintptr_t end_of_stack(const struct own *own, const uintptr_t *fra
     return here - own->stack_low < own->stack_high - own->stack_low ? own->stack_high : here;
 }
 
+// What takes the place of a frame pointer may be any number, also one to which nothing can be added.
 static inline bool is_frame(uintptr_t next, const uintptr_t *frame, uintptr_t high) {
-    return next > (uintptr_t)frame && next + 2 * sizeof next <= high && next % sizeof next == 0;
+    return next > (uintptr_t)frame && next < high && high - next >= 2 * sizeof next && next % sizeof next == 0;
 }
 
 static inline void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames) {

@@ -99,6 +99,13 @@ class Counted(unittest.TestCase):
             # What ld.so allocates for threads goes through malloc under both.
             self.assertEqual(len(kinds(own, *ALLOCATED)), int(main[0].replace(",", "")))
 
+    def test_any_number_may_be_in_the_frame_pointers_register(self):
+        with tools.folder() as folder:
+            program = build(folder, "allocation_registers.c", "-O1", "-fomit-frame-pointer", "-mno-red-zone")
+            trace, recorded = record(folder, program)
+            found = kinds(events(trace), "allocated")
+            self.assertEqual(len(found), int(recorded.stdout))
+
     def test_operators(self):
         with tools.folder() as folder:
             program = build(folder, "allocation_operators.cpp", "-O0", "-std=c++17", *FRAME_POINTERS)
@@ -145,12 +152,36 @@ class Processes(unittest.TestCase):
             self.assertGreaterEqual(len({event["process"] for event in events(trace)}), 4)
             self.assertIn("no contradiction", tools.trackway("verify", trace).stdout)
 
+    @unittest.skipUnless((tools.BUILD / "lib/trackway/dynamorio/client.so").exists(), "`make dynamorio` was not run")
+    def test_beside_the_accesses_of_a_binary(self):
+        with tools.folder() as folder:
+            trace, recorded = record(folder, "sh", "-c", "ls / | wc -l", options=("--binary",))
+            self.assertGreater(int(recorded.stdout), 3)
+            self.assertRegex(tools.trackway("verify", trace).stdout, r"hold for [\d,]{6,} accesses[^$]*no contradiction")
+            processes = {event["process"] for event in events(trace)}
+            report = json.loads(tools.trackway("info", "--json", trace).stdout)
+            streams = next(table for table in report["tables"] if table["name"] == "streams")["rows"]
+            self.assertEqual(processes, {stream["process"] for stream in streams if stream["chunks"]})
+
     def test_a_static_program_is_told_of(self):
         with tools.folder() as folder:
             program = build(folder, "allocation_calls.c", "-O1", "-fno-builtin", "-static")
             _, recorded = record(folder, program)
             self.assertIn("NO ALLOCATIONS ARE RECORDED", recorded.stderr)
             self.assertIn("linked statically", recorded.stderr)
+
+    def test_a_malloc_of_the_executable_is_told_of(self):
+        with tools.folder() as folder:
+            source = Path(folder) / "own.c"
+            source.write_text(
+                "#include <stddef.h>\nstatic char arena[1 << 20];\nstatic size_t used;\n"
+                "void *malloc(size_t n) { void *p = arena + used; used += (n + 15) / 16 * 16; return p; }\n"
+                "void free(void *p) { (void)p; }\nint main(void) { void *volatile p = malloc(10); free(p); return 0; }\n"
+            )
+            program = tools.compile_plain(f"{folder}/own", [source], "-O0", "-w")
+            _, recorded = record(folder, program)
+            self.assertIn("brings its own malloc", recorded.stderr)
+            self.assertIn("NO ALLOCATIONS WERE RECORDED", recorded.stderr)
 
     def test_a_trace_without_allocations_says_so(self):
         with tools.folder() as folder:
@@ -184,6 +215,20 @@ int main(void) {
             self.assertEqual((row["leaked"], row["leaked_bytes"], row["peak_bytes"]), (3, 3000, 3000))
             self.assertEqual(row["cut_stacks"], 0)
             self.assertGreater(row["mean_lifetime_us"], 0)
+
+    def test_stacks_are_exported(self):
+        with tools.folder() as folder:
+            source = Path(folder) / "sites.c"
+            source.write_text(self.SOURCE)
+            program = tools.compile_plain(f"{folder}/sites", [source], "-O1", *FRAME_POINTERS)
+            trace, _ = record(folder, program)
+            folded = Path(folder) / "folded"
+            for measure, number in ((), 3000), (("--measure", "allocations"), 10):
+                tools.trackway("export", trace, "--to", "folded", "-f", "-o", folded, *measure)
+                self.assertRegex(folded.read_text(), rf"(^|;)main;outer;inner {number}\n")
+            tools.trackway("export", trace, "--to", "pprof", "-o", f"{folder}/pprof")
+            refused = tools.trackway("export", trace, "--to", "din", "-o", f"{folder}/din", check=False)
+            self.assertIn("no accesses", refused.stderr)
 
     def test_depth_joins_call_sites(self):
         with tools.folder() as folder:
