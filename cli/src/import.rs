@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_interchange::{
-    import, import_perf_data, is_perf_data, ImportError, ImportOptions, ImportSummary,
+    import, import_perf_data, import_perf_script, is_perf_data, is_perf_script, ImportError, ImportOptions,
+    ImportSummary, PerfSummary,
 };
 use trackway_report::{counted, grouped};
 
@@ -18,7 +19,7 @@ use crate::output;
 /// become that by `drraw2trace`): a folder, or files, each of one thread or of several. The trace that it writes is one
 /// of machine code: its sites are instructions, known by their addresses or, with the list of loaded files that drmemtrace
 /// leaves beside its raw files, by their places in those; all verbs that need no variables, fields or lines take it.
-/// A perf.data becomes a trace of samples, for `trackway samples`. docs/interchange.md says what is kept and what is lost.
+/// A perf.data, or the text of `perf script` (*.txt, *.script or without an extension), becomes a trace of samples, for `trackway samples`. docs/interchange.md says what is kept and what is lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                         drrun -t drmemtrace -offline -- ./prog\n  \
@@ -49,7 +50,10 @@ pub struct ImportArguments {
 pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     if let [file] = &arguments.traces[..] {
         if is_perf_data(file) {
-            return import_samples(file, &arguments);
+            return import_samples(import_perf_data, file, &arguments);
+        }
+        if is_perf_script(file) {
+            return import_samples(import_perf_script, file, &arguments);
         }
     }
     let options = ImportOptions {
@@ -66,8 +70,14 @@ pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn import_samples(file: &Path, arguments: &ImportArguments) -> Result<ExitCode, Failure> {
-    let summary = import_perf_data(file, &arguments.output, arguments.force)?;
+type ImportSamples = fn(&Path, &Path, bool) -> Result<PerfSummary, ImportError>;
+
+fn import_samples(
+    import: ImportSamples,
+    file: &Path,
+    arguments: &ImportArguments,
+) -> Result<ExitCode, Failure> {
+    let summary = import(file, &arguments.output, arguments.force)?;
     if !arguments.quiet {
         let mut text = String::new();
         for (name, samples) in &summary.events {

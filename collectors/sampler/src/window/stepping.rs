@@ -183,7 +183,7 @@ fn shell(script: &str) -> Score {
 #[test]
 fn windows_are_what_the_processor_does_in_a_shell() {
     let score = shell("i=0; while [ $i -lt 100000000 ]; do i=$((i+1)); done");
-    assert!(score.right > 1000, "{score:?}");
+    assert!(score.right > 300, "{score:?}");
     assert!(score.unknown * 5 < score.right, "{score:?}");
 }
 
@@ -192,5 +192,5 @@ fn windows_are_what_the_processor_does_in_an_interpreter() {
     let awk = score_of(Command::new("/usr/bin/awk").arg(
         "BEGIN { for (i = 0; i < 100000000; i++) { a[i % 1000] = a[(i * 7) % 1000] \"x\"; if (length(a[i % 1000]) > 30) a[i % 1000] = \"\" } }",
     ));
-    assert!(awk.right > 1000, "{awk:?}");
+    assert!(awk.right > 300, "{awk:?}");
 }
