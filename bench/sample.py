@@ -1,7 +1,7 @@
 """What sampling costs (`trackway record --sample`), and how near its shares of accesses come to those of complete traces.
 
 Prints a table for each workload: CPU time at three rates, the recorder's included, as ratios to the plain program in
-interleaved rounds; what a recording costs whatever it samples; and the errors of shares of accesses by line. The closing
+interleaved rounds; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line. The closing
 line has the medians of the ratios and of the errors. docs/benchmarks.md explains the columns. Speed never makes the command
 fail.
 """
@@ -29,6 +29,8 @@ SIZES = {
     "hash": ["1500000"],
 }
 RATES = (250, 1000, 5000)
+# Hardly any sample: what is left is what a recording costs at any rate.
+RARELY = ["--sample", "10Hz", "--look-ahead", "0"]
 TARGETS = {250: 1.01, 1000: 1.025, 5000: 1.10}
 # Points, at the rate whose samples are compared.
 TARGET_ERROR = 5
@@ -50,15 +52,12 @@ def sampling(rate):
     return ["--sample", f"{rate}Hz"]
 
 
-def fixed_cost(trace, environment):
-    """CPU seconds of recording a program that does nothing: calibration, start and end."""
-    runs = [timing.recorded("/bin/true", [], sampling(1000), trace, environment)["recorder_cpu_s"] for _ in range(5)]
-    return statistics.median(runs)
-
-
 def one_round(program, arguments, trace, environment):
     """Each variant once."""
-    figures = {"plain": timing.timed([program, *arguments], environment)}
+    figures = {
+        "plain": timing.timed([program, *arguments], environment),
+        "rarely": timing.recorded(program, arguments, RARELY, trace, environment),
+    }
     for rate in RATES:
         figures[f"hz{rate}"] = timing.recorded(program, arguments, sampling(rate), trace, environment)
     return figures
@@ -95,11 +94,12 @@ def extent(trace):
     return next(found["rows"][0] for found in report["tables"] if found["name"] == "sampling")
 
 
-def measure(name, rounds, fixed_s, folder):
+def measure(name, rounds, folder):
     environment = dict(os.environ, OMP_NUM_THREADS="1")
     plain, traced = programs.workload("plain", name), programs.workload("traced", name)
     trace = folder / "trace"
     measured = [one_round(plain, SIZES[name], trace, environment) for _ in range(rounds)]
+    fixed_s = statistics.median(one["rarely"]["recorder_cpu_s"] for one in measured)
     row = {"plain_s": statistics.median(one["plain"]["cpu_s"] for one in measured), "fixed_ms": 1e3 * fixed_s}
     for rate in RATES:
         key = f"hz{rate}"
@@ -153,10 +153,9 @@ def main():
     rows = {}
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
         folder = Path(folder)
-        fixed_s = fixed_cost(folder / "trace", dict(os.environ))
         for name in arguments.workloads or list(SIZES):
             timing.progress("measuring", name)
-            rows[name] = measure(name, arguments.rounds, fixed_s, folder)
+            rows[name] = measure(name, arguments.rounds, folder)
     results.print_machine()
     print("CPU time with the recorder's, less what any recording costs (fixed), as ratios to the plain -O2 build.\n")
     results.print_table("workload", COLUMNS, rows)
