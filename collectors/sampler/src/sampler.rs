@@ -1,6 +1,6 @@
 //! Takes samples from the kernel and makes them those of a trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
@@ -69,6 +69,8 @@ pub struct Sampler {
     memory: Memory<ProcessMemory>,
     budget: Budget,
     seen: SeenCode,
+    /// Addresses of instructions that samples and windows named, in any process.
+    named: HashSet<u64>,
     /// Of one drain.
     records: Vec<Record>,
     /// Time and period of the latest sample.
@@ -173,6 +175,7 @@ impl OpenSampler {
             memory: Memory::new(ProcessMemory { pid }),
             budget: Budget::new(windows_share),
             seen: SeenCode::new(),
+            named: HashSet::new(),
             records: Vec::new(),
             last_sample: None,
         };
@@ -237,6 +240,7 @@ impl Sampler {
             match record {
                 Record::Sample(sample) => {
                     let attributed = self.attribute(&sample);
+                    self.named.extend([sample.instruction, attributed.instruction]);
                     samples.samples.push(self.sample(&sample, attributed));
                     taken.push(sample);
                 }
@@ -269,12 +273,15 @@ impl Sampler {
         self.spaces.take_changes()
     }
 
-    /// The code that samples and windows named, with the rest of its functions.
+    /// The blocks of code in which samples and windows named an instruction.
     pub fn seen_code(&self) -> Vec<SeenBlock> {
         let mut blocks = Vec::new();
         for ((path, load_address, _), function) in &self.seen {
             for block in function.blocks() {
                 let steps = &function.steps()[block];
+                if !steps.iter().any(|step| self.named.contains(&step.address())) {
+                    continue;
+                }
                 blocks.push(SeenBlock {
                     path: path.clone(),
                     offsets: steps
@@ -363,6 +370,8 @@ impl Sampler {
             let first = samples.window.len();
             if let Some(window) = window {
                 complete(sample, &window);
+                self.named
+                    .extend(window.accesses.iter().map(|access| access.instruction));
                 samples.window.extend(window.accesses);
                 sample.window_instructions = window.instructions;
                 sample.window_end = window.end;
