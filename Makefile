@@ -4,6 +4,7 @@
 # make bench WHAT=record
 # make dynamorio  what records unmodified binaries; make dynamorio-aarch64  the same for AArch64
 # make preload  what records allocations; part of make
+# make place    what places allocations in far memory; part of make
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -25,7 +26,7 @@ all: build
 setup:
 	@setup/install
 
-build: pass runtime preload program
+build: pass runtime preload place program
 
 pass: $(LLVM:%=pass-%)
 	@cd $(LIBRARY) && test ! -e TrackwayPass19.so || ln -sf TrackwayPass19.so TrackwayPass.so
@@ -42,6 +43,9 @@ runtime: setup $(FOREIGN:%=runtime-%)
 
 preload: setup
 	@$(MAKE) --no-print-directory -C collectors/preload OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/preload
+
+place: setup
+	@$(MAKE) --no-print-directory -C collectors/place OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/place
 
 # For programs of other processors, where their C library is installed.
 runtime-%: setup
@@ -82,4 +86,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload program demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program demo test dynamorio dynamorio-aarch64 bench format clean

@@ -49,6 +49,8 @@ pub enum Verb {
     Map(crate::map::MapArguments),
     Memory(crate::memory::MemoryArguments),
     Allocations(crate::allocations::AllocationsArguments),
+    Objects(crate::objects::ObjectsArguments),
+    Place(crate::place::PlaceArguments),
     Diff(DiffArguments),
     Check(CheckArguments),
     Export(ExportArguments),

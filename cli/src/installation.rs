@@ -133,6 +133,17 @@ impl Installation {
         })
     }
 
+    /// What places allocations in far memory.
+    pub fn placer(&self) -> Result<PathBuf, Failure> {
+        let path = self.parts().join("place.so");
+        path.exists().then_some(path.clone()).ok_or_else(|| {
+            Failure::new(format!(
+                "{}: not found; `make place` builds what places allocations",
+                path.display()
+            ))
+        })
+    }
+
     fn parts(&self) -> PathBuf {
         self.root.join("lib/trackway")
     }

@@ -23,9 +23,11 @@ mod live;
 mod map;
 mod memory;
 mod model;
+mod objects;
 mod output;
 mod parquet;
 mod patterns;
+mod place;
 mod processors;
 mod progress;
 mod reading;
@@ -89,6 +91,8 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Map(arguments) => map::run(&arguments),
         Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Allocations(arguments) => allocations::run(&arguments),
+        Verb::Objects(arguments) => objects::run(&arguments),
+        Verb::Place(arguments) => place::run(&arguments),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) => export::run(&arguments),

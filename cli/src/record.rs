@@ -131,11 +131,14 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
              has an allocator of its own linked into it, or cleared its environment."
         ));
     }
-    // A program that was not built for it was to record its allocations only.
-    let is_instrumented = summary.instrumented || options.allocations.is_some() && options.client.is_none();
     if let Some(samples) = &summary.samples {
         warn_of_lost_samples(samples);
-    } else if !is_instrumented && options.client.is_some() {
+    }
+    // A program that was not built for it was to record its allocations only.
+    let is_instrumented = summary.instrumented
+        || summary.samples.is_some()
+        || options.allocations.is_some() && options.client.is_none();
+    if !is_instrumented && options.client.is_some() {
         output::warn(format!(
             "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
         ));

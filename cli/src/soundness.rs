@@ -51,19 +51,25 @@ fn audit(trace: &Trace, summary: &RunSummary) -> Table {
         .build()
 }
 
-/// Everything that a reader of numbers from this trace has to know: an unclean end, damage, gaps.
+/// Everything that a reader of numbers from this trace has to know: what was lost, and whether there is instrumentation.
 pub fn warnings(trace: &Trace) -> Vec<String> {
+    let mut warnings = losses(trace);
+    if trace.program().sites.is_empty() && !trace.holds_only_allocations() && !trace.is_sampled() {
+        warnings.push(
+            "the program holds no instrumentation; build it with `trackway cc` or `trackway c++`".into(),
+        );
+    }
+    warnings
+}
+
+/// An unclean end, damage, gaps.
+pub fn losses(trace: &Trace) -> Vec<String> {
     let mut warnings = Vec::new();
     if trace.end().is_none() {
         warnings.push("the recording has no end: the recorder was stopped or the file was cut".into());
     }
     warnings.extend(trace.damage().iter().map(|damage| damage.error.to_string()));
     warnings.extend(gaps(trace));
-    if trace.program().sites.is_empty() && !trace.holds_only_allocations() && !trace.is_sampled() {
-        warnings.push(
-            "the program holds no instrumentation; build it with `trackway cc` or `trackway c++`".into(),
-        );
-    }
     warnings
 }
 

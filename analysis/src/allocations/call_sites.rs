@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use trackway_trace::allocations::{Stack, StackId, Stacks};
-use trackway_trace::table::{CodeNames, TableLocation};
-use trackway_trace::{Mappings, Trace, TraceError};
+use trackway_trace::table::{CodeNames, InstructionNames, TableLocation};
+use trackway_trace::{Mapping, Mappings, Trace, TraceError};
 
 use crate::names::demangle;
 use crate::UNKNOWN;
@@ -34,8 +34,8 @@ impl Frame {
 /// Names the frames of stacks, each once.
 pub struct CallSites {
     names: Vec<CodeNames>,
-    /// By path and offset: which of the names, and the location there.
-    locations: HashMap<(String, u64), (usize, u32)>,
+    /// By path and offset: which of the names, and what they say.
+    instructions: HashMap<(String, u64), (usize, InstructionNames)>,
     mappings: Mappings,
     /// By process, as the system numbers it, and return address: several where functions were inlined.
     frames: HashMap<(u32, u64), Vec<Frame>>,
@@ -46,18 +46,18 @@ impl CallSites {
     pub fn new(trace: &Trace) -> (CallSites, Vec<TraceError>) {
         let (mappings, damage) = trace.mappings();
         let names = trace.code_names();
-        let mut locations = HashMap::new();
+        let mut instructions = HashMap::new();
         for (index, names) in names.iter().enumerate() {
             for object in &names.objects {
                 let path = &names.strings[object.path as usize];
                 for entry in &object.instructions {
-                    locations.insert((path.clone(), entry.offset), (index, entry.location));
+                    instructions.insert((path.clone(), entry.offset), (index, *entry));
                 }
             }
         }
         let sites = CallSites {
             names,
-            locations,
+            instructions,
             mappings,
             frames: HashMap::new(),
         };
@@ -85,8 +85,20 @@ impl CallSites {
         named
     }
 
-    /// The call lies before the return address.
-    fn frame(&mut self, pid: u32, time_ns: u64, return_address: u64) -> &[Frame] {
+    pub fn mappings(&self) -> &Mappings {
+        &self.mappings
+    }
+
+    /// What is known of an instruction of the mapping.
+    pub fn instruction(&self, mapping: &Mapping, address: u64) -> Option<(&CodeNames, InstructionNames)> {
+        let key = (mapping.path.clone(), mapping.object_offset(address)?);
+        let (names, instruction) = self.instructions.get(&key)?;
+        Some((&self.names[*names], *instruction))
+    }
+
+    /// The functions at a return address of the process `pid`, innermost first: several where they were inlined. The call
+    /// lies before the return address.
+    pub fn frame(&mut self, pid: u32, time_ns: u64, return_address: u64) -> &[Frame] {
         if !self.frames.contains_key(&(pid, return_address)) {
             let frames = self.name(pid, time_ns, return_address.wrapping_sub(1));
             self.frames.insert((pid, return_address), frames);
@@ -109,11 +121,10 @@ impl CallSites {
             Some(offset) => format!("{}+{offset:#x}", mapping.path),
             None => format!("{}+{:#x}", mapping.path, call - mapping.start),
         };
-        let key = offset.map(|offset| (mapping.path.clone(), offset));
-        let Some((names, location)) = key.and_then(|key| self.locations.get(&key)) else {
+        let Some((names, instruction)) = self.instruction(mapping, call) else {
             return vec![unknown(place)];
         };
-        let frames = inlined(&self.names[*names], *location, &place);
+        let frames = inlined(names, instruction.location, &place);
         match frames.is_empty() {
             true => vec![unknown(place)],
             false => frames,

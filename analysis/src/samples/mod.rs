@@ -3,7 +3,7 @@
 //! Samples fall in proportion to time; the windows behind them tell of accesses. `docs/analyses.md` defines both shares
 //! and says how far they can be relied on.
 
-mod interval;
+pub(crate) mod interval;
 mod tables;
 mod tally;
 

@@ -6,6 +6,7 @@ mod input;
 use clap::ValueEnum;
 use trackway_analysis::calls::Calls;
 use trackway_analysis::misses::Grouping;
+use trackway_analysis::objects::Objects;
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::slices::Slices;
 use trackway_report::Report;
@@ -14,6 +15,7 @@ use trackway_trace::Trace;
 use crate::counts;
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, machine_caches, simulated, ModelArguments};
+use crate::objects;
 use crate::output::OutputArguments;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::report::ReportForm;
@@ -30,6 +32,8 @@ pub enum AnalysisName {
     Sharing,
     /// What functions cost by the path on which they were called
     Calls,
+    /// Whose memory the time of sampled programs goes to, as `trackway objects`
+    Objects,
 }
 
 /// How analyses are run.
@@ -48,9 +52,12 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
     if name == AnalysisName::Report && trace.holds_only_counts() {
         return counts::report(trace, &whole(settings));
     }
-    require_accesses(trace)?;
+    if name != AnalysisName::Objects {
+        require_accesses(trace)?;
+    }
     match name {
         AnalysisName::Report => misses(trace, settings),
+        AnalysisName::Objects => sampled(trace),
         AnalysisName::Calls => {
             let mut warnings = Vec::new();
             let caches = simulated(settings.model.cache.clone(), trace, true, &mut warnings);
@@ -69,6 +76,13 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
             Ok(settings.reading.report(&sharing, trace, Vec::new()))
         }
     }
+}
+
+/// All owners of memory in a sampled trace.
+fn sampled(trace: &Trace) -> Result<Report, Failure> {
+    objects::require_samples(trace)?;
+    let joined = Objects::of(trace, objects::DEFAULT_SLICES.into());
+    Ok(objects::report(trace, &joined, usize::MAX))
 }
 
 /// The calls of functions over time, at most so many.

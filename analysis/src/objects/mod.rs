@@ -1,0 +1,21 @@
+//! Whose memory a program's time goes to: samples of its accesses joined with what its allocators told.
+//!
+//! [`Objects::of`] replays calls of allocators by their times; each sample belongs to the block that was live at its time
+//! in its process, else to a variable, a stack, a file or what else is mapped. `docs/analyses.md` defines the numbers.
+
+mod call_chain;
+mod estimate;
+mod holdings;
+mod intervals;
+mod join;
+mod owner;
+mod picture;
+mod places;
+mod tables;
+mod totals;
+
+pub use call_chain::ReturnPlace;
+pub use estimate::Weight;
+pub use owner::Owner;
+pub use picture::{Picture, PictureView};
+pub use totals::{Confidence, Objects, OwnerTotals, Spot};

@@ -1,0 +1,88 @@
+//! Samples as a picture of addresses by time.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use trackway_report::{Table, TableBuilder, Unit};
+
+use super::totals::{Objects, Spot};
+
+/// Granules of addresses at most; the finest that come to no more are taken.
+const MOST_GRANULES: usize = 4096;
+const FINEST_SHIFT: u32 = 6;
+const COARSEST_SHIFT: u32 = 40;
+
+/// Which samples are shown.
+#[derive(Clone, Debug, Default)]
+pub struct PictureView {
+    /// Only those of this thread, by the system's id.
+    pub thread: Option<u32>,
+    /// Only memory whose name, or place, contains this text.
+    pub name: Option<String>,
+}
+
+/// Samples of a view, and how finely their addresses are told apart.
+pub struct Picture<'o> {
+    objects: &'o Objects,
+    spots: Vec<Spot>,
+    shift: u32,
+}
+
+/// Process, owner, granule and part of time.
+type Cell = (u32, u32, u64, usize);
+
+impl<'o> Picture<'o> {
+    pub fn new(objects: &'o Objects, view: &PictureView) -> Self {
+        let shown = |spot: &&Spot| {
+            let owner = objects
+                .owners
+                .get_index(spot.owner as usize)
+                .map(|(owner, _)| owner);
+            let is_named = |name: &String| owner.is_some_and(|owner| owner.label().contains(name.as_str()));
+            view.thread.is_none_or(|tid| tid == spot.tid) && view.name.as_ref().is_none_or(is_named)
+        };
+        let spots: Vec<Spot> = objects.spots.iter().filter(shown).copied().collect();
+        let granules = |shift: &u32| {
+            let all = spots.iter().map(|spot| (spot.pid, spot.address >> shift));
+            all.collect::<BTreeSet<_>>().len()
+        };
+        let shift = (FINEST_SHIFT..COARSEST_SHIFT).find(|shift| granules(shift) <= MOST_GRANULES);
+        Picture {
+            objects,
+            spots,
+            shift: shift.unwrap_or(COARSEST_SHIFT),
+        }
+    }
+
+    /// Samples by memory and time, as [`trackway_report::HeatMap::from_cells`] takes them.
+    pub fn cells(&self) -> Table {
+        let bins = &self.objects.bins;
+        let mut cells: BTreeMap<Cell, [u64; 2]> = BTreeMap::new();
+        for spot in &self.spots {
+            let Some(bin) = bins.of(spot.time_ns) else {
+                continue;
+            };
+            let cell = (spot.pid, spot.owner, spot.address >> self.shift, bin);
+            cells.entry(cell).or_default()[usize::from(spot.stores)] += 1;
+        }
+        let cells: Vec<(Cell, [u64; 2])> = cells.into_iter().collect();
+        let label = |owner: u32| match self.objects.owners.get_index(owner as usize) {
+            Some((owner, _)) => owner.label(),
+            None => String::new(),
+        };
+        let from_ns = |bin: usize| bins.start_ns(bin, 0).saturating_sub(self.objects.start_ns);
+        TableBuilder::new("cells", "Samples by memory and time", &cells)
+            .integer("level", "level", Unit::Number, |_| 0)
+            .integer("process", "process", Unit::Number, |(cell, _)| cell.0.into())
+            .integer("owner", "owner", Unit::Number, |(cell, _)| cell.1.into())
+            .text("name", "memory", |(cell, _)| label(cell.1))
+            .integer("address", "address", Unit::Number, |(cell, _)| {
+                cell.2 << self.shift
+            })
+            .integer("granule_bytes", "bytes", Unit::Bytes, |_| 1 << self.shift)
+            .integer("from_ns", "from ns", Unit::Count, |(cell, _)| from_ns(cell.3))
+            .integer("width_ns", "ns", Unit::Count, |_| bins.width_ns())
+            .integer("reads", "at loads", Unit::Count, |(_, counts)| counts[0])
+            .integer("writes", "at stores", Unit::Count, |(_, counts)| counts[1])
+            .build()
+    }
+}

@@ -1,0 +1,83 @@
+//! `trackway place`.
+
+mod advice_file;
+mod apply;
+mod plan_file;
+mod recommend;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::placement::{parse_tier, Tier};
+
+use crate::failure::Failure;
+use crate::output::OutputArguments;
+
+/// Say which allocations should lie in which kind of memory, or run a program with them there
+///
+/// Of a sampled trace: ranks call sites by the time that a byte of faster memory would save, fills tiers of given
+/// capacities, predicts the time, and writes the advice to a file. With the advice and a program: runs it with the
+/// allocations of the last tier's call sites on a NUMA node or in a mapped file. docs/analyses.md defines the model, and says
+/// what it can't know.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("top", |top| top.help("Rows of the table of call sites; 0 for all")),
+    mut_arg("csv", |csv| csv.help("Print the table of call sites as CSV")),
+    override_usage = "trackway place [OPTIONS] TRACE\n       trackway place --advice FILE (--far-file PATH | --far-node N) -- PROGRAM ARGUMENTS",
+    after_help = "Examples:\n  trackway place --tier dram:capacity=8G --tier cxl --advice prog.advice prog.trackway\n  \
+                  trackway place --tier hbm:capacity=2G --tier dram --measured-in dram prog.trackway\n  \
+                  trackway place --advice prog.advice --far-node 1 -- ./prog arguments\n  \
+                  trackway place --advice prog.advice --far-file /mnt/nvme/far -- ./prog arguments")]
+pub struct PlaceArguments {
+    /// The trace
+    #[arg(required_unless_present = "command", conflicts_with = "command")]
+    pub trace: Option<PathBuf>,
+    /// A kind of memory, the first to be filled first: dram, hbm, cxl, nvme, or a name of your own; with
+    /// capacity=SIZE, latency=NANOSECONDS, read=BYTES and write=BYTES (for each second) behind a colon
+    /// [default: dram and cxl]
+    #[arg(long, visible_alias = "tiers", value_name = "TIER", value_parser = parse_tier)]
+    pub tier: Vec<Tier>,
+    /// The tier in which the program's allocations lay when it was recorded [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub measured_in: Option<String>,
+    /// The file of the advice: written, or applied to the program
+    #[arg(long, value_name = "FILE")]
+    pub advice: Option<PathBuf>,
+    /// Replace existing files
+    #[arg(short, long)]
+    pub force: bool,
+    /// Put allocations of the far tier into this file, which is created, mapped, and removed when the program has ended
+    #[arg(long, value_name = "PATH", conflicts_with = "far_node", requires = "command")]
+    pub far_file: Option<PathBuf>,
+    /// Put allocations of the far tier on this NUMA node
+    #[arg(long, value_name = "N", requires = "command")]
+    pub far_node: Option<u32>,
+    /// Bytes of far memory at most
+    #[arg(long, value_name = "SIZE", value_parser = parse_far_size, default_value = "64G", requires = "command")]
+    pub far_size: u64,
+    /// The tier of the advice that is far [default: its last]
+    #[arg(long, value_name = "NAME", requires = "command")]
+    pub far: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "PROGRAM", requires = "advice")]
+    pub command: Vec<OsString>,
+}
+
+pub fn run(arguments: &PlaceArguments) -> Result<ExitCode, Failure> {
+    match &arguments.trace {
+        Some(trace) => recommend::run(arguments, trace),
+        None => apply::run(arguments),
+    }
+}
+
+fn parse_far_size(text: &str) -> Result<u64, String> {
+    const PAGE: u64 = 4096;
+    let size = trackway_analysis::cache::parse_size(text).filter(|size| *size >= PAGE);
+    Ok(size
+        .ok_or("expected a number of bytes from 4K on, such as 16G")?
+        .next_multiple_of(PAGE))
+}

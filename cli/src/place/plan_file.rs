@@ -1,0 +1,193 @@
+//! What the library that places allocations reads: `collectors/place/plan.h`.
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use trackway_analysis::placement::AdvisedCall;
+
+const MAGIC: u64 = 0x4e41_4c50_5754_0001;
+/// Bytes of `struct plan`, and where the counters begin in it.
+const HEADER: usize = 128;
+const COUNTERS: usize = 80;
+const IN_FILE: u32 = 0;
+const ON_NODE: u32 = 1;
+
+/// Where far memory is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FarMemory {
+    File(PathBuf),
+    Node(u32),
+}
+
+/// What came of it, of all processes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    pub placed_blocks: u64,
+    pub placed_bytes: u64,
+    pub most_live_bytes: u64,
+    pub full_blocks: u64,
+    pub full_bytes: u64,
+}
+
+/// The plan's bytes.
+///
+/// # Errors
+/// If a path holds a zero byte.
+pub fn encode(
+    memory: &FarMemory,
+    capacity_bytes: u64,
+    parent: u32,
+    calls: &[AdvisedCall],
+) -> Result<Vec<u8>, std::ffi::NulError> {
+    let objects: BTreeSet<&str> = calls
+        .iter()
+        .flatten()
+        .map(|frame| frame.object.as_str())
+        .collect();
+    let objects: Vec<&str> = objects.into_iter().collect();
+    let number = |object: &str| objects.binary_search(&object).unwrap_or_default() as u32;
+    let chain = |call: &AdvisedCall| -> Vec<(u32, u64)> {
+        call.iter()
+            .map(|frame| (number(&frame.object), frame.offset))
+            .collect()
+    };
+    // In the order of their first frames.
+    let chains: BTreeSet<Vec<(u32, u64)>> = calls.iter().map(chain).collect();
+    let frames: usize = chains.iter().map(Vec::len).sum();
+    let objects_at = HEADER;
+    let chains_at = objects_at + objects.len() * 8;
+    let frames_at = chains_at + chains.len() * 8;
+    let texts_at = frames_at + frames * 16;
+    let mut texts = Texts::from(texts_at);
+    let paths: Vec<u64> = objects
+        .iter()
+        .map(|path| texts.add(path.as_bytes()))
+        .collect::<Result<_, _>>()?;
+    let (kind, node, path) = match memory {
+        FarMemory::File(path) => (IN_FILE, 0, texts.add(path.as_os_str().as_bytes())?),
+        FarMemory::Node(node) => (ON_NODE, *node, texts.add(b"")?),
+    };
+    let longest = chains.iter().map(Vec::len).max().unwrap_or(0);
+    let mut out = Vec::new();
+    out.extend(MAGIC.to_le_bytes());
+    out.extend([kind, node].map(u32::to_le_bytes).concat());
+    out.extend(capacity_bytes.to_le_bytes());
+    let counts = [
+        parent,
+        objects.len() as u32,
+        chains.len() as u32,
+        frames as u32,
+        longest as u32,
+        0,
+    ];
+    out.extend(counts.map(u32::to_le_bytes).concat());
+    out.extend(
+        [objects_at as u64, chains_at as u64, frames_at as u64, path]
+            .map(u64::to_le_bytes)
+            .concat(),
+    );
+    out.resize(HEADER, 0);
+    paths.iter().for_each(|path| out.extend(path.to_le_bytes()));
+    let mut first = 0u32;
+    for chain in &chains {
+        out.extend([first, chain.len() as u32].map(u32::to_le_bytes).concat());
+        first += chain.len() as u32;
+    }
+    for (object, offset) in chains.iter().flatten() {
+        out.extend(offset.to_le_bytes());
+        out.extend([*object, 0].map(u32::to_le_bytes).concat());
+    }
+    out.extend(texts.bytes);
+    Ok(out)
+}
+
+struct Texts {
+    at: usize,
+    bytes: Vec<u8>,
+}
+
+impl Texts {
+    fn from(at: usize) -> Self {
+        Texts {
+            at,
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Where it stands in the file.
+    fn add(&mut self, text: &[u8]) -> Result<u64, std::ffi::NulError> {
+        let place = self.at + self.bytes.len();
+        self.bytes.extend(CString::new(text)?.into_bytes_with_nul());
+        Ok(place as u64)
+    }
+}
+
+impl Counters {
+    pub fn read(plan: &Path) -> io::Result<Counters> {
+        let mut header = [0; HEADER];
+        File::open(plan)?.read_exact(&mut header)?;
+        let number = |index: usize| {
+            let at = COUNTERS + index * 8;
+            header[at..at + 8].try_into().map_or(0, u64::from_le_bytes)
+        };
+        Ok(Counters {
+            placed_blocks: number(0),
+            placed_bytes: number(1),
+            most_live_bytes: number(2),
+            full_blocks: number(3),
+            full_bytes: number(4),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use trackway_analysis::placement::AdvisedFrame;
+
+    use super::*;
+
+    fn frame(object: &str, offset: u64) -> AdvisedFrame {
+        AdvisedFrame {
+            object: object.into(),
+            offset,
+            build_id: String::new(),
+        }
+    }
+
+    #[test]
+    fn chains_stand_in_the_order_of_their_first_frames_and_once() {
+        let calls = [
+            vec![frame("/p", 9), frame("/l.so", 4)],
+            vec![frame("/l.so", 7)],
+            vec![frame("/p", 3)],
+            vec![frame("/l.so", 7)],
+        ];
+        let plan = encode(&FarMemory::File("/far".into()), 1 << 20, 42, &calls).unwrap();
+        let word = |at: usize| u64::from_le_bytes(plan[at..at + 8].try_into().unwrap());
+        let half = |at: usize| u32::from_le_bytes(plan[at..at + 4].try_into().unwrap());
+        let text = |at: u64| plan[at as usize..].split(|byte| *byte == 0).next().unwrap();
+        assert_eq!((word(0), half(8), word(16)), (MAGIC, IN_FILE, 1 << 20));
+        assert_eq!(
+            [half(24), half(28), half(32), half(36), half(40)],
+            [42, 2, 3, 4, 2]
+        );
+        let (objects, chains, frames) = (word(48) as usize, word(56) as usize, word(64) as usize);
+        assert_eq!(
+            (text(word(objects)), text(word(objects + 8)), text(word(72))),
+            (&b"/l.so"[..], &b"/p"[..], &b"/far"[..])
+        );
+        let listed: Vec<(u64, u32)> = (0..4)
+            .map(|at| (word(frames + at * 16), half(frames + at * 16 + 8)))
+            .collect();
+        assert_eq!(listed, [(7, 0), (3, 1), (9, 1), (4, 0)]);
+        let spans: Vec<(u32, u32)> = (0..3)
+            .map(|at| (half(chains + at * 8), half(chains + at * 8 + 4)))
+            .collect();
+        assert_eq!(spans, [(0, 1), (1, 1), (2, 2)]);
+        assert!(encode(&FarMemory::File("a\0b".into()), 1, 1, &[]).is_err());
+    }
+}
