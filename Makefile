@@ -2,7 +2,7 @@
 # make demo     trace a bundled program and print which field misses the cache
 # make test     lint, unit tests, tests of the pass, end-to-end tests
 # make bench WHAT=record
-# make dynamorio  what records unmodified binaries
+# make dynamorio  what records unmodified binaries; make dynamorio-aarch64  the same for AArch64
 # make preload  what records allocations; part of make
 # make place    what places allocations in far memory; part of make
 # make format   bring all sources into the project's style
@@ -64,12 +64,16 @@ program: setup
 demo: build
 	@setup/demo $(PROGRAM)
 
-test: build dynamorio
+test: build dynamorio dynamorio-aarch64
 	@tests/run
 
 dynamorio: setup
 	@folder=$$(setup/dynamorio) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
 		OUT=$(LIBRARY)/dynamorio && $(MAKE) --no-print-directory -C bench/dynamorio DYNAMORIO=$$folder OUT=$(LIBRARY)/dynamorio
+
+dynamorio-aarch64: setup
+	@folder=$$(setup/dynamorio --aarch64) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
+		TARGET=aarch64-linux-gnu OUT=$(LIBRARY)/aarch64-linux-gnu/dynamorio
 
 bench: build
 	@bench/run $(WHAT)
@@ -82,4 +86,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program demo test dynamorio bench format clean
+.PHONY: all setup build pass runtime preload place program demo test dynamorio dynamorio-aarch64 bench format clean

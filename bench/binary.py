@@ -49,6 +49,8 @@ COLUMNS = (
     Column("idle_cpu", "cpu no client"),
     Column("discard_cpu", "cpu discard"),
     Column("shm_cpu", "cpu shm"),
+    Column("program_cpu", "cpu prog."),
+    Column("recorder_cpu", "cpu rec."),
     Column("columns_cpu", "cpu columns"),
     Column("middle_plain_s", "middle plain s", "{:.3f}"),
     Column("middle_idle", "no client"),
@@ -160,6 +162,8 @@ def ratios(medians, counted):
             if variant in medians:
                 row[variant] = medians[variant]["wall_s"] / medians[plain]["wall_s"]
                 row[f"{variant}_cpu"] = medians[variant]["cpu_s"] / medians[plain]["cpu_s"]
+    for part in ("program_cpu", "recorder_cpu"):
+        row[part] = medians["shm"][f"{part}_s"] / medians["plain"]["cpu_s"]
     return row
 
 
@@ -200,7 +204,8 @@ def closing_line(rows, counted):
 
 def show(rows, counted, old):
     results.print_machine()
-    print("Wall-clock ratios to the plain -O2 build; cpu: of CPU time, of program and recorder together.\n")
+    print("Wall-clock ratios to the plain -O2 build; cpu: of CPU time, of program and recorder together. cpu prog. and cpu rec.")
+    print("are the parts of cpu shm.\n")
     columns = [column for column in COLUMNS if any(column.key in row for row in rows.values())]
     results.print_table("workload", columns, rows | {"geometric mean": means(rows)})
     columns = [column for column in COUNT_COLUMNS if any(column.key in row for row in counted.values())]
@@ -225,7 +230,7 @@ def main():
     if missing := binaries.what_is_missing():
         sys.exit(f"bench: {missing}")
     old = results.earlier(arguments)
-    programs.OUT.mkdir(parents=True, exist_ok=True)
+    binaries.install_measured()
     rows, counted, details = {}, {}, {}
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
         for name in arguments.workloads or list(SIZES):

@@ -118,6 +118,7 @@ def main():
         sys.exit(f"bench: {missing}")
     old = results.earlier(arguments)
     check_memory(arguments)
+    binaries.install_measured()
     medians = measure(build(), arguments)
     results.print_machine()
     print(f"STREAM, 3 arrays of {arguments.elements:,} doubles, {arguments.repeat} rounds; rates in MB/s.\n")

@@ -6,10 +6,13 @@ import shutil
 from pathlib import Path
 
 from .accuracy import printed, table
-from .programs import TRACKWAY, call
-from .timing import timed
+from .programs import MEASURE, OUT, TRACKWAY, build_measure, call
+from .timing import apart, timed
 
 BUILT = TRACKWAY.parent.parent / "lib" / "trackway" / "dynamorio"
+# An installation like ours, but for a launcher whose time is measured: what DynamoRIO runs is the same.
+MEASURED = OUT / "measured"
+OWN_TIME = OUT / "own_time"
 
 
 def what_is_missing():
@@ -44,10 +47,27 @@ def entries(command, environment):
     return int(re.search(r"^memtrace (\d+)$", text, re.M).group(1))
 
 
+def install_measured():
+    build_measure()
+    folder = MEASURED / "lib" / "trackway" / "dynamorio"
+    folder.mkdir(parents=True, exist_ok=True)
+    for part in ("home", "client.so"):
+        (folder / part).unlink(missing_ok=True)
+        (folder / part).symlink_to((BUILT / part).resolve())
+    launcher = folder / "launch"
+    launcher.write_text(f'#!/bin/sh\nexec "{MEASURE}" "{OWN_TIME}" "{BUILT / "launch"}" "$@"\n')
+    launcher.chmod(0o755)
+
+
 def recorded(options, command, environment, trace=None):
-    """By `trackway record --binary`, recorder and program together; without a trace, full buffers are discarded."""
+    """By `trackway record --binary`, after `install_measured`; without a trace, full buffers are discarded.
+
+    `wall_s` and `cpu_s` are those of the whole command, `program_cpu_s` is that of the program under DynamoRIO with the
+    client, `recorder_cpu_s` the rest.
+    """
     destination = ["-f", "-o", trace] if trace else ["--discard"]
-    figures = timed([TRACKWAY, "record", "--binary", "-q", *options, *destination, "--", *command], environment)
+    words = [TRACKWAY, "record", "--binary", "-q", *options, *destination, "--", *command]
+    figures = apart(timed(words, dict(environment, TRACKWAY_HOME=str(MEASURED))), OWN_TIME)
     if trace:
         figures["trace_bytes"] = os.path.getsize(trace)
     return figures

@@ -29,10 +29,15 @@ def call(*command, **settings):
     return done.stdout
 
 
-def build_tools():
-    """`measure`, which tells a program's own time from a recorder's, and `decode_trace`, which counts accesses."""
+def build_measure():
+    """`measure`, which tells a program's own time from a recorder's."""
     OUT.mkdir(parents=True, exist_ok=True)
     call("clang-19", "-O2", ROOT / "bench" / "measure.c", "-o", MEASURE)
+
+
+def build_tools():
+    """`measure`, and `decode_trace`, which counts accesses."""
+    build_measure()
     call("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-trace", "--example", DECODE.name, cwd=ROOT)
 
 

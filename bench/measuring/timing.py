@@ -35,6 +35,11 @@ def timed(command, environment=None, cwd=None):
     return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_bytes": usage.ru_maxrss * 1024}
 
 
+def alone(program, arguments, environment=None):
+    """A run without a recorder, started as `recorded` starts its program."""
+    return timed([MEASURE, OUT / "own_time", program, *arguments], environment)
+
+
 def recorded(program, arguments, options, trace=None, environment=None):
     """A run under `trackway record`; without a trace, full buffers are discarded.
 
@@ -46,14 +51,21 @@ def recorded(program, arguments, options, trace=None, environment=None):
         Path(trace).unlink(missing_ok=True)
     destination = ["-f", "-o", trace] if trace else ["--discard"]
     command = [TRACKWAY, "record", "-q", *options, *destination, "--", MEASURE, own, program, *arguments]
-    result = timed(command, environment)
-    program_wall_ns, program_cpu_ns = map(int, own.read_text().split())
-    result["program_wall_s"] = program_wall_ns / 1e9
-    result["program_cpu_s"] = program_cpu_ns / 1e9
-    result["recorder_cpu_s"] = max(0.0, result["cpu_s"] - result["program_cpu_s"])
+    result = apart(timed(command, environment), own)
     if trace:
         result["trace_bytes"] = os.path.getsize(trace)
     return result
+
+
+def apart(result, own):
+    """The times of a whole command, and those of the program in it, which `measure` wrote to the file `own`."""
+    program_wall_ns, program_cpu_ns = map(int, own.read_text().split())
+    program_cpu_s = program_cpu_ns / 1e9
+    return result | {
+        "program_wall_s": program_wall_ns / 1e9,
+        "program_cpu_s": program_cpu_s,
+        "recorder_cpu_s": max(0.0, result["cpu_s"] - program_cpu_s),
+    }
 
 
 def decoded(trace):

@@ -293,7 +293,8 @@ pub struct InfoArguments {
 /// Print the events of a trace
 ///
 /// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
-/// stream from 0; events between accesses carry the index of the access that follows.
+/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
+/// one a line; with --json, the accesses that follow them, too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
                         trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \

@@ -1,5 +1,6 @@
 //! `trackway export`.
 
+mod allocation_stacks;
 mod references;
 
 use std::io::Write;
@@ -54,9 +55,11 @@ pub struct ExportArguments {
     /// The file to write; the folder, for drmemtrace
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ...
-    #[arg(long, value_name = "COLUMN", default_value = "accesses")]
-    pub measure: String,
+    /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ...; of
+    /// calls of allocators allocations, bytes, bytes_at_peak, peak_bytes, leaked, leaked_bytes [default: accesses; for a
+    /// trace that holds allocations only, bytes_at_peak]
+    #[arg(long, value_name = "COLUMN")]
+    pub measure: Option<String>,
     /// The table of counts that is written as CSV, by its name in `trackway report --json`
     #[arg(long, value_name = "NAME", default_value = "blocks")]
     pub table: String,
@@ -117,7 +120,7 @@ pub enum Format {
 
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
-    if arguments.to != Format::Csv {
+    if arguments.to != Format::Csv && !allocation_stacks::are_wanted(&trace, arguments) {
         require_accesses(&trace)?;
     }
     if references::write(&trace, arguments)? {
@@ -149,15 +152,15 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
             )
         }
         Format::Folded => {
-            let report = calls(trace, &settings)?;
-            let text = to_folded(table(&report, "stacks")?, &arguments.measure);
-            Some(text.ok_or_else(|| no_measure(&arguments.measure, &report))?)
+            let (report, measure) = stacks(trace, arguments, &settings)?;
+            let text = to_folded(table(&report, "stacks")?, &measure);
+            Some(text.ok_or_else(|| no_measure(&measure, &report))?)
         }
         Format::Pprof => {
-            let report = calls(trace, &settings)?;
+            let (report, measure) = stacks(trace, arguments, &settings)?;
             let start_unix_ns = trace.meta().start_unix_ns;
-            let profile = to_pprof(table(&report, "stacks")?, &arguments.measure, start_unix_ns);
-            return gzip(&profile.ok_or_else(|| no_measure(&arguments.measure, &report))?);
+            let profile = to_pprof(table(&report, "stacks")?, &measure, start_unix_ns);
+            return gzip(&profile.ok_or_else(|| no_measure(&measure, &report))?);
         }
         Format::Perfetto => {
             let report = slices(trace, &settings, arguments.slices)?;
@@ -174,6 +177,23 @@ fn gzip(bytes: &[u8]) -> Result<Vec<u8>, Failure> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish());
     compressed.map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Stacks with their numbers, and which of these is asked for.
+fn stacks(
+    trace: &Trace,
+    arguments: &ExportArguments,
+    settings: &Settings,
+) -> Result<(Report, String), Failure> {
+    let (report, default) = match allocation_stacks::are_wanted(trace, arguments) {
+        true => (
+            allocation_stacks::report(trace),
+            allocation_stacks::DEFAULT_MEASURE,
+        ),
+        false => (calls(trace, settings)?, "accesses"),
+    };
+    let measure = arguments.measure.clone().unwrap_or_else(|| default.to_owned());
+    Ok((report, measure))
 }
 
 fn calls(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {

@@ -1,27 +1,33 @@
 //! `trackway import`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_interchange::{import, ImportError, ImportOptions, ImportSummary};
+use trackway_interchange::{
+    import, import_perf_data, import_perf_script, is_perf_data, is_perf_script, ImportError, ImportOptions,
+    ImportSummary, PerfSummary,
+};
 use trackway_report::{counted, grouped};
 
 use crate::failure::Failure;
 use crate::output;
 
-/// Make a trace of what another tool recorded: DynamoRIO's drmemtrace
+/// Make a trace of what another tool recorded: DynamoRIO's drmemtrace, or `perf record`
 ///
 /// Reads traces in the form that drmemtrace's converter gives them (*.trace.zip, .gz, .lz4 or uncompressed; raw files
 /// become that by `drraw2trace`): a folder, or files, each of one thread or of several. The trace that it writes is one
 /// of machine code: its sites are instructions, known by their addresses or, with the list of loaded files that drmemtrace
-/// leaves beside its raw files, by their places in those; all verbs that need no variables, fields or lines take it. docs/interchange.md says what is kept and what is lost.
+/// leaves beside its raw files, by their places in those; all verbs that need no variables, fields or lines take it.
+/// A perf.data, or the text of `perf script` (*.txt, *.script or without an extension), becomes a trace of samples, for `trackway samples`. docs/interchange.md says what is kept and what is lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                         drrun -t drmemtrace -offline -- ./prog\n  \
                         trackway import drmemtrace.prog.*.dir -o prog.trackway\n  \
                         trackway import drmemtrace.prog.03764.7716.trace.zip -o thread.trackway\n  \
-                        trackway report prog.trackway")]
+                        trackway report prog.trackway\n  \
+                        perf record -d --weight --data-src -e cpu/mem-loads/P -- ./prog\n  \
+                        trackway import perf.data -o samples.trackway && trackway samples samples.trackway")]
 pub struct ImportArguments {
     /// Files, or folders of them
     #[arg(required = true, value_name = "TRACE")]
@@ -42,6 +48,14 @@ pub struct ImportArguments {
 }
 
 pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
+    if let [file] = &arguments.traces[..] {
+        if is_perf_data(file) {
+            return import_samples(import_perf_data, file, &arguments);
+        }
+        if is_perf_script(file) {
+            return import_samples(import_perf_script, file, &arguments);
+        }
+    }
     let options = ImportOptions {
         traces: arguments.traces,
         output: arguments.output,
@@ -53,6 +67,38 @@ pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
         output::print(&text(&summary))?;
     }
     warn(&summary);
+    Ok(ExitCode::SUCCESS)
+}
+
+type ImportSamples = fn(&Path, &Path, bool) -> Result<PerfSummary, ImportError>;
+
+fn import_samples(
+    import: ImportSamples,
+    file: &Path,
+    arguments: &ImportArguments,
+) -> Result<ExitCode, Failure> {
+    let summary = import(file, &arguments.output, arguments.force)?;
+    if !arguments.quiet {
+        let mut text = String::new();
+        for (name, samples) in &summary.events {
+            text += &format!("{name}: {}\n", counted(*samples, "sample"));
+        }
+        text += &format!(
+            "{} bytes, {} with a data address\n",
+            grouped(summary.bytes),
+            counted(summary.addressed, "sample")
+        );
+        output::print(&text)?;
+    }
+    if summary.in_kernel > 0 {
+        output::warn(format!(
+            "samples in the kernel are left out: {}",
+            grouped(summary.in_kernel)
+        ));
+    }
+    if summary.lost > 0 {
+        output::warn(format!("perf lost {}", counted(summary.lost, "sample")));
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -47,7 +47,7 @@ static int find_root(const struct planner *planner, uint32_t base, uint32_t inde
     return -1;
 }
 
-static void add_term(struct address *address, uint16_t root, int scale, int64_t offset_of_root) {
+void add_term(struct address *address, uint16_t root, int scale, int64_t offset_of_root) {
     address->root[address->terms] = root;
     address->scale[address->terms++] = (int8_t)scale;
     address->constant -= scale * offset_of_root;

@@ -6,6 +6,8 @@
 #include "drreg.h"
 #include "drutil.h"
 
+#include <string.h>
+
 void insert(struct site at, instr_t *instruction) { instrlist_meta_preinsert(at.block, at.where, instruction); }
 
 reg_id_t reserve(struct site at, drvector_t *allowed) {
@@ -115,6 +117,13 @@ static void store_address(struct site at, struct plan *plan, const struct store 
     release(at, scratch);
     release(at, address);
     return_cursor(at, plan);
+}
+
+static void call_tell(struct site at, const struct store *store) {
+    uint64_t words[2] = {0, 0};
+    memcpy(words, &store->told, sizeof store->told);
+    dr_insert_clean_call_ex(at.context, at.block, at.where, tell, DR_CLEANCALL_READS_APP_CONTEXT, 2,
+                            OPND_CREATE_INT64((int64_t)words[0]), OPND_CREATE_INT64((int64_t)words[1]));
 }
 
 static void insert_store(struct site at, struct plan *plan, const struct store *store) {

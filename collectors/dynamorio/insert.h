@@ -39,7 +39,6 @@ bool can_be_stored(reg_id_t reg);
 void load_app_value(struct site at, reg_id_t reg, reg_id_t into);
 // What the instruction needs beside records.
 void insert_for_instruction(struct site at);
-void call_tell(struct site at, const struct store *store);
 // All of a block whose executions in a row are one record.
 void insert_repetition(struct site at, struct plan *plan);
 

@@ -84,11 +84,6 @@ void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
 
 void insert_for_instruction(struct site at) { (void)at; }
 
-void call_tell(struct site at, const struct store *store) {
-    (void)at, (void)store;
-    DR_ASSERT_MSG(false, "no root of AArch64 is told");
-}
-
 // ---- Blocks that repeat --------------------------------------------------------------------------------------------
 
 static void jump_if_not_zero(struct site at, reg_id_t reg, instr_t *target) {

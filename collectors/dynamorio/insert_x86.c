@@ -4,8 +4,6 @@
 #include "drmgr.h"
 #include "drreg.h"
 
-#include <string.h>
-
 enum { CODE_BYTES = 4096 };
 
 static app_pc next_buffer_code; // calls next_buffer and goes on at SLOT_RETURN
@@ -65,24 +63,14 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
         insert_check(at, plan);
 }
 
-bool can_be_stored(reg_id_t reg) {
-    (void)reg;
-    return true;
-}
+// Masks of AVX-512 go by a register.
+bool can_be_stored(reg_id_t reg) { return is_general(reg); }
 
 void load_app_value(struct site at, reg_id_t reg, reg_id_t into) {
-    (void)at, (void)reg, (void)into;
-    DR_ASSERT_MSG(false, "all registers can be stored");
+    insert(at, INSTR_CREATE_kmovq(at.context, opnd_create_reg(into), opnd_create_reg(reg)));
 }
 
 void insert_for_instruction(struct site at) { keep_alignment_unchecked(at.context, at.block, at.where); }
-
-void call_tell(struct site at, const struct store *store) {
-    uint64_t words[2] = {0, 0};
-    memcpy(words, &store->told, sizeof store->told);
-    dr_insert_clean_call_ex(at.context, at.block, at.where, tell, DR_CLEANCALL_READS_APP_CONTEXT, 2,
-                            OPND_CREATE_INT64((int64_t)words[0]), OPND_CREATE_INT64((int64_t)words[1]));
-}
 
 void move_cursor(struct site at, const struct plan *plan) {
     opnd_t cursor = opnd_create_reg(plan->cursor);

@@ -5,26 +5,45 @@
 
 // ---- Accesses ------------------------------------------------------------------------------------------------------
 
-bool plan_told(struct planner *planner, instr_t *instruction) {
-    (void)planner;
+// Binary logarithm of the bytes that `dc zva` zeroes: a property of the processor.
+static uint8_t block_logarithm(void) {
+    enum { WORD_LOGARITHM = 2, LOGARITHM_BITS = 15 };
+    uint64_t words;
+    __asm__("mrs %0, dczid_el0" : "=r"(words));
+    return (uint8_t)(WORD_LOGARITHM + (words & LOGARITHM_BITS));
+}
+
+static void take_zeroed(struct planner *planner, instr_t *instruction, opnd_t operand, bool writes, void *unused) {
+    (void)unused;
+    struct address address = {.constant = 0};
+    uint16_t root = add_roots(planner, 1);
+    reg_id_t base = opnd_get_base(operand);
+    add_term(&address, root, 1, 0);
+    add_store(planner, instruction, STORE_TOLD, root)->told =
+        (struct told){.root = root, .scale = block_logarithm(), .base = (uint8_t)(base - DR_REG_START_64)};
+    add_access(planner, writes, 1u << block_logarithm(), &address);
+}
+
+static void complain_of_predicates(void) {
     static bool complained;
-    if (!instr_is_gather(instruction) && !instr_is_scatter(instruction))
-        return false;
     if (!complained)
-        __trackway_complain("gathers and scatters of SVE aren't recorded");
+        __trackway_complain("predicated loads and stores of SVE aren't recorded");
     complained = true;
+}
+
+bool plan_told(struct planner *planner, instr_t *instruction) {
+    if (instr_get_opcode(instruction) == OP_dc_zva)
+        each_operand(planner, instruction, take_zeroed, NULL);
+    else if (instr_is_gather(instruction) || instr_is_scatter(instruction)) // DynamoRIO means contiguous ones, too
+        complain_of_predicates();
+    else
+        return false;
     return true;
 }
 
-// `dc zva` fills a block of as many bytes as the processor says.
-static uint32_t zeroed_bytes(void) {
-    uint64_t block;
-    __asm__("mrs %0, dczid_el0" : "=r"(block));
-    return 4u << (block & 15);
-}
-
 uint32_t corrected_size(instr_t *instruction, uint32_t size) {
-    return instr_get_opcode(instruction) == OP_dc_zva ? zeroed_bytes() : size;
+    (void)instruction;
+    return size;
 }
 
 int index_scale(opnd_t operand) {

@@ -4,6 +4,7 @@
 #include "dr_inject.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static int fail(const char *program, const char *what) {
@@ -16,6 +17,10 @@ int main(int argc, const char **argv) {
         fprintf(stderr, "usage: launch DYNAMORIO CLIENT OPTIONS PROGRAM [ARGUMENTS]\n");
         return 2;
     }
+    // Meant for the program, not for this launcher.
+    const char *preload = getenv("TRACKWAY_PRELOAD");
+    if (preload && setenv("LD_PRELOAD", preload, 1) != 0)
+        return fail(argv[4], "no memory");
     const char *root = argv[1], *client = argv[2], *options = argv[3], *program = argv[4];
     void *injection;
     int error = dr_inject_prepare_to_exec(program, argv + 4, &injection);

@@ -209,12 +209,30 @@ static uint32_t mask_lanes(instr_t *instruction, uint32_t lanes) {
     return (SHORTEST_VECTOR << (prefix >> LENGTH_SHIFT & 3)) / element_bytes(opcode);
 }
 
+// The register itself says which lanes are taken, and can be stored whole.
+static bool is_told_by_register(const struct told *told) {
+    return told->mask & OPMASK && !told->is_packed && told->mask_lanes == told->lanes &&
+           proc_has_feature(FEATURE_AVX512BW);
+}
+
+static void add_mask(struct planner *planner, instr_t *instruction, const struct told *told) {
+    bool by_register = is_told_by_register(told);
+    struct store *store = add_store(planner, instruction, by_register ? STORE_REGISTER : STORE_TOLD, told->root);
+    store->told = *told;
+    if (by_register)
+        store->reg = (reg_id_t)(DR_REG_START_OPMASK + (told->mask & ~OPMASK));
+}
+
 static void take_masked(struct planner *planner, instr_t *instruction, opnd_t operand, bool writes, void *about) {
     struct told told = *(struct told *)about;
-    told.root = add_roots(planner, 1);
     told.lanes = (uint8_t)(size_of(instruction, operand) / told.element_bytes);
+    if (told.lanes == 0) { // less than one lane can't be masked
+        take_plain(planner, instruction, operand, writes, NULL);
+        return;
+    }
+    told.root = add_roots(planner, 1);
     told.mask_lanes = (uint8_t)(told.mask & OPMASK ? mask_lanes(instruction, told.lanes) : told.lanes);
-    add_store(planner, instruction, STORE_TOLD, told.root)->told = told;
+    add_mask(planner, instruction, &told);
     struct address address = address_of(planner, instruction, operand);
     struct trackway_access *access = add_access(planner, writes, told.element_bytes, &address);
     access->form = TRACKWAY_MASKED;

@@ -43,6 +43,8 @@ void *append(struct planner *planner, size_t length);
 // The first of so many new roots.
 uint16_t add_roots(struct planner *planner, uint32_t count);
 struct store *add_store(struct planner *planner, instr_t *where, enum store_kind kind, uint16_t root);
+// The root's value times `scale`; the root holds what is wanted plus an offset.
+void add_term(struct address *address, uint16_t root, int scale, int64_t offset_of_root);
 void add_register(struct planner *planner, instr_t *where, struct address *address, reg_id_t reg, int scale);
 // Neither vectors nor parts of registers.
 bool is_simple(opnd_t operand);

@@ -1,5 +1,6 @@
 // The ring, threads and their buffers, forked processes.
 #include "client.h"
+#include "image.h"
 #include "kernel.h"
 #include "ring_name.h"
 
@@ -47,9 +48,22 @@ static struct trackway_ring *map_ring(const struct ring_name *name) {
     return ring ? ring : map_file(path.bytes, name);
 }
 
+// The bytes that the kernel draws at exec. Our C library was not told of them by the kernel, as the program's was.
+static const uint64_t *random_bytes(void) {
+    uint64_t entry[2] = {0, 0};
+    const uint64_t *found = NULL;
+    long file = kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+    while (file >= 0 && !found && kernel_call(SYS_read, file, (long)entry, sizeof entry, 0) == sizeof entry)
+        found = entry[0] == AT_RANDOM ? (const uint64_t *)(uintptr_t)entry[1] : NULL;
+    if (file >= 0)
+        kernel_call(SYS_close, file, 0, 0, 0);
+    return found;
+}
+
+// The same as that of other collectors in the process: to them it is one.
 static void identify(struct process *process) {
     process->pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
-    process->image = (uint32_t)((__trackway_now_ticks() ^ process->pid) * UINT64_C(0x9E3779B97F4A7C15) >> 32);
+    process->image = identity_of(random_bytes());
 }
 
 bool attach_process(void) {

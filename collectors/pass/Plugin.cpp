@@ -53,6 +53,8 @@ static bool parsePassName(StringRef Name, ModulePassManager &MPM) {
         return MPM.addPass(CountPass(optionsOrExit())), true;
     if (Name == "print<trackway-plan>")
         return MPM.addPass(RecordPass(optionsOrExit(), &outs())), true;
+    if (Name == "print<trackway-flow>")
+        return MPM.addPass(RecordPass(optionsOrExit(), nullptr, &outs())), true;
     if (Name == "print<trackway-names>")
         return MPM.addPass(NamePrinterPass(outs())), true;
     return false;

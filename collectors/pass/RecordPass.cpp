@@ -7,6 +7,7 @@
 #include "Dispatch.h"
 #include "Emit.h"
 #include "Filter.h"
+#include "FlowPrinter.h"
 #include "ModuleDescriptor.h"
 #include "ModuleTable.h"
 #include "Oracle.h"
@@ -36,9 +37,9 @@ namespace {
 class ModuleRecorder {
   public:
     ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
-                   const Allocators &Allocs, raw_ostream *Plans)
-        : M(M), O(O), Plans(Plans), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection), Reference(M),
-          RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
+                   const Allocators &Allocs, raw_ostream *Plans, raw_ostream *Flows)
+        : M(M), O(O), Plans(Plans), Flows(Flows), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection),
+          Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
 
     bool run() {
         std::vector<Function *> Functions = instrumentedFunctions(M);
@@ -127,6 +128,8 @@ class ModuleRecorder {
         if (O.RecordCalls)
             R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
         R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
+        if (Flows)
+            printFlow(*Flows, F, P, R.Flow);
     }
 
     // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
@@ -187,7 +190,7 @@ class ModuleRecorder {
 
     Module &M;
     const Options &O;
-    raw_ostream *Plans;
+    raw_ostream *Plans, *Flows;
     const Filter &Filters;
     const Allocators &Allocs;
     Namer Names;
@@ -222,8 +225,8 @@ PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
     auto Allocs = Allocators::load(O.AllocatorFiles);
     if (reportError(M, Allocs.takeError()))
         return PreservedAnalyses::all();
-    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, Plans).run() ? PreservedAnalyses::none()
-                                                                            : PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, Plans, Flows).run() ? PreservedAnalyses::none()
+                                                                                   : PreservedAnalyses::all();
 }
 
 } // namespace trackway

@@ -138,3 +138,9 @@ void resolve_allocator(void) {
     __trackway_is_resolved = true;
     attach();
 }
+
+bool takes_malloc(void) {
+    Dl_info first, own;
+    bool are_known = dladdr(dlsym(RTLD_DEFAULT, "malloc"), &first) && dladdr((void *)resolve_allocator, &own);
+    return !are_known || first.dli_fbase == own.dli_fbase;
+}

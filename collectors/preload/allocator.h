@@ -64,6 +64,9 @@ extern bool __trackway_is_resolved;
 // Fills it; until it returns the arena serves those who allocate.
 void resolve_allocator(void);
 
+// Whether calls of malloc come here: an executable that has one of its own comes before all libraries.
+bool takes_malloc(void);
+
 static inline const struct allocator *next_allocator(void) {
     if (__builtin_expect(!__trackway_is_resolved, 0))
         resolve_allocator();
@@ -71,7 +74,11 @@ static inline const struct allocator *next_allocator(void) {
 }
 
 // arena.c
-bool is_in_arena(const void *block);
+enum { ARENA_BYTES = 64 * 1024 };
+extern unsigned char __trackway_arena[ARENA_BYTES];
+static inline bool is_in_arena(const void *block) {
+    return (uintptr_t)block - (uintptr_t)__trackway_arena < ARENA_BYTES;
+}
 void *arena_aligned(size_t alignment, size_t size);
 size_t arena_size(void *block);
 

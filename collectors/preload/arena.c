@@ -2,12 +2,10 @@
 // never given back.
 #include "allocator.h"
 
-enum { ARENA_BYTES = 64 * 1024, ALIGNMENT = 16 };
+enum { ALIGNMENT = 16 };
 
-static unsigned char arena[ARENA_BYTES] __attribute__((aligned(64)));
+unsigned char __trackway_arena[ARENA_BYTES] __attribute__((aligned(64)));
 static size_t used;
-
-bool is_in_arena(const void *block) { return (uintptr_t)block - (uintptr_t)arena < ARENA_BYTES; }
 
 // In front of each block stands its size.
 static size_t *size_of(void *block) { return (size_t *)block - 1; }
@@ -21,8 +19,8 @@ void *arena_aligned(size_t alignment, size_t size) {
         if (alignment > ARENA_BYTES || at > ARENA_BYTES || size > ARENA_BYTES - at)
             return NULL;
     } while (!__atomic_compare_exchange_n(&used, &begin, at + size, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED));
-    *size_of(arena + at) = size;
-    return arena + at;
+    *size_of(__trackway_arena + at) = size;
+    return __trackway_arena + at;
 }
 
 size_t arena_size(void *block) { return *size_of(block); }

@@ -1,5 +1,6 @@
 // The ring, ends of threads, forked processes.
 #include "process.h"
+#include "allocator.h"
 #include "image.h"
 #include "kernel.h"
 #include "ring_name.h"
@@ -195,8 +196,12 @@ static void begin_child(void) {
 }
 
 __attribute__((constructor)) static void watch_process(void) {
+    next_allocator(); // which attaches, unless somebody allocated before
     if (!__trackway_process.ring)
         return;
+    if (!takes_malloc())
+        __trackway_complain("the executable brings its own malloc, which nothing can stand in front of: of its "
+                            "allocations only mappings are recorded");
     // Without a key the recorder itself finds the buffers of ended threads, only later.
     has_key = pthread_key_create(&end_of_thread, end_thread) == 0;
     if (pthread_atfork(prepare_fork, finish_fork, begin_child) != 0)

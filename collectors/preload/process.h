@@ -17,6 +17,8 @@ struct tracer {
     uint64_t last_ticks; // of the last event
     struct stream stream;
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
+    uint16_t last_allocation;     // the units of the last stacks, or 0
+    uint16_t last_release;
 };
 
 // All that a thread has.

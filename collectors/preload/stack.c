@@ -17,7 +17,8 @@ static bool is_outermost(uint64_t code) {
     return is_near(code, (uintptr_t)__libc_start_main) || is_near(code, (uintptr_t)pthread_create);
 }
 
-uint64_t define_stack(struct tracer *tracer, const struct frames *frames, uint16_t *known) {
+// Stores a stack that is new in the buffer; returns its unit.
+static uint64_t define(struct tracer *tracer, const struct frames *frames, uint16_t *known) {
     tell_of_code(frames, tracer->stream.tid);
     unsigned char *unit = tracer->cursor;
     uint64_t *words = (uint64_t *)unit;
@@ -34,4 +35,13 @@ uint64_t define_stack(struct tracer *tracer, const struct frames *frames, uint16
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     tracer->cursor = unit + (1 + frames->count / 2) * UNIT_BYTES;
     return *known;
+}
+
+uint64_t find_or_define(struct tracer *tracer, const uintptr_t *frame, uintptr_t high) {
+    struct frames frames;
+    walk(frame, high, &frames);
+    uint16_t *known = &tracer->known[frames.hash * UINT32_C(0x9E3779B1) >> 24];
+    if (LIKELY(*known != 0 && is_defined(unit_at(tracer, *known), &frames)))
+        return *known;
+    return define(tracer, &frames, known);
 }

@@ -32,6 +32,7 @@ static void forget_buffer(struct tracer *tracer) {
 static void begin_buffer(struct tracer *tracer, struct room room) {
     size_t most = (size_t)MOST_UNITS * UNIT_BYTES, size = (size_t)(room.end - room.begin);
     __builtin_memset(tracer->known, 0, sizeof tracer->known);
+    tracer->last_allocation = tracer->last_release = 0;
     tracer->begin = room.begin;
     tracer->last_ticks = read_ticks();
     put_unit(room.begin, unit_head(THREAD, 0, 0, tracer->stream.tid), tracer->last_ticks);
@@ -78,7 +79,7 @@ struct event {
 static void write_event(struct own *own, struct tracer *tracer, const struct event *event) {
     if (tracer->cursor >= tracer->limit)
         renew_buffer(own, tracer, tracer == &own->first);
-    uint64_t stack = event->operation == FORKED ? 0 : stack_of(own, tracer, event->frame);
+    uint64_t stack = event->operation == FORKED ? 0 : stack_of(own, tracer, event->frame, &tracer->last_release);
     unsigned char *at = tracer->cursor;
     bool is_short = event->size <= UINT16_MAX;
     if (!is_short)

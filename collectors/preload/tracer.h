@@ -56,8 +56,14 @@ static inline __attribute__((always_inline)) void record(uint32_t operation, uin
         return;
     }
     set_inside(own, frame);
-    uint64_t stack = stack_of(own, tracer, frame);
-    uint64_t ticks = read_ticks(), delta = ticks - tracer->last_ticks;
+    // Reading the clock waits for what stands before it; so the walk stands behind, beside what the program does next.
+    uint64_t ticks = read_ticks();
+    const unsigned char *former = tracer->cursor;
+    uint16_t *guess = operation == ALLOCATED ? &tracer->last_allocation : &tracer->last_release;
+    uint64_t stack = stack_of(own, tracer, frame, guess);
+    if (UNLIKELY(tracer->cursor != former))
+        ticks = read_ticks(); // to define a stack took long, and may have told of code
+    uint64_t delta = ticks - tracer->last_ticks;
     bool is_short = size <= UINT16_MAX && (address >> ADDRESS_BITS | delta >> 32) == 0;
     if (LIKELY(is_short)) {
         put_unit(tracer->cursor, unit_head(operation, by, size, delta), address | stack << ADDRESS_BITS);

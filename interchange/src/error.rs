@@ -29,6 +29,13 @@ pub enum ImportError {
         offset: u64,
         what: String,
     },
+    #[error("{}: invalid at offset {offset}: {what}; copy it again, or record it again", file.display())]
+    InvalidPerfData {
+        file: PathBuf,
+        /// Bytes from the start of the file.
+        offset: u64,
+        what: String,
+    },
     #[error("{}: it changed while it was read; import it again", file.display())]
     Changed { file: PathBuf },
     #[error("{}: {source}", file.display())]

@@ -379,7 +379,7 @@ impl Output {
     }
 }
 
-fn json(file: &Path, info: &impl serde::Serialize) -> Result<Vec<u8>, TraceError> {
+pub(crate) fn json(file: &Path, info: &impl serde::Serialize) -> Result<Vec<u8>, TraceError> {
     serde_json::to_vec(info).map_err(|source| TraceError::BadInfo {
         file: file.to_path_buf(),
         offset: 0,

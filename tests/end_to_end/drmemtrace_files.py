@@ -1,10 +1,12 @@
 """A reader of drmemtrace traces of its own, and of what drmemtrace's tools printed for the recorded ones."""
 
 import gzip
+import os
 import re
 import struct
 import subprocess
 import zipfile
+from pathlib import Path
 
 from . import tools
 
@@ -44,11 +46,28 @@ def executed(thread):
     return kept
 
 
+def installed():
+    """The launcher of DynamoRIO's release that DYNAMORIO_HOME names, if it has drmemtrace's own tools."""
+    home = Path(os.environ.get("DYNAMORIO_HOME") or "/nonexistent")
+    parts = [home / "bin64" / "drrun", home / "tools" / "drmemtrace.drrun64"]
+    return parts[0] if all(part.exists() for part in parts) else None
+
+
+def counts_by_its_own_tool(folder):
+    """The same as `printed_counts`, of a trace that `installed` reads."""
+    words = (installed(), "-t", "drmemtrace", "-tool", "basic_counts", "-indir", folder)
+    return counts_of(tools.run(*words).stderr)
+
+
 def printed_counts(folder):
     """By thread: fetched and other instructions, loads, stores."""
+    return counts_of((folder / "basic_counts.txt").read_text())
+
+
+def counts_of(text):
     counts = {}
     thread = None
-    for line in (folder / "basic_counts.txt").read_text().splitlines():
+    for line in text.splitlines():
         if match := re.match(r"Thread (\d+) counts", line):
             thread = int(match[1])
             counts[thread] = {}

@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 # Type and configuration, as in linux/perf_event.h.
-EVENTS = {"cycles": (0, 0), "page-faults": (1, 2)}
+EVENTS = {"cycles": (0, 0), "task-clock": (1, 1), "page-faults": (1, 2)}
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 _SYSTEM_CALL = {"x86_64": 298, "aarch64": 241, "riscv64": 241, "ppc64le": 319}.get(platform.machine())
 _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 5, 1 << 6

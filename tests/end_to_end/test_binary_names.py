@@ -1,6 +1,9 @@
 """The names of code that nobody compiled for it: as the compiler's where there is debugging information, else by symbols."""
 
+import csv
+import io
 import os
+import re
 import unittest
 from collections import Counter
 from pathlib import Path
@@ -135,6 +138,44 @@ class WithoutDebugInformationTests(unittest.TestCase):
                 program = compiled(folder, "clang-19", "-O2", "-g", "-fuse-ld=lld", f"-Wl,--compress-debug-sections={form}")
                 trace, _ = recorded(program)
                 self.assertGreater(accesses(trace, "field")["node.key"], 10_000)
+
+
+class AllocationTests(unittest.TestCase):
+    """Calls of allocators have the place that other instructions have: their line, or at least their function."""
+
+    SOURCE = tools.PROGRAMS / "allocations.c"
+
+    def calls(self, trace):
+        """Of the program's own calls: allocator, function, file, line."""
+        words = ("memory", "--csv", "--table", "allocations", "--top", "0")
+        rows = csv.DictReader(io.StringIO(tools.trackway(*words, trace).stdout))
+        keys = "allocator", "function", "file", "line"
+        return {tuple(os.path.basename(row[key]) for key in keys) for row in rows if "libc" not in row["function"]}
+
+    def lines(self):
+        """Where the source calls which allocator."""
+        text = self.SOURCE.read_text().splitlines()
+        found = ((number, re.search(r"\b(malloc|realloc|posix_memalign|calloc)\(", line)) for number, line in enumerate(text, 1))
+        return {(match.group(1), "main", self.SOURCE.name, str(number)) for number, match in found if match}
+
+    def test_lines_of_calls(self):
+        for compiler, level in (("gcc", "-O0"), ("gcc", "-O2"), ("clang-19", "-O0"), ("clang-19", "-O2")):
+            with self.subTest(compiler=compiler, level=level), tools.folder() as folder:
+                flags = "-g", level, "-fno-builtin"
+                trace, _ = recorded(compiled(folder, compiler, *flags, source=self.SOURCE))
+                self.assertEqual(len(self.lines()), 4)
+                self.assertLessEqual(self.lines(), self.calls(trace))
+
+    def test_functions_of_calls_by_symbols(self):
+        with tools.folder() as folder:
+            trace, _ = recorded(compiled(folder, "gcc", "-O1", "-fno-builtin", source=self.SOURCE))
+            self.assertIn(("malloc", "main", "(unknown)", ""), self.calls(trace))
+
+    def test_calls_of_a_stripped_program_have_their_offset(self):
+        with tools.folder() as folder:
+            trace, _ = recorded(compiled(folder, "gcc", "-O1", "-fno-builtin", "-s", source=self.SOURCE))
+            places = {function for allocator, function, _, _ in self.calls(trace) if allocator == "calloc"}
+            self.assertTrue(any(place.startswith("prog+0x") for place in places), places)
 
 
 class UnreadableTests(unittest.TestCase):

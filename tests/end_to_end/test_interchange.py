@@ -228,6 +228,12 @@ class OfMachineCode(unittest.TestCase):
             dumped = [tools.trackway("dump", trace).stdout for trace in (trace, f"{own}.again")]
             self.assertEqual(*dumped)
 
+    @unittest.skipUnless(drmemtrace.installed(), "DYNAMORIO_HOME names no release of DynamoRIO that has drmemtrace")
+    def test_its_own_tool_counts_the_same_in_what_we_export(self):
+        for original, trace, own in self.each():
+            export(trace, "drmemtrace", own)
+            self.assertEqual(drmemtrace.counts_by_its_own_tool(own), drmemtrace.printed_counts(original))
+
     def test_caches_are_those_of_the_cache_simulator(self):
         names = {
             "hits": "Hits",

@@ -43,7 +43,8 @@ impl Loaded {
 pub(crate) struct MergedTable {
     pub(crate) functions: Range<u32>,
     pub(crate) sites: Range<u32>,
-    first_allocation_site: u32,
+    pub(crate) allocation_sites: Range<u32>,
+    pub(crate) is_machine_code: bool,
     /// First segment and number of segments of each function.
     pub(crate) segments_of_function: Vec<Range<u32>>,
     pub(crate) register_counts: Vec<u32>,
@@ -80,7 +81,7 @@ impl MergedTable {
     }
 
     pub(crate) fn allocation_site(&self, index: u32) -> AllocationSiteId {
-        AllocationSiteId(self.first_allocation_site + index)
+        AllocationSiteId(self.allocation_sites.start + index)
     }
 }
 
@@ -311,12 +312,14 @@ impl Merger {
         }));
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
         flow::merge(program, table.flows, table.functions.len(), location, string);
+        let is_machine_code = table.machine_code.is_some();
         let code = machine::merge(program, table.machine_code.unwrap_or_default(), first_function);
         let segments_of = |first: u32, count: u32| first..first + count;
         let merged = MergedTable {
             functions: first_function..program.functions.len() as u32,
             sites: first_site..program.sites.len() as u32,
-            first_allocation_site,
+            allocation_sites: first_allocation_site..program.allocation_sites.len() as u32,
+            is_machine_code,
             segments_of_function: table
                 .functions
                 .iter()

@@ -4,10 +4,11 @@
 #[allow(dead_code)]
 mod testing;
 
+use proptest::prelude::*;
 use testing::file::FileBytes;
 use trackway_trace::allocations::{
-    AllocationAction as Action, AllocationEvent, AllocationEvents, AllocationRecorder, Allocator, Origin,
-    Stack, StackEnd,
+    frames_of, AllocationAction as Action, AllocationEvent, AllocationEvents, AllocationRecorder, Allocator,
+    Origin, Stack, StackEnd,
 };
 use trackway_trace::chunk::FLAG_TAIL;
 use trackway_trace::{ChunkFields, ChunkKind, Codec, GapReason, ProcessEvent, ProcessInfo, Trace};
@@ -258,4 +259,24 @@ fn children_are_told_from_programs_that_went_on() {
         Origin::Executed { former: 1 },
     ];
     assert_eq!(origins, expected);
+}
+
+/// Payloads that start like a real one and go on with bytes of which many are operations.
+fn hostile() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![0..30u8, any::<u8>()];
+    proptest::collection::vec(byte, 0..600).prop_map(|rest| [payload(7, 5, &[]), rest].concat())
+}
+
+proptest! {
+    #[test]
+    fn hostile_payloads_are_read_or_refused(bytes in hostile()) {
+        let trace = FileBytes::new(Codec::None).chunk(&fields(0, 0, 5), &bytes).open();
+        let mut reader = AllocationEvents::new(&trace);
+        let mut events = 0;
+        while let Ok(Some(_)) = reader.next_event() {
+            events += 1;
+        }
+        prop_assert!(events <= bytes.len() / 16);
+        prop_assert!(frames_of(&bytes).len() <= bytes.len() / 8);
+    }
 }

@@ -6,10 +6,13 @@ mod testing;
 
 use testing::file::FileBytes;
 use trackway_trace::machine::{
-    Address, BlockDefinition, CodeBuilder, InstructionDefinition, Operand, OperandAccesses,
+    Address, AllocationDefinition, BlockDefinition, CodeBuilder, InstructionDefinition, Operand,
+    OperandAccesses,
 };
 use trackway_trace::table::{CodeNames, InstructionNames, ObjectNames, OperandName, Table, TableLocation};
-use trackway_trace::{AccessKind, ChunkFields, ChunkKind, Codec, InstructionKind, Trace, VariableKind};
+use trackway_trace::{
+    AccessKind, AllocationOperation, ChunkFields, ChunkKind, Codec, InstructionKind, Trace, VariableKind,
+};
 
 const PATH: &str = "/lib/libx.so";
 
@@ -124,6 +127,52 @@ fn sites_of_named_instructions_have_names() {
     assert_eq!(program.sites[0].variable_kind, VariableKind::Parameter);
     assert_eq!(program.location(program.instructions[1].location).line, 10);
     assert!(program.is_machine_code() && !program.is_nameless());
+}
+
+/// Two calls of malloc, in a module without any instruction.
+fn calls() -> Table {
+    let mut builder = CodeBuilder::new("test");
+    let object = builder.object(PATH);
+    for (place, last_byte) in [("libx.so+0x47", 0x47), ("libx.so+0x99", 0x99)] {
+        builder.add_allocation(&AllocationDefinition {
+            object,
+            place: place.into(),
+            last_byte,
+            operation: AllocationOperation::Allocate,
+            allocator: "malloc".into(),
+        });
+    }
+    builder.finish().table
+}
+
+#[test]
+fn calls_of_allocators_are_named_by_their_last_bytes() {
+    let mut names = names();
+    names.objects[0].instructions.push(InstructionNames {
+        offset: 0x47,
+        location: 2,
+        ..InstructionNames::default()
+    });
+    let mut file = FileBytes::new(Codec::None);
+    file.module(0, 7, &calls());
+    file.chunk(&ChunkFields::new(ChunkKind::Names), &names.encode());
+    let trace = file.open();
+    assert!(trace.damage().is_empty(), "{:?}", trace.damage());
+    let program = trace.program();
+    let found: Vec<_> = program
+        .allocation_sites
+        .iter()
+        .map(|site| {
+            let location = program.location(site.location);
+            let function = program.function(site.function);
+            (
+                program.string(location.function),
+                location.line,
+                program.string(function.linkage_name),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("inner", 20, "work"), ("libx.so+0x99", 0, PATH)]);
 }
 
 #[test]

@@ -40,6 +40,19 @@ impl Ranking {
     }
 }
 
+/// The outermost function first; one without a name is where it stands.
+fn folded(frames: &[Frame]) -> String {
+    let name = |frame: &Frame| match frame.function.as_str() {
+        UNKNOWN => frame.place(),
+        name => name.replace(';', ":"),
+    };
+    let names: Vec<String> = frames.iter().rev().map(name).collect();
+    match names.is_empty() {
+        true => UNKNOWN.to_owned(),
+        false => names.join(";"),
+    }
+}
+
 type Row<'a> = (&'a Vec<Frame>, &'a SiteTotals);
 
 impl Allocations {
@@ -123,6 +136,26 @@ impl Allocations {
             })
             .share("cut_stacks", "cut stacks", |(_, site)| {
                 (site.cut_stacks, site.allocations)
+            })
+            .build()
+    }
+
+    /// All call sites as stacks, `outer;inner`, with their numbers.
+    pub fn stacks(&self) -> Table {
+        let rows: Vec<Row> = self.sites.iter().collect();
+        TableBuilder::new("stacks", "Stacks of allocations", &rows)
+            .text("stack", "stack", |(frames, _)| folded(frames))
+            .integer("allocations", "allocations", Unit::Count, |(_, site)| {
+                site.allocations
+            })
+            .integer("bytes", "bytes", Unit::Bytes, |(_, site)| site.bytes)
+            .integer("bytes_at_peak", "at the peak", Unit::Bytes, |(_, site)| {
+                site.bytes_at_peak
+            })
+            .integer("peak_bytes", "own peak", Unit::Bytes, |(_, site)| site.peak_bytes)
+            .integer("leaked", "leaked", Unit::Count, |(_, site)| site.leaked)
+            .integer("leaked_bytes", "leaked bytes", Unit::Bytes, |(_, site)| {
+                site.leaked_bytes
             })
             .build()
     }

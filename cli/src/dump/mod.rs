@@ -3,6 +3,7 @@
 mod allocations;
 mod json;
 mod line;
+mod samples;
 mod text;
 mod value;
 
@@ -54,6 +55,9 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
         for stream in streams {
             dump.stream(&trace, stream)?;
         }
+    }
+    if trace.is_sampled() && arguments.stream.is_none() {
+        samples::write(&mut dump.output, arguments, &trace)?;
     }
     dump.output.flush().map_err(Failure::writing)?;
     Ok(ExitCode::SUCCESS)

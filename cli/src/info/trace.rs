@@ -64,6 +64,12 @@ fn content(trace: &Trace) -> String {
     let records: u64 = trace.streams().iter().map(raw_bytes).sum();
     let streams = counted(trace.streams().len() as u64, "stream");
     let records = format!("{streams} with {} of records", counted(records, "byte"));
+    if trace.is_sampled() && trace.streams().is_empty() {
+        return format!(
+            "samples in {}",
+            counted(trace.chunks_of(ChunkKind::Samples).count() as u64, "chunk")
+        );
+    }
     let threads = trace.counting_threads().len() as u64;
     let counts = format!("counts of {}", counted(threads, "thread"));
     let calls = format!(

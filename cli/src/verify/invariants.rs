@@ -8,13 +8,14 @@ use trackway_report::{counted, grouped};
 use trackway_trace::check::{check_structure, Decoded, Interpreter};
 use trackway_trace::{ChunkRef, Trace};
 
-use super::Verdict;
+use super::{samples, Verdict};
 
 #[derive(Default)]
 struct Findings {
     accesses: u64,
     chunks: u64,
     nodes: u64,
+    samples: u64,
     /// With the offset of the chunk, to sort by.
     texts: Vec<(u64, String)>,
 }
@@ -41,6 +42,9 @@ pub fn check(trace: &Trace, threads: NonZeroUsize) -> Verdict {
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     findings.add(check_counts(trace));
+    let samples = samples::check(trace);
+    findings.samples = samples.samples;
+    findings.texts.extend(samples.texts);
     let damage = trace
         .damage()
         .iter()
@@ -110,6 +114,9 @@ fn verdict(findings: Findings) -> Verdict {
     );
     if findings.nodes > 0 {
         extent = format!("{extent}, and {} of counts", counted(findings.nodes, "node"));
+    }
+    if findings.samples > 0 {
+        extent = format!("{extent}, and {}", counted(findings.samples, "sample"));
     }
     let summary = match findings.texts.len() {
         0 => format!("invariants: hold for {extent}"),

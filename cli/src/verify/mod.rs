@@ -3,6 +3,7 @@
 mod allocations;
 mod invariants;
 mod oracle;
+mod samples;
 
 use std::process::ExitCode;
 

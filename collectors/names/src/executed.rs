@@ -1,6 +1,6 @@
 //! The code that a program executed.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// A basic block of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -12,7 +12,22 @@ pub struct ExecutedBlock {
 /// Each block once.
 #[derive(Default)]
 pub struct ExecutedCode {
-    objects: BTreeMap<String, HashSet<ExecutedBlock>>,
+    objects: BTreeMap<String, ExecutedObject>,
+}
+
+#[derive(Default)]
+struct ExecutedObject {
+    blocks: HashSet<ExecutedBlock>,
+    calls: BTreeSet<u64>,
+}
+
+/// What was executed of an object.
+pub(crate) struct ObjectCode<'c> {
+    pub path: &'c str,
+    /// In the order of their addresses.
+    pub blocks: Vec<&'c ExecutedBlock>,
+    /// Offsets of the last bytes of calls whose places are asked for, too.
+    pub calls: Vec<u64>,
 }
 
 impl ExecutedCode {
@@ -23,23 +38,34 @@ impl ExecutedCode {
         }
         let mut offsets: Vec<u64> = offsets.collect();
         offsets.dedup(); // iterations of a repeated instruction
-        let block = ExecutedBlock { offsets };
-        match self.objects.get_mut(path) {
-            Some(blocks) => drop(blocks.insert(block)),
-            None => drop(self.objects.insert(path.to_owned(), HashSet::from([block]))),
+        self.object(path).blocks.insert(ExecutedBlock { offsets });
+    }
+
+    /// Takes a call of the object `path` of which only the offset of its last byte is known.
+    pub fn add_call(&mut self, path: &str, last_byte: u64) {
+        if path.starts_with('/') {
+            self.object(path).calls.insert(last_byte);
         }
+    }
+
+    fn object(&mut self, path: &str) -> &mut ExecutedObject {
+        self.objects.entry(path.to_owned()).or_default()
     }
 
     pub fn is_empty(&self) -> bool {
         self.objects.is_empty()
     }
 
-    /// The objects by path, and their blocks in the order of their addresses.
-    pub(crate) fn objects(&self) -> Vec<(&str, Vec<&ExecutedBlock>)> {
-        let objects = self.objects.iter().map(|(path, blocks)| {
-            let mut blocks: Vec<&ExecutedBlock> = blocks.iter().collect();
+    /// By path.
+    pub(crate) fn objects(&self) -> Vec<ObjectCode<'_>> {
+        let objects = self.objects.iter().map(|(path, object)| {
+            let mut blocks: Vec<&ExecutedBlock> = object.blocks.iter().collect();
             blocks.sort_unstable_by(|one, other| one.offsets.cmp(&other.offsets));
-            (path.as_str(), blocks)
+            ObjectCode {
+                path,
+                blocks,
+                calls: object.calls.iter().copied().collect(),
+            }
         });
         objects.collect()
     }
@@ -58,9 +84,13 @@ mod tests {
             code.add("/bin/true", [8, 8, 10].into_iter());
         }
         code.add("/bin/true", [2].into_iter());
+        for last_byte in [14, 9, 14] {
+            code.add_call("/bin/true", last_byte);
+        }
         let objects = code.objects();
-        assert_eq!(objects[0].0, "/bin/true");
-        let offsets: Vec<&[u64]> = objects[0].1.iter().map(|block| &*block.offsets).collect();
+        assert_eq!(objects[0].path, "/bin/true");
+        let offsets: Vec<&[u64]> = objects[0].blocks.iter().map(|block| &*block.offsets).collect();
         assert_eq!(offsets, [&[2][..], &[8, 10]]);
+        assert_eq!(objects[0].calls, [9, 14]);
     }
 }

@@ -30,6 +30,7 @@ pub use trackway_trace::table::CodeNames;
 
 use building::NamesBuilder;
 use elf::ElfFile;
+use executed::ObjectCode;
 use instructions::Operands;
 
 /// What is told while names are looked up.
@@ -49,34 +50,39 @@ pub enum Notice<'n> {
 pub fn resolve(code: &ExecutedCode, mut notice: impl FnMut(Notice)) -> CodeNames {
     let mut names = NamesBuilder::default();
     let objects = code.objects();
-    for (index, (path, blocks)) in objects.iter().enumerate() {
+    for (index, object) in objects.iter().enumerate() {
+        let path = object.path;
         notice(Notice::Object {
             path,
-            blocks: blocks.len(),
+            blocks: object.blocks.len(),
             number: index + 1,
             of: objects.len(),
         });
-        if let Err(what) = resolve_object(path, blocks, &mut names) {
+        if let Err(what) = resolve_object(object, &mut names) {
             notice(Notice::Unreadable { path, what });
         }
     }
     names.finish()
 }
 
-fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilder) -> Result<(), String> {
-    let files = elf::Files::open(path)?;
+fn resolve_object(code: &ObjectCode, names: &mut NamesBuilder) -> Result<(), String> {
+    let files = elf::Files::open(code.path)?;
     let elf = ElfFile::parse(&files)?;
     let sections = elf::Sections::default();
     let dwarf = Arc::new(elf.dwarf(&sections));
     let symbols = symbols::Symbols::of(&elf);
     let base = elf.first_address();
-    let blocks: Vec<Vec<u64>> = blocks.iter().map(|block| addresses_of(block, base)).collect();
-    let mut addresses: Vec<u64> = blocks.iter().flatten().copied().collect();
-    addresses.sort_unstable();
-    addresses.dedup();
+    let blocks: Vec<Vec<u64>> = code
+        .blocks
+        .iter()
+        .map(|block| addresses_of(block, base))
+        .collect();
+    let executed = sorted(blocks.iter().flatten().copied());
+    let calls = code.calls.iter().map(|offset| base.wrapping_add(*offset));
+    let addresses = sorted(executed.iter().copied().chain(calls));
     let locations = lines::locate(dwarf.clone(), &symbols, &blocks, &addresses, names);
-    let found = operands::find(&elf, &sections, dwarf, &blocks, &addresses);
-    let mut object = names.object(path);
+    let found = operands::find(&elf, &sections, dwarf, &blocks, &executed);
+    let mut object = names.object(code.path);
     let nothing = Operands::default();
     for address in addresses {
         let location = locations.get(&address).copied().unwrap_or(0);
@@ -90,6 +96,14 @@ fn resolve_object(path: &str, blocks: &[&ExecutedBlock], names: &mut NamesBuilde
     }
     object.finish();
     Ok(())
+}
+
+/// Each address once.
+fn sorted(addresses: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut addresses: Vec<u64> = addresses.collect();
+    addresses.sort_unstable();
+    addresses.dedup();
+    addresses
 }
 
 fn addresses_of(block: &ExecutedBlock, base: u64) -> Vec<u64> {

@@ -74,8 +74,8 @@ fn obstacle(file: &Path) -> Option<String> {
     let mode = file.metadata().ok()?.mode();
     (mode & SET_USER_OR_GROUP != 0).then(|| {
         format!(
-            "{} runs with the rights of its owner or group, and the system preloads nothing into such programs; record a \
-             copy without these bits",
+            "{} runs with the rights of its owner or group, and the system preloads nothing into such programs; record \
+             a copy without these bits",
             file.display()
         )
     })

@@ -58,7 +58,11 @@ impl Recording<'_, '_> {
                 return false;
             }
             if progress == 0 {
-                self.ring.wait_for_full(seen, LONGEST_WAIT);
+                let wait = self
+                    .sampling
+                    .as_ref()
+                    .map_or(LONGEST_WAIT, |sampling| sampling.wait());
+                self.ring.wait_for_full(seen, wait.min(LONGEST_WAIT));
             }
         }
     }

@@ -15,8 +15,13 @@ use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::{RecordError, RecordOptions, SamplesSummary};
 
-/// Samples are taken from the kernel that often. Then the latest ones are fresh enough for windows.
+/// Samples are taken from the kernel that often, or a little later: just after the next sample, for a window rests on memory
+/// as it is then.
 const INTERVAL: Duration = Duration::from_millis(20);
+/// So long after a sample it can be taken.
+const DELAY: Duration = Duration::from_micros(15);
+/// Who waits for the next sample waits so long at most.
+const LONGEST_WAIT: Duration = Duration::from_millis(40);
 /// A chunk has so many samples, or those of so long.
 const CHUNK_SAMPLES: usize = 8192;
 const CHUNK_TIME: Duration = Duration::from_secs(1);
@@ -94,17 +99,20 @@ fn open(
 /// Samples a program that runs.
 pub struct Sampling {
     sampler: Sampler,
-    last_drain: Instant,
+    next_drain: Instant,
     gathered: Samples,
     last_chunk: Instant,
     summary: SamplesSummary,
 }
 
 impl Sampling {
+    /// The calling thread will wake up on time.
     pub fn new(sampler: Sampler) -> Self {
+        // SAFETY: sets how late the calling thread may wake up, in nanoseconds. If it fails, windows come later.
+        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         Sampling {
             sampler,
-            last_drain: Instant::now(),
+            next_drain: Instant::now() + INTERVAL,
             gathered: Samples::default(),
             last_chunk: Instant::now(),
             summary: SamplesSummary::default(),
@@ -115,9 +123,14 @@ impl Sampling {
         self.sampler.info().clone()
     }
 
+    /// How long there is nothing to do.
+    pub fn wait(&self) -> Duration {
+        self.next_drain.saturating_duration_since(Instant::now())
+    }
+
     /// Takes samples if it is time to.
     pub fn poll(&mut self, clock: &RecordingClock, collector: &mut Collector) {
-        if self.last_drain.elapsed() < INTERVAL {
+        if !self.wait().is_zero() {
             return;
         }
         self.drain(clock);
@@ -136,8 +149,8 @@ impl Sampling {
     }
 
     fn drain(&mut self, clock: &RecordingClock) {
-        self.last_drain = Instant::now();
         let samples = self.sampler.drain(clock.offset_ns());
+        self.next_drain = Instant::now() + self.until_next_sample(clock);
         self.summary.samples += samples.samples.len() as u64;
         self.summary.lost += samples.lost;
         let windows = samples
@@ -146,6 +159,17 @@ impl Sampling {
             .filter(|sample| sample.window_end != WindowEnd::None);
         self.summary.windows += windows.count() as u64;
         append(&mut self.gathered, samples);
+    }
+
+    fn until_next_sample(&self, clock: &RecordingClock) -> Duration {
+        let now_ns = clock.now_ns();
+        let next_ns = self
+            .sampler
+            .next_sample_ns(now_ns.saturating_add(INTERVAL.as_nanos() as u64));
+        next_ns.map_or(INTERVAL, |next_ns| {
+            let wait = Duration::from_nanos(next_ns.saturating_sub(now_ns)) + DELAY;
+            wait.clamp(INTERVAL, LONGEST_WAIT)
+        })
     }
 
     /// Mappings first: should the file be cut off, the samples before the cut can be named.

@@ -166,7 +166,7 @@ mod tests {
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
         let pid = std::process::id();
         spaces.read_running(pid, 1, &mut cache).unwrap();
-        let here = this_process_has_its_own_code_mapped as fn() as u64;
+        let here = this_process_has_its_own_code_mapped as fn() as usize as u64;
         let function = spaces.function(pid, here, &mut cache).unwrap();
         assert_eq!(function.index_at(here), Some(0));
         let mapping = spaces.mapping(pid, here).unwrap();

@@ -12,6 +12,7 @@ mod budget;
 mod code;
 mod error;
 mod events;
+mod process_maps;
 pub mod record;
 mod registers;
 mod ring;
@@ -21,6 +22,7 @@ mod window;
 
 pub use error::SamplerError;
 pub use events::Target;
+pub use process_maps::ProcessMaps;
 pub use registers::Registers;
 pub use sampler::{
     OpenSampler, Pace, PreparedSampler, Sampler, SamplerOptions, SeenBlock, USUAL_RATE, USUAL_WINDOW,

@@ -1,6 +1,6 @@
 //! Takes samples from the kernel and makes them those of a trace.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::time::Instant;
@@ -28,6 +28,8 @@ pub const USUAL_WINDOW: u32 = 256;
 const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
 /// The share of the program's time that windows take at a rate that is asked for, millionths.
 const WINDOWS_SHARE: u64 = 5000;
+/// Samples that are older than the latest one by more have no window: memory changes.
+const FRESH_NS: u64 = 200_000;
 const DEVICES: &str = "/sys/bus/event_source/devices";
 
 /// How to sample.
@@ -67,8 +69,12 @@ pub struct Sampler {
     memory: Memory<ProcessMemory>,
     budget: Budget,
     seen: SeenCode,
+    /// Addresses of instructions that samples and windows named, in any process.
+    named: HashSet<u64>,
     /// Of one drain.
     records: Vec<Record>,
+    /// Time and period of the latest sample.
+    last_sample: Option<(u64, u64)>,
 }
 
 /// The functions that samples and windows named, by object and begin.
@@ -169,7 +175,9 @@ impl OpenSampler {
             memory: Memory::new(ProcessMemory { pid }),
             budget: Budget::new(windows_share),
             seen: SeenCode::new(),
+            named: HashSet::new(),
             records: Vec::new(),
+            last_sample: None,
         };
         if runs {
             sampler
@@ -232,6 +240,7 @@ impl Sampler {
             match record {
                 Record::Sample(sample) => {
                     let attributed = self.attribute(&sample);
+                    self.named.extend([sample.instruction, attributed.instruction]);
                     samples.samples.push(self.sample(&sample, attributed));
                     taken.push(sample);
                 }
@@ -243,8 +252,20 @@ impl Sampler {
             }
         }
         self.records = records;
+        if let Some(latest) = taken.last() {
+            self.last_sample = Some((latest.time_ns, latest.period));
+        }
         self.look_ahead(&taken, &mut samples);
         samples
+    }
+
+    /// When the next sample comes after that time, in the trace's time, if the thread that was sampled last runs on. None
+    /// if that can't be told.
+    pub fn next_sample_ns(&self, after_ns: u64) -> Option<u64> {
+        let is_clock = self.plans[0].source == Source::Clock;
+        let (last_ns, period_ns) = self.last_sample.filter(|_| is_clock)?;
+        let periods = after_ns.saturating_sub(last_ns).div_ceil(period_ns.max(1));
+        last_ns.checked_add(periods.checked_mul(period_ns)?)
     }
 
     /// What processes have mapped since the last call.
@@ -252,12 +273,15 @@ impl Sampler {
         self.spaces.take_changes()
     }
 
-    /// The code that samples and windows named, with the rest of its functions.
+    /// The blocks of code in which samples and windows named an instruction.
     pub fn seen_code(&self) -> Vec<SeenBlock> {
         let mut blocks = Vec::new();
         for ((path, load_address, _), function) in &self.seen {
             for block in function.blocks() {
                 let steps = &function.steps()[block];
+                if !steps.iter().any(|step| self.named.contains(&step.address())) {
+                    continue;
+                }
                 blocks.push(SeenBlock {
                     path: path.clone(),
                     offsets: steps
@@ -320,7 +344,7 @@ impl Sampler {
         }
     }
 
-    /// Gives windows to the latest samples, for whose memory is most likely what it was.
+    /// Gives windows to the latest samples, whose memory is most likely what it was.
     fn look_ahead(&mut self, taken: &[Box<PerfSample>], samples: &mut Samples) {
         let weights = samples.samples.iter().map(|sample| sample.weight);
         let ran_ns: u64 = match self.plans[0].source {
@@ -333,8 +357,9 @@ impl Sampler {
             return;
         }
         let mut windows: Vec<Option<Window>> = taken.iter().map(|_| None).collect();
+        let latest_ns = taken.last().map_or(0, |sample| sample.time_ns);
         for (sample, window) in taken.iter().zip(&mut windows).rev() {
-            if !self.budget.allows() {
+            if !self.budget.allows() || sample.time_ns + FRESH_NS < latest_ns {
                 break;
             }
             let began = Instant::now();
@@ -345,6 +370,8 @@ impl Sampler {
             let first = samples.window.len();
             if let Some(window) = window {
                 complete(sample, &window);
+                self.named
+                    .extend(window.accesses.iter().map(|access| access.instruction));
                 samples.window.extend(window.accesses);
                 sample.window_instructions = window.instructions;
                 sample.window_end = window.end;

@@ -16,7 +16,7 @@ use perf_event_open_sys::bindings as perf;
 /// Bytes that are chased through: more than the caches of one core, so that a load takes many cycles.
 const CHASED: usize = 8 << 20;
 const LINE: usize = 64;
-const MEASURED: Duration = Duration::from_millis(40);
+const MEASURED: Duration = Duration::from_millis(20);
 const RATE: Rate = Rate { hz: 5000 };
 
 /// What was measured.

@@ -1,5 +1,5 @@
-//! What allocators did, by their own account (`docs/format.md`, section 9): every call of malloc, mmap and their like, with
-//! its time and call stack.
+//! What allocators did, by their own account (`docs/format.md`, section 9): every call of malloc, mmap and their like,
+//! with its time and call stack.
 //!
 //! [`AllocationEvents`] merges the events of all threads in the order of time; [`AllocationRecorder`] writes a payload.
 
@@ -88,8 +88,8 @@ pub enum AllocationAction {
     },
     /// The program break went from `old` to `new`.
     BreakMoved { old: u64, new: u64 },
-    /// The process was forked and holds what its parent did: the fork happened after `began_ns` and before the event. Of
-    /// what other threads of the parent did in between, it holds some.
+    /// The process was forked and holds what its parent did: the fork happened after `began_ns` and before the event.
+    /// Of what other threads of the parent did in between, it holds some.
     Forked { began_ns: u64 },
     /// Events of the stream are missing before this place: so many buffers, 0 if unknown.
     Missing { buffers: u64 },

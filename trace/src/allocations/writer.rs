@@ -3,7 +3,7 @@
 use super::records::{Argument, Operation, Unit, ADDRESS_BITS, UNIT};
 use super::{AllocationAction, Allocator, Stack};
 
-/// Makes the payload of a chunk of allocations. The program writes payloads itself; this one serves tests and converters.
+/// Makes the payload of a chunk of allocations. Programs write theirs themselves; this one serves tests and converters.
 #[derive(Debug)]
 pub struct AllocationRecorder {
     bytes: Vec<u8>,

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use super::{Rule, Violation};
-use crate::{ChunkKind, ChunkRef, Stream, Trace};
+use crate::{ChunkKind, ChunkRef, Trace};
 
 /// All violations that are visible without decoding records.
 pub fn check_structure(trace: &Trace) -> Vec<Violation> {
     let mut violations = Vec::new();
     check_sequences(trace, &mut violations);
     for stream in trace.streams() {
-        check_stream(stream, &mut violations);
+        check_stream(stream.process, &stream.chunks, &mut violations);
+    }
+    for stream in trace.allocation_streams() {
+        check_stream(stream.process, &stream.chunks, &mut violations);
     }
     check_chunk_count(trace, &mut violations);
     violations
@@ -54,13 +57,13 @@ fn check_sequences(trace: &Trace, violations: &mut Vec<Violation>) {
     }
 }
 
-fn check_stream(stream: &Stream, violations: &mut Vec<Violation>) {
+fn check_stream(process: u32, chunks: &[ChunkRef], violations: &mut Vec<Violation>) {
     let mut last_ns = 0;
-    for chunk in &stream.chunks {
+    for chunk in chunks {
         let header = &chunk.header;
-        if header.process != stream.process {
+        if header.process != process {
             let rule = Rule::Process {
-                expected: stream.process,
+                expected: process,
                 found: header.process,
             };
             violations.push(violation(chunk, rule));

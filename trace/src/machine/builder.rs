@@ -113,6 +113,8 @@ pub struct AllocationDefinition {
     pub object: u32,
     /// Where the call is, for people.
     pub place: String,
+    /// Of the call's last byte, in the object; 0: unknown.
+    pub last_byte: u32,
     pub operation: AllocationOperation,
     /// Name of the called function.
     pub allocator: String,
@@ -257,7 +259,7 @@ impl CodeBuilder {
         );
         self.allocation_sites.push(TableAllocationSite {
             function: allocation.object,
-            ordinal: site,
+            ordinal: allocation.last_byte,
             operation: allocation.operation,
             location,
             allocator,

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::merge::{merge_locations, merge_types, Loaded};
+use crate::merge::{merge_locations, merge_types, Loaded, MergedTable};
 use crate::table::{CodeNames, InstructionNames};
 use crate::{Coverage, Function, FunctionId, LocationId, Program, Site, StringId, VariableKind};
 
@@ -112,32 +112,58 @@ impl Functions {
 pub(crate) fn apply(names: &CodeNames, program: &mut Program, loaded: &mut Loaded) {
     let merged = Merged::of(names, program, loaded);
     let mut functions = Functions::default();
-    for table in loaded
-        .tables
-        .iter()
-        .filter(|table| !table.instructions.is_empty())
-    {
-        let mut entries = Vec::with_capacity(table.instructions.len());
-        for index in table.instructions.clone() {
-            let instruction = &mut program.instructions[index as usize];
-            let path = program.functions[instruction.object.index()].linkage_name;
-            let entry = merged.instructions.get(&(path, instruction.offset)).copied();
-            if let Some(entry) = entry.filter(|entry| entry.location != 0) {
-                instruction.location = merged.locations[entry.location as usize];
-            }
-            entries.push(entry);
+    for table in &loaded.tables {
+        if !table.instructions.is_empty() {
+            apply_to_accesses(table, &merged, program, &mut functions);
         }
-        for index in table.sites.clone() {
-            let site = &mut program.sites[index as usize];
-            let Some(Some(entry)) = entries.get(site.ordinal as usize) else {
-                continue;
-            };
-            merged.give_to(entry, site);
-            let (object, location) = (site.function, site.location);
-            let path = program.function(object).linkage_name;
-            if let Some(function) = functions.around(program, path, location) {
-                program.sites[index as usize].function = function;
-            }
+        if table.is_machine_code {
+            apply_to_allocations(table, &merged, program, &mut functions);
+        }
+    }
+}
+
+fn apply_to_accesses(table: &MergedTable, merged: &Merged, program: &mut Program, functions: &mut Functions) {
+    let mut entries = Vec::with_capacity(table.instructions.len());
+    for index in table.instructions.clone() {
+        let instruction = &mut program.instructions[index as usize];
+        let path = program.functions[instruction.object.index()].linkage_name;
+        let entry = merged.instructions.get(&(path, instruction.offset)).copied();
+        if let Some(entry) = entry.filter(|entry| entry.location != 0) {
+            instruction.location = merged.locations[entry.location as usize];
+        }
+        entries.push(entry);
+    }
+    for index in table.sites.clone() {
+        let site = &mut program.sites[index as usize];
+        let Some(Some(entry)) = entries.get(site.ordinal as usize) else {
+            continue;
+        };
+        merged.give_to(entry, site);
+        let (object, location) = (site.function, site.location);
+        let path = program.function(object).linkage_name;
+        if let Some(function) = functions.around(program, path, location) {
+            program.sites[index as usize].function = function;
+        }
+    }
+}
+
+/// The ordinal of a site is the offset of its call's last byte.
+fn apply_to_allocations(
+    table: &MergedTable,
+    merged: &Merged,
+    program: &mut Program,
+    functions: &mut Functions,
+) {
+    for index in table.allocation_sites.clone() {
+        let site = &program.allocation_sites[index as usize];
+        let path = program.function(site.function).linkage_name;
+        let Some(entry) = merged.instructions.get(&(path, u64::from(site.ordinal))) else {
+            continue;
+        };
+        let location = merged.locations[entry.location as usize];
+        if let Some(function) = functions.around(program, path, location) {
+            let site = &mut program.allocation_sites[index as usize];
+            (site.function, site.location) = (function, location);
         }
     }
 }

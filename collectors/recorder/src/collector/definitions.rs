@@ -50,7 +50,7 @@ enum Meaning {
     SegmentBases,
     Allocation {
         object: u32,
-        /// Of the call, from the object's base.
+        /// Of the call's last byte, from the object's base.
         offset: u64,
         operation: AllocationOperation,
         allocator: String,
@@ -131,12 +131,16 @@ impl OpenModule {
                 operation,
                 allocator,
                 ..
-            } => self.builder.add_allocation(&AllocationDefinition {
-                object: self.object,
-                place: self.place(*offset),
-                operation: *operation,
-                allocator: allocator.clone(),
-            }),
+            } => {
+                code.add_call(&self.path, *offset);
+                self.builder.add_allocation(&AllocationDefinition {
+                    object: self.object,
+                    place: self.place(*offset),
+                    last_byte: self.base.and_then(|_| u32::try_from(*offset).ok()).unwrap_or(0),
+                    operation: *operation,
+                    allocator: allocator.clone(),
+                });
+            }
         }
     }
 

@@ -52,8 +52,8 @@ impl ObjectFile {
         })
     }
 
-    /// Where the first byte of the memory image is, if code that stands at `offset` in the file is mapped at `start`; 0 if
-    /// no segment has that code. Segments of other kinds may share its first page.
+    /// Where the first byte of the memory image is, if code that stands at `offset` in the file is mapped at `start`;
+    /// 0 if no segment has that code. Segments of other kinds may share its first page.
     fn load_address(&self, start: u64, offset: u64) -> u64 {
         let first = self.segments.iter().map(|segment| segment.address).min();
         let holds = |segment: &&Segment| {

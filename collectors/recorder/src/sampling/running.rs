@@ -7,7 +7,7 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use trackway_sampler::{PreparedSampler, SamplerError, Target};
 use trackway_trace::EndInfo;
 
-use super::{Sampling, INTERVAL};
+use super::Sampling;
 use crate::clock::Calibration;
 use crate::collector::Collector;
 use crate::program::open_process;
@@ -59,7 +59,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
             if signals.pending().next().is_some() {
                 break true;
             }
-            if ends_within(&process, INTERVAL) {
+            if ends_within(&process, sampling.wait()) {
                 break false;
             }
         };
@@ -86,7 +86,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,
-        allocation_bytes: 0,
+        allocation_bytes: totals.allocation_bytes,
         counts: CountsSummary::default(),
         samples: Some(samples),
         stored_bytes: sink.stored_bytes(),

@@ -95,5 +95,7 @@ fn at(function: Rc<Function>, address: u64) -> Option<(Rc<Function>, usize)> {
     Some((function, index))
 }
 
+#[cfg(all(test, target_arch = "x86_64"))]
+mod stepping;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,171 @@
+"""What sampling costs (`trackway record --sample`), and how near its shares of accesses come to those of complete traces.
+
+Prints a table for each workload: CPU time at three rates, the recorder's included, as ratios to the plain program in
+interleaved rounds; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line. The closing
+line has the medians of the ratios and of the errors. docs/benchmarks.md explains the columns. Speed never makes the command
+fail.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import statistics
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+from measuring import programs, results, timing
+from measuring.programs import TRACKWAY, call
+from measuring.results import Column
+from measuring.targets import Figure, as_json, print_verdicts
+
+MEMORY = Path("/dev/shm")
+# The plain program takes one to three seconds.
+SIZES = {
+    "chase": ["400000"],
+    "bfs": ["1000000"],
+    "quicksort": ["16000000"],
+    "hash": ["1500000"],
+}
+RATES = (250, 1000, 5000)
+# Hardly any sample: what is left is what a recording costs at any rate.
+RARELY = ["--sample", "10Hz", "--look-ahead", "0"]
+TARGETS = {250: 1.01, 1000: 1.025, 5000: 1.10}
+# Points, at the rate whose samples are compared.
+TARGET_ERROR = 5
+COMPARED_RATE = 5000
+
+COLUMNS = (
+    Column("plain_s", "plain s", "{:.2f}"),
+    *(Column(f"hz{rate}", f"{rate} Hz", "{:.3f}") for rate in RATES),
+    *(Column(f"recorder{rate}", f"recorder {rate} Hz %", "{:.2f}") for rate in RATES),
+    Column("fixed_ms", "fixed ms", "{:.0f}"),
+    Column("samples", "samples", "{:.0f}"),
+    Column("windows", "windows", "{:.0f}"),
+    Column("error", "worst line, points", "{:.1f}"),
+    Column("half", "differing, %", "{:.1f}"),
+)
+
+
+def sampling(rate):
+    return ["--sample", f"{rate}Hz"]
+
+
+def one_round(program, arguments, trace, environment):
+    """Each variant once."""
+    figures = {
+        "plain": timing.timed([program, *arguments], environment),
+        "rarely": timing.recorded(program, arguments, RARELY, trace, environment),
+    }
+    for rate in RATES:
+        figures[f"hz{rate}"] = timing.recorded(program, arguments, sampling(rate), trace, environment)
+    return figures
+
+
+def by_line(trace, verb, table, count, *options):
+    report = json.loads(call(TRACKWAY, verb, "--json", "--top", "0", *options, trace))
+    rows = next(found["rows"] for found in report["tables"] if found["name"] == table)
+    lines = Counter()
+    for row in rows:
+        lines[Path(row["file"]).name, row["line"]] += row[count]
+    return lines
+
+
+def errors(traced, arguments, folder, environment):
+    """The greatest difference of a line's share of accesses, in points, and the share that lies elsewhere, in percent."""
+    complete, sampled = folder / "complete", folder / "sampled"
+    call(TRACKWAY, "record", "-q", "-f", "-o", complete, "--", traced, *arguments, env=environment)
+    truth = by_line(complete, "report", "lines", "accesses", "--quiet", "--cache", "none", "--by", "line")
+    complete.unlink()
+    call(TRACKWAY, "record", "-q", *sampling(COMPARED_RATE), "-f", "-o", sampled, "--", traced, *arguments, env=environment)
+    told = by_line(sampled, "samples", "sample_lines", "window_accesses")
+    # Complete traces know nothing of libraries.
+    told = Counter({line: count for line, count in told.items() if line in truth})
+    sampled.unlink()
+    differences = [
+        abs(told[line] / max(1, told.total()) - truth[line] / max(1, truth.total())) for line in truth.keys() | told.keys()
+    ]
+    return 100 * max(differences), 50 * sum(differences)
+
+
+def extent(trace):
+    report = json.loads(call(TRACKWAY, "samples", "--json", trace))
+    return next(found["rows"][0] for found in report["tables"] if found["name"] == "sampling")
+
+
+def measure(name, rounds, folder):
+    environment = dict(os.environ, OMP_NUM_THREADS="1")
+    plain, traced = programs.workload("plain", name), programs.workload("traced", name)
+    trace = folder / "trace"
+    measured = [one_round(plain, SIZES[name], trace, environment) for _ in range(rounds)]
+    fixed_s = statistics.median(one["rarely"]["recorder_cpu_s"] for one in measured)
+    row = {"plain_s": statistics.median(one["plain"]["cpu_s"] for one in measured), "fixed_ms": 1e3 * fixed_s}
+    for rate in RATES:
+        key = f"hz{rate}"
+        row[key] = statistics.median((one[key]["cpu_s"] - fixed_s) / one["plain"]["cpu_s"] for one in measured)
+        row[f"recorder{rate}"] = statistics.median(
+            100 * (one[key]["recorder_cpu_s"] - fixed_s) / one["plain"]["cpu_s"] for one in measured
+        )
+    sampled = extent(trace)
+    row |= {"samples": sampled["samples"], "windows": sampled["windows"]}
+    row["error"], row["half"] = errors(traced, SIZES[name], folder, environment)
+    return row
+
+
+def medians(rows):
+    keys = (*(f"hz{rate}" for rate in RATES), "error")
+    return {key: statistics.median(row[key] for row in rows.values()) for key in keys}
+
+
+def verdicts(rows):
+    of = medians(rows)
+    figures = [Figure(f"CPU time at {rate} Hz, median", of[f"hz{rate}"], limit) for rate, limit in TARGETS.items()]
+    return [*figures, Figure("greatest error of a line, median, points", of["error"], TARGET_ERROR)]
+
+
+def pair_cost():
+    """Nanoseconds that recording an allocation and its release takes, by the suite that measures it, if there is one."""
+    suite = Path(__file__).with_name("allocations.py")
+    if not suite.exists():
+        return "-"
+    specification = importlib.util.spec_from_file_location("allocations", suite)
+    allocations = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(allocations)
+    return f"{allocations.pair_ns():.0f} ns"
+
+
+def closing_line(rows):
+    of = medians(rows)
+    ratios = " ".join(f"hz{rate} {of[f'hz{rate}']:.3f}x" for rate in RATES)
+    return f"sample: {ratios} pair {pair_cost()} error {of['error']:.1f} points"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    results.add_arguments(parser, rounds=5)
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(SIZES)} (default all)")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.workloads) - set(SIZES):
+        parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(SIZES)}")
+    old = results.earlier(arguments)
+    programs.build_tools()
+    rows = {}
+    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
+        folder = Path(folder)
+        for name in arguments.workloads or list(SIZES):
+            timing.progress("measuring", name)
+            rows[name] = measure(name, arguments.rounds, folder)
+    results.print_machine()
+    print("CPU time with the recorder's, less what any recording costs (fixed), as ratios to the plain -O2 build.\n")
+    results.print_table("workload", COLUMNS, rows)
+    if old:
+        results.compare(old, "workload", COLUMNS, {"workloads": rows})
+    print()
+    print_verdicts(verdicts(rows))
+    results.write("sample", arguments, {"workloads": rows}, targets=as_json(verdicts(rows)))
+    print(closing_line(rows))
+
+
+if __name__ == "__main__":
+    main()
