@@ -125,7 +125,7 @@ fn allocates_for_its_caller(frame: &Frame) -> bool {
             .and_then(|name| name.to_str())
             .unwrap_or_default();
         let library = |name: &&str| file.starts_with(*name) || frame.place.contains(&format!("/{name}"));
-        return CXX_LIBRARIES.iter().any(|name| library(&name));
+        return CXX_LIBRARIES.iter().any(library);
     }
     if text.starts_with("operator new") {
         return true;
