@@ -38,6 +38,8 @@ pub struct OwnerTotals {
     pub last_ns: u64,
     /// By part of time.
     pub series: Vec<u64>,
+    /// By tenth of the time from the first sample to the last: runs of unlike length have the same.
+    pub tenths: [u64; 10],
     /// Samples by the type of what they access.
     types: HashMap<String, u64>,
     /// Ways from the allocator's caller to the call site.
