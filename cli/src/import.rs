@@ -17,9 +17,10 @@ use crate::output;
 ///
 /// Reads traces in the form that drmemtrace's converter gives them (*.trace.zip, .gz, .lz4 or uncompressed; raw files
 /// become that by `drraw2trace`): a folder, or files, each of one thread or of several. The trace that it writes is one
-/// of machine code: its sites are instructions, known by their addresses or, with the list of loaded files that drmemtrace
-/// leaves beside its raw files, by their places in those; all verbs that need no variables, fields or lines take it.
-/// A perf.data, or the text of `perf script` (*.txt, *.script or without an extension), becomes a trace of samples, for `trackway samples`. docs/interchange.md says what is kept and what is lost.
+/// of machine code: its sites are instructions, known by their addresses or, with the list of loaded files that
+/// drmemtrace leaves beside its raw files, by their places in those; all verbs that need no variables, fields or lines
+/// take it. A perf.data, or the text of `perf script` (*.txt, *.script or without an extension), becomes a trace of
+/// samples, for `trackway samples`. docs/interchange.md says what is kept and what is lost.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
                         drrun -t drmemtrace -offline -- ./prog\n  \
@@ -38,8 +39,8 @@ pub struct ImportArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
-    /// Which files were loaded where, so that instructions are libc.so.6+0x1234 [default: modules.log beside the traces or
-    /// in the folder raw]
+    /// Which files were loaded where, so that instructions are libc.so.6+0x1234 [default: modules.log beside the traces
+    /// or in the folder raw]
     #[arg(long, value_name = "FILE")]
     pub modules: Option<PathBuf>,
     /// Say nothing of what was imported

@@ -18,17 +18,18 @@ const LONGEST_WINDOW: i64 = 100_000;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Sampling")]
 pub struct SamplingArguments {
-    /// Sample the instructions of the program, N times a second of each thread's running [default: 1000], and the memory
-    /// that they access: nothing need be compiled. Of a program that counts (`trackway cc --count`), unless N is given as
-    /// 1000Hz: count one entry of a region of interest in N, and time another one without counting; the first 64 entries
-    /// in any case
+    /// Sample the instructions of the program, N times a second of each thread's running [default: 1000], and the
+    /// memory that they access: nothing need be compiled. Of a program that counts (`trackway cc --count`), unless N is
+    /// given as 1000Hz: count one entry of a region of interest in N, and time another one without counting; the first
+    /// 64 entries in any case
     #[arg(long, value_name = "N", num_args = 0..=1)]
     pub sample: Option<Option<SampleRate>>,
-    /// Sample, or of a program that counts, count and time, so much that this takes such a share of the time, such as 1%
+    /// Sample, or of a program that counts, count and time, so much that this takes such a share of the time, such as
+    /// 1%
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub overhead: Option<u32>,
-    /// Of a program that counts, also count hardware events around entries of regions, as many as take 1 % of the region's
-    /// time, and the first 16 in any case. EVENTS are up to 4 of cycles, instructions, l1d-misses, llc-misses,
+    /// Of a program that counts, also count hardware events around entries of regions, as many as take 1 % of the
+    /// region's time, and the first 16 in any case. EVENTS are up to 4 of cycles, instructions, l1d-misses, llc-misses,
     /// branch-misses, page-faults, context-switches, task-clock [default: the first four]
     #[arg(long, value_name = "EVENTS", value_parser = hardware::parse, num_args = 0..=1, require_equals = true,
           default_missing_value = hardware::USUAL_EVENTS)]

@@ -11,8 +11,8 @@ pub struct SampledShare {
     pub high: f64,
 }
 
-/// Of a sum of weights in another one, by Wilson's score interval (E. B. Wilson, 1927). `squares`: the sum of the squares of
-/// all weights; samples of unequal weight count as fewer (L. Kish, 1965). None without weights.
+/// Of a sum of weights in another one, by Wilson's score interval (E. B. Wilson, 1927). `squares`: the sum of the
+/// squares of all weights; samples of unequal weight count as fewer (L. Kish, 1965). None without weights.
 pub fn of_weights(part: u64, whole: u64, squares: f64) -> Option<SampledShare> {
     if whole == 0 {
         return None;

@@ -167,7 +167,8 @@ impl Extent {
     }
 }
 
-/// Places of addresses. A process's code rarely changes: what was found at an address counts for the mapping that holds it.
+/// Places of addresses. A process's code rarely changes: what was found at an address counts for the mapping that holds
+/// it.
 struct Lookup<'p> {
     places: &'p CodePlaces,
     known: HashMap<(&'p str, u64), InstructionPlace>,

@@ -56,8 +56,8 @@ fn place_of<'p>(places: &'p CodePlaces, sample: &Sample, address: u64) -> CodePl
     })
 }
 
-/// Index, time, thread, what the instruction does, the data's address and how it is known, size, weight, accesses of the
-/// window, function, file:line or object+offset.
+/// Index, time, thread, what the instruction does, the data's address and how it is known, size, weight, accesses of
+/// the window, function, file:line or object+offset.
 fn as_text(index: u64, sample: &Sample, place: &CodePlace) -> String {
     let address = sample
         .address

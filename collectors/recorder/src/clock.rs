@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustix::time::{clock_gettime, ClockId};
 use trackway_trace::Clock;
 
-/// The ratio is measured over at least so long, while nothing is drained. Then it is 2 millionths off at most (200 times
-/// on a virtual machine, against 2 s).
+/// The ratio is measured over at least so long, while nothing is drained. Then it is 2 millionths off at most (200
+/// times on a virtual machine, against 2 s).
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(1);
 /// Of so many readings of both clocks the one counts during which least time passed. They take 2 µs.
 const READINGS: u32 = 64;

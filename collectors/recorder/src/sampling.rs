@@ -15,8 +15,8 @@ use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::{RecordError, RecordOptions, SamplesSummary};
 
-/// Samples are taken from the kernel that often, or a little later: just after the next sample, for a window rests on memory
-/// as it is then.
+/// Samples are taken from the kernel that often, or a little later: just after the next sample, for a window rests on
+/// memory as it is then.
 const INTERVAL: Duration = Duration::from_millis(20);
 /// So long after a sample it can be taken.
 const DELAY: Duration = Duration::from_micros(15);

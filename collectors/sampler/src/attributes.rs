@@ -58,8 +58,8 @@ pub fn clock() -> EventPlan {
     }
 }
 
-/// The processor's own events that sample accesses, by its vendor (`vendor_id` of /proc/cpuinfo, or the architecture) and
-/// the folder `/sys/bus/event_source/devices`. Empty if it has none.
+/// The processor's own events that sample accesses, by its vendor (`vendor_id` of /proc/cpuinfo, or the architecture)
+/// and the folder `/sys/bus/event_source/devices`. Empty if it has none.
 pub fn by_processor(vendor: &str, devices: &Path) -> Vec<EventPlan> {
     match vendor {
         "AuthenticAMD" | "HygonGenuine" => ibs(devices).into_iter().collect(),

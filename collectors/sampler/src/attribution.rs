@@ -16,7 +16,8 @@ pub struct Attribution {
     pub size_bytes: u32,
 }
 
-/// Of a thread that was seen at the registers' instruction pointer. `is_successor`: what stalls is the instruction before.
+/// Of a thread that was seen at the registers' instruction pointer. `is_successor`: what stalls is the instruction
+/// before.
 pub fn attribute(function: &Function, registers: &Registers, is_successor: bool) -> Attribution {
     let Some(seen) = function.index_at(registers.instruction) else {
         return Attribution::default(); // not at an instruction's begin: this isn't the code that runs

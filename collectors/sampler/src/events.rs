@@ -70,8 +70,8 @@ impl Events {
         Ok(events)
     }
 
-    /// Opens all events of a thread on a processor. Their records go to the buffer of that event; if there is none yet, to
-    /// one of their own, whose event is returned.
+    /// Opens all events of a thread on a processor. Their records go to the buffer of that event; if there is none yet,
+    /// to one of their own, whose event is returned.
     fn open_for(
         &mut self,
         opening: &Opening,

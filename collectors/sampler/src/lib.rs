@@ -12,6 +12,7 @@ mod budget;
 mod code;
 mod error;
 mod events;
+mod preparation;
 mod process_maps;
 pub mod record;
 mod registers;
@@ -22,8 +23,7 @@ mod window;
 
 pub use error::SamplerError;
 pub use events::Target;
+pub use preparation::{OpenSampler, Pace, PreparedSampler, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
 pub use process_maps::ProcessMaps;
 pub use registers::Registers;
-pub use sampler::{
-    OpenSampler, Pace, PreparedSampler, Sampler, SamplerOptions, SeenBlock, USUAL_RATE, USUAL_WINDOW,
-};
+pub use sampler::{Sampler, SeenBlock};

@@ -85,8 +85,8 @@ impl Drop for Ring {
     }
 }
 
-/// Gives each record between two positions of a buffer to `take`; one that is split by the buffer's end is joined first.
-/// What can't be a record ends it.
+/// Gives each record between two positions of a buffer to `take`; one that is split by the buffer's end is joined
+/// first. What can't be a record ends it.
 fn records_between(data: &[u8], tail: u64, head: u64, joined: &mut Vec<u8>, mut take: impl FnMut(&[u8])) {
     let size = data.len() as u64;
     let mut position = tail;

@@ -36,7 +36,8 @@ pub struct PerfSummary {
     pub bytes: u64,
 }
 
-/// Reads a file of `perf record` and writes its samples as a trace. Code is named by the objects' files on this machine.
+/// Reads a file of `perf record` and writes its samples as a trace. Code is named by the objects' files on this
+/// machine.
 ///
 /// # Errors
 /// If the file is none of `perf record`, or damaged, or holds compressed records; or if the trace can't be written.

@@ -233,8 +233,8 @@ fn number(bytes: &[u8]) -> u64 {
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The section: number of events and bytes of their attributes; of each the attributes, the number of ids, length and text of
-/// its name, ids.
+/// The section: number of events and bytes of their attributes; of each the attributes, the number of ids, length and
+/// text of its name, ids.
 fn event_names(section: &[u8]) -> Option<Vec<String>> {
     let half = |at: usize| Some(number(section.get(at..at.checked_add(4)?)?) as usize);
     let (count, attribute_size) = (half(0)?, half(4)?);

@@ -1,7 +1,7 @@
 //! Files of `perf record`: samples with their addresses, weights and sources of data, and what processes had mapped.
 //!
-//! `tools/perf/Documentation/perf.data-file-format.txt` of the Linux sources describes the file; the records in it are the
-//! kernel's ([`trackway_sampler::record`]).
+//! `tools/perf/Documentation/perf.data-file-format.txt` of the Linux sources describes the file; the records in it are
+//! the kernel's ([`trackway_sampler::record`]).
 
 mod convert;
 mod events;

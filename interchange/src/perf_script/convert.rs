@@ -34,7 +34,8 @@ pub fn is_perf_script(path: &Path) -> bool {
     lines.any(|line| line.is_ok_and(|line| TextSample::parse(&line).is_some()))
 }
 
-/// Reads what `perf script` printed and writes its samples as a trace. Instructions have the names that the text gives them.
+/// Reads what `perf script` printed and writes its samples as a trace. Instructions have the names that the text gives
+/// them.
 ///
 /// # Errors
 /// If a line is neither a sample's nor a frame's, or if the trace can't be written.
@@ -179,8 +180,8 @@ fn converted(event: u32, sample: &TextSample) -> Sample {
     }
 }
 
-/// The objects that frames name: where their instructions were, and what these are called. The text doesn't say where an object
-/// was loaded, so offsets count from the page of its first instruction that a process had there.
+/// The objects that frames name: where their instructions were, and what these are called. The text doesn't say where
+/// an object was loaded, so offsets count from the page of its first instruction that a process had there.
 struct Code<'s> {
     /// By process and path: the first and the last instruction.
     ranges: BTreeMap<(u32, &'s str), (u64, u64)>,

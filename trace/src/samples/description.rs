@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct SamplingInfo {
     /// What triggered samples; [`crate::Sample::event`] is an index into it.
     pub events: Vec<SampledEvent>,
-    /// Samples for each second of a thread's running that were asked for; 0 if the recorder chose by `overhead_millionths`.
+    /// Samples for each second of a thread's running that were asked for; 0 if the recorder chose by
+    /// `overhead_millionths`.
     pub rate_hz: u64,
     /// Share of the program's time that sampling may take, millionths; 0 if a rate was asked for.
     pub overhead_millionths: u64,

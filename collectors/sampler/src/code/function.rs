@@ -66,7 +66,8 @@ impl Function {
             .ok()
     }
 
-    /// Which instruction was executed before that one. A comparison that is joined with a jump counts in place of the jump.
+    /// Which instruction was executed before that one. A comparison that is joined with a jump counts in place of the
+    /// jump.
     pub fn before(&self, index: usize) -> Predecessor {
         let falls_through = index.checked_sub(1).filter(|&before| self.goes_on(before));
         let jumps = self.jumps.get(&self.steps[index].address()).copied();

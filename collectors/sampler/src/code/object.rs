@@ -80,8 +80,8 @@ impl ObjectFile {
         )
     }
 
-    /// From where to where the function reaches that holds the address: to the next one's begin, or to the end of the code.
-    /// None if the address isn't in code, or before all functions.
+    /// From where to where the function reaches that holds the address: to the next one's begin, or to the end of the
+    /// code. None if the address isn't in code, or before all functions.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
         let segment = self.code_segment(address)?;
         let next = self.starts.partition_point(|start| *start <= address);
@@ -140,8 +140,8 @@ fn function_starts(object: &object::File) -> Vec<u64> {
     starts
 }
 
-/// Functions by the search table of `.eh_frame_hdr`, in the form that linkers write it: pairs of 32-bit distances from the
-/// section's begin.
+/// Functions by the search table of `.eh_frame_hdr`, in the form that linkers write it: pairs of 32-bit distances from
+/// the section's begin.
 fn unwinder_starts(data: &[u8], section_address: u64) -> Vec<u64> {
     const VERSION_AND_FORMS: [u8; 4] = [1, 0x1b, 0x03, 0x3b];
     const TABLE: usize = 12;

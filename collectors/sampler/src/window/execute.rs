@@ -33,8 +33,8 @@ impl<S: MemorySource> Machine<'_, S> {
         Next::Following
     }
 
-    /// Comparing a copy of the stack's guard with the guard, which is relative to a segment: they are equal, or the program
-    /// is about to abort.
+    /// Comparing a copy of the stack's guard with the guard, which is relative to a segment: they are equal, or the
+    /// program is about to abort.
     fn compares_with_guard(&mut self, step: &Step) -> bool {
         const GUARD: u64 = 0x28;
         let instruction = &step.instruction;

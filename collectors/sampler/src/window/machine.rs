@@ -104,7 +104,8 @@ impl<'m, S: MemorySource> Machine<'m, S> {
 
     fn memory_place(&self, step: &Step, instruction: &Instruction) -> Place {
         let size = instruction.memory_size().size() as u32;
-        // Of an instruction's operands, the explicit one is the one with its displacement; there are others on the stack.
+        // Of an instruction's operands, the explicit one is the one with its displacement; there are others on the
+        // stack.
         let explicit = step.operands.iter().find(|operand| {
             operand.size == size
                 && operand.base == index_of(instruction.memory_base()).map(|index| index as u8)

@@ -37,8 +37,8 @@ enum Next {
     End(WindowEnd),
 }
 
-/// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function that
-/// holds an address, if its code can be read.
+/// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function
+/// that holds an address, if its code can be read.
 pub fn look_ahead<S: MemorySource>(
     registers: &Registers,
     limit: u32,

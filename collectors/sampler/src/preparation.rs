@@ -1,0 +1,172 @@
+//! Choosing how to sample, and opening the events.
+
+use std::path::Path;
+
+use trackway_trace::{SampledEvent, SamplingInfo};
+
+use crate::attributes::{self, EventPlan, Source};
+use crate::events::{Events, Rate, Target};
+use crate::sampler::Sampler;
+use crate::skid;
+use crate::SamplerError;
+
+/// Samples for each second of a thread's running, if nothing else is asked for.
+pub const USUAL_RATE: u64 = 1000;
+/// Instructions of a window, if nothing else is asked for.
+pub const USUAL_WINDOW: u32 = 256;
+/// An overhead that is asked for is met by rates between these.
+const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
+/// The share of the program's time that windows take at a rate that is asked for, millionths.
+const WINDOWS_SHARE: u64 = 5000;
+const DEVICES: &str = "/sys/bus/event_source/devices";
+
+/// How to sample.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SamplerOptions {
+    pub pace: Pace,
+    /// Instructions of a window at most; 0: no windows.
+    pub window_instructions: u32,
+}
+
+/// How many samples to take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// For each second of a thread's running.
+    Hz(u64),
+    /// As many as take so many millionths of the program's time, windows included.
+    Overhead(u64),
+}
+
+/// A sampler that knows the machine, and no program yet.
+pub struct PreparedSampler {
+    plans: Vec<EventPlan>,
+    rate: Rate,
+    windows_share: u64,
+    info: SamplingInfo,
+}
+
+impl PreparedSampler {
+    /// Chooses what takes samples on this machine, and measures how the clock's samples lie.
+    ///
+    /// # Errors
+    /// If the kernel doesn't let this user sample.
+    pub fn new(options: &SamplerOptions) -> Result<Self, SamplerError> {
+        let calibration = skid::calibrate()?;
+        let cost_ns = calibration.sample_cost.as_nanos() as u64;
+        let (rate, windows_share) = match options.pace {
+            Pace::Hz(hz) => (Rate { hz }, WINDOWS_SHARE),
+            Pace::Overhead(millionths) => (rate_for(millionths, cost_ns), millionths / 2),
+        };
+        let mut plans = attributes::by_processor(&processor_vendor(), Path::new(DEVICES));
+        if plans.is_empty() {
+            plans.push(attributes::clock());
+        }
+        let mut info = SamplingInfo {
+            window_instructions: options.window_instructions,
+            skid: Some(calibration.skid),
+            ..SamplingInfo::default()
+        };
+        match options.pace {
+            Pace::Hz(hz) => info.rate_hz = hz,
+            Pace::Overhead(millionths) => info.overhead_millionths = millionths,
+        }
+        Ok(PreparedSampler {
+            plans,
+            rate,
+            windows_share,
+            info,
+        })
+    }
+
+    /// Opens the events of a process. Where the processor's own can't be had, the clock takes their place, and `notify`
+    /// is told.
+    ///
+    /// # Errors
+    /// If the kernel refuses, or if there is no such process.
+    pub fn open(mut self, target: Target, notify: impl Fn(&str)) -> Result<OpenSampler, SamplerError> {
+        let events = match Events::open(&self.plans, self.rate, target) {
+            Err(error) if self.plans[0].source != Source::Clock => {
+                notify(&format!("{error}; the kernel's clock samples instead"));
+                self.plans = vec![attributes::clock()];
+                Events::open(&self.plans, self.rate, target)?
+            }
+            opened => opened?,
+        };
+        self.info.events = self.plans.iter().map(described).collect();
+        Ok(OpenSampler {
+            prepared: self,
+            events,
+            target,
+        })
+    }
+}
+
+/// A sampler whose events are open; other threads may take it.
+pub struct OpenSampler {
+    prepared: PreparedSampler,
+    events: Events,
+    target: Target,
+}
+
+impl OpenSampler {
+    /// Begins to take samples. Of a process that runs already, what it has mapped is that of the time `now_ns`.
+    ///
+    /// # Errors
+    /// If the process has ended.
+    pub fn begin(self, now_ns: u64) -> Result<Sampler, SamplerError> {
+        let PreparedSampler {
+            plans,
+            windows_share,
+            info,
+            ..
+        } = self.prepared;
+        let (pid, runs) = match self.target {
+            Target::Starting(pid) => (pid, false),
+            Target::Running(pid) => (pid, true),
+        };
+        let mut sampler = Sampler::new(self.events, plans, info, windows_share, pid);
+        if runs {
+            sampler.read_running(pid, now_ns)?;
+        }
+        Ok(sampler)
+    }
+}
+
+/// Half of what sampling may take goes to the samples, the other half to windows.
+fn rate_for(overhead_millionths: u64, cost_ns: u64) -> Rate {
+    let hz = overhead_millionths * 1000 / 2 / cost_ns.max(1);
+    Rate {
+        hz: hz.clamp(*RATES.start(), *RATES.end()),
+    }
+}
+
+fn described(plan: &EventPlan) -> SampledEvent {
+    SampledEvent {
+        name: plan.name.clone(),
+        source: plan.source.name().to_owned(),
+        weight_unit: plan.weight_unit.to_owned(),
+    }
+}
+
+/// As the processor calls itself, or its architecture.
+fn processor_vendor() -> String {
+    if std::env::consts::ARCH != "x86_64" {
+        return std::env::consts::ARCH.to_owned();
+    }
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let line = text.lines().find(|line| line.starts_with("vendor_id"));
+    line.and_then(|line| line.split_once(':'))
+        .map_or(String::new(), |(_, vendor)| vendor.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overhead_is_shared_by_samples_and_windows() {
+        assert_eq!(rate_for(10_000, 10_000).hz, 500);
+        assert_eq!(rate_for(1, 10_000).hz, *RATES.start());
+        assert_eq!(rate_for(1_000_000, 1000).hz, *RATES.end());
+    }
+}
