@@ -72,6 +72,7 @@ fn empty(trace: &Trace, samples: &[Samples], slices: usize, damage: Vec<TraceErr
         classes: HashMap::new(),
         lost: samples.iter().map(|chunk| chunk.lost).sum(),
         left_out: 0,
+        sampling: trace.meta().sampling.clone().unwrap_or_default(),
         unit: unit(trace.meta().sampling.as_ref()),
         bins: TimeBins::new(first, last, slices),
         spots: Vec::new(),

@@ -9,6 +9,7 @@ use super::estimate::Weight;
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals};
 use crate::samples::interval::SampledShare;
+use crate::samples::tables::bias;
 use crate::Findings;
 
 type Row<'a> = (&'a Owner, &'a OwnerTotals);
@@ -101,6 +102,7 @@ impl Objects {
                     .into(),
             );
         }
+        warnings.extend(bias(&self.sampling, self.windows.windows > 0));
         warnings
     }
 

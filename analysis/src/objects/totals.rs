@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
-use trackway_trace::{AddressClass, TraceError};
+use trackway_trace::{AddressClass, SamplingInfo, TraceError};
 
 use super::call_chain::ReturnPlace;
 use super::estimate::{AllClusters, Clusters, Weight};
@@ -72,6 +72,7 @@ pub struct Objects {
     pub lost: u64,
     /// Samples of events whose weights have another unit.
     pub left_out: u64,
+    pub sampling: SamplingInfo,
     /// Of weights: `ns` where samples stand for time.
     pub unit: String,
     pub bins: TimeBins,

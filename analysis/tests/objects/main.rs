@@ -1,5 +1,6 @@
 //! Samples joined with calls of allocators: scenes with known answers.
 
+mod placements;
 mod scene;
 #[path = "../../../trace/testing/mod.rs"]
 #[allow(dead_code)]
