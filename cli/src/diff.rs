@@ -155,6 +155,15 @@ fn exactness(before: &Report, after: &Report) -> Table {
         (Some(0 | 1), Some(0 | 1)) => "exact: one thread; the same program and input make the same accesses",
         _ => "several threads: what they do may depend on their timing",
     };
+    if after.table("sampled").is_some() {
+        return TableBuilder::new("exactness", "What differs from run to run", &[()])
+            .text("samples", "samples", |()| {
+                "fall by chance; the report of each trace has the intervals within which its shares lie, and another run, \
+                 with --again, shows how far runs differ"
+            })
+            .as_record()
+            .build();
+    }
     TableBuilder::new("exactness", "What differs from run to run", &[()])
         .text("counts", "accesses and bytes", |()| counts)
         .text("misses", "misses", |()| {

@@ -65,7 +65,7 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
         false => None,
     };
     arguments.output.print_as(&report, csv, |style| {
-        style.report_with(&report, None, &["object_phases"])
+        style.report_with(&report, None, &["object_phases", "object_tenths"])
     })
 }
 

@@ -62,7 +62,7 @@ class Objects(Recorded):
         tables = report("objects", self.trace)
         (hot,) = named(tables["objects"], "make_hot")
         self.assertEqual((hot["kind"], hot["allocations"], hot["peak_bytes"]), ("allocation", 1, HOT_BYTES))
-        self.assertEqual(hot["type"], "uint32_t")
+        self.assertEqual(hot["data_type"], "uint32_t")
         self.assertGreater(hot["share"], 0.6)
         self.assertLessEqual(hot["weight_low"], hot["weight"])
         self.assertGreaterEqual(hot["weight_high"], hot["weight"])
@@ -97,8 +97,10 @@ class Objects(Recorded):
         other = self.path / "shorter.trackway"
         tools.trackway("record", "-q", "--sample", "--allocations", "-o", other, "--", self.program, str(STEPS // 4))
         changed = report("diff", "--analysis", "objects", self.trace, other)
-        (hot,) = named(changed["objects"], "make_hot")
-        self.assertLess(hot["weight_after"], hot["weight_before"])
+        (hot,) = named(changed["objects_weight"], "make_hot")
+        self.assertLess(hot["after"], hot["before"])
+        self.assertTrue(named(changed["object_tenths_weight"], "make_hot"))
+        self.assertIn("samples", changed["exactness"][0])
 
     def test_tables_are_csv_too(self):
         rows = tools.trackway("objects", "--csv", "--top", "0", self.trace).stdout.splitlines()

@@ -72,6 +72,7 @@ fn empty(trace: &Trace, samples: &[Samples], slices: usize, damage: Vec<TraceErr
         classes: HashMap::new(),
         lost: samples.iter().map(|chunk| chunk.lost).sum(),
         left_out: 0,
+        sampling: trace.meta().sampling.clone().unwrap_or_default(),
         unit: unit(trace.meta().sampling.as_ref()),
         bins: TimeBins::new(first, last, slices),
         spots: Vec::new(),
@@ -198,11 +199,15 @@ impl Join<'_> {
             (None, _) => self.index_of(Owner::NoAddress),
         };
         let bin = self.objects.bins.of(sample.time_ns);
+        let tenth = tenth_of(&self.objects.bins, sample.time_ns);
         let bins = self.objects.bins.count();
         let totals = &mut self.objects.owners[index];
         totals.weight.add(sample.weight);
         totals.seen_at(sample.time_ns);
         totals.series.resize(bins, 0);
+        if let Some(tenth) = tenth {
+            totals.tenths[tenth] = totals.tenths[tenth].saturating_add(sample.weight);
+        }
         if let Some(bin) = bin {
             totals.series[bin] = totals.series[bin].saturating_add(sample.weight);
         }
@@ -303,6 +308,13 @@ impl Join<'_> {
             self.objects.owners[index].clusters.add(part, known);
         }
     }
+}
+
+fn tenth_of(bins: &TimeBins, time_ns: u64) -> Option<usize> {
+    let span = u128::from(bins.last_ns - bins.first_ns) + 1;
+    let passed = time_ns.checked_sub(bins.first_ns)?;
+    let tenth = u128::from(passed) * 10 / span;
+    usize::try_from(tenth).ok().filter(|tenth| *tenth < 10)
 }
 
 /// Whether another kind of memory would have answered slower or faster: no cache is known to have answered. What waits for a

@@ -53,6 +53,21 @@ impl Owner {
         }
     }
 
+    /// The source file, or else the object and where in it.
+    pub fn file(&self) -> String {
+        match self {
+            Owner::CallSite(frame) if !frame.file.is_empty() => frame.file.clone(),
+            _ => self.place(),
+        }
+    }
+
+    pub fn line(&self) -> Option<u64> {
+        match self {
+            Owner::CallSite(frame) => Some(frame.line).filter(|line| *line > 0),
+            _ => None,
+        }
+    }
+
     /// Where that is in the source, or else in an object.
     pub fn place(&self) -> String {
         match self {

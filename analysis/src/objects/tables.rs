@@ -9,6 +9,7 @@ use super::estimate::Weight;
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals};
 use crate::samples::interval::SampledShare;
+use crate::samples::tables::bias;
 use crate::Findings;
 
 type Row<'a> = (&'a Owner, &'a OwnerTotals);
@@ -24,6 +25,7 @@ impl Objects {
                 self.owners_table(&rows, top),
                 self.accesses(&rows, top),
                 self.phases(&rows, top),
+                self.tenths(&rows, top),
                 self.classes_table(),
                 self.totals(),
             ],
@@ -100,6 +102,7 @@ impl Objects {
                     .into(),
             );
         }
+        warnings.extend(bias(&self.sampling, self.windows.windows > 0));
         warnings
     }
 
@@ -115,7 +118,7 @@ impl Objects {
         named(TableBuilder::new("objects", title, shown))
             .total_rows(rows.len())
             .ranked_by("weight")
-            .text("type", "type", |row| row.1.data_type())
+            .text("data_type", "type", |row| row.1.data_type())
             .integer("allocations", "allocations", Unit::Count, |row| row.1.allocations)
             .integer("peak_bytes", "most live", Unit::Bytes, |row| row.1.peak_bytes)
             .integer("samples", "samples", Unit::Count, |row| row.1.weight.samples)
@@ -202,11 +205,31 @@ impl Objects {
         TableBuilder::new("object_phases", "Memory by parts of time", &cells)
             .text("kind", "kind", |cell| cell.0 .0.kind())
             .text("name", "name", |cell| cell.0 .0.name())
-            .text("place", "place", |cell| cell.0 .0.place())
+            .path("file", "file", |cell| cell.0 .0.file())
+            .optional_integer("line", "line", Unit::Number, |cell| cell.0 .0.line())
             .integer("from_us", "from us", Unit::Number, |cell| from_ns(cell.1) / 1000)
             .integer("width_us", "us", Unit::Number, |_| self.bins.width_ns() / 1000)
             .integer("weight", &self.weight_title(), Unit::Count, |cell| cell.2)
             .share("share", "share of its own", |cell| (cell.2, cell.0 .1.weight.sum))
+            .build()
+    }
+
+    fn tenths(&self, rows: &[Row], top: usize) -> Table {
+        let cells: Vec<(Row, usize, u64)> = rows
+            .iter()
+            .take(top)
+            .flat_map(|row| {
+                let parts = row.1.tenths.iter().enumerate().filter(|(_, weight)| **weight > 0);
+                parts.map(move |(tenth, weight)| (*row, tenth, *weight))
+            })
+            .collect();
+        TableBuilder::new("object_tenths", "Memory by tenths of the run", &cells)
+            .text("kind", "kind", |cell| cell.0 .0.kind())
+            .text("name", "name", |cell| cell.0 .0.name())
+            .path("file", "file", |cell| cell.0 .0.file())
+            .optional_integer("line", "line", Unit::Number, |cell| cell.0 .0.line())
+            .integer("tenth", "tenth", Unit::Number, |cell| cell.1 as u64 + 1)
+            .integer("weight", &self.weight_title(), Unit::Count, |cell| cell.2)
             .build()
     }
 
@@ -261,5 +284,6 @@ fn named<'a, 'r>(builder: Builder<'a, 'r>) -> Builder<'a, 'r> {
     builder
         .text("kind", "kind", |row| row.0.kind())
         .text("name", "name", |row| row.0.name())
-        .path("place", "place", |row| row.0.place())
+        .path("file", "file", |row| row.0.file())
+        .optional_integer("line", "line", Unit::Number, |row| row.0.line())
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use indexmap::IndexMap;
-use trackway_trace::{AddressClass, TraceError};
+use trackway_trace::{AddressClass, SamplingInfo, TraceError};
 
 use super::call_chain::ReturnPlace;
 use super::estimate::{AllClusters, Clusters, Weight};
@@ -38,6 +38,8 @@ pub struct OwnerTotals {
     pub last_ns: u64,
     /// By part of time.
     pub series: Vec<u64>,
+    /// By tenth of the time from the first sample to the last: runs of unlike length have the same.
+    pub tenths: [u64; 10],
     /// Samples by the type of what they access.
     types: HashMap<String, u64>,
     /// Ways from the allocator's caller to the call site.
@@ -70,6 +72,7 @@ pub struct Objects {
     pub lost: u64,
     /// Samples of events whose weights have another unit.
     pub left_out: u64,
+    pub sampling: SamplingInfo,
     /// Of weights: `ns` where samples stand for time.
     pub unit: String,
     pub bins: TimeBins,

@@ -79,9 +79,10 @@ impl Placement<'_> {
             .text("name", "name", |row| {
                 owner(row).map_or(String::new(), |owner| owner.name())
             })
-            .path("place", "place", |row| {
-                owner(row).map_or(String::new(), |owner| owner.place())
+            .path("file", "file", |row| {
+                owner(row).map_or(String::new(), |owner| owner.file())
             })
+            .optional_integer("line", "line", Unit::Number, |row| owner(row)?.line())
             .text("tier", "tier", |row| self.tiers[row.tier].name.clone())
             .integer("bytes", "bytes", Unit::Bytes, |row| row.candidate.bytes)
             .integer("weight", "measured ns", Unit::Count, |row| {

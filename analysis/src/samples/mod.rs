@@ -4,7 +4,7 @@
 //! and says how far they can be relied on.
 
 pub(crate) mod interval;
-mod tables;
+pub(crate) mod tables;
 mod tally;
 
 use std::collections::HashMap;

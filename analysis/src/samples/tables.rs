@@ -1,7 +1,7 @@
 //! Tables of samples.
 
 use trackway_report::{counted, percent, Table, TableBuilder, Unit};
-use trackway_trace::{AddressClass, MemoryLevel, WindowEnd};
+use trackway_trace::{AddressClass, MemoryLevel, SamplingInfo, WindowEnd};
 
 use super::interval::SampledShare;
 use super::tally::{PlaceSums, Tally};
@@ -249,16 +249,23 @@ fn extent_table(program: &SampledProgram) -> Table {
     builder.as_record().build()
 }
 
-/// What each source is biased towards.
+/// What is missing, and what each source is biased towards.
 pub fn notes(program: &SampledProgram) -> Vec<String> {
     let mut notes = Vec::new();
-    let has = |source: &str| program.info.events.iter().any(|event| event.source == source);
     if program.sampled.lost > 0 {
         notes.push(format!(
             "{} were lost: what ran while the machine was busy counts too little",
             counted(program.sampled.lost, "sample")
         ));
     }
+    notes.extend(bias(&program.info, program.sampled.windows > 0));
+    notes
+}
+
+/// What each source is biased towards.
+pub(crate) fn bias(info: &SamplingInfo, has_windows: bool) -> Vec<String> {
+    let mut notes = Vec::new();
+    let has = |source: &str| info.events.iter().any(|event| event.source == source);
     if has("clock") {
         notes.push(
             "samples of the clock fall in proportion to time in user code; time in the kernel isn't sampled, and of \
@@ -266,7 +273,7 @@ pub fn notes(program: &SampledProgram) -> Vec<String> {
                 .into(),
         );
     }
-    if program.sampled.windows > 0 && !has("ibs") && !has("pebs") {
+    if has_windows && !has("ibs") && !has("pebs") {
         notes.push(
             "shares of accesses come from the instructions that follow samples: where parts of the program differ in \
              accesses a second, those with more count too little"

@@ -1,5 +1,6 @@
 //! Samples joined with calls of allocators: scenes with known answers.
 
+mod placements;
 mod scene;
 #[path = "../../../trace/testing/mod.rs"]
 #[allow(dead_code)]
@@ -293,6 +294,12 @@ fn phases_and_pictures_have_the_samples_of_their_times() {
     let objects = Objects::of(&trace, 2);
     let series: Vec<&[u64]> = objects.owners.values().map(|totals| &totals.series[..]).collect();
     assert_eq!(series, [&[8000, 0][..], &[0, 8000]]);
+    let tenths: Vec<[u64; 10]> = objects.owners.values().map(|totals| totals.tenths).collect();
+    let (first, last) = (
+        [8000, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 8000],
+    );
+    assert_eq!(tenths, [first, last]);
     let findings = objects.findings(10);
     let phases = findings
         .tables

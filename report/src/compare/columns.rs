@@ -19,7 +19,9 @@ pub enum Role {
 
 pub fn role(column: Column) -> Role {
     match column.unit() {
-        Unit::Text if column.name() == "rate_by" => Role::Serial,
+        Unit::Text if matches!(column.name(), "rate_by" | "confidence" | "data_type" | "span") => {
+            Role::Serial
+        }
         Unit::Text | Unit::Path => Role::Name,
         Unit::Source => Role::SourceText,
         Unit::Number => match column.name() {
