@@ -13,7 +13,7 @@ use super::estimate::{AllClusters, Weight};
 use super::holdings::{Block, BlockKind, Change, Holdings};
 use super::owner::Owner;
 use super::places::{Accessed, Places};
-use super::totals::{Objects, OwnerTotals, Spot};
+use super::totals::{Objects, Spot};
 use crate::allocations::CallSites;
 use crate::moments::TimeBins;
 
@@ -169,7 +169,7 @@ impl Join<'_> {
     fn index_of(&mut self, owner: Owner) -> usize {
         let entry = self.objects.owners.entry(owner);
         let index = entry.index();
-        entry.or_insert_with(OwnerTotals::default);
+        entry.or_default();
         index
     }
 
