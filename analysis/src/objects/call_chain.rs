@@ -1,7 +1,5 @@
 //! Which frame of a call stack an allocation is named after.
 
-use std::path::Path;
-
 use trackway_trace::allocations::Stack;
 
 use crate::allocations::{CallSites, Frame};
@@ -54,7 +52,7 @@ const ALLOCATORS: [&str; 24] = [
     "tc_malloc",
 ];
 const LIBRARY_NAMESPACES: [&str; 3] = ["std::", "__gnu_cxx::", "alloc::"];
-const CXX_LIBRARIES: [&str; 2] = ["libstdc++.so", "libc++"];
+const CXX_LIBRARIES: [&str; 2] = ["/libstdc++.so", "/libc++"];
 
 /// Names an allocation after the innermost frame that is no allocator's, no C++ library's and not `operator new`; after
 /// the innermost one if all are.
@@ -119,13 +117,7 @@ fn chain(sites: &CallSites, frames: &[u64], pid: u32, time_ns: u64) -> Vec<Retur
 fn allocates_for_its_caller(frame: &Frame) -> bool {
     let text = frame.function.as_str();
     if text == UNKNOWN {
-        let object = frame.place.split('+').next().unwrap_or_default();
-        let file = Path::new(object)
-            .file_name()
-            .and_then(|name| name.to_str())
-            .unwrap_or_default();
-        let library = |name: &&str| file.starts_with(*name) || frame.place.contains(&format!("/{name}"));
-        return CXX_LIBRARIES.iter().any(library);
+        return CXX_LIBRARIES.iter().any(|name| frame.place.contains(name));
     }
     if text.starts_with("operator new") {
         return true;
