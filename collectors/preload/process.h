@@ -19,16 +19,21 @@ struct tracer {
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
 };
 
-enum { MOST_WORDS = 32, MEMOS = 4 };
+enum { MOST_WORDS = 28, WORDS_AT_ONCE = 4, MEMOS = 4 };
+
+// A word that a walk read, so many words from the frame where it began.
+struct read_word {
+    uintptr_t word;
+    uint32_t place;
+};
 
 // A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands.
 struct memo {
     const uintptr_t *frame;
     uint32_t unloaded; // __trackway_unloaded
+    uint32_t unit;     // 0: none
     uint32_t count;
-    uint16_t unit;               // 0: none
-    uint32_t places[MOST_WORDS]; // words from the frame
-    uintptr_t words[MOST_WORDS];
+    struct read_word words[MOST_WORDS];
 };
 
 // All that a thread has.
@@ -42,7 +47,8 @@ struct own {
     uint64_t fork_ticks;         // before a fork
     bool watches_end;            // the destructor of this thread will run
     struct tracer nested;        // for handlers that interrupt the first
-    struct memo memos[2][MEMOS]; // of the first: by places of allocations and of releases
+    struct memo *last[2];        // the memos of the last allocation and release; NULL: none
+    struct memo memos[2][MEMOS]; // by places of allocations and of releases
 };
 
 extern THREAD_LOCAL struct own __trackway_tracers;

@@ -45,19 +45,43 @@ static uint16_t unit_of(struct tracer *tracer, const struct frames *frames) {
     return (uint16_t)define(tracer, frames, known);
 }
 
-// A handler that comes meanwhile may leave by longjmp: so the memo is valid last of all.
-uint64_t find_or_define(struct tracer *tracer, const uintptr_t *frame, uintptr_t high, struct memo *memo) {
+// Nothing is read but between the frame of our own function and the end of this thread's stack. On other stacks only
+// our own frame is known to exist.
+static uintptr_t end_of_stack(const struct own *own, const uintptr_t *frame) {
+    uintptr_t here = (uintptr_t)frame;
+    return here - own->stack_low < own->stack_high - own->stack_low ? own->stack_high : here;
+}
+
+static uint16_t walk_anew(const struct own *own, struct tracer *tracer, const uintptr_t *frame, struct memo *memo) {
     struct frames frames;
-    if (memo) {
-        forget_memo(memo);
-        memo->frame = frame;
-        memo->unloaded = __atomic_load_n(&__trackway_unloaded, __ATOMIC_RELAXED);
-        memo->count = 0;
-    }
-    walk(frame, high, &frames, memo);
-    uint16_t unit = unit_of(tracer, &frames);
+    walk(frame, end_of_stack(own, frame), &frames, memo);
+    return unit_of(tracer, &frames);
+}
+
+// A handler that comes meanwhile may leave by longjmp: so the memo is valid last of all.
+static uint16_t walk_and_remember(struct own *own, const uintptr_t *frame, struct memo *memo) {
+    forget_memo(memo);
+    memo->frame = frame;
+    memo->unloaded = __atomic_load_n(&__trackway_unloaded, __ATOMIC_RELAXED);
+    memo->count = 0;
+    uint16_t unit = walk_anew(own, &own->first, frame, memo);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (memo)
-        memo->unit = unit;
+    memo->unit = unit;
     return unit;
+}
+
+// Other places of a program mostly have other memos.
+static uint32_t memo_at(const uintptr_t *frame) {
+    uint64_t place = frame[1] ^ (uintptr_t)frame << 16;
+    return (uint32_t)(place * UINT64_C(0x9E3779B97F4A7C15) >> 32) % MEMOS;
+}
+
+uint64_t find_or_define(struct own *own, struct tracer *tracer, const uintptr_t *frame, bool releases) {
+    if (UNLIKELY(own->stack_high == 0))
+        find_stack(own);
+    if (tracer != &own->first)
+        return walk_anew(own, tracer, frame, NULL);
+    struct memo *memo = &own->memos[releases][memo_at(frame)];
+    own->last[releases] = memo;
+    return repeats(memo, frame) ? memo->unit : walk_and_remember(own, frame, memo);
 }

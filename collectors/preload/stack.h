@@ -17,13 +17,6 @@ struct frames {
 void find_stack(struct own *own);
 extern uint32_t __trackway_frames;
 
-// Nothing is read but between the frame of our own function and the end of this thread's stack. On other stacks only
-// our own frame is known to exist.
-static inline uintptr_t end_of_stack(const struct own *own, const uintptr_t *frame) {
-    uintptr_t here = (uintptr_t)frame;
-    return here - own->stack_low < own->stack_high - own->stack_low ? own->stack_high : here;
-}
-
 static inline void forget_memo(struct memo *memo) {
     memo->unit = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -37,33 +30,31 @@ static inline __attribute__((always_inline)) bool repeats(const struct memo *mem
     if (memo->unit == 0 || memo->frame != frame ||
         memo->unloaded != __atomic_load_n(&__trackway_unloaded, __ATOMIC_RELAXED))
         return false;
-#pragma clang loop vectorize(disable) unroll_count(4)
-    for (uint32_t i = 0; i < memo->count; i++)
-        if (frame[memo->places[i]] != memo->words[i])
+    const struct read_word *end = memo->words + memo->count;
+    for (const struct read_word *read = memo->words; read < end; read += WORDS_AT_ONCE) {
+        uintptr_t difference = 0;
+#pragma clang loop vectorize(disable) unroll(full)
+        for (uint32_t i = 0; i < WORDS_AT_ONCE; i++)
+            difference |= frame[read[i].place] ^ read[i].word;
+        if (difference != 0)
             return false;
+    }
     return true;
 }
 
-// Calls at one place of a program have the same memo mostly, and other places have others.
-static inline struct memo *memo_for(struct own *own, const uintptr_t *frame, bool releases) {
-    uint32_t hash = ((uint32_t)frame[1] ^ (uint32_t)(uintptr_t)frame) * UINT32_C(0x9E3779B1);
-    return &own->memos[releases][hash / (UINT32_MAX / MEMOS + 1)];
-}
-
 // The unit of the stack, looked up by its frames or defined.
-uint64_t find_or_define(struct tracer *tracer, const uintptr_t *frame, uintptr_t high, struct memo *memo);
+uint64_t find_or_define(struct own *own, struct tracer *tracer, const uintptr_t *frame, bool releases);
 
-// The unit of the stack from which the function with this frame was called; 0 if stacks aren't wanted.
+// The unit of the stack from which the function with this frame was called; 0 if stacks aren't wanted. Mostly it is the
+// same as the last time.
 static inline __attribute__((always_inline)) uint64_t stack_of(struct own *own, struct tracer *tracer,
                                                                const uintptr_t *frame, bool releases) {
     if (__trackway_frames == 0)
         return 0;
-    if (__builtin_expect(own->stack_high == 0, 0))
-        find_stack(own);
-    struct memo *memo = tracer == &own->first ? memo_for(own, frame, releases) : NULL;
-    if (__builtin_expect(memo && repeats(memo, frame), 1))
-        return memo->unit;
-    return find_or_define(tracer, frame, end_of_stack(own, frame), memo);
+    const struct memo *last = own->last[releases];
+    if (__builtin_expect(tracer == &own->first && last && repeats(last, frame), 1))
+        return last->unit;
+    return find_or_define(own, tracer, frame, releases);
 }
 
 #endif

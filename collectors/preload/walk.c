@@ -16,8 +16,8 @@ static void note(struct walk *walk, uintptr_t at, uintptr_t word) {
     if (!memo)
         return;
     if (memo->count < MOST_WORDS) {
-        memo->places[memo->count] = (uint32_t)((at - (uintptr_t)walk->frame) / sizeof word);
-        memo->words[memo->count++] = word;
+        uint32_t place = (uint32_t)((at - (uintptr_t)walk->frame) / sizeof word);
+        memo->words[memo->count++] = (struct read_word){word, place};
     } else {
         walk->memo = NULL;
         memo->frame = NULL; // a walk that the memo can't hold
@@ -133,6 +133,12 @@ static enum stack_end step(struct walk *walk) {
     return !goes_on ? CUT : walk->code == 0 ? OUTERMOST : FRAME_LIMIT;
 }
 
+// What is compared at once has words enough.
+static void pad(struct memo *memo) {
+    for (; memo->count % WORDS_AT_ONCE != 0; memo->count++)
+        memo->words[memo->count] = memo->words[0];
+}
+
 void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct memo *memo) {
     struct walk walk = {.frame = frame,
                         .high = high,
@@ -151,4 +157,6 @@ void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct 
     frames->count = count;
     frames->hash = hash;
     frames->end = end;
+    if (memo)
+        pad(memo);
 }
