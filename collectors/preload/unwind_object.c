@@ -21,7 +21,7 @@ enum { PAGE = 4096 };
 // Where a segment's addresses begin in memory, if the object's first page is its ELF header, as linkers make it.
 static bool find_base(const Elf64_Ehdr *elf, uintptr_t *base) {
     if (__builtin_memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 || elf->e_phentsize != sizeof(Elf64_Phdr) ||
-        elf->e_phoff + elf->e_phnum * sizeof(Elf64_Phdr) > PAGE)
+        elf->e_phoff > PAGE || elf->e_phoff + elf->e_phnum * sizeof(Elf64_Phdr) > PAGE)
         return false;
     const Elf64_Phdr *headers = (const Elf64_Phdr *)((const unsigned char *)elf + elf->e_phoff);
     for (unsigned i = 0; i < elf->e_phnum; i++)
