@@ -1,4 +1,4 @@
-// Pairs of malloc and free below eight frames with frame pointers: prints wall and CPU nanoseconds of each.
+// Pairs of malloc and free below eight frames: prints wall and CPU nanoseconds of each.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 """Calls of allocators: what a pair of malloc and free costs when it is recorded (bench/allocation_pairs.c).
 
-The pairs are called below eight frames with frame pointers. Figures are nanoseconds for each pair: `cpu` is the CPU time of
+The pairs are called below eight frames, in a program with frame pointers and in one without. Figures are nanoseconds for each pair: `cpu` is the CPU time of
 the thread that calls, the plain program's own included, `wall` what passes, with waiting for the recorder. `discard` throws
 buffers away: the program's side; `shm` writes the whole trace to /dev/shm. The target speaks of `discard`'s CPU time with
 eight frames. heaptrack runs where it is installed. Speed never makes the command fail.
@@ -19,7 +19,8 @@ from measuring.results import Column
 from measuring.targets import Figure, as_json, print_verdicts
 
 SOURCE = Path(__file__).with_name("allocation_pairs.c")
-FLAGS = ("-O2", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls")
+FLAGS = ("-O2", "-fno-optimize-sibling-calls")
+WITHOUT = "discard, 8 frames, no frame pointers"
 COLUMNS = (Column("wall_ns", "wall ns/pair"), Column("cpu_ns", "cpu ns/pair"), Column("added_ns", "added cpu ns/pair"))
 TARGET_NS = 50.0
 
@@ -32,6 +33,7 @@ def variants(folder):
         "plain": [],
         "discard, no stack": [*record, "--frames=0", "--discard", "--"],
         "discard, 8 frames": [*record, "--discard", "--"],
+        WITHOUT: [*record, "--discard", "--"],
         "discard, 16 frames": [*record, "--frames=16", "--discard", "--"],
         "shm, 8 frames": [*record, *shm, "--"],
     }
@@ -51,13 +53,23 @@ def figures_of(command, program, pairs):
     return dict(zip(("wall_ns", "cpu_ns"), map(float, numbers)))
 
 
-def measure(program, arguments):
+def build(name, flag):
+    programs.OUT.mkdir(parents=True, exist_ok=True)
+    program = programs.OUT / name
+    programs.call("clang-19", *FLAGS, flag, SOURCE, "-o", program)
+    return program
+
+
+def measure(arguments):
+    program = build("allocation_pairs", "-fno-omit-frame-pointer")
+    without = build("allocation_pairs_without_frame_pointers", "-fomit-frame-pointer")
     rounds = {}
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         for number in range(arguments.rounds):
             timing.progress(number + 1, "round")
             for name, command in variants(Path(folder)).items():
-                rounds.setdefault(name, []).append(figures_of(command, program, arguments.pairs))
+                called = without if name == WITHOUT else program
+                rounds.setdefault(name, []).append(figures_of(command, called, arguments.pairs))
     rows = {}
     for name, figures in rounds.items():
         rows[name] = {key: statistics.median(figure[key] for figure in figures) for key in figures[0]}
@@ -65,16 +77,9 @@ def measure(program, arguments):
     return rows
 
 
-def build():
-    programs.OUT.mkdir(parents=True, exist_ok=True)
-    program = programs.OUT / "allocation_pairs"
-    programs.call("clang-19", *FLAGS, SOURCE, "-o", program)
-    return program
-
-
 def pair_ns(rounds=3, pairs=3_000_000):
     """CPU nanoseconds of a recorded pair with eight frames."""
-    program = build()
+    program = build("allocation_pairs", "-fno-omit-frame-pointer")
     command = variants(Path("/dev/shm"))["discard, 8 frames"]
     return statistics.median(figures_of(command, program, pairs)["cpu_ns"] for _ in range(rounds))
 
@@ -85,12 +90,15 @@ def main():
     parser.add_argument("--pairs", type=int, default=3_000_000, help="of malloc and free in each run (default 3,000,000)")
     arguments = parser.parse_args()
     old = results.earlier(arguments)
-    rows = measure(build(), arguments)
+    rows = measure(arguments)
     results.print_machine()
     results.print_table("recorded by", COLUMNS, rows)
     if old:
         results.compare(old, "recorded by", COLUMNS, {"pairs": rows})
-    figures = [Figure("CPU ns for each pair, 8 frames, discarding", rows["discard, 8 frames"]["cpu_ns"], TARGET_NS)]
+    figures = [
+        Figure("CPU ns for each pair, 8 frames, discarding", rows["discard, 8 frames"]["cpu_ns"], TARGET_NS),
+        Figure("the same without frame pointers", rows[WITHOUT]["cpu_ns"], TARGET_NS),
+    ]
     print()
     print_verdicts(figures)
     results.write("allocations", arguments, {"pairs": rows}, targets=as_json(figures))

@@ -204,7 +204,7 @@ bool is_advised_by_stack(const uintptr_t *frame) {
     struct frames frames;
     if (own->stack_high == 0)
         find_stack(own);
-    walk(frame, end_of_stack(own, frame), &frames);
+    walk(frame, end_of_stack(own, frame), &frames, NULL);
     uint64_t signals = enter();
     bool advised = matches(&frames);
     leave_sites(signals);

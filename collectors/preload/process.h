@@ -17,21 +17,38 @@ struct tracer {
     uint64_t last_ticks; // of the last event
     struct stream stream;
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
-    uint16_t last_allocation;     // the units of the last stacks, or 0
-    uint16_t last_release;
+};
+
+enum { MOST_WORDS = 28, WORDS_AT_ONCE = 4, MEMOS = 4 };
+
+// A word that a walk read, so many words from the frame where it began.
+struct read_word {
+    uintptr_t word;
+    uint32_t place;
+};
+
+// A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands.
+struct memo {
+    const uintptr_t *frame;
+    uint32_t unloaded; // __trackway_unloaded
+    uint32_t unit;     // 0: none
+    uint32_t count;
+    struct read_word words[MOST_WORDS];
 };
 
 // All that a thread has.
 struct own {
     struct tracer first;
-    uintptr_t inside;     // the frame of the function that is recording; 0: none is
-    uintptr_t stack_low;  // of the thread's own stack
-    uintptr_t stack_high; // 0: not known yet
-    uintptr_t deleting;   // the block that a foreign operator delete is about to free
-    uint64_t signals;     // the mask before a fork
-    uint64_t fork_ticks;  // before a fork
-    bool watches_end;     // the destructor of this thread will run
-    struct tracer nested; // for handlers that interrupt the first
+    uintptr_t inside;            // the frame of the function that is recording; 0: none is
+    uintptr_t stack_low;         // of the thread's own stack
+    uintptr_t stack_high;        // 0: not known yet
+    uintptr_t deleting;          // the block that a foreign operator delete is about to free
+    uint64_t signals;            // the mask before a fork
+    uint64_t fork_ticks;         // before a fork
+    bool watches_end;            // the destructor of this thread will run
+    struct tracer nested;        // for handlers that interrupt the first
+    struct memo *last[2];        // the memos of the last allocation and release; NULL: none
+    struct memo memos[2][MEMOS]; // by places of allocations and of releases
 };
 
 extern THREAD_LOCAL struct own __trackway_tracers;

@@ -29,10 +29,16 @@ static void forget_buffer(struct tracer *tracer) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
+static void forget_memos(struct own *own) {
+    for (int i = 0; i < MEMOS; i++) {
+        forget_memo(&own->memos[false][i]);
+        forget_memo(&own->memos[true][i]);
+    }
+}
+
 static void begin_buffer(struct tracer *tracer, struct room room) {
     size_t most = (size_t)MOST_UNITS * UNIT_BYTES, size = (size_t)(room.end - room.begin);
     __builtin_memset(tracer->known, 0, sizeof tracer->known);
-    tracer->last_allocation = tracer->last_release = 0;
     tracer->begin = room.begin;
     tracer->last_ticks = read_ticks();
     put_unit(room.begin, unit_head(THREAD, 0, 0, tracer->stream.tid), tracer->last_ticks);
@@ -49,6 +55,8 @@ static void renew_buffer(struct own *own, struct tracer *tracer, bool lets_signa
     tracer->stream.signals = signals;
     const unsigned char *end = tracer->cursor;
     forget_buffer(tracer);
+    if (tracer == &own->first)
+        forget_memos(own);
     __trackway_hand_over(&tracer->stream.records, end, 0);
     begin_buffer(tracer, __trackway_take(&tracer->stream.records, &tracer->stream));
     restore_signals(signals);
@@ -79,7 +87,7 @@ struct event {
 static void write_event(struct own *own, struct tracer *tracer, const struct event *event) {
     if (tracer->cursor >= tracer->limit)
         renew_buffer(own, tracer, tracer == &own->first);
-    uint64_t stack = event->operation == FORKED ? 0 : stack_of(own, tracer, event->frame, &tracer->last_release);
+    uint64_t stack = event->operation == FORKED ? 0 : stack_of(own, tracer, event->frame, true);
     unsigned char *at = tracer->cursor;
     bool is_short = event->size <= UINT16_MAX;
     if (!is_short)
@@ -134,6 +142,7 @@ void record_at_length(uint32_t operation, uint32_t by, uint64_t address, uint64_
 void begin_child_tracers(uint64_t fork_ticks) {
     struct own *own = &__trackway_tracers;
     own->first = own->nested = (struct tracer){.cursor = NULL};
+    forget_memos(own);
     own->inside = 0;
     begin_child_code();
     record_at_length(FORKED, BY_NOTHING, 0, fork_ticks, NULL, HERE);

@@ -59,8 +59,7 @@ static inline __attribute__((always_inline)) void record(uint32_t operation, uin
     // Reading the clock waits for what stands before it; so the walk stands behind, beside what the program does next.
     uint64_t ticks = read_ticks();
     const unsigned char *former = tracer->cursor;
-    uint16_t *guess = operation == ALLOCATED ? &tracer->last_allocation : &tracer->last_release;
-    uint64_t stack = stack_of(own, tracer, frame, guess);
+    uint64_t stack = stack_of(own, tracer, frame, operation != ALLOCATED);
     if (UNLIKELY(tracer->cursor != former))
         ticks = read_ticks(); // to define a stack took long, and may have told of code
     uint64_t delta = ticks - tracer->last_ticks;

@@ -56,7 +56,7 @@ enum by {
     BY_SBRK = 19,
 };
 
-enum stack_end { OUTERMOST = 0, FRAME_LIMIT = 1, NO_FRAME_POINTER = 2 };
+enum stack_end { OUTERMOST = 0, FRAME_LIMIT = 1, CUT = 2 };
 
 // The first half of a unit.
 static inline uint64_t unit_head(uint32_t operation, uint32_t by, uint64_t small, uint64_t delta) {

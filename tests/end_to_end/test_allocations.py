@@ -101,10 +101,12 @@ class Counted(unittest.TestCase):
 
     def test_any_number_may_be_in_the_frame_pointers_register(self):
         with tools.folder() as folder:
-            program = build(folder, "allocation_registers.c", "-O1", "-fomit-frame-pointer", "-mno-red-zone")
-            trace, recorded = record(folder, program)
-            found = kinds(events(trace), "allocated")
-            self.assertEqual(len(found), int(recorded.stdout))
+            for flag in "-fomit-frame-pointer", "-fno-omit-frame-pointer", "-fno-asynchronous-unwind-tables":
+                with self.subTest(flag):
+                    program = build(folder, "allocation_registers.c", "-O1", flag, "-mno-red-zone")
+                    trace, recorded = record(folder, program)
+                    found = kinds(events(trace), "allocated")
+                    self.assertEqual(len(found), int(recorded.stdout))
 
     def test_operators(self):
         with tools.folder() as folder:
@@ -115,6 +117,67 @@ class Counted(unittest.TestCase):
             for operator in ("operator new", "operator new[]", "operator delete", "operator delete[]"):
                 self.assertEqual(by[operator], 4, operator)
             self.assertIn("no contradiction", tools.trackway("verify", trace).stdout)
+
+
+class WithoutFramePointers(unittest.TestCase):
+    FLAGS = ("-O2", "-fomit-frame-pointer", "-pthread", "-g")
+    CHAIN = "in_leaf < with_pushes < with_alloca < with_large_frame < with_aligned_frame < outermost_of_ours < "
+    OF_MAIN = "main < __libc_start_call_main < __libc_start_main"
+    # By the argument of the program: what called the chain. Functions of libraries have names where these have symbols.
+    CALLERS = {
+        "plain": OF_MAIN,
+        "sort": rf".*compare\(.* < .*through_sort < {OF_MAIN}",
+        "handler": rf"handle\(int\) < skip_and_handle\(.*\) < [^<]* < through_handler < {OF_MAIN}",
+        "thread": r".*",
+        "fork": rf"in_child < {OF_MAIN}",
+    }
+
+    def sites(self, trace):
+        rows = table(trace, "call_sites", "--depth", "20")
+        return [(f"{row['function']} < {row['callers']}", row["cut_stacks"]) for row in rows]
+
+    def test_chain(self):
+        with tools.folder() as folder:
+            program = build(folder, "allocation_chain.cpp", *self.FLAGS)
+            for argument, callers in self.CALLERS.items():
+                with self.subTest(argument):
+                    trace, _ = record(folder, program, argument, options=("--frames", "20"))
+                    stacks = [stack for stack, _ in self.sites(trace) if stack.startswith("in_leaf")]
+                    self.assertEqual(len(stacks), 1, stacks)
+                    self.assertRegex(stacks[0], f"^{re.escape(self.CHAIN)}{callers}")
+                    self.assertEqual([site for site in self.sites(trace) if site[1] > 0], [])
+
+    def test_unloaded_library(self):
+        """The second library has another frame at the addresses of the first."""
+        with tools.folder() as folder:
+            libraries = []
+            for size in 1000, 3000:
+                libraries.append(f"{folder}/library{size}.so")
+                source = tools.PROGRAMS / "allocation_library.c"
+                tools.compile_plain(libraries[-1], [source], *self.FLAGS, "-shared", "-fPIC", f"-DFRAME={size}")
+            program = build(folder, "allocation_unloading.c", *self.FLAGS)
+            trace, recorded = record(folder, program, *libraries, *libraries, options=("--frames", "20"))
+            places = [line for line in recorded.stderr.splitlines() if line.startswith("0x")]
+            self.assertEqual((len(places), len(set(places))), (4, 1), recorded.stderr)
+            stacks = [event["stack"] for event in kinds(events(trace), "allocated") if event["size"] == 4000]
+            self.assertEqual(len(stacks), 4)
+            for stack in stacks:
+                self.assertEqual(stack[3:], stacks[0][3:])
+                self.assertEqual(stack[1], stacks[0][1])
+                self.assertEqual(len(stack), 7)
+
+    def test_rows_of_unwinding_tables(self):
+        with tools.folder() as folder:
+            collector = tools.ROOT / "collectors/preload"
+            sources = [tools.PROGRAMS / "unwind_rows.c", collector / "unwind_row.c", collector / "unwind_description.c"]
+            flags = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{collector}")
+            program = tools.compile_plain(f"{folder}/rows", sources, *flags)
+            printed = tools.run(program, LIBRARIES / "libc.so.6").stdout
+            whole, corrupted = [list(map(int, line.split())) for line in printed.splitlines()]
+            unknown = 7
+            self.assertLess(whole[unknown], sum(whole) / 500)
+            self.assertGreater(corrupted[unknown], sum(corrupted) / 50)
+            self.assertLess(corrupted[unknown], sum(corrupted) * 0.9)
 
 
 class Raced(unittest.TestCase):

@@ -23,8 +23,7 @@ pub enum StackEnd {
     Outermost,
     /// As many frames as were asked for were recorded, and there are more.
     Limit,
-    /// The frame pointer led nowhere: code without frame pointers runs there, and frames are missing, maybe also
-    /// between those that were found.
+    /// It is not known how the stack goes on: frames are missing.
     NoFramePointer,
     /// A reason that this version does not know, by its number.
     Other(u8),
