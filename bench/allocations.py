@@ -65,16 +65,27 @@ def measure(program, arguments):
     return rows
 
 
+def build():
+    programs.OUT.mkdir(parents=True, exist_ok=True)
+    program = programs.OUT / "allocation_pairs"
+    programs.call("clang-19", *FLAGS, SOURCE, "-o", program)
+    return program
+
+
+def pair_ns(rounds=3, pairs=3_000_000):
+    """CPU nanoseconds of a recorded pair with eight frames."""
+    program = build()
+    command = variants(Path("/dev/shm"))["discard, 8 frames"]
+    return statistics.median(figures_of(command, program, pairs)["cpu_ns"] for _ in range(rounds))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
     parser.add_argument("--pairs", type=int, default=3_000_000, help="of malloc and free in each run (default 3,000,000)")
     arguments = parser.parse_args()
     old = results.earlier(arguments)
-    programs.OUT.mkdir(parents=True, exist_ok=True)
-    program = programs.OUT / "allocation_pairs"
-    programs.call("clang-19", *FLAGS, SOURCE, "-o", program)
-    rows = measure(program, arguments)
+    rows = measure(build(), arguments)
     results.print_machine()
     results.print_table("recorded by", COLUMNS, rows)
     if old:

@@ -1,4 +1,5 @@
-// Flips the flag that makes the processor check alignment, as programs do that want to know which processor they run on.
+// Flips the flag that makes the processor check alignment, as programs do that want to know which processor they run
+// on.
 #include <stdint.h>
 #include <stdio.h>
 

@@ -27,7 +27,8 @@ static uint32_t write_with_full_registers(uint32_t *counter) {
                      "sub $113, %%r15\n mov %%r15d, %0\n"
                      : "=a"(changed)
                      : "D"(counter)
-                     : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory", "cc");
+                     : "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "memory",
+                       "cc");
     return changed;
 }
 

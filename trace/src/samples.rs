@@ -205,9 +205,9 @@ impl WindowEnd {
 }
 
 impl Trace {
-    /// Whether the trace has samples.
+    /// Whether the trace is of a program that was sampled, even if no sample came.
     pub fn is_sampled(&self) -> bool {
-        self.chunks_of(ChunkKind::Samples).next().is_some()
+        self.meta().sampling.is_some() || self.chunks_of(ChunkKind::Samples).next().is_some()
     }
 
     /// The samples of one chunk of kind [`ChunkKind::Samples`].

@@ -25,8 +25,13 @@ pub fn of_weights(part: u64, whole: u64, squares: f64) -> Option<SampledShare> {
     let half = DEVIATIONS * spread / (1.0 + square / samples);
     Some(SampledShare {
         share,
-        low: (centre - half).max(0.0),
-        high: (centre + half).min(1.0),
+        // Rounding must not leave a rest where the bound is exact.
+        low: if part == 0 { 0.0 } else { (centre - half).max(0.0) },
+        high: if share == 1.0 {
+            1.0
+        } else {
+            (centre + half).min(1.0)
+        },
     })
 }
 
@@ -90,6 +95,11 @@ mod tests {
         let nothing = of_weights(0, 20, 20.0).unwrap();
         assert_eq!((nothing.low, nothing.share), (0.0, 0.0));
         assert!(nothing.high > 0.1);
+        for samples in 1..200 {
+            let all = of_weights(samples, samples, samples as f64).unwrap();
+            let none = of_weights(0, samples, samples as f64).unwrap();
+            assert_eq!((none.low, all.high), (0.0, 1.0), "{samples}");
+        }
         assert_eq!(of_weights(0, 0, 0.0), None);
     }
 
