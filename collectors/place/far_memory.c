@@ -3,6 +3,7 @@
 #include "far.h"
 #include "kernel.h"
 #include "ring_name.h"
+#include "sites.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -100,6 +101,8 @@ static bool write_all(int file, const unsigned char *bytes, size_t length) {
 static void prepare_fork(void) {
     if (!__trackway_plan)
         return;
+    // A child has no other threads that could leave what they have entered.
+    enter_sites();
     enter_far();
     if (plan->kind != IN_FILE)
         return;
@@ -116,6 +119,7 @@ static void finish_fork(void) {
         kernel_call(SYS_close, copy, 0, 0, 0);
     copy = -1;
     leave_far();
+    leave_sites();
 }
 
 static void begin_child(void) {

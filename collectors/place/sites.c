@@ -174,16 +174,22 @@ static enum verdict verdict_on(struct place_in_object place) {
     return verdict;
 }
 
+void enter_sites(void) {
+    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
+        kernel_call(SYS_sched_yield, 0, 0, 0, 0);
+}
+
+void leave_sites(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+
 // Signals are blocked, since a handler that allocates would wait for the lock for ever.
 static uint64_t enter(void) {
     uint64_t signals = block_signals();
-    while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
-        kernel_call(SYS_sched_yield, 0, 0, 0, 0);
+    enter_sites();
     return signals;
 }
 
-static void leave_sites(uint64_t signals) {
-    __atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+static void leave(uint64_t signals) {
+    leave_sites();
     restore_signals(signals);
 }
 
@@ -195,7 +201,7 @@ enum verdict judge(uintptr_t caller) {
     if (place.object != NO_OBJECT || range_of(caller - 1))
         __atomic_store_n(&__trackway_callers[(caller >> 2 ^ caller >> 14) % KNOWN_CALLERS],
                          (uint64_t)caller << VERDICT_BITS | verdict, __ATOMIC_RELAXED);
-    leave_sites(signals);
+    leave(signals);
     return verdict;
 }
 
@@ -207,7 +213,7 @@ bool is_advised_by_stack(const uintptr_t *frame) {
     walk(frame, end_of_stack(own, frame), &frames, NULL);
     uint64_t signals = enter();
     bool advised = matches(&frames);
-    leave_sites(signals);
+    leave(signals);
     return advised;
 }
 

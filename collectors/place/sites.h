@@ -7,6 +7,9 @@
 #include <stdbool.h>
 
 void begin_sites(const struct plan *plan);
+// Nobody else looks call sites up between the two.
+void enter_sites(void);
+void leave_sites(void);
 
 // Whether the function with this frame was called by an advised call site.
 bool is_advised_by_stack(const uintptr_t *frame);

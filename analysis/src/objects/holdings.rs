@@ -41,7 +41,8 @@ struct Memory {
     blocks: Intervals<Block>,
     /// Mapped by calls of the program: allocators may have made blocks of it.
     pages: Intervals<Block>,
-    /// Addresses of blocks that are being reallocated, by stream: they stay until that is through, since it copies them.
+    /// Addresses of blocks that are being reallocated, by stream: they stay until that is through, since it copies
+    /// them.
     moving: HashMap<u32, u64>,
     /// The latest that were released, when, and whence: a child that was forked meanwhile still holds them.
     released: VecDeque<(u64, u64, Block)>,
@@ -65,8 +66,8 @@ impl Holdings {
         }
     }
 
-    /// The block of the process that holds the address, and where it begins: one of an allocator before one of pages. Until
-    /// a forked process shows itself it holds what its parent holds.
+    /// The block of the process that holds the address, and where it begins: one of an allocator before one of pages.
+    /// Until a forked process shows itself it holds what its parent holds.
     pub fn find(&self, process: u32, address: u64) -> Option<(u64, Block)> {
         let memory = self.memory(process)?;
         memory.blocks.find(address).or_else(|| memory.pages.find(address))

@@ -317,8 +317,8 @@ fn tenth_of(bins: &TimeBins, time_ns: u64) -> Option<usize> {
     usize::try_from(tenth).ok().filter(|tenth| *tenth < 10)
 }
 
-/// Whether another kind of memory would have answered slower or faster: no cache is known to have answered. What waits for a
-/// line on its way (a fill buffer) waits for memory.
+/// Whether another kind of memory would have answered slower or faster: no cache is known to have answered. What
+/// waits for a line on its way (a fill buffer) waits for memory.
 fn is_beyond_caches(sample: &Sample) -> bool {
     !matches!(
         sample.data_source.level(),

@@ -1,7 +1,8 @@
 //! Whose memory a program's time goes to: samples of its accesses joined with what its allocators told.
 //!
-//! [`Objects::of`] replays calls of allocators by their times; each sample belongs to the block that was live at its time
-//! in its process, else to a variable, a stack, a file or what else is mapped. `docs/analyses.md` defines the numbers.
+//! [`Objects::of`] replays calls of allocators by their times; each sample belongs to the block that was live at its
+//! time in its process, else to a variable, a stack, a file or what else is mapped. `docs/analyses.md` defines the
+//! numbers.
 
 mod call_chain;
 mod estimate;

@@ -30,8 +30,8 @@ pub struct OwnerTotals {
     pub window_stores: u64,
     /// Of them those whose address rests on registers alone.
     pub window_sure: u64,
-    /// Of pairs of accesses that one instruction makes there in one window: all, and those that lie within a cache line's
-    /// length of each other.
+    /// Of pairs of accesses that one instruction makes there in one window: all, and those that lie within a cache
+    /// line's length of each other.
     pub window_pairs: u64,
     pub window_near_pairs: u64,
     pub first_ns: Option<u64>,
@@ -158,7 +158,8 @@ const MOST_SURE: f64 = 0.9;
 
 impl Objects {
     /// Of the share of accesses: high if the owner is in at least 300 windows, 90 % of its addresses rest on registers
-    /// alone and at most 5 % of all are unknown; low if it is in fewer than 30 windows, or over 25 % of all are unknown.
+    /// alone and at most 5 % of all are unknown; low if it is in fewer than 30 windows, or over 25 % of all are
+    /// unknown.
     pub fn confidence(&self, totals: &OwnerTotals) -> Confidence {
         let all = self.windows.accesses + self.unknown_window_accesses;
         let unknown = self.unknown_window_accesses as f64 / all.max(1) as f64;

@@ -31,7 +31,8 @@ pub struct Placement<'o> {
 }
 
 impl<'o> Placement<'o> {
-    /// Fills the tiers in their order: each takes the call sites that gain most against the next one, as far as they fit.
+    /// Fills the tiers in their order: each takes the call sites that gain most against the next one, as far as they
+    /// fit.
     ///
     /// # Panics
     /// Without tiers, or if `measured_in` is none of them.
@@ -131,8 +132,8 @@ impl<'o> Placement<'o> {
     }
 
     /// What a first tier of so many bytes gives, for all sizes at which one more call site fits: bytes, and what
-    /// everything weighs. There the order by gain per byte is the best choice; between them nothing beats the straight line.
-    /// All others lie in the last tier.
+    /// everything weighs. There the order by gain per byte is the best choice; between them nothing beats the
+    /// straight line. All others lie in the last tier.
     pub fn curve(&self) -> Vec<(u64, f64)> {
         let last = self.tiers.len() - 1;
         let (near, far, measured) = (&self.tiers[0], &self.tiers[last], &self.tiers[self.measured_in]);

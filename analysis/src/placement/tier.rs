@@ -23,8 +23,8 @@ const PRESETS: [(&str, f64, f64, f64); 4] = [
     ("nvme", 80_000.0, 3.0, 2.0),
 ];
 
-/// Reads `dram`, `dram:capacity=16G` or `optane:capacity=512G,latency=300ns,read=30G,write=10G`: what isn't given is that of
-/// the preset of that name.
+/// Reads `dram`, `dram:capacity=16G` or `optane:capacity=512G,latency=300ns,read=30G,write=10G`: what isn't given is
+/// that of the preset of that name.
 ///
 /// # Errors
 /// Says what is wrong, and what is expected.
@@ -92,8 +92,8 @@ impl Partial {
 }
 
 impl Tier {
-    /// How many times as long accesses take here as in `other`, if the share `streaming` of them is bound by bandwidth and
-    /// the rest by latency, and the share `stores` of them writes.
+    /// How many times as long accesses take here as in `other`, if the share `streaming` of them is bound by
+    /// bandwidth and the rest by latency, and the share `stores` of them writes.
     pub fn slowdown(&self, other: &Tier, streaming: f64, stores: f64) -> f64 {
         let seconds = |tier: &Tier| (1.0 - stores) / tier.read_bytes_per_s + stores / tier.write_bytes_per_s;
         let by_bandwidth = seconds(self) / seconds(other);
