@@ -130,6 +130,7 @@ static void begin_child(void) {
 
 // Other handlers may allocate: those that were registered before ours run outside of it.
 __attribute__((constructor)) static void watch_forks(void) {
+    next_allocator(); // the program may not have allocated yet
     if (__trackway_plan && pthread_atfork(prepare_fork, finish_fork, begin_child) != 0)
         give_up("no memory to watch for forks");
 }

@@ -235,6 +235,18 @@ def placed_blocks():
 
 
 @unittest.skipUnless(can_sample(), "the kernel lets nobody sample here")
+class Forks(unittest.TestCase):
+    def test_children_have_far_blocks_of_their_own(self):
+        with tools.folder() as folder:
+            path = Path(folder)
+            program, trace = recorded(path, "placed_forks.c")
+            tools.trackway("place", "--tier", "dram:capacity=1", "--tier", "cxl", "--advice", path / "advice", trace)
+            far = ("--far-file", path / "far", "--far-size", "64M")
+            placed = tools.trackway("place", "--advice", path / "advice", *far, "--", program, time_limit_s=120)
+            self.assertEqual(placed.stdout, "bad 0\n")
+
+
+@unittest.skipUnless(can_sample(), "the kernel lets nobody sample here")
 class Blocks(unittest.TestCase):
     """Threads, a fork, aligned blocks, operator new, reallocation: with all of it placed the result is the same."""
 
