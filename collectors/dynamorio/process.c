@@ -228,9 +228,15 @@ void begin_thread(void *context) {
     begin_stream(context, state);
 }
 
+// As a process ends, its last thread ends all others.
+static bool is_own_thread(void *context) {
+    return (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0) == (uint32_t)dr_get_thread_id(context);
+}
+
 void end_thread(void *context) {
     struct thread_state *state = state_of(context);
-    hand_over_records(state, TRACKWAY_LAST);
+    if (is_own_thread(context) || __trackway_claim(&state->stream.records))
+        hand_over_records(state, TRACKWAY_LAST);
     dr_thread_free(context, state, sizeof *state);
 }
 

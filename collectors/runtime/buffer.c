@@ -171,6 +171,16 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     publish(__trackway_process.ring, buffer);
 }
 
+bool __trackway_claim(struct lane *lane) {
+    struct trackway_buffer *buffer = lane->buffer;
+    // A buffer that the recorder has taken is nobody's, or another's, by now.
+    bool is_ours = buffer && __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) != 0 && buffer->stream == lane->stream &&
+                   buffer->kind == lane->kind && change_state(buffer, TRACKWAY_OWNED, TRACKWAY_CLAIMED);
+    if (!is_ours)
+        lane->buffer = NULL;
+    return is_ours;
+}
+
 uint32_t __trackway_take_ids(uint32_t count) {
     struct trackway_ring *ring = __trackway_process.ring;
     uint32_t first = __atomic_load_n(&ring->next_segment_id, __ATOMIC_RELAXED);

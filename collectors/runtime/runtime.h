@@ -109,6 +109,8 @@ struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Gives the lane's buffer, if it owns one, to the recorder. `end` is behind its last byte.
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
 void __trackway_abandon_former_image(void);
+// Of a lane whose thread may be gone, so that the recorder may hand its buffer over in its stead. False: it does.
+bool __trackway_claim(struct lane *lane);
 // The first of so many segment ids; 0 if there aren't as many left.
 uint32_t __trackway_take_ids(uint32_t count);
 struct room __trackway_scratch(void);

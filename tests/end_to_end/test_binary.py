@@ -312,6 +312,9 @@ class Processes(unittest.TestCase):
                     self.assertEqual(done.returncode, status)
                     self.assertGreater(verified(trace), 100_000)
 
+    def test_threads_that_wait_as_the_program_ends(self):
+        self.check(compiled(tools.PROGRAMS / "idle_threads.c", "-O1", "-pthread"))
+
     def test_a_program_that_is_not_there(self):
         with tools.folder() as folder:
             done = recorded(f"{folder}/trace", "no-such-program", check=False)
