@@ -144,7 +144,7 @@ class Programs(Sampled):
 
 class Accesses(Sampled):
     def test_shares_come_near_those_of_a_complete_trace(self):
-        for name, size in (("chase", "100000"), ("bfs", "300000")):
+        for name, size in (("chase", "300000"), ("bfs", "800000")):
             with self.subTest(name), tools.folder() as folder:
                 traced = tools.compile_traced(
                     f"{folder}/{name}", [WORKLOADS / f"{name}.c"], "-O2", "-g", oracle=False
@@ -160,7 +160,7 @@ class Accesses(Sampled):
                 for row in table(sampled, "sample_lines"):
                     if (row["line"], Path(row["file"]).name) in truth:
                         told[row["line"], Path(row["file"]).name] += row["window_accesses"]
-                self.assertGreater(told.total(), 500)
+                self.assertGreater(told.total(), 300)
                 for line, accesses in truth.items():
                     share = told[line] / told.total()
                     self.assertAlmostEqual(share, accesses / truth.total(), delta=ACCESS_POINTS, msg=line)
