@@ -39,7 +39,7 @@ SIZES = {
     "triangles": [1_500_000],
 }
 # Counted entries and others of each region: what the corrected rates are made of.
-TENTH = ["--sample", "10"]
+TENTH = ["--sample", "1/10"]
 BUDGET = ["--overhead", "0.5%"]
 COUNTING = ("all", "regions", "sampled")
 

@@ -21,7 +21,7 @@ pub struct SamplingArguments {
     /// Sample the instructions of the program, N times a second of each thread's running [default: 1000], and the
     /// memory that they access: nothing need be compiled. Of a program that counts (`trackway cc --count`), unless N is
     /// given as 1000Hz: count one entry of a region of interest in N, and time another one without counting; the first
-    /// 64 entries in any case
+    /// 64 entries in any case. 1/N says so of a program that counts, but is started by another one
     #[arg(long, value_name = "N", num_args = 0..=1)]
     pub sample: Option<Option<SampleRate>>,
     /// Sample, or of a program that counts, count and time, so much that this takes such a share of the time, such as
@@ -54,6 +54,8 @@ pub struct SampledArguments {
 pub struct SampleRate {
     number: u32,
     is_hz: bool,
+    /// Of regions, whatever program it is.
+    is_of_entries: bool,
 }
 
 impl FromStr for SampleRate {
@@ -61,11 +63,13 @@ impl FromStr for SampleRate {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let digits = text.strip_suffix("Hz").or_else(|| text.strip_suffix("hz"));
-        let number = digits.unwrap_or(text).parse();
+        let one_in = text.strip_prefix("1/");
+        let number = digits.or(one_in).unwrap_or(text).parse();
         match number {
             Ok(number @ 1..=1_000_000) => Ok(SampleRate {
                 number,
                 is_hz: digits.is_some(),
+                is_of_entries: one_in.is_some(),
             }),
             _ => Err(format!(
                 "{text}: expected a number from 1 to 1000000, or such as 1000Hz"
@@ -138,7 +142,7 @@ impl SamplingArguments {
     fn samples_instructions(&self, program: &OsStr) -> bool {
         match self.sample {
             None => false,
-            Some(Some(rate)) if !rate.is_hz => !counters::counts(program),
+            Some(Some(rate)) if !rate.is_hz => !rate.is_of_entries && !counters::counts(program),
             Some(_) => true,
         }
     }
