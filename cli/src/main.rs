@@ -27,6 +27,7 @@ mod objects;
 mod output;
 mod parquet;
 mod patterns;
+mod picture;
 mod place;
 mod processors;
 mod progress;

@@ -13,7 +13,8 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::simulated;
-use crate::output::{self, OutputArguments};
+use crate::output::OutputArguments;
+use crate::picture::PictureArguments;
 use crate::reading::{open_accesses, ReadingArguments};
 
 /// The table that is shown as a picture.
@@ -62,12 +63,8 @@ pub struct MapArguments {
     /// The finest resolution in JSON and CSV, 0 for all of it [default: the finest with up to 20,000 cells]
     #[arg(long, value_name = "N")]
     pub level: Option<u32>,
-    /// Write the picture to this file, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-    /// Write the picture to this file, as PNG; a table says what its pixels are
-    #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
+    #[command(flatten)]
+    pub picture: PictureArguments,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
@@ -150,21 +147,13 @@ fn at(times: &ChunkTimes, time: Duration) -> u64 {
 
 /// Writes the pictures that are asked for, and adds what the pixels are.
 fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), Failure> {
-    let Some(file) = arguments.svg.as_ref().or(arguments.png.as_ref()) else {
+    let Some(file) = arguments.picture.file() else {
         return Ok(());
     };
     let cells = report.table(CELLS);
     let picture = cells.and_then(|cells| HeatMap::from_cells(cells, FILE_ROWS, DEFAULT_BINS));
     let picture = picture.ok_or_else(|| Failure::about(file, format!("not written: {}", report.answer)))?;
-    if let Some(file) = &arguments.svg {
-        output::replace_file(file, picture.svg().as_bytes())?;
-    }
-    if let Some(file) = &arguments.png {
-        let png = picture.png().map_err(|error| Failure::about(file, error))?;
-        output::replace_file(file, &png)?;
-        report.tables.insert(0, picture.png_caption());
-    }
-    Ok(())
+    arguments.picture.write(&picture, report)
 }
 
 /// A picture takes the place of the cells.

@@ -9,7 +9,8 @@ use trackway_report::{HeatMap, Report, Table};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::output::{self, table_named, OutputArguments};
+use crate::output::{table_named, OutputArguments};
+use crate::picture::PictureArguments;
 use crate::soundness;
 
 /// Parts of time unless told otherwise.
@@ -36,12 +37,8 @@ pub struct ObjectsArguments {
     /// Parts of time in tables of phases and in pictures, at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096), default_value_t = DEFAULT_SLICES)]
     pub slices: u16,
-    /// Write a picture of the sampled addresses by time to this file, as SVG
-    #[arg(long, value_name = "FILE")]
-    pub svg: Option<PathBuf>,
-    /// Write the picture to this file, as PNG; a table says what its pixels are
-    #[arg(long, value_name = "FILE")]
-    pub png: Option<PathBuf>,
+    #[command(flatten)]
+    pub picture: PictureArguments,
     /// In pictures only samples of this thread, by the system's id
     #[arg(long, value_name = "TID")]
     pub thread: Option<u32>,
@@ -105,7 +102,7 @@ fn write_pictures(
     objects: &Objects,
     report: &mut Report,
 ) -> Result<(), Failure> {
-    let Some(file) = arguments.svg.as_ref().or(arguments.png.as_ref()) else {
+    let Some(file) = arguments.picture.file() else {
         return Ok(());
     };
     let view = PictureView {
@@ -119,13 +116,5 @@ fn write_pictures(
             "not written: no sample of the view says which memory it accessed",
         )
     })?;
-    if let Some(file) = &arguments.svg {
-        output::replace_file(file, picture.svg().as_bytes())?;
-    }
-    if let Some(file) = &arguments.png {
-        let png = picture.png().map_err(|error| Failure::about(file, error))?;
-        output::replace_file(file, &png)?;
-        report.tables.insert(0, picture.png_caption());
-    }
-    Ok(())
+    arguments.picture.write(&picture, report)
 }

@@ -167,7 +167,23 @@ mod tests {
 
     fn rate(text: &str) -> Option<(u32, bool)> {
         let rate: SampleRate = text.parse().ok()?;
+        assert!(!(rate.is_hz && rate.is_of_entries));
         Some((rate.number, rate.is_hz))
+    }
+
+    #[test]
+    fn one_entry_in_so_many_is_of_regions_whatever_the_program_is() {
+        let sampling = |text: &str| SamplingArguments {
+            sample: Some(Some(text.parse().unwrap())),
+            overhead: None,
+            hardware: None,
+        };
+        let program = OsStr::new("/bin/true");
+        assert!(sampling("10").samples_instructions(program));
+        assert!(!sampling("1/10").samples_instructions(program));
+        assert_eq!(rate("1/10"), Some((10, false)));
+        assert_eq!(rate("1/0"), None);
+        assert_eq!(rate("1/10Hz"), None);
     }
 
     #[test]

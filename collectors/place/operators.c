@@ -1,6 +1,7 @@
 // What takes the place of operator new and operator delete.
 #include "allocator.h"
 #include "far.h"
+#include "operator_forms.h"
 #include "runtime.h"
 #include "sites.h"
 
@@ -31,7 +32,9 @@ static inline __attribute__((always_inline)) void *allocate(enum operator_new fo
     return next ? next(size, second, third) : without_library(size, alignment);
 }
 
-static inline void release(enum operator_delete form, void *block, uintptr_t second, uintptr_t third) {
+static inline void release(enum operator_delete form, void *block, uintptr_t second, uintptr_t third,
+                           const uintptr_t *frame) {
+    (void)frame; // where a block lies doesn't depend on who releases it
     const struct allocator *allocator = next_allocator();
     void (*next)(void *, uintptr_t, uintptr_t) = allocator->operator_delete[form];
     if (is_far(block) || !next)
@@ -39,32 +42,6 @@ static inline void release(enum operator_delete form, void *block, uintptr_t sec
     else
         next(block, second, third);
 }
-
-#define NEW_FORM(name, form)                                                                                           \
-    VISIBLE void *name(size_t size) { return allocate(form, size, 0, 0, 0, HERE); }                                    \
-    VISIBLE void *name##RKSt9nothrow_t(size_t size, uintptr_t nothrow) {                                               \
-        return allocate(form##_NOTHROW, size, nothrow, 0, 0, HERE);                                                    \
-    }                                                                                                                  \
-    VISIBLE void *name##St11align_val_t(size_t size, uintptr_t alignment) {                                            \
-        return allocate(form##_ALIGNED, size, alignment, 0, alignment, HERE);                                          \
-    }                                                                                                                  \
-    VISIBLE void *name##St11align_val_tRKSt9nothrow_t(size_t size, uintptr_t alignment, uintptr_t nothrow) {           \
-        return allocate(form##_ALIGNED_NOTHROW, size, alignment, nothrow, alignment, HERE);                            \
-    }
-
-#define DELETE_FORM(name, form)                                                                                        \
-    VISIBLE void name(void *block) { release(form, block, 0, 0); }                                                     \
-    VISIBLE void name##m(void *block, uintptr_t size) { release(form##_SIZED, block, size, 0); }                       \
-    VISIBLE void name##RKSt9nothrow_t(void *block, uintptr_t nothrow) { release(form##_NOTHROW, block, nothrow, 0); }  \
-    VISIBLE void name##St11align_val_t(void *block, uintptr_t alignment) {                                             \
-        release(form##_ALIGNED, block, alignment, 0);                                                                  \
-    }                                                                                                                  \
-    VISIBLE void name##mSt11align_val_t(void *block, uintptr_t size, uintptr_t alignment) {                            \
-        release(form##_SIZED_ALIGNED, block, size, alignment);                                                         \
-    }                                                                                                                  \
-    VISIBLE void name##St11align_val_tRKSt9nothrow_t(void *block, uintptr_t alignment, uintptr_t nothrow) {            \
-        release(form##_ALIGNED_NOTHROW, block, alignment, nothrow);                                                    \
-    }
 
 // The names of the C++ ABI: operator new(unsigned long) and so on.
 NEW_FORM(_Znwm, NEW)

@@ -2,6 +2,7 @@
 // calls are made here, so that the innermost frame is the one that said `new`. An allocator that brings its own
 // operators is asked for them.
 #include "allocator.h"
+#include "operator_forms.h"
 #include "process.h"
 #include "tracer.h"
 
@@ -70,34 +71,6 @@ static inline __attribute__((always_inline)) void release(enum operator_delete f
     next(block, second, third);
     __trackway_tracers.deleting = 0;
 }
-
-#define NEW_FORM(name, form)                                                                                           \
-    VISIBLE void *name(size_t size) { return allocate(form, size, 0, 0, 0, HERE); }                                    \
-    VISIBLE void *name##RKSt9nothrow_t(size_t size, uintptr_t nothrow) {                                               \
-        return allocate(form##_NOTHROW, size, nothrow, 0, 0, HERE);                                                    \
-    }                                                                                                                  \
-    VISIBLE void *name##St11align_val_t(size_t size, uintptr_t alignment) {                                            \
-        return allocate(form##_ALIGNED, size, alignment, 0, alignment, HERE);                                          \
-    }                                                                                                                  \
-    VISIBLE void *name##St11align_val_tRKSt9nothrow_t(size_t size, uintptr_t alignment, uintptr_t nothrow) {           \
-        return allocate(form##_ALIGNED_NOTHROW, size, alignment, nothrow, alignment, HERE);                            \
-    }
-
-#define DELETE_FORM(name, form)                                                                                        \
-    VISIBLE void name(void *block) { release(form, block, 0, 0, HERE); }                                               \
-    VISIBLE void name##m(void *block, uintptr_t size) { release(form##_SIZED, block, size, 0, HERE); }                 \
-    VISIBLE void name##RKSt9nothrow_t(void *block, uintptr_t nothrow) {                                                \
-        release(form##_NOTHROW, block, nothrow, 0, HERE);                                                              \
-    }                                                                                                                  \
-    VISIBLE void name##St11align_val_t(void *block, uintptr_t alignment) {                                             \
-        release(form##_ALIGNED, block, alignment, 0, HERE);                                                            \
-    }                                                                                                                  \
-    VISIBLE void name##mSt11align_val_t(void *block, uintptr_t size, uintptr_t alignment) {                            \
-        release(form##_SIZED_ALIGNED, block, size, alignment, HERE);                                                   \
-    }                                                                                                                  \
-    VISIBLE void name##St11align_val_tRKSt9nothrow_t(void *block, uintptr_t alignment, uintptr_t nothrow) {            \
-        release(form##_ALIGNED_NOTHROW, block, alignment, nothrow, HERE);                                              \
-    }
 
 // The names of the C++ ABI: operator new(unsigned long) and so on.
 NEW_FORM(_Znwm, NEW)
