@@ -5,8 +5,6 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3_arrow::PyRecordBatch;
 use trackway_live::{By, Granule, LiveError, PlacedChunk, SharedGranules};
 
-use crate::errors::live_error;
-
 /// What is known of a trace whose chunks come one by one.
 #[pyclass(module = "trackway")]
 pub struct LiveTrace {
@@ -105,4 +103,13 @@ fn parse(by: &str, granule_bytes: u64) -> PyResult<(By, Granule)> {
     By::parse(by)
         .and_then(|by| Granule::new(granule_bytes).map(|granule| (by, granule)))
         .map_err(|error| live_error(&error))
+}
+
+/// `trackway.TraceError` with its message.
+fn live_error(error: &LiveError) -> PyErr {
+    let raise = |py: Python| {
+        let class = py.import("trackway.errors")?.getattr("TraceError")?;
+        Ok(PyErr::from_value(class.call1((error.to_string(),))?))
+    };
+    Python::attach(|py| raise(py).unwrap_or_else(|failed: PyErr| failed))
 }
