@@ -134,7 +134,7 @@ class Kafka(Live):
     def test_a_broker_that_stops_makes_the_program_wait(self) -> None:
         collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
         recorder = live_stage.start_recorder(
-            collector.address, 3000, options=("--window", "64K", "--codec", "none")
+            collector.address, 400, options=("--window", "64K", "--codec", "none")
         )
         self.broker.pause()
         try:
@@ -153,7 +153,7 @@ class Kafka(Live):
         self.assertEqual(recording["gaps"], 0)
 
     def test_shared_variables_in_two_steps(self) -> None:
-        trace = self.record(50, kafka=self.topic)
+        trace = self.record(5, kafka=self.topic)
         touched = self.available(live.touched_granules(self.spark, kafka=self.topic), "touched")
         shared = self.folder / "shared"
         live.shared_granules(touched).write.parquet(str(shared))

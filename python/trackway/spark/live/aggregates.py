@@ -70,8 +70,8 @@ class Aggregate:
             native = trace.details(chunks, self.by, self.granule_bytes, shared)
         columns = pa.record_batch(native)
         constant = [pa.array([text] * columns.num_rows, pa.string()) for text in (trace.name, program)]
-        names = ["trace", "program", *columns.schema.names]
-        return pa.RecordBatch.from_arrays([*constant, *columns.columns], names=names)
+        about = [pa.field(name, pa.string(), nullable=False) for name in ("trace", "program")]
+        return pa.RecordBatch.from_arrays([*constant, *columns.columns], schema=pa.schema([*about, *columns.schema]))
 
 
 @cache

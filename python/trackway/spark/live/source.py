@@ -90,8 +90,8 @@ class KafkaReader(LiveReader):
     def __init__(self, options: dict[str, str]) -> None:
         super().__init__(options)
         self.topics = Topics.of_options(options)
-        # Entries that were planned, so that they needn't be read again: (index, entry).
-        self.planned: list[Entry] = []
+        # New chunks by begin and end in the index, so that they needn't be read again.
+        self.planned: dict[tuple[int, int], list[Entry]] = {}
 
     def initialOffset(self) -> dict[str, Any]:
         low, high = self.topics.index_range()
@@ -112,20 +112,22 @@ class KafkaReader(LiveReader):
             return start
         progress = Progress(start["traces"])
         following, room = start["index"], _most_chunks(limit)
+        accepted: list[Entry] = []
         for entry, _ in self.topics.entries(start["index"], end):
             if room <= 0:
                 break
             following = entry.index + 1
             if self.accepts(progress, entry):
-                self.planned.append(entry)
+                accepted.append(entry)
                 room -= entry.kind == KIND_RECORDS
         progress.forget_old()
+        self.planned[start["index"], following] = accepted
         return {"index": following, "traces": progress.traces}
 
     def _entries(self, start: dict[str, Any], end: dict[str, Any]) -> list[Entry]:
         """The new chunks between; after a restart they are found in the index again."""
-        planned = [entry for entry in self.planned if start["index"] <= entry.index < end["index"]]
-        if planned:
+        planned = self.planned.get((start["index"], end["index"]))
+        if planned is not None:
             return planned
         progress = Progress(start["traces"])
         found = [entry for entry, _ in self.topics.entries(start["index"], end["index"])]
@@ -154,7 +156,7 @@ class KafkaReader(LiveReader):
         yield from _decoded(self, traces, self.topics.placed(partition.entries))
 
     def commit(self, end: dict[str, Any]) -> None:
-        self.planned = [entry for entry in self.planned if entry.index >= end["index"]]
+        self.planned = {key: entries for key, entries in self.planned.items() if key[1] > end["index"]}
 
 
 class FolderReader(LiveReader):
