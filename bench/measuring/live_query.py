@@ -1,5 +1,6 @@
 """Counts the accesses that come to a Kafka topic, until as many have come as standard input says."""
 
+import os
 import sys
 import threading
 
@@ -9,6 +10,7 @@ from trackway.spark import live
 
 def main():
     topic, folder = sys.argv[1:]
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.shuffle.partitions", "1").config("spark.driver.memory", "1g")
     builder = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1")

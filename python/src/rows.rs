@@ -95,7 +95,7 @@ impl Rows {
         let identity: String = trace.identity().iter().map(|byte| format!("{byte:02x}")).collect();
         let about = PyDict::new(py);
         about.set_item("trace", identity)?;
-        about.set_item("program", meta.command.first())?;
+        about.set_item("program", &meta.program)?;
         about.set_item("host", &meta.host)?;
         about.set_item("build_id", py.None())?;
         Ok(about)

@@ -2,7 +2,9 @@
 on the complete traces."""
 
 import json
+import os
 import shutil
+import sys
 import tempfile
 import time
 import unittest
@@ -33,6 +35,7 @@ def tearDownModule() -> None:
 
 
 def session(folder: Path) -> SparkSession:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("live")
     settings = {
         "spark.ui.enabled": "false",

@@ -67,7 +67,7 @@ impl Producer {
             .enable_all()
             .build()
             .map_err(|source| StartError::Threads { source })?;
-        let opened = runtime.block_on(tokio::time::timeout(START_TIMEOUT, open(&target)));
+        let opened = runtime.block_on(async { tokio::time::timeout(START_TIMEOUT, open(&target)).await });
         let topics = match opened {
             Ok(Ok(topics)) => topics,
             Ok(Err(reason)) => return Err(StartError::Topics { target, reason }),

@@ -171,7 +171,7 @@ fn each_access(batch: &Batch, mut take: impl FnMut(SiteId, u64, u64)) {
 fn touch_batch(touches: &HashMap<(u32, u64, u32), Touch>, names: &[String]) -> RecordBatch {
     let mut touches: Vec<_> = touches.iter().collect();
     touches.sort_unstable_by_key(|(key, _)| **key);
-    let (keys, touches): (Vec<_>, Vec<_>) = touches.into_iter().unzip();
+    let (keys, touches): (Vec<&(u32, u64, u32)>, Vec<&Touch>) = touches.into_iter().unzip();
     let integers = |of: fn(&Touch) -> u64| {
         let column = touches.iter().map(|touch| signed(of(touch)));
         Arc::new(Int64Array::from_iter_values(column))
