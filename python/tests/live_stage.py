@@ -11,6 +11,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka import Producer
+from trackway.spark.live.kafka_topics import Topics
+
 from . import traces
 
 sys.path.append(str(traces.ROOT / "tests"))
@@ -54,9 +57,10 @@ class Collector:
         return self.end()
 
     def kill(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+        self.process.kill()
+        self.process.wait()
+        if self.process.stderr is not None:
+            self.process.stderr.close()
 
 
 def start_recorder(address: str, *arguments: object, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
@@ -76,6 +80,20 @@ def finish(recorder: subprocess.Popen[str]) -> None:
     output, said = recorder.communicate(timeout=LIMIT_S)
     if recorder.returncode != 0 or "sum" not in output:
         raise AssertionError(f"status {recorder.returncode}: {output}{said}")
+
+
+def repeat_entries(broker: Broker, topic: str) -> int:
+    """Writes the second half of a topic's index again, as a collector does that was killed before it could acknowledge
+    it. Returns how many entries these are."""
+    topics = Topics.of_options({"kafka": topic})
+    first, end = topics.index_range()
+    messages = list(topics.messages(topics.index_topic, 0, (first + end) // 2, end))
+    producer = Producer({"bootstrap.servers": broker.address})
+    for message in messages:
+        producer.produce(topics.index_topic, message.value(), message.key(), headers=message.headers())
+    if producer.flush(LIMIT_S) > 0:
+        raise AssertionError("the broker takes no messages")
+    return len(messages)
 
 
 def only_trace(folder: Path) -> Path:
@@ -115,8 +133,9 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
     for line in traces.trackway("dump", "--json", trace).splitlines():
         event = json.loads(line)
         if "address" in event:
-            local = f"{event['variable']} in {event['function']}"
-            name = local if local in names else event["variable"]
+            variable = event.get("variable", "(unknown)")
+            local = f"{variable} in {event['function']}"
+            name = local if local in names else variable
             first = int(event["address"], 16)
             granules = range(first // granule_bytes, (first + event["size"] - 1) // granule_bytes + 1)
             accesses.append((event["stream"], name, event["kind"] == "store", granules))

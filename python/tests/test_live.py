@@ -39,6 +39,7 @@ def session(folder: Path) -> SparkSession:
     builder = SparkSession.builder.master("local[2]").appName("live")
     settings = {
         "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -118,8 +119,13 @@ class Kafka(Live):
         self.check_counts(result, live_stage.only_trace(self.files))
         self.assertGreater(batches[-1], batches[0])
 
-    def test_chunks_that_come_twice_are_counted_once(self) -> None:
-        """A collector that is killed and comes back with no file at all gets unacknowledged chunks again."""
+    def test_entries_that_come_twice_are_counted_once(self) -> None:
+        trace = self.record(50, kafka=self.topic)
+        self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
+        counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=30)
+        self.check_counts(self.available(counted, "counts"), trace)
+
+    def test_collectors_without_files_may_be_killed(self) -> None:
         listen = f"unix:{self.folder}/socket"
         collector = self.collector("-o", self.topic, listen=listen)
         recorder = live_stage.start_recorder(listen, 200, 5)
