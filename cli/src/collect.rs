@@ -47,9 +47,14 @@ fn output(arguments: &CollectArguments) -> Result<(CollectOutput, Option<Target>
     let path = &arguments.output;
     if let Some(address) = path.to_str().filter(|text| text.starts_with(Target::SCHEME)) {
         if arguments.kafka.is_some() {
-            return Err(Failure::about(path, "with --kafka, --output is for files; name one address only"));
+            return Err(Failure::about(
+                path,
+                "with --kafka, --output is for files; name one address only",
+            ));
         }
-        let target = address.parse().map_err(|reason: String| Failure::about(path, reason))?;
+        let target = address
+            .parse()
+            .map_err(|reason: String| Failure::about(path, reason))?;
         return Ok((CollectOutput::FeedOnly, Some(target)));
     }
     if path.is_dir() || path.as_os_str().as_bytes().ends_with(b"/") {

@@ -14,11 +14,11 @@ mod _native {
     #[pymodule_export]
     use super::counts::{counted_columns, Counting};
     #[pymodule_export]
-    use super::rows::{table_schema, Rows, RowsRead};
-    #[pymodule_export]
     use super::info::{GapInfo, TraceInfo};
     #[pymodule_export]
     use super::live::LiveTrace;
+    #[pymodule_export]
+    use super::rows::{table_schema, Rows, RowsRead};
     #[pymodule_export]
     use super::trace::{open, Trace};
 }

@@ -79,7 +79,13 @@ impl LiveTrace {
     }
 
     /// Which threads touch which pieces of memory, under which name.
-    fn touches(&self, py: Python, chunks: Vec<Chunk>, by: &str, granule_bytes: u64) -> PyResult<PyRecordBatch> {
+    fn touches(
+        &self,
+        py: Python,
+        chunks: Vec<Chunk>,
+        by: &str,
+        granule_bytes: u64,
+    ) -> PyResult<PyRecordBatch> {
         let (by, granule) = parse(by, granule_bytes)?;
         self.aggregate(py, &chunks, move |live, chunks| live.touches(chunks, granule, by))
     }
@@ -95,7 +101,9 @@ impl LiveTrace {
     ) -> PyResult<PyRecordBatch> {
         let (by, granule) = parse(by, granule_bytes)?;
         let shared = SharedGranules::new(shared);
-        self.aggregate(py, &chunks, move |live, chunks| live.details(chunks, granule, by, &shared))
+        self.aggregate(py, &chunks, move |live, chunks| {
+            live.details(chunks, granule, by, &shared)
+        })
     }
 }
 

@@ -85,14 +85,22 @@ impl Rows {
     /// Of what is read.
     fn schema(&self) -> PySchema {
         let part = Partition::default();
-        PySchema::new(self.tables.scan(self.relation, part, self.selection.clone()).schema())
+        PySchema::new(
+            self.tables
+                .scan(self.relation, part, self.selection.clone())
+                .schema(),
+        )
     }
 
     /// Which trace it is: `trace` (its identity), `program`, `host` and `build_id`.
     fn about<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let trace = self.tables.trace();
         let meta = trace.meta();
-        let identity: String = trace.identity().iter().map(|byte| format!("{byte:02x}")).collect();
+        let identity: String = trace
+            .identity()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let about = PyDict::new(py);
         about.set_item("trace", identity)?;
         about.set_item("program", &meta.program)?;
@@ -106,7 +114,9 @@ impl Rows {
         let part: Partition = serde_json::from_slice(part)
             .map_err(|error| PyValueError::new_err(format!("this is no part of a table: {error}")))?;
         let scan = self.tables.scan(self.relation, part, self.selection.clone());
-        Ok(RowsRead { scan: Mutex::new(scan) })
+        Ok(RowsRead {
+            scan: Mutex::new(scan),
+        })
     }
 }
 

@@ -132,7 +132,7 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
     threads: dict[int, set[int]] = {}
     for line in traces.trackway("dump", "--json", trace).splitlines():
         event = json.loads(line)
-        if "address" in event:
+        if "site" in event:
             variable = event.get("variable", "(unknown)")
             local = f"{variable} in {event['function']}"
             name = local if local in names else variable

@@ -162,11 +162,20 @@ mod tests {
         let messages = Messages::new([0xab; 16], "prog");
         let chunk = chunk(ChunkKind::Records, 2 * LONGEST_VALUE);
         let parts = messages.parts(&chunk);
-        let joined: Vec<u8> = parts.iter().flat_map(|part| part.value.clone().unwrap()).collect();
+        let joined: Vec<u8> = parts
+            .iter()
+            .flat_map(|part| part.value.clone().unwrap())
+            .collect();
         assert_eq!(joined, chunk.bytes);
-        assert_eq!(parts.iter().map(|part| header(part, "part")).collect::<Vec<_>>(), ["1/3", "2/3", "3/3"]);
+        assert_eq!(
+            parts.iter().map(|part| header(part, "part")).collect::<Vec<_>>(),
+            ["1/3", "2/3", "3/3"]
+        );
         assert_eq!(header(&parts[0], "trace"), "ab".repeat(16));
-        assert_eq!((header(&parts[0], "position"), header(&parts[0], "sequence")), ("32", "9"));
+        assert_eq!(
+            (header(&parts[0], "position"), header(&parts[0], "sequence")),
+            ("32", "9")
+        );
         assert_eq!(in_batches(parts).len(), 3);
     }
 

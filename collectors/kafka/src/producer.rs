@@ -4,11 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rskafka::BackoffConfig;
 use rskafka::client::error::{Error, ProtocolError};
 use rskafka::client::partition::{Compression, PartitionClient};
 use rskafka::client::ClientBuilder;
 use rskafka::record::Record;
+use rskafka::BackoffConfig;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 use trackway_recorder::{ArrivedChunk, Feed, FeedError, TraceFeed};
@@ -131,7 +131,10 @@ impl TraceProducer {
     async fn send_placed(&self, chunks: &[ArrivedChunk]) -> Result<Vec<Vec<Place>>, Error> {
         let partitions = &self.shared.topics.chunks;
         let mut outgoing: Vec<(Vec<usize>, Vec<Record>)> = vec![Default::default(); partitions.len()];
-        let placed = chunks.iter().enumerate().filter(|(_, chunk)| Messages::is_placed(chunk));
+        let placed = chunks
+            .iter()
+            .enumerate()
+            .filter(|(_, chunk)| Messages::is_placed(chunk));
         for (index, chunk) in placed {
             let partition = self.messages.partition(chunk, partitions.len() as i32);
             let (owners, records) = &mut outgoing[partition as usize];
@@ -149,7 +152,8 @@ impl TraceProducer {
         }
         let mut places = vec![Vec::new(); chunks.len()];
         while let Some(sent) = sending.join_next().await {
-            let (partition, owners, offsets) = sent.map_err(|error| Error::InvalidResponse(error.to_string()))?;
+            let (partition, owners, offsets) =
+                sent.map_err(|error| Error::InvalidResponse(error.to_string()))?;
             for (owner, offset) in owners.into_iter().zip(offsets?) {
                 places[owner].push(Place { partition, offset });
             }

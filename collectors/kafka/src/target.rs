@@ -38,7 +38,11 @@ impl Target {
             "partitions" | "replication" => {
                 return Err(format!("{name} must be a positive number, not {value:?}"))
             }
-            _ => return Err(format!("there is no option {name:?}, only partitions and replication")),
+            _ => {
+                return Err(format!(
+                    "there is no option {name:?}, only partitions and replication"
+                ))
+            }
         }
         Ok(())
     }
@@ -48,7 +52,8 @@ impl FromStr for Target {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = || "expected kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N]".to_owned();
+        let expected =
+            || "expected kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N]".to_owned();
         let rest = text.strip_prefix(Self::SCHEME).ok_or_else(expected)?;
         let (brokers, rest) = rest.split_once('/').ok_or_else(expected)?;
         let (topic, options) = rest.split_once('?').unwrap_or((rest, ""));
@@ -81,7 +86,13 @@ impl FromStr for Target {
 /// Without the options, which are for the creation only.
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        write!(formatter, "{}{}/{}", Self::SCHEME, self.brokers.join(","), self.topic)
+        write!(
+            formatter,
+            "{}{}/{}",
+            Self::SCHEME,
+            self.brokers.join(","),
+            self.topic
+        )
     }
 }
 
@@ -91,9 +102,14 @@ mod tests {
 
     #[test]
     fn brokers_topic_and_options_are_read() {
-        let target: Target = "kafka://a:9092,[::1]:9093/t.race?partitions=7&replication=3".parse().unwrap();
+        let target: Target = "kafka://a:9092,[::1]:9093/t.race?partitions=7&replication=3"
+            .parse()
+            .unwrap();
         assert_eq!(target.brokers, ["a:9092", "[::1]:9093"]);
-        assert_eq!((target.topic.as_str(), target.partitions, target.replication), ("t.race", 7, 3));
+        assert_eq!(
+            (target.topic.as_str(), target.partitions, target.replication),
+            ("t.race", 7, 3)
+        );
         assert_eq!(target.to_string(), "kafka://a:9092,[::1]:9093/t.race");
         assert_eq!(target.index_topic(), "t.race.index");
     }

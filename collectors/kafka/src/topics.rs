@@ -36,7 +36,11 @@ impl Topics {
     }
 }
 
-async fn open_partition(client: &Client, topic: &str, partition: i32) -> Result<Arc<PartitionClient>, String> {
+async fn open_partition(
+    client: &Client,
+    topic: &str,
+    partition: i32,
+) -> Result<Arc<PartitionClient>, String> {
     let opened = client.partition_client(topic, partition, UnknownTopicHandling::Retry);
     opened
         .await
@@ -62,6 +66,8 @@ async fn ready(client: &Client, topic: &str, partitions: i32, target: &Target) -
             protocol_error: ProtocolError::TopicAlreadyExists,
             ..
         }) => Ok(partitions),
-        Err(error) => Err(format!("the topic {topic} is not there and cannot be created: {error}")),
+        Err(error) => Err(format!(
+            "the topic {topic} is not there and cannot be created: {error}"
+        )),
     }
 }

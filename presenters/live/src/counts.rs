@@ -112,7 +112,10 @@ impl CountRows {
     }
 
     fn into_batch(self) -> RecordBatch {
-        let names = self.names.iter().map(|&name| self.all_names[name as usize].as_str());
+        let names = self
+            .names
+            .iter()
+            .map(|&name| self.all_names[name as usize].as_str());
         RecordBatch::try_new(
             counts_schema(),
             vec![

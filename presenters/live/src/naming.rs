@@ -90,7 +90,9 @@ impl Naming {
             }
             let members = field.members.iter();
             members
-                .map(|&member| naming.number(format!("{}.{}", structure.name, structure.members[member].name)))
+                .map(|&member| {
+                    naming.number(format!("{}.{}", structure.name, structure.members[member].name))
+                })
                 .collect()
         });
         let of_site = of_site.collect();

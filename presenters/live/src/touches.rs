@@ -93,7 +93,12 @@ struct Touch {
 impl LiveTrace {
     /// The first step: for each process, granule and name, the least and the greatest thread that touches it, and how
     /// often it is accessed and written. An access of several granules counts for each.
-    pub fn touches(&self, chunks: &[PlacedChunk], granule: Granule, by: By) -> Result<RecordBatch, LiveError> {
+    pub fn touches(
+        &self,
+        chunks: &[PlacedChunk],
+        granule: Granule,
+        by: By,
+    ) -> Result<RecordBatch, LiveError> {
         let program = self.trace().program();
         let naming = Naming::of(program, by);
         let mut touches: HashMap<(u32, u64, u32), Touch> = HashMap::new();

@@ -14,10 +14,15 @@ const GRANULE_BYTES: u64 = 8;
 
 fn vectors() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../trace/vectors");
-    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let files = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().path());
     let traces: Vec<_> = files
         .filter(|file| file.extension().is_some_and(|extension| extension == "trackway"))
-        .filter(|file| Trace::open(file).is_ok_and(|trace| trace.streams().iter().any(|stream| !stream.chunks.is_empty())))
+        .filter(|file| {
+            Trace::open(file)
+                .is_ok_and(|trace| trace.streams().iter().any(|stream| !stream.chunks.is_empty()))
+        })
         .collect();
     assert!(!traces.is_empty());
     traces
@@ -89,11 +94,22 @@ impl Arriving {
 }
 
 fn texts<'b>(batch: &'b RecordBatch, column: &str) -> Vec<&'b str> {
-    batch.column_by_name(column).unwrap().as_string::<i32>().iter().map(Option::unwrap).collect()
+    batch
+        .column_by_name(column)
+        .unwrap()
+        .as_string::<i32>()
+        .iter()
+        .map(Option::unwrap)
+        .collect()
 }
 
 fn integers(batch: &RecordBatch, column: &str) -> Vec<i64> {
-    batch.column_by_name(column).unwrap().as_primitive::<Int64Type>().values().to_vec()
+    batch
+        .column_by_name(column)
+        .unwrap()
+        .as_primitive::<Int64Type>()
+        .values()
+        .to_vec()
 }
 
 fn threads(batch: &RecordBatch, column: &str) -> Vec<u32> {
@@ -114,7 +130,11 @@ fn counts_of_single_chunks_add_up_to_those_of_the_trace() {
         for chunk in arriving.records() {
             let batch = arriving.live.counts(&[chunk], By::Variable).unwrap();
             let columns = ["accesses", "writes", "bytes"].map(|column| integers(&batch, column));
-            for (row, (thread, name)) in threads(&batch, "thread").into_iter().zip(texts(&batch, "name")).enumerate() {
+            for (row, (thread, name)) in threads(&batch, "thread")
+                .into_iter()
+                .zip(texts(&batch, "name"))
+                .enumerate()
+            {
                 let sums = found.entry((thread, name.to_owned())).or_default();
                 (0..3).for_each(|column| sums[column] += columns[column][row]);
             }
@@ -128,27 +148,43 @@ fn touches_and_details_are_those_of_the_accesses() {
     for file in vectors() {
         let arriving = Arriving::of(&file);
         let granule = Granule::new(GRANULE_BYTES).unwrap();
-        let touched = |address: u64, length: u64| address / GRANULE_BYTES..=(address + length.max(1) - 1) / GRANULE_BYTES;
+        let touched = |address: u64, length: u64| {
+            address / GRANULE_BYTES..=(address + length.max(1) - 1) / GRANULE_BYTES
+        };
         let mut expected: BTreeMap<(u64, String), (BTreeSet<u32>, i64)> = BTreeMap::new();
         for (thread, variable, _, address, length, _) in arriving.accesses() {
             for number in touched(address, length) {
-                let (threads, accesses) = expected.entry((number * GRANULE_BYTES, variable.clone())).or_default();
+                let (threads, accesses) = expected
+                    .entry((number * GRANULE_BYTES, variable.clone()))
+                    .or_default();
                 threads.insert(thread);
                 *accesses += 1;
             }
         }
-        let batch = arriving.live.touches(&arriving.records(), granule, By::Variable).unwrap();
+        let batch = arriving
+            .live
+            .touches(&arriving.records(), granule, By::Variable)
+            .unwrap();
         let (granules, accesses) = (integers(&batch, "granule"), integers(&batch, "accesses"));
         let (first, last) = (threads(&batch, "first_thread"), threads(&batch, "last_thread"));
         assert_eq!(batch.num_rows(), expected.len());
         for (row, name) in texts(&batch, "name").into_iter().enumerate() {
             let (threads, count) = &expected[&(granules[row] as u64, name.to_owned())];
-            assert_eq!((Some(&first[row]), Some(&last[row])), (threads.first(), threads.last()));
+            assert_eq!(
+                (Some(&first[row]), Some(&last[row])),
+                (threads.first(), threads.last())
+            );
             assert_eq!(accesses[row], *count);
         }
         // Every second granule, as if it were shared.
-        let shared: BTreeSet<u64> = granules.iter().step_by(2).map(|&granule| granule as u64).collect();
-        let is_shared = |address, length| touched(address, length).any(|number| shared.contains(&(number * GRANULE_BYTES)));
+        let shared: BTreeSet<u64> = granules
+            .iter()
+            .step_by(2)
+            .map(|&granule| granule as u64)
+            .collect();
+        let is_shared = |address, length| {
+            touched(address, length).any(|number| shared.contains(&(number * GRANULE_BYTES)))
+        };
         let mut expected: BTreeMap<(u32, String, String), i64> = BTreeMap::new();
         for (thread, variable, line, address, length, _) in arriving.accesses() {
             if is_shared(address, length) {
@@ -156,8 +192,14 @@ fn touches_and_details_are_those_of_the_accesses() {
             }
         }
         let pairs = SharedGranules::new(shared.iter().map(|&granule| (0, granule)));
-        let batch = arriving.live.details(&arriving.records(), granule, By::Variable, &pairs).unwrap();
-        let keys = threads(&batch, "thread").into_iter().zip(texts(&batch, "name")).zip(texts(&batch, "line"));
+        let batch = arriving
+            .live
+            .details(&arriving.records(), granule, By::Variable, &pairs)
+            .unwrap();
+        let keys = threads(&batch, "thread")
+            .into_iter()
+            .zip(texts(&batch, "name"))
+            .zip(texts(&batch, "line"));
         let found: BTreeMap<_, _> = keys
             .map(|((thread, name), line)| (thread, name.to_owned(), line.to_owned()))
             .zip(integers(&batch, "accesses"))
@@ -174,11 +216,26 @@ fn what_cannot_be_decoded_is_named() {
     let mut bytes = chunk.bytes.to_vec();
     *bytes.last_mut().unwrap() ^= 1;
     let position = chunk.position;
-    let damaged = arriving.live.counts(&[PlacedChunk { position, bytes: &bytes }], By::Line).unwrap_err();
+    let damaged = arriving
+        .live
+        .counts(
+            &[PlacedChunk {
+                position,
+                bytes: &bytes,
+            }],
+            By::Line,
+        )
+        .unwrap_err();
     assert!(matches!(damaged, LiveError::Damaged { .. }));
-    assert!(damaged.to_string().contains(&format!("offset {position}")), "{damaged}");
+    assert!(
+        damaged.to_string().contains(&format!("offset {position}")),
+        "{damaged}"
+    );
     let unknown = LiveTrace::new("new").counts(&[chunk], By::Line).unwrap_err();
     assert!(matches!(unknown, LiveError::Undefined { .. }), "{unknown}");
-    assert!(By::parse("colour").unwrap_err().to_string().contains("variable, field"));
+    assert!(By::parse("colour")
+        .unwrap_err()
+        .to_string()
+        .contains("variable, field"));
     assert!(Granule::new(24).unwrap_err().to_string().contains("power of two"));
 }

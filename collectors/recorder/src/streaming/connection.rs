@@ -62,7 +62,10 @@ impl Connection {
 
     /// Whether a read would not wait: there are bytes, or the end.
     pub fn has_input(&self) -> bool {
-        const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+        const NOW: Timespec = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
         let mut watched = [PollFd::from_borrowed_fd(self.descriptor(), PollFlags::IN)];
         poll(&mut watched, Some(&NOW)).is_ok_and(|ready| ready > 0)
     }

@@ -185,8 +185,7 @@ impl Desk<'_, '_> {
                 self.wait_for_more()?;
                 let header = self.read_chunk()?;
                 let is_first = matches!(kept, Kept::Nothing { .. });
-                let position = slot
-                    .take_chunk(kept, hello, &header, &self.chunk, &|| self.goes_on())?;
+                let position = slot.take_chunk(kept, hello, &header, &self.chunk, &|| self.goes_on())?;
                 self.tell(slot, kept, is_first, position);
                 self.chunk.shrink_to(KEPT_ROOM);
                 match self.has_more(slot) && position - self.acknowledged < slot.longest_lag() {

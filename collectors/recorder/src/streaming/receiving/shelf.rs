@@ -144,7 +144,9 @@ impl Shelf {
             match *slot.lock() {
                 Kept::Whole { .. } => summary.complete += 1,
                 Kept::Part(_) => summary.unfinished.push(slot.path.clone()),
-                Kept::Unknown if slot.has_file && slot.path.exists() => summary.unfinished.push(slot.path.clone()),
+                Kept::Unknown if slot.has_file && slot.path.exists() => {
+                    summary.unfinished.push(slot.path.clone())
+                }
                 Kept::Unknown | Kept::Nothing { .. } => {}
             }
         }
@@ -226,8 +228,7 @@ impl Slot {
             _ if self.force => return Ok(nothing),
             _ => return Err(exists()),
         }
-        let (resumption, _) =
-            TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())?;
+        let (resumption, _) = TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())?;
         let writer = match resumption {
             Resumption::Finished { end } => return Ok(Kept::Whole { end }),
             Resumption::Unfinished(writer) => writer,
