@@ -9,6 +9,7 @@ from pathlib import Path
 
 from . import programs, timing
 from .programs import BUILD, MEASURE, OUT, ROOT, TRACKWAY
+from .results import Column
 
 sys.path.append(str(ROOT / "tests"))
 from end_to_end.kafka_broker import Broker  # noqa: E402
@@ -18,12 +19,13 @@ PYTHON = BUILD / "python" / "bin" / "python"
 QUERY = Path(__file__).with_name("live_query.py")
 HEAP = ("-Xms256m", "-Xmx512m")
 START_LIMIT_S = 120
-COLUMNS = {
-    "time_s": ("time", "{:.2f} s"),
-    "ratio": ("× /dev/shm", "{:.2f}"),
-    "macc_per_s": ("Macc/s", "{:.1f}"),
-    "lag_s": ("lag", "{:.1f} s"),
-}
+COLUMNS = (
+    Column("time_s", "time, s"),
+    Column("ratio", "x /dev/shm"),
+    Column("macc_per_s", "Macc/s", "{:.1f}"),
+    Column("lag_s", "lag, s", "{:.1f}"),
+)
+COUNTED = "Kafka, counted by Spark"
 
 
 class Collector:
@@ -87,8 +89,8 @@ def once(program, arguments, broker, folder, number, accesses):
     topic = f"kafka://{broker.address}/counted-{number}"
     collector = Collector(topic)
     query = Query(topic, folder / f"query-{number}")
-    rows["Kafka, Spark counts"] = over_socket(program, arguments, collector)
-    rows["Kafka, Spark counts"]["lag_s"] = query.end(accesses)
+    rows[COUNTED] = over_socket(program, arguments, collector)
+    rows[COUNTED]["lag_s"] = query.end(accesses)
     for row in rows.values():
         row["ratio"] = row["time_s"] / rows["/dev/shm"]["time_s"]
         row["macc_per_s"] = accesses / 1e6 / row["time_s"]
@@ -115,6 +117,11 @@ def measure(name, arguments, rounds):
     return timing.medians(measured)
 
 
+def slowdown(rows):
+    """Of the traced program, through Kafka to Spark over recording to /dev/shm."""
+    return rows[COUNTED]["ratio"]
+
+
 def missing():
-    """Why the part can't be measured; none: it can."""
+    """Why this can't be measured; none: it can."""
     return None if PYTHON.exists() and os.access(PYTHON, os.X_OK) else f"{PYTHON} is not there: `make python` makes it"
