@@ -6,6 +6,7 @@
 # make preload  what records allocations; part of make
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
+# make kafka    a broker for tests of live queries, in build/kafka
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -65,10 +66,13 @@ program: setup
 python: setup
 	@setup/python
 
+kafka: python
+	@setup/kafka >/dev/null
+
 demo: build
 	@setup/demo $(PROGRAM)
 
-test: build dynamorio dynamorio-aarch64 python
+test: build dynamorio dynamorio-aarch64 python kafka
 	@tests/run
 
 dynamorio: setup
@@ -90,4 +94,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program python demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program python kafka demo test dynamorio dynamorio-aarch64 bench format clean

@@ -4,7 +4,6 @@ on the complete traces."""
 import json
 import os
 import shutil
-import sys
 import tempfile
 import time
 import unittest
@@ -17,6 +16,7 @@ from trackway.spark import live
 
 from . import live_stage, traces
 from .live_stage import Broker, Collector
+from .spark_cluster import Cluster
 
 STAGE: dict[str, Any] = {}
 
@@ -25,31 +25,35 @@ def setUpModule() -> None:
     folder = Path(tempfile.mkdtemp(prefix="live-", dir=traces.folder()))
     STAGE["folder"] = folder
     STAGE["broker"] = Broker(folder / "broker")
-    STAGE["spark"] = session(folder)
+    STAGE["cluster"] = Cluster()
+    os.environ.update(STAGE["cluster"].environment())
+    STAGE["spark"] = session(STAGE["cluster"].url, folder)
 
 
 def tearDownModule() -> None:
     STAGE["spark"].stop()
+    STAGE["cluster"].stop()
     STAGE["broker"].stop()
     shutil.rmtree(STAGE["folder"])
 
 
-def session(folder: Path) -> SparkSession:
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("live")
+def session(master: str, folder: Path) -> SparkSession:
+    builder = SparkSession.builder.master(master).appName("live")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "1g",
+        "spark.driver.memory": "512m",
+        "spark.executor.memory": "512m",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.local.dir": str(folder),
     }
     for name, value in settings.items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    made = builder.getOrCreate()
+    made.sparkContext.setLogLevel("OFF")
+    return made
 
 
 class Live(unittest.TestCase):
