@@ -15,6 +15,7 @@ use crate::counts;
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
+use crate::question::Question;
 use crate::reading::ReadingArguments;
 use crate::soundness;
 
@@ -119,19 +120,27 @@ pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
     })
 }
 
+impl Question for ReportArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        match (&self.drcachesim, trace.holds_only_counts()) {
+            (Some(settings), _) => machine_code_caches(trace, settings, &self.reading),
+            (None, true) => counts::report(trace, &self.form),
+            (None, false) => misses(trace, self),
+        }
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
-    let form = &arguments.form;
-    let report = match (&arguments.drcachesim, trace.holds_only_counts()) {
-        (Some(settings), _) => machine_code_caches(&trace, settings, &arguments.reading)?,
-        (None, true) => counts::report(&trace, form)?,
-        (None, false) => misses(&trace, arguments)?,
-    };
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),
     };
-    form.output.print(&report, csv)
+    arguments.form.output.print(&report, csv)
 }
 
 fn machine_code_caches(
