@@ -259,7 +259,8 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             summary.damage.push(error);
         }
         summary.chunks = 1;
-        self.progress.advance(summary.accesses, chunk.header.stored_length.into());
+        self.progress
+            .advance(summary.accesses, chunk.header.stored_length.into());
         self.summary.add(summary);
     }
 

@@ -88,7 +88,10 @@ pub fn ask(name: &str, words: &[String], trace: &Trace, onlookers: Onlookers) ->
     let question = QUESTIONS.iter().find(|question| question.name == name);
     let question = question.ok_or_else(|| {
         let names: Vec<&str> = QUESTIONS.iter().map(|question| question.name).collect();
-        Failure::new(format!("there is no analysis {name:?}; there are {}", names.join(", ")))
+        Failure::new(format!(
+            "there is no analysis {name:?}; there are {}",
+            names.join(", ")
+        ))
     })?;
     let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
     (question.answer)(&matches, trace, onlookers)
@@ -119,7 +122,12 @@ pub fn options(name: &str) -> Option<Vec<String>> {
     };
     let command = command(Command::new("question"));
     let names = command.get_arguments().filter_map(|option| option.get_long());
-    Some(names.filter(|name| !PRINTING.contains(name)).map(str::to_owned).collect())
+    Some(
+        names
+            .filter(|name| !PRINTING.contains(name))
+            .map(str::to_owned)
+            .collect(),
+    )
 }
 
 /// Options that say how an answer is printed, or what its picture shows.
@@ -167,14 +175,22 @@ mod tests {
     fn wrong_options_are_named_with_what_there_is() {
         let wrong = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-            matches(ReportArguments::augment_args, "report", &words, &[OsStr::new("TRACE")])
-                .unwrap_err()
-                .to_string()
+            matches(
+                ReportArguments::augment_args,
+                "report",
+                &words,
+                &[OsStr::new("TRACE")],
+            )
+            .unwrap_err()
+            .to_string()
         };
         let unknown = wrong(&["--short=1"]);
         assert!(unknown.contains("unexpected argument '--short'"), "{unknown}");
         assert!(!unknown.contains("Usage"), "{unknown}");
         let value = wrong(&["--by=tree"]);
-        assert!(value.contains("'tree'") && value.contains("possible values: "), "{value}");
+        assert!(
+            value.contains("'tree'") && value.contains("possible values: "),
+            "{value}"
+        );
     }
 }

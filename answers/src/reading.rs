@@ -87,7 +87,9 @@ impl ReadingArguments {
             return read(threads, onlooker.as_ref());
         }
         let progress = ReadingProgress::new(bytes, self.quiet);
-        let done = read(threads, &|accesses: u64, bytes: u64| progress.advance(accesses, bytes));
+        let done = read(threads, &|accesses: u64, bytes: u64| {
+            progress.advance(accesses, bytes)
+        });
         progress.finish();
         done
     }

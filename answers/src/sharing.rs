@@ -45,7 +45,9 @@ pub fn parse_line_size(text: &str) -> Result<u64, String> {
 impl Question for SharingArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
-        let line_bytes = self.line_size.unwrap_or_else(|| line_bytes_of_machine(trace).into());
+        let line_bytes = self
+            .line_size
+            .unwrap_or_else(|| line_bytes_of_machine(trace).into());
         let sharing = Sharing::new(trace.program(), line_bytes, self.output.rows());
         Ok(self.reading.report(&sharing, trace, Vec::new()))
     }

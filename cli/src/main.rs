@@ -26,8 +26,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::{
-    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects, output, patterns,
-    placement, processors, progress, reading, report, reuse, samples, sharing, soundness, whatif,
+    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
+    output, patterns, placement, processors, progress, reading, report, reuse, samples, sharing, soundness,
+    whatif,
 };
 
 use arguments::{CommandLine, CompletionsArguments, Verb};

@@ -13,6 +13,11 @@ import numpy as np
 import trackway
 
 
+def wrapped(difference: int) -> int:
+    """The signed number of the lowest 64 bits."""
+    return (difference + 2**63) % 2**64 - 2**63
+
+
 @dataclass
 class SiteStrides:
     """Strides of all sites, and the last address of each in the thread at hand."""
@@ -40,7 +45,7 @@ class Strides(trackway.Analysis[SiteStrides, dict[int, Counter[int]]]):
         for place in firsts.tolist():
             before = shard.last.get(int(sites[place]))
             known[place] = before is not None
-            strides[place] = np.uint64(addresses[place] - np.uint64(before or 0)).view(np.int64)
+            strides[place] = wrapped(int(addresses[place]) - (before or 0))
         pairs, counts = np.unique(np.stack([sites[known], strides[known]]), axis=1, return_counts=True)
         for site, stride, count in zip(*pairs.tolist(), counts.tolist(), strict=True):
             shard.counts[site, stride] += count

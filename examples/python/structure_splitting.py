@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.ticker import LinearLocator
 
 import trackway
 
@@ -81,13 +82,13 @@ def draw_members(axes: Axes, members: pd.DataFrame) -> None:
 
 def draw_affinity(axes: Axes, matrix: np.ndarray, names: list[str]) -> None:
     """Dark squares are fields that belong on one cache line."""
-    image = axes.imshow(matrix, cmap=HEAT, vmin=0, vmax=1)
+    image = axes.imshow(matrix, cmap=HEAT, vmin=0, vmax=1, aspect="auto")
     axes.set_facecolor(BLANK)
     axes.set_xticks(range(len(names)), names, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
     for (row, column), share in np.ndenumerate(matrix):
         if not np.isnan(share):
-            ink = "white" if share > 0.6 else "#333333"
+            ink = "white" if share > 0.75 else "#333333"
             axes.text(column, row, f"{share:.0%}", ha="center", va="center", fontsize=8, color=ink)
     axes.spines[:].set_visible(False)
     axes.tick_params(length=0)
@@ -97,7 +98,7 @@ def draw_affinity(axes: Axes, matrix: np.ndarray, names: list[str]) -> None:
 def draw_structure() -> Figure:
     lines = int(-(-structure["size_bytes"] // LINE_BYTES))
     figure, (above, below) = plt.subplots(
-        2, 1, figsize=(9, 3 + 0.7 * lines + 0.55 * len(names)), layout="constrained",
+        2, 1, figsize=(8, 3 + 0.7 * lines + 0.55 * len(names)), layout="constrained",
         height_ratios=[1 + 0.7 * lines, 2 + 0.55 * len(names)],
     )  # fmt: skip
     figure.suptitle(f"struct {structure['type']}, {structure['size_bytes']} bytes: {structure['accesses']:,} accesses")
@@ -122,14 +123,14 @@ owners = mapped["owners"].to_pandas().head(6)
 
 
 def grid(cells: pd.DataFrame, first_ns: int) -> tuple[np.ndarray, tuple[float, float, float, float]]:
-    """Accesses by address and time of one owner's cells, and the extent in milliseconds and KiB."""
+    """Accesses by address and time of one owner's cells, and the extent in milliseconds and bytes."""
     width, granule = int(cells["width_ns"].iloc[0]), int(cells["granule_bytes"].iloc[0])
     columns = ((cells["from_ns"] - first_ns) // width).astype(int)
     low = int(cells["address"].min())
     rows = ((cells["address"] - low) // granule).astype(int)
     counts = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(counts, (rows, columns), cells["reads"] + cells["writes"])
-    extent = (0, counts.shape[1] * width / 1e6, counts.shape[0] * granule / 1024, 0)
+    extent = (0, counts.shape[1] * width / 1e6, counts.shape[0] * granule, 0)
     return np.ma.masked_equal(counts, 0), extent
 
 
@@ -137,7 +138,7 @@ def draw_map() -> Figure:
     shown = [name for name in owners["name"] if (cells["name"] == name).any()]
     heights = [np.log2(cells[cells["name"] == name]["address"].nunique() + 4) for name in shown]
     figure, every = plt.subplots(
-        len(shown), 1, figsize=(10, 1 + 0.42 * sum(heights)), sharex=True, squeeze=False, layout="constrained",
+        len(shown), 1, figsize=(10, 1.2 + 0.3 * sum(heights)), sharex=True, squeeze=False, layout="constrained",
         height_ratios=heights,
     )  # fmt: skip
     first_ns = int(cells["from_ns"].min())
@@ -150,7 +151,9 @@ def draw_map() -> Figure:
         short = name.rsplit("/", 1)[-1] if "/" in name else name
         kind = name.split(" at ")[0]
         axes.set_title(kind if short in kind else f"{kind}, {short}", loc="left", fontsize=9)
-        axes.set(xlim=(0, last_ms), ylabel="KiB")
+        axes.set(xlim=(0, last_ms))
+        axes.yaxis.set_major_locator(LinearLocator(3))
+        axes.yaxis.set_major_formatter(lambda place, _: f"{place / 1024:.3g} KiB" if place >= 1024 else f"{place:.0f} B")
         axes.spines[:].set_visible(False)
     every[-1, 0].set_xlabel("milliseconds since the first access")
     figure.colorbar(image, ax=every[:, 0], label="accesses", shrink=0.6)

@@ -45,7 +45,9 @@ impl Filters {
 #[pyfunction]
 pub fn tables() -> Vec<(&'static str, &'static str)> {
     let tables = Relation::ALL.iter();
-    tables.map(|relation| (relation.name(), relation.meaning())).collect()
+    tables
+        .map(|relation| (relation.name(), relation.meaning()))
+        .collect()
 }
 
 /// Rows of a table, of all of it or of a partition.
@@ -99,7 +101,10 @@ pub fn columns(table: &str) -> PyResult<Vec<(String, String, String)>> {
 fn relation(name: &str) -> PyResult<Relation> {
     Relation::named(name).ok_or_else(|| {
         let names: Vec<&str> = Relation::ALL.iter().map(|relation| relation.name()).collect();
-        PyValueError::new_err(format!("there is no table {name:?}; there are {}", names.join(", ")))
+        PyValueError::new_err(format!(
+            "there is no table {name:?}; there are {}",
+            names.join(", ")
+        ))
     })
 }
 
@@ -107,7 +112,11 @@ fn indices(relation: Relation, names: &[String]) -> PyResult<Vec<usize>> {
     let schema = relation.schema();
     let index = |name: &String| {
         schema.index_of(name).map_err(|_| {
-            let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
+            let names: Vec<&str> = schema
+                .fields()
+                .iter()
+                .map(|field| field.name().as_str())
+                .collect();
             let table = relation.name();
             PyValueError::new_err(format!(
                 "the table {table} has no column {name:?}; it has {}",

@@ -1,6 +1,7 @@
 """Analyses: each answer is that of the command line with the same options."""
 
 import functools
+import json
 import inspect
 import os
 import signal
@@ -8,7 +9,7 @@ import subprocess
 import threading
 import time
 import unittest
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars
@@ -64,7 +65,7 @@ def tables_said(answer: dict[str, Any]) -> list[dict[str, Any]]:
 class Answers(unittest.TestCase):
     maxDiff = 4000
 
-    def check(self, trace: trackway.Trace, method: str, *words: str, **options: Any) -> trackway.Report:
+    def check(self, trace: trackway.Trace, method: str, words: Sequence[str] = (), **options: Any) -> trackway.Report:
         report: trackway.Report = getattr(trace, method)(**options)
         said = traces.answer(VERBS.get(method, method), trace.path, *(words or ("--top", "0")))
         self.assertEqual(report.answer, said["answer"])
@@ -80,24 +81,24 @@ class Answers(unittest.TestCase):
 
     def test_options(self) -> None:
         cache = "L1=4K,4,64"
-        words = ("--by", "line,kind", "--sort", "L1", "--cache", cache, "--top", "3")
-        report = self.check(trace(), "misses", *words, by=["line", "kind"], sort="L1", cache=cache, top=3)
+        words: Sequence[str] = ("--by", "line,kind", "--sort", "L1", "--cache", cache, "--top", "3")
+        report = self.check(trace(), "misses", words, by=["line", "kind"], sort="L1", cache=cache, top=3)
         self.assertEqual([len(report["lines"]), report["lines"].ranked_by], [3, "l1_misses"])
         words = ("--merged", "--sample", "0.5", "--line-size", "128", "--top", "2")
-        self.check(trace(), "reuse", *words, merged=True, sample=0.5, line_size=128, top=2)
+        self.check(trace(), "reuse", words, merged=True, sample=0.5, line_size=128, top=2)
         words = ("--from", "0s", "--allocation", "node", "--measure", "bytes", "--top", "0")
-        self.check(trace(), "map", *words, from_="0s", allocation="node", measure="bytes")
+        self.check(trace(), "map", words, from_="0s", allocation="node", measure="bytes")
         words = ("--type", "particle", "--window", "10", "--top", "0")
-        self.check(trace(), "layout", *words, type="particle", window=10)
+        self.check(trace(), "layout", words, type="particle", window=10)
 
     def test_whatif(self) -> None:
         split = "particle:position,velocity"
         words = ("--split", split, "--link", "index", "--top", "0")
-        self.check(trace(), "whatif", *words, split=[split], link="index")
+        self.check(trace(), "whatif", words, split=[split], link="index")
 
     def test_branches(self) -> None:
         words = ("--predictor", "gshare=4K,bimodal", "--by", "branch", "--top", "0")
-        self.check(trace(), "branches", *words, predictor=["gshare=4K", "bimodal"], by="branch")
+        self.check(trace(), "branches", words, predictor=["gshare=4K", "bimodal"], by="branch")
 
     def test_calls_are_those_of_the_export(self) -> None:
         folded = traces.folder() / "particles.folded"
@@ -115,13 +116,13 @@ class Answers(unittest.TestCase):
                 self.check(sampled(), method)
         tiers = ["dram:capacity=1M", "cxl"]
         words = [word for tier in tiers for word in ("--tier", tier)]
-        self.check(sampled(), "placement", *words, "--top", "0", tier=tiers)
+        self.check(sampled(), "placement", [*words, "--top", "0"], tier=tiers)
 
     def test_differences(self) -> None:
         before, after = trace().path, traces.GOLDEN
         report = trackway.diff(before, after, by=["variable"], measure=["accesses"], top=5)
         words = ("diff", "--json", "--by", "variable", "--measure", "accesses", "--top", "5", before, after)
-        said = traces.json.loads(traces.trackway(*words))
+        said = json.loads(traces.trackway(*words))
         self.assertEqual((report.answer, report.warnings), (said["answer"], said["warnings"]))
         self.assertEqual(tables_of(report), tables_said(said))
 
@@ -144,7 +145,7 @@ class Options(unittest.TestCase):
         self.assertEqual({VERBS.get(method, method) for method in METHODS}, set(trackway._native.questions()))
 
     def test_wrong_options(self) -> None:
-        for refused, message in (
+        wrong: list[tuple[Callable[[], object], str]] = [
             (lambda: trace().ask("sharing", short=1), "unexpected argument '--short'"),
             (lambda: trace().sharing(line_size=7), "'7' for '--line-size <BYTES>': expected a power of two"),
             (lambda: trace().misses(by=["colour"]), "possible values: field, variable"),  # type: ignore[list-item]
@@ -152,7 +153,8 @@ class Options(unittest.TestCase):
             (lambda: trace().ask("nothing"), "no analysis \"nothing\"; there are allocations, "),
             (lambda: trace().samples(), "holds no samples"),
             (lambda: trackway.open(traces.COUNTS).sharing(), "holds counts, no accesses"),
-        ):
+        ]
+        for refused, message in wrong:
             with self.assertRaises(trackway.QuestionError) as raised:
                 refused()
             self.assertIn(message, str(raised.exception))

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,9 +14,9 @@ COUNTS = ROOT / "trace" / "vectors" / "counts-v1.trackway"
 PROGRAMS = ROOT / "tests" / "programs"
 
 
-def trackway(*words: object, **settings: Any) -> str:
+def trackway(*words: object, cwd: Path | None = None) -> str:
     """What the command line prints; fails if it does."""
-    done = subprocess.run([str(TRACKWAY), *map(str, words)], capture_output=True, text=True, timeout=600, **settings)
+    done = subprocess.run([str(TRACKWAY), *map(str, words)], capture_output=True, text=True, timeout=600, cwd=cwd)
     if done.returncode != 0:
         raise AssertionError(f"trackway {words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -52,7 +51,3 @@ def recorded(source: str, *arguments: str) -> Path:
     options = ("-q", "-f", "--buffer-size", "16K")  # so that it has many chunks
     trackway("record", *options, "-o", trace, "--", program, *arguments, cwd=folder())
     return trace
-
-
-def environment(**changes: str) -> dict[str, str]:
-    return {**os.environ, **changes}

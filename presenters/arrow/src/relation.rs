@@ -1,0 +1,67 @@
+//! The tables that a trace has.
+
+use arrow_schema::SchemaRef;
+use serde::{Deserialize, Serialize};
+
+use crate::{accesses, cells, functions, sites, threads};
+
+/// A table of a trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Relation {
+    /// Every load and store.
+    Accesses,
+    /// The instructions that access memory.
+    Sites,
+    /// The functions of the program.
+    Functions,
+    /// The streams of the trace.
+    Threads,
+}
+
+impl Relation {
+    pub const ALL: &[Relation] = &[
+        Relation::Accesses,
+        Relation::Sites,
+        Relation::Functions,
+        Relation::Threads,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Accesses => "accesses",
+            Relation::Sites => "sites",
+            Relation::Functions => "functions",
+            Relation::Threads => "threads",
+        }
+    }
+
+    /// Whether its rows come from the records of accesses, chunk by chunk.
+    pub(crate) fn is_of_accesses(self) -> bool {
+        matches!(self, Relation::Accesses)
+    }
+
+    /// What a row of it is.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Relation::Accesses => "a load or store that the program made",
+            Relation::Sites => "an instruction that accesses memory, with its names",
+            Relation::Functions => "a function of the program, and how much of it is recorded",
+            Relation::Threads => "a stream of the trace: what one thread recorded",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Relation> {
+        Self::ALL.iter().copied().find(|relation| relation.name() == name)
+    }
+
+    /// The columns; each field's metadata has `meaning` and, where there is one, `unit`.
+    pub fn schema(self) -> SchemaRef {
+        match self {
+            Relation::Accesses => accesses::schema(),
+            Relation::Sites => cells::schema(&sites::columns()),
+            Relation::Functions => cells::schema(&functions::columns()),
+            Relation::Threads => cells::schema(&threads::columns()),
+        }
+    }
+}

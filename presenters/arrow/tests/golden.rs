@@ -1,0 +1,229 @@
+//! The tables of the golden trace, whose accesses are listed in `trace/testing/golden.rs`.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
+use arrow_array::RecordBatch;
+use trackway_arrow::{partitions, Partition, Relation, Selection, TraceTables};
+
+fn vector(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../trace/vectors")
+        .join(name)
+}
+
+fn golden() -> Arc<TraceTables> {
+    TraceTables::open(&vector("golden-v1.trackway")).unwrap()
+}
+
+/// What the golden trace's stream 0 holds: kind, address, size.
+const ACCESSES: [(&str, u64, u64); 10] = [
+    ("load", 0x7f00_0000_1008, 8),
+    ("store", 0x7f00_0000_2000, 4),
+    ("load", 0x40_4010, 8),
+    ("store", 0x7f00_0000_3000, 4),
+    ("load", 0x40_4010, 8),
+    ("fill", 0x7f00_0000_3010, 100),
+    ("load", 0x7f00_0000_3000, 4),
+    ("load", 0x7f00_0000_3008, 4),
+    ("store", 0x7f00_0000_4000, 4),
+    ("load", 0x40_4010, 8),
+];
+
+fn columns(relation: Relation, names: &[&str]) -> Vec<usize> {
+    let schema = relation.schema();
+    names.iter().map(|name| schema.index_of(name).unwrap()).collect()
+}
+
+fn all(
+    tables: &Arc<TraceTables>,
+    relation: Relation,
+    selection: &Selection,
+    count: usize,
+) -> Vec<RecordBatch> {
+    let parts = partitions(tables, relation, selection, count);
+    let batches = parts
+        .into_iter()
+        .flat_map(|part| tables.scan(relation, part, selection.clone()));
+    batches.map(Result::unwrap).collect()
+}
+
+fn wide(batches: &[RecordBatch], column: usize) -> Vec<u64> {
+    let values = batches.iter().flat_map(|batch| {
+        batch
+            .column(column)
+            .as_primitive::<UInt64Type>()
+            .values()
+            .to_vec()
+    });
+    values.collect()
+}
+
+fn keyed(batches: &[RecordBatch], column: usize) -> Vec<Option<String>> {
+    let mut texts = Vec::new();
+    for batch in batches {
+        let keyed = batch.column(column).as_dictionary::<UInt32Type>();
+        let values = keyed.downcast_dict::<arrow_array::StringArray>().unwrap();
+        texts.extend(values.into_iter().map(|text| text.map(str::to_owned)));
+    }
+    texts
+}
+
+#[test]
+fn accesses_are_those_of_the_trace() {
+    let tables = golden();
+    let selection = Selection {
+        columns: Some(columns(
+            Relation::Accesses,
+            &["address", "size", "kind", "sequence", "thread"],
+        )),
+        ..Selection::default()
+    };
+    for parts in [1, 2, 7] {
+        let batches = all(&tables, Relation::Accesses, &selection, parts);
+        let kinds = keyed(&batches, 2);
+        let found = wide(&batches, 0).into_iter().zip(wide(&batches, 1)).zip(kinds);
+        let found: Vec<_> = found
+            .map(|((address, size), kind)| (kind.unwrap(), address, size))
+            .collect();
+        let expected = ACCESSES.map(|(kind, address, size)| (kind.to_owned(), address, size));
+        assert_eq!(found[..10], expected, "{parts} parts");
+        assert_eq!(wide(&batches, 3)[..10], [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    }
+}
+
+#[test]
+fn rows_are_chosen_while_they_are_decoded() {
+    let tables = golden();
+    let count = |selection: Selection| {
+        let batches = all(&tables, Relation::Accesses, &selection, 1);
+        batches.iter().map(RecordBatch::num_rows).sum::<usize>()
+    };
+    let none = || Selection {
+        columns: Some(Vec::new()),
+        threads: Some(vec![0]),
+        ..Selection::default()
+    };
+    assert_eq!(count(none()), 10);
+    assert_eq!(
+        count(Selection {
+            addresses: 0x40_0000..=0x40_ffff,
+            ..none()
+        }),
+        3
+    );
+    assert_eq!(
+        count(Selection {
+            addresses: 0x7f00_0000_3000..=0x7f00_0000_3008,
+            ..none()
+        }),
+        3
+    );
+    assert_eq!(
+        count(Selection {
+            limit: Some(4),
+            ..none()
+        }),
+        4
+    );
+    assert_eq!(
+        count(Selection {
+            threads: Some(vec![77]),
+            ..none()
+        }),
+        0
+    );
+    assert_eq!(
+        count(Selection {
+            sites: Some(vec![]),
+            ..none()
+        }),
+        0
+    );
+}
+
+#[test]
+fn the_times_of_accesses_decide_and_are_shown() {
+    let tables = golden();
+    let selection = |times_ns| Selection {
+        columns: Some(columns(Relation::Accesses, &["time_ns"])),
+        threads: Some(vec![0]),
+        times_ns,
+        ..Selection::default()
+    };
+    let every = wide(&all(&tables, Relation::Accesses, &selection(0..=u64::MAX), 1), 0);
+    assert_eq!(every.len(), 10);
+    assert_eq!(every[0], 1000, "the first chunk begins then");
+    assert!(every.is_sorted());
+    for (first, last) in [(0, 999), (1000, 1000), (1001, 1500), (1990, 2200), (3000, 9999)] {
+        let found = wide(&all(&tables, Relation::Accesses, &selection(first..=last), 3), 0);
+        let expected: Vec<u64> = every
+            .iter()
+            .copied()
+            .filter(|time| (first..=last).contains(time))
+            .collect();
+        assert_eq!(found, expected, "{first} to {last}");
+    }
+}
+
+#[test]
+fn chunks_without_wanted_rows_are_in_no_part() {
+    let tables = golden();
+    let chunks = |selection: Selection| {
+        let parts = partitions(&tables, Relation::Accesses, &selection, 2);
+        parts.iter().map(Partition::chunk_count).sum::<usize>()
+    };
+    let all = chunks(Selection::default());
+    assert!(all >= 2);
+    assert_eq!(
+        chunks(Selection {
+            times_ns: 0..=1,
+            ..Selection::default()
+        }),
+        0
+    );
+    assert_eq!(
+        chunks(Selection {
+            times_ns: 1200..=1300,
+            ..Selection::default()
+        }),
+        1
+    );
+    assert_eq!(
+        chunks(Selection {
+            threads: Some(vec![]),
+            ..Selection::default()
+        }),
+        0
+    );
+}
+
+#[test]
+fn parts_travel_as_text() {
+    let tables = golden();
+    for part in partitions(&tables, Relation::Accesses, &Selection::default(), 2) {
+        let text = serde_json::to_string(&part).unwrap();
+        assert_eq!(serde_json::from_str::<Partition>(&text).unwrap(), part);
+    }
+    let selection = Selection {
+        addresses: 3..=u64::MAX,
+        limit: Some(7),
+        ..Selection::default()
+    };
+    let text = serde_json::to_string(&selection).unwrap();
+    assert_eq!(serde_json::from_str::<Selection>(&text).unwrap(), selection);
+}
+
+#[test]
+fn every_table_has_the_columns_of_its_schema() {
+    for name in ["golden-v1.trackway", "counts-v1.trackway"] {
+        let tables = TraceTables::open(&vector(name)).unwrap();
+        for relation in Relation::ALL {
+            for batch in all(&tables, *relation, &Selection::default(), 1) {
+                assert_eq!(batch.schema(), relation.schema(), "{}", relation.name());
+            }
+        }
+    }
+}
