@@ -6,6 +6,7 @@ Run it cell by cell in an editor that knows `# %%`, or as a whole:
 """
 
 # %% The trace, and what is asked of it
+import math
 import sys
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def draw_members(axes: Axes, members: pd.DataFrame) -> None:
                 axes.text(first + width / 2, row, label, ha="center", va="center", fontsize=8, color=ink)
                 named = True
             left, row, first = left - width, row + 1, 0
-    lines = int(-(-(members["offset_bytes"] + members["size_bytes"]).max() // LINE_BYTES))
+    lines = math.ceil(int((members["offset_bytes"] + members["size_bytes"]).max()) / LINE_BYTES)
     axes.set(xlim=(0, LINE_BYTES), ylim=(lines - 0.5, -0.5), xlabel="byte of the cache line", ylabel="cache line")
     axes.set_xticks(range(0, LINE_BYTES + 1, 8))
     axes.set_yticks(range(lines))
@@ -96,7 +97,7 @@ def draw_affinity(axes: Axes, matrix: np.ndarray, names: list[str]) -> None:
 
 
 def draw_structure() -> Figure:
-    lines = int(-(-structure["size_bytes"] // LINE_BYTES))
+    lines = math.ceil(int(structure["size_bytes"]) / LINE_BYTES)
     figure, (above, below) = plt.subplots(
         2, 1, figsize=(8, 3 + 0.7 * lines + 0.55 * len(names)), layout="constrained",
         height_ratios=[1 + 0.7 * lines, 2 + 0.55 * len(names)],

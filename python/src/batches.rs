@@ -33,23 +33,47 @@ struct Reading {
     damage: Damage,
     /// Whether damaged chunks are left out; else they are errors.
     skips_damage: bool,
+    /// Rows of a batch at most.
+    most_rows: usize,
+    /// What is left of a batch that has more.
+    rest: Option<RecordBatch>,
+}
+
+impl Reading {
+    /// The first rows of a batch; the others are kept.
+    fn first_rows(&mut self, batch: RecordBatch) -> RecordBatch {
+        let left = batch.num_rows().saturating_sub(self.most_rows);
+        if left == 0 {
+            return batch;
+        }
+        self.rest = Some(batch.slice(self.most_rows, left));
+        batch.slice(0, self.most_rows)
+    }
 }
 
 impl Iterator for Reading {
     type Item = Result<RecordBatch, TraceError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if let Some(rest) = self.rest.take() {
+            return Some(Ok(self.first_rows(rest)));
+        }
         loop {
             match self.scan.next()? {
                 Err(error) if self.skips_damage => locked(&self.damage).push(error.to_string()),
-                read => return Some(read),
+                read => return Some(read.map(|batch| self.first_rows(batch))),
             }
         }
     }
 }
 
 impl Batches {
-    pub fn new(scan: Scan, skips_damage: bool) -> Batches {
+    /// Of at most so many rows each.
+    pub fn new(scan: Scan, most_rows: Option<usize>, skips_damage: bool) -> Batches {
+        let scan = match most_rows {
+            Some(rows) => scan.with_batch_rows(rows),
+            None => scan,
+        };
         let damage = Damage::default();
         Batches {
             schema: scan.schema(),
@@ -58,6 +82,8 @@ impl Batches {
                 scan,
                 damage,
                 skips_damage,
+                most_rows: most_rows.map_or(usize::MAX, |rows| rows.max(1)),
+                rest: None,
             })),
         }
     }

@@ -67,13 +67,9 @@ pub fn scan(
     let whole = || partitions(tables, relation, &selection, 1).swap_remove(0);
     let scan = py.detach(|| {
         let partition = partition.map_or_else(whole, Partition::into_inner);
-        let scan = tables.scan(relation, partition, selection.clone());
-        match batch_rows {
-            Some(rows) => scan.with_batch_rows(rows),
-            None => scan,
-        }
+        tables.scan(relation, partition, selection.clone())
     });
-    Ok(Batches::new(scan, skips_damage))
+    Ok(Batches::new(scan, batch_rows, skips_damage))
 }
 
 /// Divides a table into parts of about the same work, at most so many.

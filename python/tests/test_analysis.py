@@ -86,7 +86,7 @@ class OwnAnalyses(unittest.TestCase):
     def test_strides_are_those_of_the_engine(self) -> None:
         strides = trackway.run(example("strides").Strides(), self.trace)
         sites = {row["site"]: row for row in self.trace.patterns()["sites"].rows()}
-        self.assertEqual(set(strides), {site for site, row in sites.items() if row["main_stride"] is not None})
+        self.assertEqual(set(strides), {site for site, row in sites.items() if row["main_stride"]})
         certain = 0
         for site, counts in strides.items():
             row = sites[site]

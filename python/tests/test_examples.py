@@ -36,5 +36,5 @@ class Examples(unittest.TestCase):
     def test_strides(self) -> None:
         said = run("strides.py", traces.recorded("particles.c"))
         self.assertEqual(len(said.splitlines()), 10)
-        self.assertRegex(said, r"60,000 +chase:")
+        self.assertRegex(said, r"59,999 +chase:")
         self.assertIn("+80 ", said)

@@ -44,7 +44,7 @@ class Analysis(ABC, Generic[Shard, Result]):
 
     @abstractmethod
     def take_batch(self, shard: Shard, batch: arro3.core.RecordBatch) -> None:
-        """Adds the next accesses to the shard; `batch["address"].to_numpy()` is a column without a copy."""
+        """Adds the next accesses to the shard; `batch["address"].to_numpy()` is a column."""
 
     @abstractmethod
     def merge(self, into: Shard, other: Shard) -> Shard:

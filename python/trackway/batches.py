@@ -50,8 +50,11 @@ class Batches:
         return pyarrow.RecordBatchReader.from_stream(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """All that is left, as a data frame of pandas, by way of pyarrow."""
-        return self.to_pyarrow().read_all().to_pandas()
+        """All that is left, as a data frame of pandas, by way of pyarrow; names are categories."""
+        import pyarrow
+
+        batches = [_with_categories(batch) for batch in self.to_pyarrow()]
+        return pyarrow.Table.from_batches(batches, pyarrow.schema(self.schema)).to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
         """All that is left, as a data frame of polars."""
@@ -73,3 +76,20 @@ class Batches:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._native.__arrow_c_stream__(requested_schema)
+
+
+def _with_categories(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
+    """With each name once in a dictionary, as pandas wants it: those of the trace have one for each site."""
+    import pyarrow
+
+    arrays = [_unique(array) if pyarrow.types.is_dictionary(array.type) else array for array in batch.columns]
+    return pyarrow.RecordBatch.from_arrays(arrays, schema=batch.schema)
+
+
+def _unique(array: pyarrow.DictionaryArray) -> pyarrow.DictionaryArray:
+    import pyarrow
+    import pyarrow.compute
+
+    names = array.dictionary.unique().drop_null()
+    numbers = pyarrow.compute.index_in(array.dictionary, names, skip_nulls=True).cast(array.indices.type)
+    return pyarrow.DictionaryArray.from_arrays(numbers.take(array.indices), names)

@@ -61,7 +61,7 @@ class Trace(Questions):
             addresses: the first and the last address.
             times_ns: the first and the last time, CLOCK_MONOTONIC nanoseconds.
             limit: rows at most, of the whole table or of the partition.
-            batch_rows: about how many rows a batch has; by default 65,536.
+            batch_rows: how many rows a batch has at most; by default about 65,536.
             partition: only this part of the table; see `partitions`.
             damage: whether a chunk that can't be decoded raises TraceError, or is left out and listed in
                 `Batches.damage`.
