@@ -3,7 +3,7 @@
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
 
-use crate::{accesses, cells, functions, sites, threads};
+use crate::{accesses, allocations, cells, functions, regions, samples, sites, threads, types};
 
 /// A table of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -20,6 +20,16 @@ pub enum Relation {
     Functions,
     /// The streams of the trace.
     Threads,
+    /// What allocators did.
+    Allocations,
+    /// The structures of the program.
+    Types,
+    /// The members of structures.
+    Fields,
+    /// The regions of interest of a program that counts.
+    Regions,
+    /// Moments at which the program was sampled.
+    Samples,
 }
 
 impl Relation {
@@ -29,6 +39,11 @@ impl Relation {
         Relation::Sites,
         Relation::Functions,
         Relation::Threads,
+        Relation::Allocations,
+        Relation::Types,
+        Relation::Fields,
+        Relation::Regions,
+        Relation::Samples,
     ];
 
     pub fn name(self) -> &'static str {
@@ -38,6 +53,11 @@ impl Relation {
             Relation::Sites => "sites",
             Relation::Functions => "functions",
             Relation::Threads => "threads",
+            Relation::Allocations => "allocations",
+            Relation::Types => "types",
+            Relation::Fields => "fields",
+            Relation::Regions => "regions",
+            Relation::Samples => "samples",
         }
     }
 
@@ -54,6 +74,11 @@ impl Relation {
             Relation::Sites => "an instruction that accesses memory, with its names",
             Relation::Functions => "a function of the program, and how much of it is recorded",
             Relation::Threads => "a stream of the trace: what one thread recorded",
+            Relation::Allocations => "an allocation, a release, or a change of mappings",
+            Relation::Types => "a structure of the program",
+            Relation::Fields => "a member of a structure",
+            Relation::Regions => "a region of interest of a program that counts",
+            Relation::Samples => "a moment at which a thread was sampled",
         }
     }
 
@@ -69,6 +94,11 @@ impl Relation {
             Relation::Sites => cells::schema(&sites::columns()),
             Relation::Functions => cells::schema(&functions::columns()),
             Relation::Threads => cells::schema(&threads::columns()),
+            Relation::Allocations => cells::schema(&allocations::columns()),
+            Relation::Types => cells::schema(&types::columns()),
+            Relation::Fields => cells::schema(&types::field_columns()),
+            Relation::Regions => regions::schema(),
+            Relation::Samples => cells::schema(&samples::columns()),
         }
     }
 }

@@ -67,6 +67,11 @@ impl TraceTables {
         self.decoded_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Whether accesses have a column of that name that follows from their site.
+    pub fn is_of_sites(name: &str) -> bool {
+        accesses::is_of_sites(name)
+    }
+
     /// What accesses have of their sites: a row for each site, in the columns of those names that [`Relation::Accesses`]
     /// has. A name that isn't one of a site's is an error of the caller.
     ///

@@ -122,6 +122,14 @@ pub fn schema() -> SchemaRef {
     ))
 }
 
+/// Whether there is a column of that name that follows from the site.
+pub fn is_of_sites(name: &str) -> bool {
+    let mut all = all().into_iter();
+    all.any(|(column, field)| {
+        matches!(column, AccessColumn::Site | AccessColumn::OfSite(_)) && field.name() == name
+    })
+}
+
 /// What of a site's accesses a column says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountColumn {

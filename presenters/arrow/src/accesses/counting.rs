@@ -58,10 +58,6 @@ impl CountScan {
         }
     }
 
-    pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
-    }
-
     /// The counts of the next thread. What is damaged of its chunks is told before them.
     pub fn next(&mut self) -> Option<Result<RecordBatch, TraceError>> {
         while let Some(&(stream, index)) = self.chunks.front() {

@@ -8,7 +8,7 @@ mod rows;
 mod tally;
 mod wanted;
 
-pub use columns::{counts_schema, schema};
+pub use columns::{counts_schema, is_of_sites, schema};
 pub use counting::CountScan;
 pub use reading::AccessScan;
 pub use rows::of_sites;

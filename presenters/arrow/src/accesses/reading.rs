@@ -58,10 +58,6 @@ impl AccessScan {
         }
     }
 
-    pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
-    }
-
     /// The next batch. An error comes after all rows before what is damaged.
     pub fn next(&mut self) -> Option<Result<RecordBatch, TraceError>> {
         while self.rows.len() < self.batch_rows && self.left > 0 && self.damage.is_none() {
