@@ -5,6 +5,7 @@
 # make dynamorio  what records unmodified binaries; make dynamorio-aarch64  the same for AArch64
 # make preload  what records allocations; part of make
 # make place    what places allocations in far memory; part of make
+# make python   the Python package, in a virtual environment of its own in build/python
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -61,10 +62,13 @@ program: setup
 	@ln -sf trackway $(BUILD)/bin/trackway-c++
 	@ln -sf trackway $(BUILD)/bin/trackway-fc
 
+python: setup
+	@setup/python
+
 demo: build
 	@setup/demo $(PROGRAM)
 
-test: build dynamorio dynamorio-aarch64
+test: build dynamorio dynamorio-aarch64 python
 	@tests/run
 
 dynamorio: setup
@@ -86,4 +90,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program python demo test dynamorio dynamorio-aarch64 bench format clean

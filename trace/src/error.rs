@@ -167,6 +167,39 @@ impl TraceError {
         move |source| TraceError::Io { file, action, source }
     }
 
+    /// The file that the error is about; none if it is about what was to be written.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            TraceError::Io { file, .. }
+            | TraceError::AlreadyExists { file }
+            | TraceError::WriteFailed { file, .. }
+            | TraceError::NotATrace { file, .. }
+            | TraceError::NewerVersion { file, .. }
+            | TraceError::TornChunk { file, .. }
+            | TraceError::BadChunk { file, .. }
+            | TraceError::BadChecksum { file, .. }
+            | TraceError::BadCompression { file, .. }
+            | TraceError::BadInfo { file, .. }
+            | TraceError::BadModule { file, .. }
+            | TraceError::BadNames { file, .. }
+            | TraceError::BadSamples { file, .. }
+            | TraceError::BadMappings { file, .. }
+            | TraceError::BadRecord { file, .. }
+            | TraceError::BadLength { file, .. } => Some(file),
+            TraceError::PayloadTooLong { .. } | TraceError::Compression { .. } => None,
+        }
+    }
+
+    /// What to do, or what of the file can be used all the same: the end of the message. None where only the system
+    /// knows what is wrong.
+    pub fn remedy(&self) -> Option<String> {
+        if matches!(self, TraceError::Io { .. }) {
+            return None;
+        }
+        let message = self.to_string();
+        message.rsplit_once("; ").map(|(_, remedy)| remedy.to_owned())
+    }
+
     /// Offset of the chunk (or of the write) that failed, if the error belongs to one.
     pub fn offset(&self) -> Option<u64> {
         match self {

@@ -40,7 +40,7 @@ pub use counts::{
     BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, StepCosts,
     StepKind, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
 };
-pub use decoder::{Batches, Decoder};
+pub use decoder::{Batches, ChunkDecoder, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
 pub use ids::{

@@ -3,6 +3,7 @@
 //! The decoder runs the [`Code`] of the trace. It trusts the code's invariants, which compiling has established, and
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
 
+mod chunk_decoder;
 mod expansion;
 mod joined;
 mod loops;
@@ -10,6 +11,7 @@ mod machine;
 mod runs;
 mod walk;
 
+pub use chunk_decoder::ChunkDecoder;
 use joined::JoinedRecords;
 use loops::{LoopedRecord, Progress};
 use machine::Machine;

@@ -1,0 +1,135 @@
+//! The table of threads: streams of accesses, of counts, of calls of allocators.
+
+use trackway_trace::{ChunkRef, Trace};
+
+use crate::cells::{Cells, Column};
+use crate::selection::Selection;
+
+/// A stream of the trace.
+#[derive(Clone, Copy)]
+pub struct ThreadRow {
+    stream: u32,
+    process: u32,
+    pid: Option<u32>,
+    what: &'static str,
+    chunks: u64,
+    record_bytes: u64,
+    stored_bytes: u64,
+    first_ns: Option<u64>,
+    last_ns: Option<u64>,
+    missing_buffers: u64,
+}
+
+/// The columns of the table.
+pub fn columns() -> Vec<Column<ThreadRow>> {
+    vec![
+        Column::new(
+            "thread",
+            "",
+            "number of the stream: a thread's accesses, or its signal handlers'",
+            Cells::U32(|row| row.stream),
+        ),
+        Column::new(
+            "process",
+            "",
+            "number of the process in the trace",
+            Cells::U32(|row| row.process),
+        ),
+        Column::new(
+            "pid",
+            "",
+            "the system's id of the process",
+            Cells::MaybeU32(|row| row.pid),
+        ),
+        Column::new(
+            "holds",
+            "",
+            "accesses, counts or allocations",
+            Cells::Text(|row| row.what.into()),
+        ),
+        Column::new(
+            "chunks",
+            "count",
+            "chunks of the stream",
+            Cells::U64(|row| row.chunks),
+        ),
+        Column::new(
+            "record_bytes",
+            "bytes",
+            "bytes of the chunks before compression",
+            Cells::U64(|row| row.record_bytes),
+        ),
+        Column::new(
+            "stored_bytes",
+            "bytes",
+            "the same in the file",
+            Cells::U64(|row| row.stored_bytes),
+        ),
+        Column::new(
+            "first_ns",
+            "ns",
+            "begin of its first chunk, CLOCK_MONOTONIC",
+            Cells::MaybeU64(|row| row.first_ns),
+        ),
+        Column::new(
+            "last_ns",
+            "ns",
+            "end of its last chunk, CLOCK_MONOTONIC",
+            Cells::MaybeU64(|row| row.last_ns),
+        ),
+        Column::new(
+            "missing_buffers",
+            "count",
+            "buffers that were dropped or not written",
+            Cells::U64(|row| row.missing_buffers),
+        ),
+    ]
+}
+
+/// The rows of all streams that are wanted, by their numbers.
+pub fn rows(trace: &Trace, selection: &Selection) -> Vec<ThreadRow> {
+    let streams = trace.streams().iter();
+    let records = streams.map(|stream| (stream.id, stream.process, "accesses", stream.chunks.as_slice()));
+    let counting = trace.counting_threads().iter();
+    let counts = counting.map(|thread| (thread.stream, thread.process, "counts", thread.chunks.as_slice()));
+    let calls = trace.allocation_streams().iter();
+    let calls = calls.map(|calls| {
+        (
+            calls.stream,
+            calls.process,
+            "allocations",
+            calls.chunks.as_slice(),
+        )
+    });
+    let all = records.chain(counts).chain(calls);
+    // A gap makes a stream known of which there is nothing else.
+    let wanted = all.filter(|(stream, _, what, chunks)| {
+        selection.keeps_thread(Some(*stream)) && (*what != "accesses" || !chunks.is_empty())
+    });
+    let mut rows: Vec<ThreadRow> = wanted
+        .map(|(stream, process, what, chunks)| row(trace, (stream, process), what, chunks))
+        .collect();
+    rows.sort_by_key(|row| row.stream);
+    rows
+}
+
+fn row(trace: &Trace, (stream, process): (u32, u32), what: &'static str, chunks: &[ChunkRef]) -> ThreadRow {
+    let known = |time_ns: u64| Some(time_ns).filter(|time_ns| *time_ns > 0);
+    let headers = || chunks.iter().map(|chunk| &chunk.header);
+    let gaps = trace.gaps().iter().filter(|gap| gap.stream == stream);
+    let mut processes = trace.processes().iter();
+    ThreadRow {
+        stream,
+        process,
+        pid: processes
+            .find(|(number, _)| *number == process)
+            .map(|(_, info)| info.pid),
+        what,
+        chunks: chunks.len() as u64,
+        record_bytes: headers().map(|header| u64::from(header.raw_length)).sum(),
+        stored_bytes: headers().map(|header| u64::from(header.stored_length)).sum(),
+        first_ns: headers().filter_map(|header| known(header.first_ns)).min(),
+        last_ns: headers().filter_map(|header| known(header.last_ns)).max(),
+        missing_buffers: gaps.map(|gap| gap.dropped_buffers).sum(),
+    }
+}

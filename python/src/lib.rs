@@ -1,0 +1,33 @@
+//! The native part of the Python package `trackway`; `trackway/__init__.py` is what users import.
+
+mod ask;
+mod batches;
+mod errors;
+mod info;
+mod partition;
+mod report;
+mod scan;
+mod table;
+mod trace;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::ask::{ask, diff, options, questions};
+    #[pymodule_export]
+    use super::batches::Batches;
+    #[pymodule_export]
+    use super::info::{GapInfo, TraceInfo};
+    #[pymodule_export]
+    use super::partition::Partition;
+    #[pymodule_export]
+    use super::report::Report;
+    #[pymodule_export]
+    use super::scan::{columns, divide, scan, tables};
+    #[pymodule_export]
+    use super::table::Table;
+    #[pymodule_export]
+    use super::trace::{open, Trace};
+}

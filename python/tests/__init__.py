@@ -1,0 +1,1 @@
+"""Tests of the Python package; `tests/run python` runs them in the virtual environment of `make python`."""

@@ -1,0 +1,34 @@
+"""Traces of every load and store of a program: accesses as Arrow tables, and what analyses find in them.
+
+>>> import trackway
+>>> trace = trackway.open("prog.trackway")
+>>> trace.misses(by=["field"])["fields"].to_pandas()
+>>> trace.accesses(columns=["variable", "address"]).to_polars()
+"""
+
+from ._native import GapInfo, Partition, TraceInfo
+from .analysis import Analysis, run
+from .batches import Batches
+from .errors import QuestionError, TraceError, TrackwayError
+from .questions import diff
+from .tables import Report, Table
+from .trace import TABLES, Trace, describe, open
+
+__all__ = [
+    "TABLES",
+    "Analysis",
+    "Batches",
+    "GapInfo",
+    "Partition",
+    "QuestionError",
+    "Report",
+    "Table",
+    "Trace",
+    "TraceError",
+    "TraceInfo",
+    "TrackwayError",
+    "describe",
+    "diff",
+    "open",
+    "run",
+]

@@ -1,0 +1,223 @@
+"""Types of the native module."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TypedDict, final
+
+import arro3.core
+
+class Filters(TypedDict):
+    """Which columns and rows are wanted; None for all, bounds belong to what is wanted."""
+
+    columns: list[str] | None
+    threads: list[int] | None
+    sites: list[int] | None
+    addresses: tuple[int, int] | None
+    times_ns: tuple[int, int] | None
+    limit: int | None
+
+@final
+class GapInfo:
+    """A place where records of a thread are missing."""
+
+    @property
+    def thread(self) -> int:
+        """The thread's number in the trace."""
+    @property
+    def process(self) -> int:
+        """The number of the thread's process in the trace."""
+    @property
+    def before_chunk(self) -> int:
+        """Records are missing before the thread's chunk of this sequence number."""
+    @property
+    def dropped_buffers(self) -> int:
+        """Buffers of the ring that were dropped."""
+    @property
+    def reason(self) -> str:
+        """`ring full`, `write failed`, `recording stopped` or `other`."""
+    @property
+    def first_ns(self) -> int:
+        """Begin, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
+    @property
+    def last_ns(self) -> int:
+        """End, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
+
+@final
+class TraceInfo:
+    """What is known of a trace without decoding its records."""
+
+    @property
+    def path(self) -> str:
+        """The file."""
+    @property
+    def identity(self) -> str:
+        """Random identity of the trace, 32 hexadecimal digits."""
+    @property
+    def program(self) -> str:
+        """Path of the program as it was started."""
+    @property
+    def arguments(self) -> list[str]:
+        """The program's arguments, without its own name."""
+    @property
+    def working_directory(self) -> str: ...
+    @property
+    def host(self) -> str:
+        """Name of the machine that recorded."""
+    @property
+    def processor(self) -> str:
+        """Its processor, as the system calls it."""
+    @property
+    def trackway_version(self) -> str:
+        """Version of the recorder."""
+    @property
+    def start_unix_ns(self) -> int:
+        """Begin of the recording, nanoseconds since 1970-01-01 UTC; 0 if unknown."""
+    @property
+    def start_monotonic_ns(self) -> int:
+        """The same moment on the clock of all other times, CLOCK_MONOTONIC nanoseconds."""
+    @property
+    def duration_ns(self) -> int | None:
+        """Nanoseconds of recording; None if the recording has no end."""
+    @property
+    def clock(self) -> str:
+        """The clock of the program's time stamps."""
+    @property
+    def exit_status(self) -> int | None:
+        """The program's exit status, unless a signal ended it."""
+    @property
+    def signal(self) -> int | None:
+        """Number of the signal that ended the program."""
+    @property
+    def ending(self) -> str | None:
+        """Why recording ended; None if it has no end: the recorder was killed, or the file was cut."""
+    @property
+    def threads(self) -> list[int]:
+        """Numbers of the threads that have records."""
+    @property
+    def processes(self) -> int:
+        """How many processes began."""
+    @property
+    def chunks(self) -> int:
+        """Chunks of records."""
+    @property
+    def file_bytes(self) -> int: ...
+    @property
+    def record_bytes(self) -> int:
+        """Bytes of the records before compression."""
+    @property
+    def functions(self) -> int:
+        """Functions that are known, executed or not."""
+    @property
+    def sites(self) -> int:
+        """Places in the program that access memory, executed or not."""
+    @property
+    def has_accesses(self) -> bool: ...
+    @property
+    def has_samples(self) -> bool: ...
+    @property
+    def has_allocations(self) -> bool:
+        """Whether calls of allocators were recorded by `trackway record --allocations`."""
+    @property
+    def has_counts(self) -> bool: ...
+    @property
+    def gaps(self) -> list[GapInfo]: ...
+    @property
+    def damage(self) -> list[str]:
+        """A sentence for each part of the file that can't be read."""
+
+@final
+class NativeTrace:
+    """An opened trace."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def info(self) -> TraceInfo: ...
+
+@final
+class NativeTable:
+    """A table that an analysis yields."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def total_rows(self) -> int: ...
+    @property
+    def ranked_by(self) -> str | None: ...
+    @property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Name, title and unit of each column."""
+    def __len__(self) -> int: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    def text(self, width: int | None) -> str: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class NativeReport:
+    """What an analysis found."""
+
+    @property
+    def answer(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def tables(self) -> list[NativeTable]: ...
+    def text(self, width: int | None) -> str: ...
+
+@final
+class NativeBatches:
+    """Record batches that are read once."""
+
+    @property
+    def schema(self) -> arro3.core.Schema: ...
+    @property
+    def damage(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[arro3.core.RecordBatch]: ...
+    def __next__(self) -> arro3.core.RecordBatch: ...
+    def read_all(self) -> arro3.core.Table: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Partition:
+    """A part of the work on a table.
+
+    It can be pickled, and is used in any process that opens the same trace: `trace.table(name, partition=...)`.
+    """
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks of records are read for it."""
+    def to_json(self) -> str:
+        """As a text from which `from_json` makes the same partition."""
+    @staticmethod
+    def from_json(text: str) -> Partition: ...
+
+def open(path: str | os.PathLike[str]) -> NativeTrace: ...
+def tables() -> list[tuple[str, str]]: ...
+def columns(table: str) -> list[tuple[str, str, str]]: ...
+def scan(
+    trace: NativeTrace,
+    table: str,
+    filters: Filters,
+    partition: Partition | None,
+    batch_rows: int | None,
+    skips_damage: bool,
+) -> NativeBatches: ...
+def divide(trace: NativeTrace, table: str, filters: Filters, count: int) -> list[Partition]: ...
+def ask(
+    trace: NativeTrace, name: str, words: list[str], progress: Callable[[int, int], object] | None = None
+) -> NativeReport: ...
+def diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    words: list[str],
+    progress: Callable[[int, int], object] | None = None,
+) -> NativeReport: ...
+def options(name: str) -> list[str] | None: ...
+def questions() -> list[str]: ...
