@@ -1,8 +1,7 @@
 """Filters of a query that the decoder takes over."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from pyspark.sql.datasource import (
     EqualTo,
