@@ -64,7 +64,7 @@ fn divided<A: Portable>(analysis: &A, trace: &Trace, count: usize) -> (Findings,
 
 fn assert_same<A: Portable>(analysis: &A) {
     let trace = golden();
-    let (whole, whole_summary) = run(analysis, &trace, NonZeroUsize::MIN, &|_, _| ());
+    let (whole, whole_summary) = run(analysis, &trace, NonZeroUsize::MIN, &|_: u64, _: u64| ());
     let tables = |findings: &Findings| -> Vec<_> { findings.tables.iter().map(to_csv).collect() };
     for count in [1, 3, 7] {
         let (findings, summary) = divided(analysis, &trace, count);

@@ -25,13 +25,21 @@ pub fn count_accesses(py: Python, trace: &Trace, partition: Partition) -> PyResu
     let trace = trace.tables().trace();
     let rows = py.detach(|| rows(trace, &partition.into_inner()))?;
     let columns: [(&str, ArrayRef); 4] = [
-        ("thread", Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.thread)))),
-        ("site", Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.site)))),
+        (
+            "thread",
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.thread))),
+        ),
+        (
+            "site",
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.site))),
+        ),
         ("accesses", count(&rows, |counters| counters.accesses)),
         ("bytes", count(&rows, |counters| counters.bytes)),
     ];
     let batch = RecordBatch::try_from_iter(columns);
-    Ok(PyRecordBatch::new(batch.map_err(|error| PyValueError::new_err(error.to_string()))?))
+    Ok(PyRecordBatch::new(
+        batch.map_err(|error| PyValueError::new_err(error.to_string()))?,
+    ))
 }
 
 fn rows(trace: &trackway_trace::Trace, part: &trackway_arrow::Partition) -> PyResult<Vec<Row>> {
@@ -40,7 +48,10 @@ fn rows(trace: &trackway_trace::Trace, part: &trackway_arrow::Partition) -> PyRe
         let stream = trace.stream(range.stream);
         let chunks = stream.and_then(|stream| stream.chunks.get(range.first..)?.get(..range.count));
         let chunks = chunks.ok_or_else(|| {
-            PyValueError::new_err(format!("thread {} has no such chunks: this part is of another trace", range.stream))
+            PyValueError::new_err(format!(
+                "thread {} has no such chunks: this part is of another trace",
+                range.stream
+            ))
         })?;
         let counted = count_chunks(trace, chunks).map_err(|error| trace_error(&error))?;
         let used = (0..).zip(counted).filter(|(_, counters)| counters.accesses > 0);
@@ -54,5 +65,7 @@ fn rows(trace: &trackway_trace::Trace, part: &trackway_arrow::Partition) -> PyRe
 }
 
 fn count(rows: &[Row], of: impl Fn(&SiteCounters) -> u64) -> ArrayRef {
-    Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| of(&row.counters))))
+    Arc::new(UInt64Array::from_iter_values(
+        rows.iter().map(|row| of(&row.counters)),
+    ))
 }

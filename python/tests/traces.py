@@ -49,7 +49,8 @@ def recorded(source: str, *arguments: str) -> Path:
     program = folder() / path.stem
     trace = program.with_suffix(".trackway")
     trackway("cc", "-O1", "-g", path, "-o", program, "-pthread", "-lm")
-    trackway("record", "-q", "-f", "-o", trace, "--", program, *arguments, cwd=folder())
+    options = ("-q", "-f", "--buffer-size", "16K")  # so that it has many chunks
+    trackway("record", *options, "-o", trace, "--", program, *arguments, cwd=folder())
     return trace
 
 

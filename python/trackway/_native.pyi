@@ -1,8 +1,21 @@
 """Types of the native module."""
 
 import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import final
+from typing import Any, TypedDict, final
+
+import arro3.core
+
+class Filters(TypedDict):
+    """Which columns and rows are wanted; None for all, bounds belong to what is wanted."""
+
+    columns: list[str] | None
+    threads: list[int] | None
+    sites: list[int] | None
+    addresses: tuple[int, int] | None
+    times_ns: tuple[int, int] | None
+    limit: int | None
 
 @final
 class GapInfo:
@@ -122,4 +135,89 @@ class NativeTrace:
     @property
     def info(self) -> TraceInfo: ...
 
+@final
+class NativeTable:
+    """A table that an analysis yields."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def total_rows(self) -> int: ...
+    @property
+    def ranked_by(self) -> str | None: ...
+    @property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Name, title and unit of each column."""
+    def __len__(self) -> int: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    def text(self, width: int | None) -> str: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class NativeReport:
+    """What an analysis found."""
+
+    @property
+    def answer(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def tables(self) -> list[NativeTable]: ...
+    def text(self, width: int | None) -> str: ...
+
+@final
+class NativeBatches:
+    """Record batches that are read once."""
+
+    @property
+    def schema(self) -> arro3.core.Schema: ...
+    @property
+    def damage(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[arro3.core.RecordBatch]: ...
+    def __next__(self) -> arro3.core.RecordBatch: ...
+    def read_all(self) -> arro3.core.Table: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Partition:
+    """A part of the work on a table.
+
+    It can be pickled, and is used in any process that opens the same trace: `trace.table(name, partition=...)`.
+    """
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks of records are read for it."""
+    def to_json(self) -> str:
+        """As a text from which `from_json` makes the same partition."""
+    @staticmethod
+    def from_json(text: str) -> Partition: ...
+
 def open(path: str | os.PathLike[str]) -> NativeTrace: ...
+def tables() -> list[tuple[str, str]]: ...
+def columns(table: str) -> list[tuple[str, str, str]]: ...
+def scan(
+    trace: NativeTrace,
+    table: str,
+    filters: Filters,
+    partition: Partition | None,
+    batch_rows: int | None,
+    skips_damage: bool,
+) -> NativeBatches: ...
+def divide(trace: NativeTrace, table: str, filters: Filters, count: int) -> list[Partition]: ...
+def ask(
+    trace: NativeTrace, name: str, words: list[str], progress: Callable[[int, int], object] | None = None
+) -> NativeReport: ...
+def diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    words: list[str],
+    progress: Callable[[int, int], object] | None = None,
+) -> NativeReport: ...
+def options(name: str) -> list[str] | None: ...
+def questions() -> list[str]: ...

@@ -14,17 +14,15 @@ pub struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    pub fn new(trace: &Trace, passes: u64, quiet: bool) -> ReadingProgress {
-        let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-        let bytes = chunks.map(|chunk| u64::from(chunk.header.stored_length));
-        let total = bytes.sum::<u64>().saturating_mul(passes);
+    /// Of a way over so many bytes.
+    pub fn new(bytes: u64, quiet: bool) -> ReadingProgress {
         // Drawing to standard error is skipped where that is no terminal.
         let target = if quiet {
             ProgressDrawTarget::hidden()
         } else {
             ProgressDrawTarget::stderr()
         };
-        let bar = ProgressBar::with_draw_target(Some(total), target);
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
         let template = "{bar:30} {bytes}/{total_bytes}  {msg}  {eta} left";
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
@@ -47,6 +45,12 @@ impl ReadingProgress {
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Bytes that the records of a trace take in its file.
+pub fn record_bytes(trace: &Trace) -> u64 {
+    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
+    chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum()
 }
 
 fn rate(accesses: u64, elapsed: Duration) -> String {

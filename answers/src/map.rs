@@ -15,7 +15,8 @@ use crate::failure::Failure;
 use crate::model::simulated;
 use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 
 /// The table that is shown as a picture.
 const CELLS: &str = "cells";
@@ -71,13 +72,23 @@ pub struct MapArguments {
     pub reading: ReadingArguments,
 }
 
+impl Question for MapArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let mut warnings = Vec::new();
+        let times = chunk_times(trace, &self.reading);
+        let view = view(self, trace, &times, &mut warnings)?;
+        let map = Map::new(trace, &times, view);
+        Ok(self.reading.report(&map, trace, warnings))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &MapArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let mut warnings = Vec::new();
-    let times = chunk_times(&trace, &arguments.reading);
-    let view = view(arguments, &trace, &times, &mut warnings)?;
-    let map = Map::new(&trace, &times, view);
-    let mut report = arguments.reading.report(&map, &trace, warnings);
+    let mut report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     write_pictures(arguments, &mut report)?;
     arguments
         .output

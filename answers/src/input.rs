@@ -8,7 +8,7 @@ use trackway_analysis::cache::Caches;
 use trackway_report::{saved_report, Report};
 use trackway_trace::Trace;
 
-use super::{answer, AnalysisName, Settings};
+use crate::comparable::{answer, AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::model::machine_caches;
 use crate::reading::require_accesses;

@@ -6,11 +6,13 @@ use std::process::ExitCode;
 use clap::Args;
 use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
 use trackway_report::{Chart, Report, TextStyle};
+use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::map::chunk_times;
 use crate::output::{table_named, OutputArguments};
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 
 /// The table that is shown as a plot.
 const OVER_TIME: &str = "memory_over_time";
@@ -41,11 +43,21 @@ pub struct MemoryArguments {
     pub reading: ReadingArguments,
 }
 
+impl Question for MemoryArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let times = chunk_times(trace, &self.reading);
+        let memory = Memory::new(trace, &times, self.short_life, self.output.rows());
+        Ok(self.reading.report(&memory, trace, Vec::new()))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let times = chunk_times(&trace, &arguments.reading);
-    let memory = Memory::new(&trace, &times, arguments.short_life, arguments.output.rows());
-    let report = arguments.reading.report(&memory, &trace, Vec::new());
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match arguments.output.csv {
         true => Some(table_named(&report, &arguments.table)?),
         false => None,

@@ -1,24 +1,19 @@
 //! Passes over a trace, and the report on what they found.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Args;
-use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary};
+use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary, Watch};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::processors;
-use crate::progress::ReadingProgress;
+use crate::progress::{record_bytes, ReadingProgress};
 use crate::soundness;
-
-/// Opens a trace for a verb that goes over its accesses.
-pub fn open_accesses(path: &Path) -> Result<Trace, Failure> {
-    let trace = Trace::open(path)?;
-    require_accesses(&trace)?;
-    Ok(trace)
-}
 
 /// Opens a trace for a verb that shows accesses, or calls of allocators.
 pub fn open_events(path: &Path) -> Result<Trace, Failure> {
@@ -55,6 +50,25 @@ pub struct ReadingArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
+    /// Who is told of the progress instead of a person at a terminal.
+    #[arg(skip)]
+    pub onlookers: Onlookers,
+}
+
+/// A program that follows how a trace is read, and may stop it.
+pub trait Onlooker: Watch + Send {
+    /// A pass, or several, over so many bytes of records begins; it may be the next one of an answer.
+    fn begin(&self, bytes: u64);
+}
+
+/// One or none.
+#[derive(Clone, Default)]
+pub struct Onlookers(pub Option<Arc<dyn Onlooker>>);
+
+impl fmt::Debug for Onlookers {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "one" } else { "none" })
+    }
 }
 
 impl ReadingArguments {
@@ -66,9 +80,16 @@ impl ReadingArguments {
         passes: u64,
         read: impl FnOnce(NonZeroUsize, Progress) -> R,
     ) -> R {
-        let progress = ReadingProgress::new(trace, passes, self.quiet);
         let threads = self.threads.unwrap_or_else(processors::available);
-        let done = read(threads, &|accesses, bytes| progress.advance(accesses, bytes));
+        let bytes = record_bytes(trace).saturating_mul(passes);
+        if let Some(onlooker) = &self.onlookers.0 {
+            onlooker.begin(bytes);
+            return read(threads, onlooker.as_ref());
+        }
+        let progress = ReadingProgress::new(bytes, self.quiet);
+        let done = read(threads, &|accesses: u64, bytes: u64| {
+            progress.advance(accesses, bytes)
+        });
         progress.finish();
         done
     }

@@ -10,7 +10,8 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::output::{self, OutputArguments};
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
 
 /// Say which branches a processor would predict wrongly
@@ -62,23 +63,33 @@ impl BranchGrouping {
     }
 }
 
-pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let predictors = match arguments.predictors.is_empty() {
-        true => PredictorChoice::standard(),
-        false => arguments.predictors.clone(),
-    };
-    let replay = arguments.reading.with_progress(&trace, 1, |threads, progress| {
-        replay_trace(&trace, &predictors, threads, progress)
-    });
-    if !replay.is_known() {
-        return Err(Failure::about(
-            trace.path(),
-            "this trace doesn't say how its records follow from the program's branches: compile with this version of \
-             `trackway cc`, without --calls=0",
-        ));
+impl Question for BranchesArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let predictors = match self.predictors.is_empty() {
+            true => PredictorChoice::standard(),
+            false => self.predictors.clone(),
+        };
+        let replay = self.reading.with_progress(trace, 1, |threads, progress| {
+            replay_trace(trace, &predictors, threads, progress)
+        });
+        if !replay.is_known() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace doesn't say how its records follow from the program's branches: compile with this version \
+                 of `trackway cc`, without --calls=0",
+            ));
+        }
+        report(trace, replay, self)
     }
-    let report = report(&trace, replay, arguments)?;
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         // The table of predictors is the first.

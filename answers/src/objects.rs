@@ -11,6 +11,7 @@ use trackway_trace::Trace;
 use crate::failure::Failure;
 use crate::output::{table_named, OutputArguments};
 use crate::picture::PictureArguments;
+use crate::question::Question;
 use crate::soundness;
 
 /// Parts of time unless told otherwise.
@@ -50,6 +51,14 @@ pub struct ObjectsArguments {
     /// The table that --csv prints, by its name in JSON
     #[arg(long, value_name = "NAME", default_value = "objects", requires = "csv")]
     pub table: String,
+}
+
+impl Question for ObjectsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_samples(trace)?;
+        let objects = Objects::of(trace, self.slices.into());
+        Ok(report(trace, &objects, self.output.rows()))
+    }
 }
 
 pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {

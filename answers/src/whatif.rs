@@ -7,15 +7,17 @@ use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Measure;
 use trackway_analysis::structures::Structures;
-use trackway_analysis::whatif::{what_if, Change, Link, NewLayout, Question};
+use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout};
 use trackway_analysis::Progress;
+use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::layout::find;
 use crate::model::{simulated, ModelArguments};
 use crate::output::OutputArguments;
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
 
 /// TLBs that are simulated for --huge-pages if the caches have none.
@@ -84,16 +86,26 @@ pub enum LinkName {
     Index,
 }
 
+impl Question for WhatIfArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let structures = Structures::of(trace.program());
+        let mut warnings = Vec::new();
+        let question = question(self, &structures, trace, &mut warnings)?;
+        // One to find the objects that change, one to simulate.
+        let passes = 1 + u64::from(!question.layouts.is_empty());
+        let ask = |threads, progress: Progress| what_if(&question, &structures, trace, threads, progress);
+        let (findings, summary) = self.reading.with_progress(trace, passes, ask);
+        Ok(soundness::report(trace, findings, &summary, warnings))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let structures = Structures::of(trace.program());
-    let mut warnings = Vec::new();
-    let question = question(arguments, &structures, &trace, &mut warnings)?;
-    // One to find the objects that change, one to simulate.
-    let passes = 1 + u64::from(!question.layouts.is_empty());
-    let ask = |threads, progress: Progress| what_if(&question, &structures, &trace, threads, progress);
-    let (findings, summary) = arguments.reading.with_progress(&trace, passes, ask);
-    let report = soundness::report(&trace, findings, &summary, warnings);
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     arguments.output.print(&report, report.tables.first())
 }
 
@@ -102,7 +114,7 @@ fn question(
     structures: &Structures,
     trace: &Trace,
     warnings: &mut Vec<String>,
-) -> Result<Question, Failure> {
+) -> Result<whatif::Question, Failure> {
     let model = ModelArguments {
         sort: arguments.sort,
         cache: arguments.cache_before.clone(),
@@ -140,7 +152,7 @@ fn question(
             "nothing would change; say what with --split, --reorder, --pad, --align, --soa, --huge-pages or --cache",
         ));
     }
-    Ok(Question {
+    Ok(whatif::Question {
         layouts,
         caches_before: before,
         caches_after: after,

@@ -10,6 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::output::OutputArguments;
+use crate::question::Question;
 use crate::soundness;
 
 /// Say which calls allocated memory: how often, how much, for how long, and what was never freed
@@ -58,22 +59,27 @@ impl From<Sort> for Ranking {
     }
 }
 
-pub fn run(arguments: &AllocationsArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
-    if trace.allocation_streams().is_empty() {
-        return Err(Failure::about(
-            &arguments.trace,
-            "this trace holds no calls of allocators; record them with `trackway record --allocations`",
-        ));
+impl Question for AllocationsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        if trace.allocation_streams().is_empty() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace holds no calls of allocators; record them with `trackway record --allocations`",
+            ));
+        }
+        let allocations = Allocations::of(trace, self.depth.into());
+        let findings = allocations.findings(self.sort.into(), self.output.rows());
+        let mut warnings = soundness::warnings(trace);
+        warnings.extend(allocations.warnings());
+        Ok(Report {
+            answer: findings.answer.unwrap_or_default(),
+            warnings,
+            tables: findings.tables,
+        })
     }
-    let allocations = Allocations::of(&trace, arguments.depth.into());
-    let findings = allocations.findings(arguments.sort.into(), arguments.output.rows());
-    let mut warnings = soundness::warnings(&trace);
-    warnings.extend(allocations.warnings());
-    let report = Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    };
+}
+
+pub fn run(arguments: &AllocationsArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     arguments.output.print(&report, report.tables.first())
 }

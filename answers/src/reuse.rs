@@ -3,16 +3,19 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_report::{Chart, Report, TextStyle};
 use trackway_trace::Trace;
 
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 
 const CURVE: &str = "miss_ratio_curve";
 
@@ -78,10 +81,25 @@ fn parse_share(text: &str) -> Result<f64, String> {
     Ok(share.ok_or("expected a number above 0 and up to 1, such as 0.01")?)
 }
 
+impl Question for ReuseArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        Ok(self.reading.report(&analysis(self, trace), trace, Vec::new()))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        require_accesses(&trace)?;
+        let analysis = analysis(self, &trace);
+        Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &ReuseArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let reuse = analysis(arguments, &trace);
-    let report = arguments.reading.report(&reuse, &trace, Vec::new());
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match arguments.by.is_empty() {
         true => CURVE,
         false => "group_curves",

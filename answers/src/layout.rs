@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::structures::Structures;
+use trackway_report::Report;
+use trackway_trace::Trace;
 
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 
 /// Show how structures are laid out, which fields are hot, and which layouts may be better
 ///
@@ -44,23 +49,45 @@ pub struct LayoutArguments {
     pub reading: ReadingArguments,
 }
 
+impl LayoutArguments {
+    fn analysis(&self, trace: &Trace, warnings: &mut Vec<String>) -> Result<Layout, Failure> {
+        require_accesses(trace)?;
+        let structures = Structures::of(trace.program());
+        let only = match &self.structure {
+            Some(name) => Some(find(&structures, name)?),
+            None => None,
+        };
+        let (caches, rank_by) = self.model.choose(trace, true, warnings)?;
+        let shown = Shown {
+            only,
+            top: self.output.rows(),
+            rank_by,
+        };
+        Ok(Layout::new(structures, caches, self.window, shown))
+    }
+}
+
+impl Question for LayoutArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(trace, &mut warnings)?;
+        Ok(self.reading.report(&layout, trace, warnings))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(&trace, &mut warnings)?;
+        Ok(Arc::new(Work::new(layout, trace, about, warnings)))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let structures = Structures::of(trace.program());
-    let only = match &arguments.structure {
-        Some(name) => Some(find(&structures, name)?),
-        None => None,
-    };
-    let mut warnings = Vec::new();
-    let (caches, rank_by) = arguments.model.choose(&trace, true, &mut warnings)?;
-    let shown = Shown {
-        only,
-        top: arguments.output.rows(),
-        rank_by,
-    };
-    let layout = Layout::new(structures, caches, arguments.window, shown);
-    let report = arguments.reading.report(&layout, &trace, warnings);
-    let csv = match only {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match arguments.structure {
         Some(_) => "members",
         None => "structures",
     };

@@ -1,10 +1,6 @@
-//! Analyses by name: what verbs need that work on the tables of any of them.
-
-mod edited;
-mod input;
+//! Analyses whose tables can be compared: what verbs need that work on the tables of any of them.
 
 use clap::ValueEnum;
-use trackway_analysis::calls::Calls;
 use trackway_analysis::misses::Grouping;
 use trackway_analysis::objects::Objects;
 use trackway_analysis::sharing::Sharing;
@@ -12,16 +8,14 @@ use trackway_analysis::slices::Slices;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::calls::calls;
 use crate::counts;
 use crate::failure::Failure;
-use crate::model::{line_bytes_of_machine, machine_caches, simulated, ModelArguments};
+use crate::model::{line_bytes_of_machine, machine_caches, ModelArguments};
 use crate::objects;
 use crate::output::OutputArguments;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::report::ReportForm;
-
-pub use edited::forget_edited_sources;
-pub use input::Input;
 
 /// An analysis whose tables can be compared and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -58,13 +52,7 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
     match name {
         AnalysisName::Report => misses(trace, settings),
         AnalysisName::Objects => sampled(trace),
-        AnalysisName::Calls => {
-            let mut warnings = Vec::new();
-            let caches = simulated(settings.model.cache.clone(), trace, true, &mut warnings);
-            Ok(settings
-                .reading
-                .report(&Calls::new(caches, usize::MAX), trace, warnings))
-        }
+        AnalysisName::Calls => Ok(calls(trace, &settings.model.cache, &settings.reading, usize::MAX)),
         AnalysisName::Sharing => {
             let line_bytes = settings
                 .line_bytes

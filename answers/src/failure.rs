@@ -1,4 +1,4 @@
-//! The one error type of the command line: a finished message.
+//! The one error type of verbs: a finished message.
 
 use std::fmt;
 use std::io;
@@ -11,6 +11,8 @@ use trackway_trace::TraceError;
 pub enum Failure {
     /// What, where and the remedy, ready to be printed after `trackway: `.
     Message(String),
+    /// A trace can't be read.
+    Trace(TraceError),
     /// Nobody reads the output any more; no reason to complain.
     OutputClosed,
 }
@@ -36,7 +38,7 @@ impl Failure {
 
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Failure {
-        Failure::new(error.to_string())
+        Failure::Trace(error)
     }
 }
 
@@ -44,6 +46,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Failure::Message(message) => formatter.write_str(message),
+            Failure::Trace(error) => error.fmt(formatter),
             Failure::OutputClosed => formatter.write_str("standard output was closed"),
         }
     }

@@ -7,8 +7,10 @@ use clap::Args;
 use trackway_analysis::misses::Grouping;
 use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
 
-use crate::answers::{forget_edited_sources, AnalysisName, Input, Settings};
+use crate::comparable::{AnalysisName, Settings};
+use crate::edited::forget_edited_sources;
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
@@ -60,6 +62,15 @@ pub struct DiffArguments {
 }
 
 pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
+    let report = answer(arguments)?;
+    arguments.output.print(&report, report.tables.first())
+}
+
+/// What changed.
+///
+/// # Errors
+/// If a file is neither a trace nor a saved report, or the analysis doesn't fit it.
+pub fn answer(arguments: &DiffArguments) -> Result<Report, Failure> {
     let (before, after) = (Input::open(&arguments.before)?, Input::open(&arguments.after)?);
     let settings = settings(arguments, &before, &after);
     let mut warnings = Vec::new();
@@ -72,8 +83,7 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     };
     let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
-    let report = difference(comparison, warnings, exactness(&before, &after));
-    arguments.output.print(&report, report.tables.first())
+    Ok(difference(comparison, warnings, exactness(&before, &after)))
 }
 
 /// The same for both: misses in different caches say nothing of the change.

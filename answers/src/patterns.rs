@@ -5,11 +5,14 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::patterns::Patterns;
+use trackway_report::Report;
+use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
-use crate::reading::{open_accesses, ReadingArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 
 /// Say how each place in the program moves through memory, and on how much memory it works
 ///
@@ -63,17 +66,25 @@ impl PatternsTable {
     }
 }
 
+impl Question for PatternsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let patterns = Patterns {
+            line_bytes: self.line_size.unwrap_or_else(|| line_bytes_of_machine(trace)),
+            merged: self.merged && trace.streams().len() > 1,
+            top: self.output.rows(),
+            fine: self.output.is_for_programs(),
+        };
+        Ok(self.reading.report(&patterns, trace, Vec::new()))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
-    let trace = open_accesses(&arguments.trace)?;
-    let patterns = Patterns {
-        line_bytes: arguments
-            .line_size
-            .unwrap_or_else(|| line_bytes_of_machine(&trace)),
-        merged: arguments.merged && trace.streams().len() > 1,
-        top: arguments.output.rows(),
-        fine: arguments.output.is_for_programs(),
-    };
-    let report = arguments.reading.report(&patterns, &trace, Vec::new());
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = report.table(arguments.table.name());
     arguments.output.print(&report, csv)
 }

@@ -10,6 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::output::{table_named, OutputArguments};
+use crate::question::Question;
 use crate::soundness;
 
 /// Say where a sampled program spends its time, and where it makes its accesses
@@ -34,24 +35,29 @@ pub struct SamplesArguments {
     pub table: String,
 }
 
-pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
-    if !trace.is_sampled() {
-        return Err(Failure::about(
-            trace.path(),
-            "this trace holds no samples: record with `trackway record --sample`",
-        ));
+impl Question for SamplesArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        if !trace.is_sampled() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace holds no samples: record with `trackway record --sample`",
+            ));
+        }
+        let program = SampledProgram::read(trace);
+        let mut warnings = soundness::warnings(trace);
+        warnings.extend(program.damage().iter().map(ToString::to_string));
+        warnings.extend(program.notes());
+        let findings = program.findings(self.output.rows());
+        Ok(Report {
+            answer: findings.answer.unwrap_or_default(),
+            warnings,
+            tables: findings.tables,
+        })
     }
-    let program = SampledProgram::read(&trace);
-    let mut warnings = soundness::warnings(&trace);
-    warnings.extend(program.damage().iter().map(ToString::to_string));
-    warnings.extend(program.notes());
-    let findings = program.findings(arguments.output.rows());
-    let report = Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    };
+}
+
+pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match arguments.output.csv {
         true => Some(table_named(&report, &arguments.table)?),
         false => None,

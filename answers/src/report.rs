@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
@@ -12,10 +13,12 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::counts;
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
-use crate::reading::ReadingArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
@@ -119,19 +122,40 @@ pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
     })
 }
 
+impl Question for ReportArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        match (&self.drcachesim, trace.holds_only_counts()) {
+            (Some(settings), _) => machine_code_caches(trace, settings, &self.reading),
+            (None, true) => counts::report(trace, &self.form),
+            (None, false) => misses(trace, self),
+        }
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        require_accesses(&trace)?;
+        if self.drcachesim.is_some() || counts::are_in(&trace) {
+            return Err(Failure::about(
+                trace.path(),
+                "instruction fetches, and counts beside accesses, can't be divided between processes: `trackway report`",
+            ));
+        }
+        let mut warnings = Vec::new();
+        let offenders = self.form.analysis(&trace, true, &mut warnings)?;
+        Ok(Arc::new(Work::new(offenders, trace, about, warnings)))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
 pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
-    let trace = Trace::open(&arguments.trace)?;
-    let form = &arguments.form;
-    let report = match (&arguments.drcachesim, trace.holds_only_counts()) {
-        (Some(settings), _) => machine_code_caches(&trace, settings, &arguments.reading)?,
-        (None, true) => counts::report(&trace, form)?,
-        (None, false) => misses(&trace, arguments)?,
-    };
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     let csv = match &arguments.table {
         Some(name) => Some(output::table_named(&report, name)?),
         None => report.tables.first(),
     };
-    form.output.print(&report, csv)
+    arguments.form.output.print(&report, csv)
 }
 
 fn machine_code_caches(
