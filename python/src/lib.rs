@@ -2,7 +2,6 @@
 
 mod ask;
 mod batches;
-mod count;
 mod divided;
 mod errors;
 mod info;
@@ -20,8 +19,6 @@ mod _native {
     use super::ask::{ask, diff, options, questions};
     #[pymodule_export]
     use super::batches::Batches;
-    #[pymodule_export]
-    use super::count::count_accesses;
     #[pymodule_export]
     use super::divided::{Divided, Lines, TaskRun};
     #[pymodule_export]

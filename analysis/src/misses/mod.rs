@@ -18,5 +18,4 @@ pub use count::{Misses, SiteCounters};
 pub use group::Grouping;
 pub use measure::Measure;
 pub(crate) use shard::address_space;
-pub use sites::count_chunks;
 pub use source::SourceFiles;

@@ -19,7 +19,7 @@ mod task;
 pub use bytes::{PackedSummary, Partial};
 pub use error::PartialError;
 pub use lines_run::{LinesRun, Sifted};
-pub use plan::{plan, ranges, Plan, Task};
+pub use plan::{plan, Plan, Task};
 pub use task::{finish, run_task};
 
 use serde::de::DeserializeOwned;
