@@ -11,6 +11,9 @@ use crate::{accesses, cells, functions, sites, threads};
 pub enum Relation {
     /// Every load and store.
     Accesses,
+    /// How often each site accessed memory, by thread: a part of the table has rows of its own, to be added up. What
+    /// an engine asks for instead of accesses when all that it wants follows from site and thread.
+    SiteCounts,
     /// The instructions that access memory.
     Sites,
     /// The functions of the program.
@@ -22,6 +25,7 @@ pub enum Relation {
 impl Relation {
     pub const ALL: &[Relation] = &[
         Relation::Accesses,
+        Relation::SiteCounts,
         Relation::Sites,
         Relation::Functions,
         Relation::Threads,
@@ -30,6 +34,7 @@ impl Relation {
     pub fn name(self) -> &'static str {
         match self {
             Relation::Accesses => "accesses",
+            Relation::SiteCounts => "site_counts",
             Relation::Sites => "sites",
             Relation::Functions => "functions",
             Relation::Threads => "threads",
@@ -38,13 +43,14 @@ impl Relation {
 
     /// Whether its rows come from the records of accesses, chunk by chunk.
     pub(crate) fn is_of_accesses(self) -> bool {
-        matches!(self, Relation::Accesses)
+        matches!(self, Relation::Accesses | Relation::SiteCounts)
     }
 
     /// What a row of it is.
     pub fn meaning(self) -> &'static str {
         match self {
             Relation::Accesses => "a load or store that the program made",
+            Relation::SiteCounts => "accesses of a site by a thread, in a part of the trace: to be added up",
             Relation::Sites => "an instruction that accesses memory, with its names",
             Relation::Functions => "a function of the program, and how much of it is recorded",
             Relation::Threads => "a stream of the trace: what one thread recorded",
@@ -59,6 +65,7 @@ impl Relation {
     pub fn schema(self) -> SchemaRef {
         match self {
             Relation::Accesses => accesses::schema(),
+            Relation::SiteCounts => accesses::counts_schema(),
             Relation::Sites => cells::schema(&sites::columns()),
             Relation::Functions => cells::schema(&functions::columns()),
             Relation::Threads => cells::schema(&threads::columns()),

@@ -6,7 +6,7 @@ use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use trackway_trace::{Trace, TraceError};
 
-use crate::accesses::AccessScan;
+use crate::accesses::{AccessScan, CountScan};
 use crate::cells::{batch, Column};
 use crate::{functions, sites, threads, Partition, Relation, Selection, TraceTables};
 
@@ -22,6 +22,7 @@ pub struct Scan {
 
 enum Batches {
     Accesses(Box<AccessScan>),
+    Counts(Box<CountScan>),
     Whole(Option<RecordBatch>),
 }
 
@@ -51,6 +52,7 @@ impl Iterator for Scan {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.batches {
             Batches::Accesses(accesses) => accesses.next(),
+            Batches::Counts(counts) => counts.next(),
             Batches::Whole(batch) => batch.take().map(Ok),
         }
     }
@@ -66,6 +68,13 @@ impl TraceTables {
                 return Scan {
                     schema: accesses.schema(),
                     batches: Batches::Accesses(Box::new(accesses)),
+                };
+            }
+            Relation::SiteCounts => {
+                let counts = CountScan::new(self.clone(), &partition, selection);
+                return Scan {
+                    schema: counts.schema(),
+                    batches: Batches::Counts(Box::new(counts)),
                 };
             }
             Relation::Sites => sites::with_rows(trace, |rows| {

@@ -227,3 +227,44 @@ fn every_table_has_the_columns_of_its_schema() {
         }
     }
 }
+
+#[test]
+fn counts_of_sites_add_up_to_the_accesses() {
+    let tables = golden();
+    let accesses = all(&tables, Relation::Accesses, &Selection::default(), 1);
+    let rows: usize = accesses.iter().map(RecordBatch::num_rows).sum();
+    let size = Relation::Accesses.schema().index_of("size").unwrap();
+    let address = Relation::Accesses.schema().index_of("address").unwrap();
+    let names = ["accesses", "bytes", "lowest_address", "highest_address", "site"];
+    let selection = Selection {
+        columns: Some(columns(Relation::SiteCounts, &names)),
+        ..Selection::default()
+    };
+    for parts in [1, 3] {
+        let counts = all(&tables, Relation::SiteCounts, &selection, parts);
+        assert_eq!(wide(&counts, 0).iter().sum::<u64>(), rows as u64);
+        assert_eq!(
+            wide(&counts, 1).iter().sum::<u64>(),
+            wide(&accesses, size).iter().sum::<u64>()
+        );
+        assert_eq!(
+            wide(&counts, 2).iter().min(),
+            wide(&accesses, address).iter().min()
+        );
+        assert_eq!(
+            wide(&counts, 3).iter().max(),
+            wide(&accesses, address).iter().max()
+        );
+    }
+    let few = Selection {
+        threads: Some(vec![0]),
+        addresses: 0x40_0000..=0x40_ffff,
+        ..selection
+    };
+    assert_eq!(
+        wide(&all(&tables, Relation::SiteCounts, &few, 1), 0)
+            .iter()
+            .sum::<u64>(),
+        3
+    );
+}
