@@ -87,11 +87,12 @@ fn assert_same<A: Portable>(analysis: &A) {
     }
 }
 
-const CACHES: [&str; 5] = [
+const CACHES: [&str; 6] = [
     "none",
     "L1=128,1,64:L2=256,2,64",
     "L1=2K,2,64:L2=8K,4,64,shared",
-    "L1=1K,2,32,write-through:L2=4K,4,64,inclusive",
+    "L1=1K,2,32,write-through:L2=4K,4,64",
+    "L1=1K,2,64:L2=4K,4,64,inclusive",
     "L1=1K,2,64:TLB1=2,1",
 ];
 
