@@ -1,12 +1,13 @@
 """Accesses and bytes by names, counted natively."""
 
+import os
 from collections.abc import Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from .parallelism import tasks
-from .source import FORMAT, TrackwaySource
+from .source import FORMAT, register
 
 _COUNTED = ("accesses", "bytes")
 
@@ -23,8 +24,8 @@ def counts(spark: SparkSession, path: str, by: Sequence[str], partitions: int | 
     """
     if not by:
         raise ValueError("by=[]: name a column of the table site_counts, such as variable")
-    spark.dataSource.register(TrackwaySource)
+    register(spark)
     partial = spark.read.format(FORMAT).options(
         table="site_counts", columns=",".join([*by, *_COUNTED]), partitions=str(partitions or tasks(spark, path))
     )
-    return partial.load(path).groupBy(*by).agg(*(F.sum(name).alias(name) for name in _COUNTED))
+    return partial.load(os.path.abspath(path)).groupBy(*by).agg(*(F.sum(name).alias(name) for name in _COUNTED))

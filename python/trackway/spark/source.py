@@ -62,7 +62,7 @@ class TrackwaySource(DataSource):
     def _path(self) -> Path:
         if "path" not in self.options:
             raise ValueError("format trackway: name a trace, or a folder of traces, as the path")
-        return Path(self.options["path"])
+        return Path(self.options["path"]).absolute()
 
     def schema(self) -> StructType:
         path = self._path()
@@ -78,11 +78,12 @@ class TrackwaySource(DataSource):
         return spark_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        # Sail hands over an Arrow schema, which has names, too.
         damaged = self.options.get("damaged", "fail")
         if damaged not in ("fail", "skip"):
             raise ValueError(f"format trackway: damaged={damaged!r}; expected fail or skip")
         partitions = int(self.options.get("partitions", _DEFAULT_PARTITIONS))
-        return _Reader(self._path(), self._table(), schema.fieldNames(), partitions, damaged == "skip")
+        return _Reader(self._path(), self._table(), list(schema.names), partitions, damaged == "skip")
 
 
 def _traces(path: Path) -> list[Path]:
