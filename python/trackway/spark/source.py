@@ -120,7 +120,7 @@ class _Reader(DataSourceReader):
             return []
         traces = [str(path) for path in _traces(self.path)]
         each = max(1, self.count // len(traces))
-        found = []
+        found: list[InputPartition] = []
         for path in traces:
             chosen = self.selection
             parts = opened.trace(path).partitions(
