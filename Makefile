@@ -64,6 +64,7 @@ program: setup
 
 python: setup
 	@setup/python
+	@setup/spark
 
 demo: build
 	@setup/demo $(PROGRAM)

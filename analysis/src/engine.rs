@@ -45,13 +45,13 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
-    fn add_batch(&mut self, batch: &Batch) {
+    pub(crate) fn add_batch(&mut self, batch: &Batch) {
         self.accesses = self.accesses.saturating_add(batch.access_count());
         self.events += batch.marks.len() as u64;
         self.uncertain_accesses = self.uncertain_accesses.saturating_add(batch.uncertain_count());
     }
 
-    fn add(&mut self, other: RunSummary) {
+    pub(crate) fn add(&mut self, other: RunSummary) {
         self.accesses = self.accesses.saturating_add(other.accesses);
         self.events += other.events;
         self.chunks += other.chunks;
@@ -94,13 +94,28 @@ fn run_across_threads<A: Analysis>(
     progress: Progress,
 ) -> (Findings, RunSummary) {
     let mut shard = start_shard(analysis, trace);
-    let mut summary = RunSummary::default();
     let mut merged = MergedStreams::new(trace);
+    let summary = take_merged(&mut merged, trace, progress, |batch| {
+        analysis.take_batch(&mut shard, batch)
+    });
+    let mut findings = analysis.finish(shard, trace);
+    findings.tables.push(order_table(merged.exactness(), trace));
+    (findings, summary)
+}
+
+/// Gives all batches to `take`, in the merged order.
+pub(crate) fn take_merged(
+    merged: &mut MergedStreams,
+    trace: &Trace,
+    progress: Progress,
+    mut take: impl FnMut(&Batch),
+) -> RunSummary {
+    let mut summary = RunSummary::default();
     let mut latest = HashMap::new();
     while !progress.is_stopped() {
         match merged.next_batch() {
             Ok(Some(batch)) => {
-                analysis.take_batch(&mut shard, batch);
+                take(batch);
                 summary.add_batch(batch);
                 let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
                 let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
@@ -111,9 +126,7 @@ fn run_across_threads<A: Analysis>(
             Err(error) => summary.damage.push(error),
         }
     }
-    let mut findings = analysis.finish(shard, trace);
-    findings.tables.push(order_table(merged.exactness(), trace));
-    (findings, summary)
+    summary
 }
 
 /// Of the chunk from which the batch comes.

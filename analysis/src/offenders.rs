@@ -8,9 +8,11 @@ use trackway_trace::{Batch, Program, SiteId, Trace};
 
 use crate::cache::Caches;
 use crate::misses::group::{self, FieldKey};
+use crate::misses::packed::PackedMisses;
 use crate::misses::shard::MissesShard;
 use crate::misses::{Grouping, Measure, Misses, SiteCounters, SourceFiles};
 use crate::names::Names;
+use crate::partial::{Division, PartialError, Portable};
 use crate::{Analysis, Findings, Order, Part};
 
 /// What [`Misses`] finds, with more columns.
@@ -131,5 +133,29 @@ impl Analysis for Offenders {
         self.add_shares(&mut findings, &counters);
         self.add_sources(&mut findings, &counters, trace);
         findings
+    }
+}
+
+impl Portable for Offenders {
+    type Packed = PackedMisses;
+
+    fn division(&self) -> Division {
+        self.misses.division()
+    }
+
+    fn start_range(&self) -> MissesShard {
+        self.misses.start_range()
+    }
+
+    fn start_lines(&self, part: Part) -> MissesShard {
+        self.misses.start_lines(part)
+    }
+
+    fn pack(&self, shard: MissesShard) -> PackedMisses {
+        self.misses.pack(shard)
+    }
+
+    fn unpack(&self, packed: PackedMisses, program: &Program) -> Result<MissesShard, PartialError> {
+        self.misses.unpack(packed, program)
     }
 }

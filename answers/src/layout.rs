@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::layout::{Layout, Shown};
@@ -9,6 +10,7 @@ use trackway_analysis::structures::Structures;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::OutputArguments;
@@ -47,23 +49,35 @@ pub struct LayoutArguments {
     pub reading: ReadingArguments,
 }
 
-impl Question for LayoutArguments {
-    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+impl LayoutArguments {
+    fn analysis(&self, trace: &Trace, warnings: &mut Vec<String>) -> Result<Layout, Failure> {
         require_accesses(trace)?;
         let structures = Structures::of(trace.program());
         let only = match &self.structure {
             Some(name) => Some(find(&structures, name)?),
             None => None,
         };
-        let mut warnings = Vec::new();
-        let (caches, rank_by) = self.model.choose(trace, true, &mut warnings)?;
+        let (caches, rank_by) = self.model.choose(trace, true, warnings)?;
         let shown = Shown {
             only,
             top: self.output.rows(),
             rank_by,
         };
-        let layout = Layout::new(structures, caches, self.window, shown);
+        Ok(Layout::new(structures, caches, self.window, shown))
+    }
+}
+
+impl Question for LayoutArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(trace, &mut warnings)?;
         Ok(self.reading.report(&layout, trace, warnings))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(&trace, &mut warnings)?;
+        Ok(Arc::new(Work::new(layout, trace, about, warnings)))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -7,6 +7,7 @@ pub mod calls;
 pub mod comparable;
 pub mod counts;
 pub mod diff;
+pub mod divided;
 pub mod edited;
 pub mod failure;
 pub mod input;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use trackway_report::Report;
@@ -11,6 +12,7 @@ use crate::allocations::AllocationsArguments;
 use crate::branches::BranchesArguments;
 use crate::calls::CallsArguments;
 use crate::diff::{self, DiffArguments};
+use crate::divided::Divided;
 use crate::failure::Failure;
 use crate::layout::LayoutArguments;
 use crate::map::MapArguments;
@@ -33,6 +35,17 @@ pub trait Question: Args {
     /// If the trace doesn't hold what the question is about, or an option doesn't fit it.
     fn answer(&self, trace: &Trace) -> Result<Report, Failure>;
 
+    /// The same, of which other processes do a part of the work; `about` is the question in words.
+    ///
+    /// # Errors
+    /// Like those of [`Question::answer`], or if the work can't be divided.
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let _ = (trace, about);
+        Err(Failure::new(
+            "the work of this analysis can't be divided between processes",
+        ))
+    }
+
     /// How the trace is read, if all of it is.
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
         None
@@ -44,6 +57,7 @@ pub struct Named {
     pub name: &'static str,
     command: fn(Command) -> Command,
     answer: fn(&ArgMatches, &Trace, Onlookers) -> Result<Report, Failure>,
+    divided: fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>,
 }
 
 /// All questions of one trace.
@@ -69,6 +83,7 @@ const fn named<Q: Question>(name: &'static str) -> Named {
         name,
         command: Q::augment_args,
         answer: answer::<Q>,
+        divided: |matches, trace, about| parsed::<Q>(matches)?.divided(trace, about),
     }
 }
 
@@ -85,16 +100,31 @@ fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, onlookers: Onlookers
 /// # Errors
 /// If there is no such verb, an option is unknown or wrong, or the trace can't answer.
 pub fn ask(name: &str, words: &[String], trace: &Trace, onlookers: Onlookers) -> Result<Report, Failure> {
+    let question = question_named(name)?;
+    let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
+    (question.answer)(&matches, trace, onlookers)
+}
+
+/// The same question, of which other processes do a part of the work.
+///
+/// # Errors
+/// Like those of [`ask`], or if the work can't be divided.
+pub fn divided(name: &str, words: &[String], trace: Arc<Trace>) -> Result<Arc<dyn Divided>, Failure> {
+    let question = question_named(name)?;
+    let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
+    let about = format!("{name} {}", words.join(" "));
+    (question.divided)(&matches, trace, about)
+}
+
+fn question_named(name: &str) -> Result<&'static Named, Failure> {
     let question = QUESTIONS.iter().find(|question| question.name == name);
-    let question = question.ok_or_else(|| {
+    question.ok_or_else(|| {
         let names: Vec<&str> = QUESTIONS.iter().map(|question| question.name).collect();
         Failure::new(format!(
             "there is no analysis {name:?}; there are {}",
             names.join(", ")
         ))
-    })?;
-    let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
-    (question.answer)(&matches, trace, onlookers)
+    })
 }
 
 /// Asks what changed between two files, as `trackway diff`.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
@@ -12,11 +13,12 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::counts;
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
 use crate::question::Question;
-use crate::reading::ReadingArguments;
+use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
@@ -127,6 +129,19 @@ impl Question for ReportArguments {
             (None, true) => counts::report(trace, &self.form),
             (None, false) => misses(trace, self),
         }
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        require_accesses(&trace)?;
+        if self.drcachesim.is_some() || counts::are_in(&trace) {
+            return Err(Failure::about(
+                trace.path(),
+                "instruction fetches, and counts beside accesses, can't be divided between processes: `trackway report`",
+            ));
+        }
+        let mut warnings = Vec::new();
+        let offenders = self.form.analysis(&trace, true, &mut warnings)?;
+        Ok(Arc::new(Work::new(offenders, trace, about, warnings)))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

@@ -3,12 +3,14 @@
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_report::{Chart, Report, TextStyle};
 use trackway_trace::Trace;
 
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
@@ -83,6 +85,12 @@ impl Question for ReuseArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
         Ok(self.reading.report(&analysis(self, trace), trace, Vec::new()))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        require_accesses(&trace)?;
+        let analysis = analysis(self, &trace);
+        Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

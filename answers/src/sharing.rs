@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::sharing::Sharing;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
+use crate::divided::{Divided, Work};
 use crate::failure::Failure;
 use crate::model::line_bytes_of_machine;
 use crate::output::OutputArguments;
@@ -42,14 +44,24 @@ pub fn parse_line_size(text: &str) -> Result<u64, String> {
     Ok(size.ok_or("expected a power of two, such as 64")?)
 }
 
-impl Question for SharingArguments {
-    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+impl SharingArguments {
+    fn analysis(&self, trace: &Trace) -> Result<Sharing, Failure> {
         require_accesses(trace)?;
         let line_bytes = self
             .line_size
             .unwrap_or_else(|| line_bytes_of_machine(trace).into());
-        let sharing = Sharing::new(trace.program(), line_bytes, self.output.rows());
-        Ok(self.reading.report(&sharing, trace, Vec::new()))
+        Ok(Sharing::new(trace.program(), line_bytes, self.output.rows()))
+    }
+}
+
+impl Question for SharingArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        Ok(self.reading.report(&self.analysis(trace)?, trace, Vec::new()))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let analysis = self.analysis(&trace)?;
+        Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {

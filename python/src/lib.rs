@@ -2,6 +2,7 @@
 
 mod ask;
 mod batches;
+mod divided;
 mod errors;
 mod info;
 mod partition;
@@ -18,6 +19,8 @@ mod _native {
     use super::ask::{ask, diff, options, questions};
     #[pymodule_export]
     use super::batches::Batches;
+    #[pymodule_export]
+    use super::divided::{Divided, Lines, TaskRun};
     #[pymodule_export]
     use super::info::{GapInfo, TraceInfo};
     #[pymodule_export]

@@ -51,3 +51,34 @@ def recorded(source: str, *arguments: str) -> Path:
     options = ("-q", "-f", "--buffer-size", "16K")  # so that it has many chunks
     trackway("record", *options, "-o", trace, "--", program, *arguments, cwd=folder())
     return trace
+
+
+@functools.cache
+def chunked(source: str, *arguments: str) -> Path:
+    """The same, recorded with the smallest buffers: several chunks for each thread."""
+    program = recorded(source, *arguments).with_suffix("")
+    trace = program.with_suffix(".chunked.trackway")
+    options = ("--buffer-size", "16K", "--buffers", "64")
+    trackway("record", "-q", "-f", *options, "-o", trace, "--", program, *arguments, cwd=folder())
+    return trace
+
+
+# docs/format.md, section 2: bytes of the file's header and of a chunk's, and the kind of chunks of records.
+FILE_HEADER, CHUNK_HEADER, RECORDS = 32, 64, 3
+
+
+def damage_a_chunk(trace: Path, copy: Path) -> None:
+    """Copies a trace and changes a byte in the payload of a chunk of records: the one in the middle."""
+    data = bytearray(trace.read_bytes())
+    position, records = FILE_HEADER, []
+    while position + CHUNK_HEADER <= len(data):
+        stored = int.from_bytes(data[position + 44 : position + 48], "little")
+        if data[position + 4] == RECORDS and stored > 0:
+            records.append(position + CHUNK_HEADER + stored // 2)
+        position += CHUNK_HEADER + stored
+    data[records[len(records) // 2]] ^= 0xFF
+    copy.write_bytes(data)
+
+
+def environment(**changes: str) -> dict[str, str]:
+    return {**os.environ, **changes}

@@ -159,6 +159,10 @@ pub enum TraceError {
         length: u64,
         unit: u64,
     },
+
+    /// What another process met that read the same trace, in its words.
+    #[error("{message}")]
+    Elsewhere { offset: Option<u64>, message: String },
 }
 
 impl TraceError {
@@ -186,7 +190,9 @@ impl TraceError {
             | TraceError::BadMappings { file, .. }
             | TraceError::BadRecord { file, .. }
             | TraceError::BadLength { file, .. } => Some(file),
-            TraceError::PayloadTooLong { .. } | TraceError::Compression { .. } => None,
+            TraceError::PayloadTooLong { .. }
+            | TraceError::Compression { .. }
+            | TraceError::Elsewhere { .. } => None,
         }
     }
 
@@ -215,6 +221,7 @@ impl TraceError {
             | TraceError::BadMappings { offset, .. }
             | TraceError::BadRecord { offset, .. }
             | TraceError::BadLength { offset, .. } => Some(*offset),
+            TraceError::Elsewhere { offset, .. } => *offset,
             _ => None,
         }
     }

@@ -359,7 +359,8 @@ impl Batch {
         self.last_ns = other.last_ns;
     }
 
-    pub(crate) fn clear(&mut self) {
+    /// Removes all accesses and events; the room for them stays.
+    pub fn clear(&mut self) {
         self.site.clear();
         self.address.clear();
         self.size.clear();
@@ -436,7 +437,7 @@ impl Batch {
     }
 
     /// Appends `count` iterations behind `before` accesses.
-    pub(crate) fn push_run(&mut self, before: u32, lanes: impl Iterator<Item = Lane>, count: u64) {
+    pub fn push_run(&mut self, before: u32, lanes: impl Iterator<Item = Lane>, count: u64) {
         let first_lane = self.lanes.len();
         self.lanes.extend(lanes);
         self.runs.push(Run {

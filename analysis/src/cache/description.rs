@@ -250,9 +250,23 @@ impl Caches {
     /// Into how many parts lines can be divided, by the bits of the address from [`Caches::part_shift`] on, so that
     /// what is done to lines of one part never matters to those of another; 1 if all lines belong together.
     pub fn most_parts(&self) -> u32 {
-        if !self.is_plain() {
-            return 1;
+        match self.is_plain() {
+            true => self.parts_by_sets(),
+            false => 1,
         }
+    }
+
+    /// The same where a part costs more than a share of the whole, which is worth it on other machines only: of LRU levels
+    /// that may be shared.
+    pub fn most_line_parts(&self) -> u32 {
+        let by_sets = self.levels.iter().all(|level| level.policy == Policy::Lru) && !self.prefetches();
+        match by_sets && !self.classes && self.tlbs.is_empty() && !self.levels.is_empty() {
+            true => self.parts_by_sets(),
+            false => 1,
+        }
+    }
+
+    fn parts_by_sets(&self) -> u32 {
         // What a set says of the address: all bits below these.
         let known = self.levels.iter().map(|level| {
             let geometry = level.geometry;

@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, Sub};
 
+use serde::{Deserialize, Serialize};
+
 use super::{MAX_LEVELS, MAX_TLB_LEVELS};
 
 /// Why a line was missed (Hill's three classes, and one for lines that other threads took away).
@@ -20,7 +22,7 @@ pub enum MissClass {
 pub const MISS_CLASSES: usize = 4;
 
 /// What the accesses of a site come to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Lines missed in each level.
     pub misses: [u64; MAX_LEVELS],
@@ -50,7 +52,7 @@ fn add<const N: usize>(sums: &mut [u64; N], more: &[u64; N]) {
 macro_rules! counts {
     ($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident,)* }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct $name {
             $($(#[$field_doc])* pub $field: u64,)*
         }
@@ -114,7 +116,7 @@ counts! {
 }
 
 /// What all accesses come to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     pub levels: [LevelTotals; MAX_LEVELS],
     pub tlbs: [TlbTotals; MAX_TLB_LEVELS],

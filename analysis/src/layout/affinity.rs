@@ -1,5 +1,7 @@
 //! Which fields of an object are accessed within a window of each other.
 
+use serde::{Deserialize, Serialize};
+
 /// Members of a structure that are looked at; those behind have no affinity.
 pub const MAX_MEMBERS: usize = 64;
 
@@ -7,7 +9,7 @@ pub const MAX_MEMBERS: usize = 64;
 const NEVER: u64 = 0;
 
 /// Counts of pairs, for one structure.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pairs {
     members: usize,
     /// `counts[a * members + b]`: accesses to `a` in whose window the object's `b` was accessed. Empty until there is one.
@@ -20,6 +22,17 @@ impl Pairs {
             members: members.min(MAX_MEMBERS),
             counts: Vec::new(),
         }
+    }
+
+    /// Whether these are counts of so many members.
+    pub fn fits(&self, members: usize) -> bool {
+        let counts = self.counts.len();
+        self.members == members.min(MAX_MEMBERS) && (counts == 0 || counts == self.members * self.members)
+    }
+
+    /// Forgets the counts.
+    pub fn clear(&mut self) {
+        self.counts.clear();
     }
 
     /// Accesses to either in whose window the other was accessed.

@@ -1,6 +1,7 @@
 //! How structures are laid out, which of their fields are hot, and what would be a better layout.
 
 mod affinity;
+mod packed;
 mod proposals;
 mod tables;
 mod together;

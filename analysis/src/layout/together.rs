@@ -62,6 +62,20 @@ impl Watch {
         }
     }
 
+    /// What was seen in another process; none if it was not of these structures.
+    pub fn seen(&self, pairs: Vec<Pairs>) -> Option<Together> {
+        let fits = pairs.len() == self.members.len();
+        let fits = fits
+            && pairs
+                .iter()
+                .zip(&self.members)
+                .all(|(pairs, members)| pairs.fits(*members));
+        fits.then_some(Together {
+            streams: BTreeMap::new(),
+            pairs,
+        })
+    }
+
     /// Nothing was seen yet.
     pub fn start(&self) -> Together {
         Together {
@@ -127,6 +141,11 @@ impl Watch {
 }
 
 impl Together {
+    /// Keeps what was accessed lately, and forgets what that came to.
+    pub fn forget_pairs(&mut self) {
+        self.pairs.iter_mut().for_each(Pairs::clear);
+    }
+
     pub fn add(&mut self, other: &Together) {
         for (pairs, more) in self.pairs.iter_mut().zip(&other.pairs) {
             pairs.add(more);

@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
 use trackway_trace::{AccessKind, Batch, Program, Trace};
 
 use super::levels::Levels;
@@ -21,7 +22,7 @@ pub struct Misses {
 }
 
 /// What the accesses of a site, or of a group of sites, come to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteCounters {
     pub accesses: u64,
     pub bytes: u64,
@@ -49,6 +50,10 @@ impl Misses {
 
     pub fn rank_by(&self) -> Measure {
         self.rank_by
+    }
+
+    pub(super) fn caches(&self) -> &Caches {
+        &self.caches
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod count;
 pub(crate) mod group;
 mod levels;
 mod measure;
+pub(crate) mod packed;
 mod part;
 mod plain;
 pub(crate) mod shard;

@@ -21,18 +21,12 @@ pub(super) struct LinePart {
 
 impl LinePart {
     pub fn new(caches: &Caches, part: Part) -> LinePart {
-        debug_assert!(part == Part::WHOLE || part.count <= caches.most_parts());
+        debug_assert!(part == Part::WHOLE || part.count <= caches.most_line_parts());
         LinePart {
             shift: caches.part_shift(),
             bits: part.count.ilog2(),
             number: part.number.into(),
         }
-    }
-
-    /// Whether what must be counted once is counted here.
-    #[inline(always)]
-    pub fn is_first(self) -> bool {
-        self.number == 0
     }
 
     #[inline(always)]

@@ -19,9 +19,6 @@ pub(super) struct PlainSimulation<'s> {
 impl PlainSimulation<'_> {
     #[inline(always)]
     pub fn take(&mut self, batch: &Batch) {
-        if self.part.is_first() && !self.part.is_whole() {
-            self.sites.count(batch);
-        }
         for piece in batch.pieces() {
             match piece {
                 Piece::Accesses(range) if self.part.is_whole() => self.take_all(batch, range),

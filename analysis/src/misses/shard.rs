@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Lane, LongBlock, Piece};
+use trackway_trace::{Batch, Lane, LongBlock, Piece, SiteId};
 
 use super::part::LinePart;
 use super::plain::PlainSimulation;
@@ -20,6 +20,8 @@ pub struct MissesShard {
     /// None if only accesses are counted.
     simulation: Option<(Simulator, LineChanges)>,
     part: LinePart,
+    /// Whether accesses and bytes are counted here, which must be done once.
+    counts: bool,
     sites: Sites,
     /// What each thread's accesses come to, by the number of its stream.
     threads: BTreeMap<u32, SiteCounters>,
@@ -32,9 +34,18 @@ impl MissesShard {
         MissesShard {
             simulation: Simulator::new(&caches.part_of(part.count)).zip(caches.line_changes()),
             part: LinePart::new(caches, part),
+            counts: part.is_first(),
             sites: Sites::default(),
             threads: BTreeMap::new(),
             merged: Totals::default(),
+        }
+    }
+
+    /// Simulates one of several parts, and counts neither accesses nor bytes.
+    pub(crate) fn of_lines(caches: &Caches, part: Part) -> MissesShard {
+        MissesShard {
+            counts: false,
+            ..MissesShard::new(caches, part)
         }
     }
 
@@ -48,7 +59,7 @@ impl MissesShard {
         self.simulate(batch);
         let come_to = self.simulated() - before;
         let thread = self.threads.entry(batch.stream).or_default();
-        if self.part.is_first() {
+        if self.counts {
             thread.accesses = thread.accesses.saturating_add(batch.access_count());
             thread.bytes = thread.bytes.saturating_add(bytes_of(batch));
         }
@@ -83,6 +94,9 @@ impl MissesShard {
         };
         if let Form::Plain(levels) = &mut simulator.form {
             let (sites, part) = (&mut self.sites, self.part);
+            if self.counts && !part.is_whole() {
+                sites.count(batch);
+            }
             let mut simulation = PlainSimulation {
                 levels,
                 changes,
@@ -91,7 +105,12 @@ impl MissesShard {
             };
             return simulation.take(batch);
         }
-        with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
+        if self.part.is_whole() {
+            with_form!(simulator, hierarchy => simulate(hierarchy, changes, &mut self.sites, batch));
+        } else {
+            let part = self.part;
+            with_form!(simulator, hierarchy => simulate_part(hierarchy, part, changes, &mut self.sites, batch));
+        }
     }
 
     pub(crate) fn merge(&mut self, from: &MissesShard) {
@@ -100,6 +119,19 @@ impl MissesShard {
             *self.threads.entry(thread).or_default() += counters;
         }
         self.merged += from.totals();
+    }
+
+    /// Adds what accesses of a site came to elsewhere.
+    pub(super) fn add_site(&mut self, site: SiteId, counters: &SiteCounters) {
+        self.sites.add_counters(site.index(), counters);
+    }
+
+    /// Adds everything else from there.
+    pub(super) fn add_rest(&mut self, threads: BTreeMap<u32, SiteCounters>, totals: Totals) {
+        for (thread, counters) in &threads {
+            *self.threads.entry(*thread).or_default() += counters;
+        }
+        self.merged += totals;
     }
 
     pub(crate) fn counters(&self) -> Vec<SiteCounters> {
@@ -182,6 +214,46 @@ fn simulate_accesses(
     }
 }
 
+/// The same of the part's lines only, without counting accesses.
+fn simulate_part(
+    hierarchy: &mut impl Simulation,
+    part: LinePart,
+    changes: &mut LineChanges,
+    sites: &mut Sites,
+    batch: &Batch,
+) {
+    let core = hierarchy.core_of(batch.stream);
+    let process = address_space(batch, hierarchy.is_shared());
+    let simulate = |hierarchy: &mut _, sites: &mut Sites, site: usize, address: u64, length: u64| {
+        let stores = sites.stores(site);
+        for (address, length) in part.own(address, length).filter(|_| length > 0) {
+            let place = part.place(address ^ process);
+            let outcome = &mut sites.outcomes[site];
+            Simulation::access(hierarchy, core, site, place, length, stores, outcome);
+        }
+    };
+    for piece in batch.pieces() {
+        match piece {
+            Piece::Accesses(range) => range.for_each(|index| {
+                let (site, address) = (batch.site[index].index(), batch.address[index]);
+                simulate(hierarchy, sites, site, address, batch.length(index));
+            }),
+            Piece::Run(run) => {
+                let lanes = batch.lanes(run);
+                changes.begin(lanes, run.count);
+                while let Some(iteration) = changes.next_iteration() {
+                    let before = hierarchy.changes();
+                    for lane in lanes {
+                        let (site, address) = (lane.site.index(), lane.address_in(iteration));
+                        simulate(hierarchy, sites, site, address, lane.size.into());
+                    }
+                    changes.simulated(lanes, hierarchy.changes() != before);
+                }
+            }
+        }
+    }
+}
+
 /// Of a run, only those iterations that change something in the caches.
 #[inline(always)]
 fn simulate_run(
@@ -209,7 +281,6 @@ mod tests {
     use super::*;
     use crate::cache::{Access, Outcome};
     use proptest::prelude::*;
-    use trackway_trace::SiteId;
 
     fn geometry(level: usize, line: u32) -> impl Strategy<Value = String> {
         (1u32..9, 1u32..5)
@@ -297,6 +368,70 @@ mod tests {
                 prop_assert_eq!(&shard.sites.outcomes[..], &expected[..]);
                 prop_assert_eq!(shard.totals(), whole.totals());
             }
+        }
+    }
+
+    /// Of one stream: site, address and size of each access.
+    fn batch() -> impl Strategy<Value = Batch> {
+        let access = (0u32..3, 0u64..40_000, 0u32..200);
+        (0u32..4, proptest::collection::vec(access, 1..60)).prop_map(|(stream, accesses)| {
+            let mut batch = Batch::default();
+            batch.site = accesses.iter().map(|access| SiteId(access.0)).collect();
+            batch.address = accesses.iter().map(|access| access.1).collect();
+            batch.size = accesses.iter().map(|access| access.2).collect();
+            (batch.stream, batch.process) = (stream, stream / 2);
+            batch
+        })
+    }
+
+    fn lru_caches() -> impl Strategy<Value = Caches> {
+        let words = |words: &'static [&'static str]| proptest::sample::select(words);
+        let first = words(&["", ",write-through", ",no-write-allocate"]);
+        let second = words(&[
+            "",
+            ",inclusive",
+            ",exclusive",
+            ",shared",
+            ",shared,inclusive",
+            ",shared,exclusive",
+        ]);
+        let geometry = |level, line: u32| {
+            (0u32..6, 1u32..4)
+                .prop_map(move |(sets, ways)| format!("L{level}={},{ways},{line}", (line * ways) << sets))
+        };
+        (geometry(1, 32), first, geometry(2, 64), second).prop_map(|(l1, first, l2, second)| {
+            let lines = if !second.is_empty() {
+                l2.replace(",64", ",32")
+            } else {
+                l2
+            };
+            format!("{l1}{first}:{lines}{second}").parse().unwrap()
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn parts_of_lines_come_to_the_whole(
+            caches in lru_caches(),
+            batches in proptest::collection::vec(batch(), 1..40),
+            most in 0u32..4,
+        ) {
+            let count = caches.most_line_parts().min(1 << most);
+            prop_assume!(count > 1);
+            let start = |mut shard: MissesShard| {
+                shard.take_sites(STORES.into_iter());
+                batches.iter().for_each(|batch| shard.take(batch));
+                shard
+            };
+            let whole = start(MissesShard::new(&caches, Part::WHOLE));
+            let mut all = start(MissesShard::new(&Caches::none(), Part::WHOLE));
+            for number in 0..count {
+                all.merge(&start(MissesShard::of_lines(&caches, Part { number, count })));
+            }
+            prop_assert_eq!(all.counters(), whole.counters());
+            prop_assert_eq!(all.threads(), whole.threads());
+            prop_assert_eq!(all.totals(), whole.totals());
         }
     }
 }

@@ -80,6 +80,13 @@ impl Sites {
         }
     }
 
+    /// Adds what accesses of a site came to elsewhere.
+    pub fn add_counters(&mut self, site: usize, counters: &SiteCounters) {
+        self.make_room(site + 1);
+        self.add(site, counters.accesses, counters.bytes);
+        self.outcomes[site] += &counters.outcome;
+    }
+
     pub fn counters(&self) -> Vec<SiteCounters> {
         let counters = |(tally, &outcome): (&Tally, &Outcome)| SiteCounters {
             accesses: tally.accesses,

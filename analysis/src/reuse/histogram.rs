@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
+
 /// Distances below this have a bin each.
 const EXACT: u64 = 16;
 /// Bins of each further power of two.
@@ -43,6 +45,14 @@ pub(super) struct Histogram {
     pub cold: f64,
 }
 
+/// A histogram on its way to another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PackedHistogram {
+    /// Ascending.
+    counts: Vec<(u16, f64)>,
+    cold: f64,
+}
+
 impl Default for Histogram {
     fn default() -> Self {
         Histogram {
@@ -69,6 +79,27 @@ impl Histogram {
             Some(distance) => self.counts[bin_of(distance)] += count,
             None => self.cold += count,
         }
+    }
+
+    /// Bins that count anything, with their counts; and the references to new lines.
+    pub fn packed(&self) -> PackedHistogram {
+        let used = self.counts.iter().zip(0u16..).filter(|(count, _)| **count != 0.0);
+        PackedHistogram {
+            counts: used.map(|(count, bin)| (bin, *count)).collect(),
+            cold: self.cold,
+        }
+    }
+
+    /// None if there is no such bin.
+    pub fn unpack(packed: &PackedHistogram) -> Option<Histogram> {
+        let mut histogram = Histogram {
+            cold: packed.cold,
+            ..Histogram::default()
+        };
+        for (bin, count) in &packed.counts {
+            *histogram.counts.get_mut(usize::from(*bin))? = *count;
+        }
+        Some(histogram)
     }
 
     pub fn count(&self, bin: usize) -> f64 {

@@ -4,6 +4,7 @@ mod curve;
 mod groups;
 mod histogram;
 mod owners;
+mod packed;
 pub(crate) mod page_index;
 mod references;
 mod sampling;

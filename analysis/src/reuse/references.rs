@@ -1,6 +1,8 @@
 //! What sites' references come to.
 
-use super::histogram::Histogram;
+use serde::{Deserialize, Serialize};
+
+use super::histogram::{Histogram, PackedHistogram};
 use super::Reference;
 
 const NONE: u32 = u32::MAX;
@@ -45,7 +47,54 @@ pub(super) struct Count {
     pub distances: Histogram,
 }
 
+/// References of one number on their way to another process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PackedReferences {
+    number: u32,
+    accesses: u64,
+    bytes: u64,
+    references: u64,
+    distances: Option<PackedHistogram>,
+}
+
 impl References {
+    /// Of all numbers that were used.
+    pub fn packed(&self) -> Vec<PackedReferences> {
+        let used = (0..self.len()).filter(|number| self.is_used(*number));
+        let packed = |number: usize| {
+            let counters = &self.counters[number];
+            let histogram = self.histograms.get(counters.histogram as usize);
+            PackedReferences {
+                number: number as u32,
+                accesses: counters.accesses,
+                bytes: counters.bytes,
+                references: counters.references,
+                distances: histogram.map(Histogram::packed),
+            }
+        };
+        used.map(packed).collect()
+    }
+
+    /// Of `len` numbers; none if there are others, or bins that don't exist.
+    pub fn unpack(packed: &[PackedReferences], len: usize) -> Option<References> {
+        let mut unpacked = References::default();
+        unpacked.resize(len);
+        for references in packed {
+            let mut histogram = NONE;
+            if let Some(distances) = &references.distances {
+                histogram = unpacked.histograms.len() as u32;
+                unpacked.histograms.push(Histogram::unpack(distances)?);
+            }
+            *unpacked.counters.get_mut(references.number as usize)? = Counters {
+                accesses: references.accesses,
+                bytes: references.bytes,
+                references: references.references,
+                histogram,
+            };
+        }
+        Some(unpacked)
+    }
+
     /// Makes room for so many numbers.
     pub fn resize(&mut self, len: usize) {
         if len > self.counters.len() {

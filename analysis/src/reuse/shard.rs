@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Happening, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
@@ -34,7 +35,7 @@ enum Stack {
 }
 
 /// How large stacks, or samples of them, became.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extent {
     /// Lines of all stacks.
     pub lines: u64,
@@ -57,6 +58,16 @@ impl Extent {
             (rate, other) => rate.or(other),
         };
     }
+}
+
+/// What a shard has found.
+pub(super) struct Found {
+    pub extent: Extent,
+    pub sites: References,
+    /// If asked for.
+    pub allocations: Option<References>,
+    /// Of a sample.
+    pub parts: Vec<Histogram>,
 }
 
 /// Finds distances.
@@ -147,12 +158,22 @@ impl ReuseShard {
     }
 
     pub(super) fn merge(&mut self, from: ReuseShard) {
-        self.merged.add(from.extent());
-        self.counting.sites.merge(&from.counting.sites);
-        if let (Some(into), Some(from)) = (&mut self.counting.allocations, &from.counting.allocations) {
-            into.references.merge(&from.references);
+        self.add_found(Found {
+            extent: from.extent(),
+            sites: from.counting.sites,
+            allocations: from.counting.allocations.map(|all| all.references),
+            parts: from.counting.parts,
+        });
+    }
+
+    /// Adds what another process has found.
+    pub(super) fn add_found(&mut self, found: Found) {
+        self.merged.add(found.extent);
+        self.counting.sites.merge(&found.sites);
+        if let (Some(into), Some(from)) = (&mut self.counting.allocations, &found.allocations) {
+            into.references.merge(from);
         }
-        for (part, more) in self.counting.parts.iter_mut().zip(&from.counting.parts) {
+        for (part, more) in self.counting.parts.iter_mut().zip(&found.parts) {
             *part += more;
         }
     }

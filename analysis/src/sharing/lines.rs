@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
 use trackway_trace::SiteId;
 
 use crate::cache::LineHash;
@@ -83,6 +84,29 @@ impl Sharer {
             writer: access.site,
             reads: 0,
             writes: 0,
+        }
+    }
+
+    /// Of whom only counts are known.
+    fn counted((thread, reads, writes): (u32, u64, u64), next: u32) -> Sharer {
+        Sharer {
+            thread,
+            next,
+            until_ns: 0,
+            at: 0,
+            accessed: 0,
+            written: 0,
+            site: SiteId::default(),
+            writer: SiteId::default(),
+            reads,
+            writes,
+        }
+    }
+
+    /// All sharers behind the first ones have moved.
+    fn move_next(&mut self, by: u32) {
+        if self.next != NONE {
+            self.next += by;
         }
     }
 
@@ -234,6 +258,17 @@ pub(super) struct Lines {
     latest: u32,
     /// Accesses so far.
     count: u64,
+    /// Lines that were accessed, too, but are no longer here.
+    left_out: u64,
+}
+
+/// A line and its sharers on their way to another process: what of them is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackedLine {
+    process: u32,
+    number: u64,
+    /// Thread, reads, writes.
+    sharers: Vec<(u32, u64, u64)>,
 }
 
 impl Lines {
@@ -254,6 +289,74 @@ impl Lines {
             self.lines.push(Line::new(process, number, access));
             (self.lines.len() - 1) as u32
         })
+    }
+
+    /// How many lines there were.
+    pub fn count(&self) -> u64 {
+        self.lines.len() as u64 + self.left_out
+    }
+
+    /// Keeps the lines of these positions only, in this order.
+    pub fn keep(&mut self, positions: &[u32]) {
+        let kept: Vec<Line> = positions
+            .iter()
+            .map(|position| self.lines[*position as usize].clone())
+            .collect();
+        self.left_out += (self.lines.len() - kept.len()) as u64;
+        self.lines = kept;
+        self.positions.clear();
+        self.latest = u32::MAX;
+    }
+
+    /// Adds lines that this doesn't have; returns by how much their positions grow.
+    pub fn append(&mut self, mut other: Lines) -> u32 {
+        let (lines, more) = (self.lines.len() as u32, self.more.len() as u32);
+        for sharer in &mut other.more {
+            sharer.move_next(more);
+        }
+        for line in &mut other.lines {
+            line.first.move_next(more);
+        }
+        self.lines.append(&mut other.lines);
+        self.more.append(&mut other.more);
+        self.left_out += other.left_out;
+        self.positions.clear();
+        lines
+    }
+
+    pub fn pack(&self, line: u32) -> PackedLine {
+        let line = &self.lines[line as usize];
+        let sharers = self.sharers(line);
+        PackedLine {
+            process: line.process,
+            number: line.number,
+            sharers: sharers
+                .map(|sharer| (sharer.thread, sharer.reads, sharer.writes))
+                .collect(),
+        }
+    }
+
+    /// `left_out`: how many lines there were besides. None if a line has no sharer.
+    pub fn unpack(lines: Vec<PackedLine>, left_out: u64) -> Option<Lines> {
+        let mut unpacked = Lines {
+            left_out,
+            ..Lines::default()
+        };
+        for line in lines {
+            let (&first, others) = line.sharers.split_first()?;
+            let mut next = NONE;
+            for other in others.iter().rev() {
+                unpacked.more.push(Sharer::counted(*other, next));
+                next = (unpacked.more.len() - 1) as u32;
+            }
+            unpacked.lines.push(Line {
+                process: line.process,
+                writer: NONE,
+                number: line.number,
+                first: Sharer::counted(first, next),
+            });
+        }
+        Some(unpacked)
     }
 
     pub fn all(&self) -> &[Line] {

@@ -1,16 +1,19 @@
 //! Cache lines that threads take from each other.
 
 mod lines;
+mod packed;
 mod passages;
 mod tables;
 mod totals;
 
+use std::collections::HashMap;
 use std::ops::AddAssign;
 
+use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Program, Trace};
 
 use crate::misses::Grouping;
-use crate::{Analysis, Findings, Order};
+use crate::{Analysis, Findings, Order, Part};
 use lines::{Access, HandOver, Lines, PARTS};
 use passages::{Passage, Passages};
 
@@ -25,7 +28,7 @@ pub struct Sharing {
 }
 
 /// What was handed over, between threads, or at a site or a group of sites.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandOvers {
     /// Lines that another thread wrote, and that were read.
     pub reads: u64,
@@ -64,10 +67,39 @@ impl AddAssign<&HandOvers> for HandOvers {
 }
 
 /// Who holds which line, and what was handed over so far.
-#[derive(Default)]
 pub struct SharingShard {
     lines: Lines,
     passages: Passages,
+    /// The lines that it looks at.
+    part: Part,
+}
+
+impl SharingShard {
+    fn new(part: Part) -> SharingShard {
+        SharingShard {
+            lines: Lines::default(),
+            passages: Passages::default(),
+            part,
+        }
+    }
+
+    /// Adds what was found of other lines.
+    fn append(&mut self, other: SharingShard) {
+        let by = self.lines.append(other.lines);
+        self.passages.append(other.passages.moved(|line| line + by));
+    }
+
+    /// Leaves out the lines that no thread took from another one, and orders the others by their addresses: so it
+    /// doesn't matter which was found first.
+    fn in_order(mut self) -> SharingShard {
+        let mut lines = self.passages.lines();
+        let all = self.lines.all();
+        lines.sort_by_key(|line| (all[*line as usize].process, all[*line as usize].number));
+        let places: HashMap<u32, u32> = lines.iter().copied().zip(0..).collect();
+        self.lines.keep(&lines);
+        self.passages = self.passages.moved(|line| places[&line]);
+        self
+    }
 }
 
 impl Sharing {
@@ -99,6 +131,9 @@ impl Sharing {
             until_ns: batch.last_ns,
         };
         for number in address / self.line_bytes..=last_byte / self.line_bytes {
+            if number & u64::from(shard.part.count - 1) != u64::from(shard.part.number) {
+                continue;
+            }
             access.parts = self.parts(number, address, last_byte);
             let (line, hand_over) = shard.lines.access(batch.process, number, &access);
             if let Some(hand_over) = hand_over {
@@ -133,7 +168,7 @@ impl Analysis for Sharing {
     }
 
     fn start_shard(&self) -> SharingShard {
-        SharingShard::default()
+        SharingShard::new(Part::WHOLE)
     }
 
     fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {
@@ -142,15 +177,19 @@ impl Analysis for Sharing {
         }
     }
 
-    /// All accesses are in one shard; the other has none.
+    /// Each line's accesses are in one shard.
     fn merge(&self, into: &mut SharingShard, from: SharingShard) {
-        if into.lines.all().is_empty() {
-            *into = from;
-        }
+        into.append(from);
     }
 
     fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
-        tables::findings(shard, trace, self.line_bytes, &self.groupings, self.top)
+        tables::findings(
+            shard.in_order(),
+            trace,
+            self.line_bytes,
+            &self.groupings,
+            self.top,
+        )
     }
 }
 

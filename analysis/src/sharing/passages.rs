@@ -29,6 +29,36 @@ impl Passages {
         self.0.entry(passage).or_default().count(writes, hand_over);
     }
 
+    /// The lines that were handed over, by their positions, each once.
+    pub fn lines(&self) -> Vec<u32> {
+        let mut lines: Vec<u32> = self.0.keys().map(|passage| passage.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// The same where the lines have other positions.
+    pub fn moved(self, to: impl Fn(u32) -> u32) -> Passages {
+        let moved = |(passage, counts): (Passage, HandOvers)| {
+            let line = to(passage.line);
+            (Passage { line, ..passage }, counts)
+        };
+        Passages(self.0.into_iter().map(moved).collect())
+    }
+
+    /// Adds passages of other lines.
+    pub fn append(&mut self, other: Passages) {
+        self.0.extend(other.0);
+    }
+
+    pub fn packed(self) -> Vec<(Passage, HandOvers)> {
+        self.0.into_iter().collect()
+    }
+
+    pub fn unpack(packed: Vec<(Passage, HandOvers)>) -> Passages {
+        Passages(packed.into_iter().collect())
+    }
+
     pub fn sorted(mut self) -> SortedPassages {
         self.0.sort_unstable_keys();
         SortedPassages(self.0)

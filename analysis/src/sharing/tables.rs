@@ -282,7 +282,7 @@ impl<'t> Tables<'t> {
                 self.line_bytes
             })
             .integer("cache_lines", "cache lines accessed", Unit::Count, |()| {
-                self.cache_lines.all().len() as u64
+                self.cache_lines.count()
             })
             .integer("handed_over", "of them handed over", Unit::Count, |()| {
                 handed_over as u64

@@ -1,10 +1,12 @@
 //! How exact the merged order is.
 
+use serde::{Deserialize, Serialize};
+
 /// Longest times between two neighbouring points of a stream, by which [`Exactness::within`] counts.
 pub const INTERVALS_NS: [u64; 5] = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// What is known of a merged order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exactness {
     /// Accesses that were merged.
     pub accesses: u64,
