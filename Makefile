@@ -6,6 +6,7 @@
 # make preload  what records allocations; part of make
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
+# make kafka    a broker for tests of live queries, in build/kafka
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -66,10 +67,13 @@ python: setup
 	@setup/python
 	@setup/spark
 
+kafka: python
+	@setup/kafka >/dev/null
+
 demo: build
 	@setup/demo $(PROGRAM)
 
-test: build dynamorio dynamorio-aarch64 python
+test: build dynamorio dynamorio-aarch64 python kafka
 	@tests/run
 
 dynamorio: setup
@@ -91,4 +95,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program python demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program python kafka demo test dynamorio dynamorio-aarch64 bench format clean

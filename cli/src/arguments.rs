@@ -218,9 +218,13 @@ pub struct CollectArguments {
     #[arg(short, long, value_name = "ADDRESS", default_value = "tcp://127.0.0.1:0")]
     pub listen: Address,
     /// The folder of the traces, each named PROGRAM-IDENTITY.trackway; or, if it is no folder and has no / at its end,
-    /// the file of one trace
-    #[arg(short, long, value_name = "DIR|FILE", default_value = ".")]
+    /// the file of one trace; or kafka://HOST:PORT/TOPIC, for no files but messages alone
+    #[arg(short, long, value_name = "DIR|FILE|KAFKA", default_value = ".")]
     pub output: PathBuf,
+    /// Send each chunk to Apache Kafka before it gets into its file: kafka://HOST:PORT[,HOST:PORT]/TOPIC. Topics that are
+    /// missing are created, with ?partitions=N&replication=N at the end of the address (4 and 1 unless told otherwise)
+    #[arg(long, value_name = "KAFKA")]
+    pub kafka: Option<trackway_kafka::Target>,
     /// Replace an existing file of another trace
     #[arg(short, long)]
     pub force: bool,

@@ -3,8 +3,10 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
-use trackway_recorder::{collect, CollectEvent, CollectOptions, CollectOutput, CollectSummary};
+use trackway_kafka::{Producer, Target};
+use trackway_recorder::{collect, CollectEvent, CollectOptions, CollectOutput, CollectSummary, Feed};
 use trackway_report::{counted, grouped};
 
 use crate::arguments::CollectArguments;
@@ -21,28 +23,59 @@ pub fn run(arguments: CollectArguments) -> Result<ExitCode, Failure> {
 }
 
 fn options(arguments: CollectArguments) -> Result<CollectOptions, Failure> {
-    let path = arguments.output;
-    let names_folder = path.is_dir() || path.as_os_str().as_bytes().ends_with(b"/");
-    let (output, count) = if names_folder {
-        let count = arguments.count.map(u64::from);
-        (CollectOutput::Folder(path), count.or(arguments.once.then_some(1)))
-    } else {
-        if arguments.count.is_some_and(|count| count.get() > 1) {
-            return Err(Failure::about(
-                &path,
-                "a file takes one trace; name a folder (with / at its end) for --count",
-            ));
-        }
-        let force = arguments.force;
-        (CollectOutput::File { path, force }, Some(1))
+    let (output, fed_only) = output(&arguments)?;
+    let count = match output {
+        CollectOutput::File { .. } => Some(1),
+        _ => arguments.count.map(u64::from).or(arguments.once.then_some(1)),
+    };
+    let feed = match fed_only.or(arguments.kafka) {
+        Some(target) => Some(feed(target)?),
+        None => None,
     };
     Ok(CollectOptions {
         listen: arguments.listen,
         allow_remote: arguments.allow_remote,
         output,
+        feed,
         count,
         sync: arguments.sync,
     })
+}
+
+/// Where the files go; and to whom the traces go, if there are none.
+fn output(arguments: &CollectArguments) -> Result<(CollectOutput, Option<Target>), Failure> {
+    let path = &arguments.output;
+    if let Some(address) = path.to_str().filter(|text| text.starts_with(Target::SCHEME)) {
+        if arguments.kafka.is_some() {
+            return Err(Failure::about(
+                path,
+                "with --kafka, --output is for files; name one address only",
+            ));
+        }
+        let target = address
+            .parse()
+            .map_err(|reason: String| Failure::about(path, reason))?;
+        return Ok((CollectOutput::FeedOnly, Some(target)));
+    }
+    if path.is_dir() || path.as_os_str().as_bytes().ends_with(b"/") {
+        return Ok((CollectOutput::Folder(path.clone()), None));
+    }
+    if arguments.count.is_some_and(|count| count.get() > 1) {
+        return Err(Failure::about(
+            path,
+            "a file takes one trace; name a folder (with / at its end) for --count",
+        ));
+    }
+    let (path, force) = (path.clone(), arguments.force);
+    Ok((CollectOutput::File { path, force }, None))
+}
+
+fn feed(target: Target) -> Result<Arc<dyn Feed>, Failure> {
+    let started = Producer::start(target, Arc::new(|text: &str| output::warn(text)));
+    match started {
+        Ok(producer) => Ok(Arc::new(producer)),
+        Err(error) => Err(Failure::new(error.to_string())),
+    }
 }
 
 fn tell(event: &CollectEvent, quiet: bool) {

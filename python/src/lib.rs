@@ -5,6 +5,7 @@ mod batches;
 mod divided;
 mod errors;
 mod info;
+mod live;
 mod partition;
 mod report;
 mod scan;
@@ -23,6 +24,8 @@ mod _native {
     use super::divided::{Divided, Lines, TaskRun};
     #[pymodule_export]
     use super::info::{GapInfo, TraceInfo};
+    #[pymodule_export]
+    use super::live::LiveTrace;
     #[pymodule_export]
     use super::partition::Partition;
     #[pymodule_export]

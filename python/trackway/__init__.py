@@ -6,7 +6,7 @@
 >>> trace.accesses(columns=["variable", "address"]).to_polars()
 """
 
-from ._native import GapInfo, Partition, TraceInfo
+from ._native import GapInfo, LiveTrace, Partition, TraceInfo
 from .analysis import Analysis, run
 from .batches import Batches
 from .errors import QuestionError, TraceError, TrackwayError
@@ -19,6 +19,7 @@ __all__ = [
     "Analysis",
     "Batches",
     "GapInfo",
+    "LiveTrace",
     "Partition",
     "QuestionError",
     "Report",

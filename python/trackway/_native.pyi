@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypedDict, final
+from typing import Any, Protocol, TypedDict, final
 
 import arro3.core
 
@@ -16,6 +16,11 @@ class Filters(TypedDict):
     addresses: tuple[int, int] | None
     times_ns: tuple[int, int] | None
     limit: int | None
+
+class ArrowArrayExportable(Protocol):
+    """What has the columns of a record batch for any library that speaks Arrow's C data interface."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
 
 @final
 class GapInfo:
@@ -247,3 +252,27 @@ class Lines:
 
     def take(self, stream: int, number: int, block: bytes) -> None: ...
     def finish(self) -> bytes: ...
+
+@final
+class LiveTrace:
+    """What is known of a trace whose chunks come one by one."""
+
+    def __new__(cls, name: str) -> LiveTrace: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def position(self) -> int:
+        """All definitions before this offset of the trace's file are known."""
+    def define(self, position: int, chunk: bytes) -> None:
+        """Takes the next chunk that defines something; one that was taken before changes nothing."""
+    def pass_over(self, position: int) -> None:
+        """Says that up to this offset nothing is defined but what was taken."""
+    def counts(self, chunks: list[tuple[int, bytes]], by: str) -> ArrowArrayExportable:
+        """Accesses, writes and bytes of chunks of records by process, thread and name. Chunks are given by their offset,
+        with their header and payload."""
+    def touches(self, chunks: list[tuple[int, bytes]], by: str, granule_bytes: int) -> ArrowArrayExportable:
+        """Which threads touch which pieces of memory, under which name."""
+    def details(
+        self, chunks: list[tuple[int, bytes]], by: str, granule_bytes: int, shared: list[tuple[int, int]]
+    ) -> ArrowArrayExportable:
+        """Accesses to pieces of memory that are shared, each given by its process and its address."""

@@ -54,7 +54,8 @@ pub use options::{
 pub use sampling::sample_process;
 pub use sink::{ChunkSink, SinkError};
 pub use streaming::{
-    collect, Address, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary,
+    collect, Address, ArrivedChunk, CollectError, CollectEvent, CollectOptions, CollectOutput,
+    CollectSummary, Feed, FeedError, TraceFeed,
 };
 pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, SamplesSummary};
 pub use trackway_sampler::{Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW};

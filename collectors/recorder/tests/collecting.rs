@@ -52,6 +52,7 @@ fn start(folder: &Path) -> Collector {
         listen: "tcp://127.0.0.1:0".parse().unwrap(),
         allow_remote: false,
         output: CollectOutput::Folder(folder.to_path_buf()),
+        feed: None,
         count: Some(1),
         sync: false,
     };

@@ -38,6 +38,11 @@ impl GrowingTrace {
         self.position
     }
 
+    /// Leaves out the chunks before this offset, which define nothing.
+    pub fn go_to(&mut self, position: u64) {
+        self.position = self.position.max(position);
+    }
+
     /// Takes the next chunk: its header and the whole of it. Of records only the header is looked at. What can't be
     /// read goes to [`Trace::damage`].
     pub fn push(&mut self, header: &ChunkHeader, chunk: &[u8]) {

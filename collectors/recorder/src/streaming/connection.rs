@@ -60,6 +60,23 @@ impl Connection {
         };
     }
 
+    /// Whether a read would not wait: there are bytes, or the end.
+    pub fn has_input(&self) -> bool {
+        const NOW: Timespec = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        let mut watched = [PollFd::from_borrowed_fd(self.descriptor(), PollFlags::IN)];
+        poll(&mut watched, Some(&NOW)).is_ok_and(|ready| ready > 0)
+    }
+
+    fn descriptor(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Tcp(stream) => stream.as_fd(),
+            Self::Unix(stream) => stream.as_fd(),
+        }
+    }
+
     /// How long a read or a write may wait.
     pub fn set_timeouts(&self, read: Duration, write: Duration) -> io::Result<()> {
         match self {

@@ -9,5 +9,8 @@ mod sender;
 mod window;
 
 pub use address::Address;
-pub use receiving::{collect, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary};
+pub use receiving::{
+    collect, ArrivedChunk, CollectError, CollectEvent, CollectOptions, CollectOutput, CollectSummary, Feed,
+    FeedError, TraceFeed,
+};
 pub use sender::Sender;

@@ -8,6 +8,7 @@ use trackway_trace::chunk::HEADER_LENGTH;
 use trackway_trace::{ChunkHeader, ChunkKind, FILE_HEADER_LENGTH, MAX_RAW_LENGTH};
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::part::PartError;
 use super::shelf::{Kept, Slot};
 use super::{CollectEvent, House};
 use crate::streaming::connection::{is_timeout, Connection};
@@ -18,8 +19,6 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a sender may not read its acknowledgements.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
-/// While more is here already, acknowledgements may lag behind by this.
-const LONGEST_LAG: u64 = 1 << 20;
 const READ_BUFFER: usize = 256 << 10;
 /// Memory for chunks that is kept from one to the next.
 const KEPT_ROOM: usize = 16 << 20;
@@ -72,6 +71,15 @@ enum Ending {
     Refused(String),
 }
 
+impl From<PartError> for Ending {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Stopped => Self::Interrupted("the collector ends".into()),
+            PartError::Failed(why) => Self::Refused(why),
+        }
+    }
+}
+
 impl From<io::Error> for Ending {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -111,7 +119,7 @@ impl Desk<'_, '_> {
         };
         slot.take_over(visitor, connection);
         let mut kept = slot.lock();
-        let position = match slot.open(&mut kept, &hello.identity) {
+        let position = match slot.open(&mut kept, hello) {
             Ok(position) if position >= hello.first => position,
             Ok(position) => {
                 return self.refuse(&format!(
@@ -155,7 +163,9 @@ impl Desk<'_, '_> {
         }
         loop {
             if let Err(ending) = self.take_next(slot, kept, hello) {
-                return ending;
+                // What has come is kept, though nobody is there to hear of it.
+                let settled = slot.settle(kept, &|| self.goes_on());
+                return settled.map_or_else(Ending::from, |()| ending);
             }
         }
     }
@@ -175,12 +185,10 @@ impl Desk<'_, '_> {
                 self.wait_for_more()?;
                 let header = self.read_chunk()?;
                 let is_first = matches!(kept, Kept::Nothing { .. });
-                let position = slot
-                    .take_chunk(kept, &hello.identity, &header, &self.chunk)
-                    .map_err(Ending::Refused)?;
+                let position = slot.take_chunk(kept, hello, &header, &self.chunk, &|| self.goes_on())?;
                 self.tell(slot, kept, is_first, position);
                 self.chunk.shrink_to(KEPT_ROOM);
-                match self.has_next_chunk() && position - self.acknowledged < LONGEST_LAG {
+                match self.has_more(slot) && position - self.acknowledged < slot.longest_lag() {
                     true => Ok(()),
                     false => self.acknowledge(slot, kept, position),
                 }
@@ -201,8 +209,12 @@ impl Desk<'_, '_> {
         }
     }
 
-    fn acknowledge(&mut self, slot: &Slot, kept: &Kept, position: u64) -> Result<(), Ending> {
-        slot.settle(kept).map_err(Ending::Refused)?;
+    fn goes_on(&self) -> bool {
+        !self.house.closing.load(Relaxed)
+    }
+
+    fn acknowledge(&mut self, slot: &Slot, kept: &mut Kept, position: u64) -> Result<(), Ending> {
+        slot.settle(kept, &|| self.goes_on())?;
         self.reply(&Reply::Position(position))?;
         self.acknowledged = position;
         Ok(())
@@ -226,6 +238,15 @@ impl Desk<'_, '_> {
                 Err(error) if is_timeout(&error) || error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+
+    /// Whether it is better to take the next chunk than to acknowledge the last one. Where chunks are fed to somebody,
+    /// one that has begun to come is waited for.
+    fn has_more(&self, slot: &Slot) -> bool {
+        match slot.is_fed() {
+            true => !self.source.buffer().is_empty() || self.connection.has_input(),
+            false => self.has_next_chunk(),
         }
     }
 

@@ -1,13 +1,15 @@
 //! The collector: takes the traces of several programs at once and keeps each in a file of its own.
 
 mod desk;
+mod feed;
+mod part;
 mod shelf;
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::event::Timespec;
@@ -15,6 +17,7 @@ use rustix::event::Timespec;
 use super::connection::{Connection, Listener};
 use super::Address;
 use crate::signals::Signals;
+pub use feed::{ArrivedChunk, Feed, FeedError, TraceFeed};
 use shelf::Shelf;
 
 /// Further peers are turned away.
@@ -34,6 +37,8 @@ pub struct CollectOptions {
     /// Listen where other machines can connect, too.
     pub allow_remote: bool,
     pub output: CollectOutput,
+    /// Who gets the chunks of all traces first, if anybody.
+    pub feed: Option<Arc<dyn Feed>>,
     /// Take this many traces and end when they are complete; none: until SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     pub count: Option<u64>,
     /// Have each chunk on the disk before it is acknowledged, in case of a power failure.
@@ -46,6 +51,8 @@ pub enum CollectOutput {
     Folder(PathBuf),
     /// One trace. A file of another trace is replaced only with `force`.
     File { path: PathBuf, force: bool },
+    /// No file: the traces are only fed to somebody.
+    FeedOnly,
 }
 
 /// What happens in a collector.

@@ -7,18 +7,22 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use trackway_trace::chunk::HEADER_LENGTH;
 use trackway_trace::{
-    check_file_header, Chunk, ChunkHeader, ChunkKind, Codec, Resumption, TraceError, TraceWriter,
-    FILE_HEADER_LENGTH,
+    check_file_header, ChunkHeader, ChunkKind, Codec, Resumption, TraceWriter, FILE_HEADER_LENGTH,
 };
 
+use super::feed::{Feed, TraceFeed};
+use super::part::{Part, PartError};
 use super::{CollectOptions, CollectOutput, CollectSummary};
 use crate::streaming::connection::Connection;
 use crate::streaming::protocol::Hello;
 
 /// Of the index, the only chunk that is made here.
 const CODEC: Codec = Codec::Lz4;
+/// While more is here already, acknowledgements may lag behind by this.
+const LONGEST_LAG: u64 = 1 << 20;
+/// The same where each takes two answers of a broker.
+const LONGEST_FED_LAG: u64 = 8 << 20;
 /// Letters of a program's name in the name of its trace.
 const LONGEST_NAME: usize = 40;
 
@@ -26,6 +30,7 @@ type Identity = [u8; 16];
 
 pub struct Shelf {
     output: CollectOutput,
+    feed: Option<Arc<dyn Feed>>,
     /// Traces to take in all.
     limit: Option<u64>,
     sync: bool,
@@ -34,8 +39,11 @@ pub struct Shelf {
 
 /// The place of one trace.
 pub struct Slot {
+    /// Of its file; if it has none, what that would be called.
     pub path: PathBuf,
+    has_file: bool,
     force: bool,
+    feed: Option<Arc<dyn Feed>>,
     /// Have everything on the disk before it is acknowledged.
     sync: bool,
     trace: Mutex<Kept>,
@@ -54,7 +62,7 @@ pub enum Kept {
     Nothing {
         header: bool,
     },
-    Part(TraceWriter),
+    Part(Part),
     Whole {
         end: u64,
     },
@@ -64,10 +72,11 @@ impl Shelf {
     pub fn new(options: &CollectOptions) -> Self {
         let limit = match options.output {
             CollectOutput::File { .. } => Some(1),
-            CollectOutput::Folder(_) => options.count,
+            CollectOutput::Folder(_) | CollectOutput::FeedOnly => options.count,
         };
         Self {
             output: options.output.clone(),
+            feed: options.feed.clone(),
             limit,
             sync: options.sync,
             slots: Mutex::new(HashMap::new()),
@@ -90,10 +99,13 @@ impl Shelf {
         let (path, force) = match &self.output {
             CollectOutput::File { path, force } => (path.clone(), *force),
             CollectOutput::Folder(folder) => (folder.join(file_name(hello)), false),
+            CollectOutput::FeedOnly => (file_name(hello).into(), false),
         };
         let slot = Arc::new(Slot {
             path,
+            has_file: self.output != CollectOutput::FeedOnly,
             force,
+            feed: self.feed.clone(),
             sync: self.sync,
             trace: Mutex::new(Kept::Unknown),
             carrier: Mutex::new(None),
@@ -132,7 +144,9 @@ impl Shelf {
             match *slot.lock() {
                 Kept::Whole { .. } => summary.complete += 1,
                 Kept::Part(_) => summary.unfinished.push(slot.path.clone()),
-                Kept::Unknown if slot.path.exists() => summary.unfinished.push(slot.path.clone()),
+                Kept::Unknown if slot.has_file && slot.path.exists() => {
+                    summary.unfinished.push(slot.path.clone())
+                }
                 Kept::Unknown | Kept::Nothing { .. } => {}
             }
         }
@@ -175,21 +189,31 @@ impl Slot {
         self.carrier().take_if(|(number, _)| *number == visitor);
     }
 
-    /// Looks for the trace's file. Returns how much of the trace it has, bytes.
-    pub fn open(&self, kept: &mut Kept, identity: &Identity) -> Result<u64, String> {
+    /// Looks for the trace's file. Returns how much of the trace is safe, bytes; none of it waits any more.
+    pub fn open(&self, kept: &mut Kept, hello: &Hello) -> Result<u64, String> {
         if matches!(kept, Kept::Unknown) {
-            *kept = self.find(identity)?;
+            *kept = self.find(hello)?;
         }
         Ok(match kept {
             Kept::Unknown | Kept::Nothing { header: false } => 0,
             Kept::Nothing { header: true } => FILE_HEADER_LENGTH as u64,
-            Kept::Part(writer) => writer.bytes_written(),
+            Kept::Part(part) => {
+                part.forget_waiting();
+                part.position()
+            }
             Kept::Whole { end } => *end,
         })
     }
 
-    fn find(&self, identity: &Identity) -> Result<Kept, String> {
+    fn find(&self, hello: &Hello) -> Result<Kept, String> {
         let nothing = Kept::Nothing { header: false };
+        if !self.has_file {
+            // What the sender has forgotten was acknowledged, so the feed has it.
+            return Ok(match hello.first {
+                0 => nothing,
+                first => Kept::Part(Part::new(None, self.feed(hello), first)),
+            });
+        }
         if std::fs::symlink_metadata(&self.path).is_err() {
             return Ok(nothing);
         }
@@ -200,17 +224,29 @@ impl Slot {
             )
         };
         match identity_of(&self.path) {
-            Ok(found) if found == *identity => {}
+            Ok(found) if found == hello.identity => {}
             _ if self.force => return Ok(nothing),
             _ => return Err(exists()),
         }
-        match TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())? {
-            (Resumption::Finished { end }, _) => Ok(Kept::Whole { end }),
-            (Resumption::Unfinished(writer), _) if writer.has_end() => {
-                complete(self.sync, writer).map_err(|error| error.to_string())
-            }
-            (Resumption::Unfinished(writer), _) => Ok(Kept::Part(writer)),
+        let (resumption, _) = TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())?;
+        let writer = match resumption {
+            Resumption::Finished { end } => return Ok(Kept::Whole { end }),
+            Resumption::Unfinished(writer) => writer,
+        };
+        let (end, has_end) = (writer.bytes_written(), writer.has_end());
+        let part = Part::new(Some(writer), self.feed(hello), end);
+        match has_end {
+            true => part
+                .complete()
+                .map(|()| Kept::Whole { end })
+                .map_err(|error| error.to_string()),
+            false => Ok(Kept::Part(part)),
         }
+    }
+
+    fn feed(&self, hello: &Hello) -> Option<Box<dyn TraceFeed>> {
+        let feed = self.feed.as_ref();
+        feed.map(|feed| feed.begin(hello.identity, &hello.name))
     }
 
     /// Takes the file's header.
@@ -225,62 +261,70 @@ impl Slot {
         }
     }
 
-    /// Writes a chunk; the first one creates the file, the end chunk completes it. Returns how much of the trace is
-    /// here now, bytes.
+    /// Takes a chunk; the first one creates the file, the end chunk completes it. Returns how much of the trace is here
+    /// now, bytes; of that, what has waited since [`Slot::settle`] is not safe yet.
     pub fn take_chunk(
         &self,
         kept: &mut Kept,
-        identity: &Identity,
+        hello: &Hello,
         header: &ChunkHeader,
         chunk: &[u8],
-    ) -> Result<u64, String> {
+        goes_on: &dyn Fn() -> bool,
+    ) -> Result<u64, PartError> {
         // Should it fail and the sender come back, the file is looked at anew.
-        let (position, now) = match std::mem::replace(kept, Kept::Unknown) {
-            Kept::Part(writer) => append(self.sync, writer, header, chunk),
-            Kept::Whole { end } => Ok((end, Kept::Whole { end })),
-            Kept::Unknown | Kept::Nothing { .. } => {
-                TraceWriter::create_identified(&self.path, self.force, CODEC, *identity)
-                    .and_then(|writer| append(self.sync, writer, header, chunk))
+        let mut part = match std::mem::replace(kept, Kept::Unknown) {
+            Kept::Part(part) => part,
+            Kept::Whole { end } => {
+                *kept = Kept::Whole { end };
+                return Ok(end);
             }
-        }
-        .map_err(|error| error.to_string())?;
-        *kept = now;
+            Kept::Unknown | Kept::Nothing { .. } => self.begin(hello)?,
+        };
+        part.take(header, chunk)?;
+        let position = part.position();
+        *kept = match header.kind {
+            ChunkKind::End => {
+                part.settle(self.sync, goes_on)?;
+                part.complete()?;
+                Kept::Whole { end: position }
+            }
+            _ => Kept::Part(part),
+        };
         Ok(position)
     }
 
+    fn begin(&self, hello: &Hello) -> Result<Part, PartError> {
+        let file = match self.has_file {
+            true => Some(TraceWriter::create_identified(
+                &self.path,
+                self.force,
+                CODEC,
+                hello.identity,
+            )?),
+            false => None,
+        };
+        Ok(Part::new(file, self.feed(hello), FILE_HEADER_LENGTH as u64))
+    }
+
     /// Before an acknowledgement.
-    pub fn settle(&self, kept: &Kept) -> Result<(), String> {
+    pub fn settle(&self, kept: &mut Kept, goes_on: &dyn Fn() -> bool) -> Result<(), PartError> {
         match kept {
-            Kept::Part(writer) if self.sync => writer.sync().map_err(|error| error.to_string()),
+            Kept::Part(part) => part.settle(self.sync, goes_on),
             _ => Ok(()),
         }
     }
-}
 
-fn append(
-    sync: bool,
-    mut writer: TraceWriter,
-    header: &ChunkHeader,
-    chunk: &[u8],
-) -> Result<(u64, Kept), TraceError> {
-    let (header, stored) = (*header, &chunk[HEADER_LENGTH..]);
-    writer.append(&Chunk { header, stored })?;
-    let position = writer.bytes_written();
-    let kept = match header.kind {
-        ChunkKind::End => complete(sync, writer)?,
-        _ => Kept::Part(writer),
-    };
-    Ok((position, kept))
-}
-
-/// Adds what only the collector writes, index and trailer. They can be made again, so the disk may have them later.
-fn complete(sync: bool, writer: TraceWriter) -> Result<Kept, TraceError> {
-    let end = writer.bytes_written();
-    if sync {
-        writer.sync()?;
+    pub fn is_fed(&self) -> bool {
+        self.feed.is_some()
     }
-    writer.close()?;
-    Ok(Kept::Whole { end })
+
+    /// How many bytes, at most, may wait for their acknowledgement while more is here already.
+    pub fn longest_lag(&self) -> u64 {
+        match self.is_fed() {
+            true => LONGEST_FED_LAG,
+            false => LONGEST_LAG,
+        }
+    }
 }
 
 /// The identity of the trace in a file.
