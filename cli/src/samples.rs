@@ -42,19 +42,24 @@ pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
             "this trace holds no samples: record with `trackway record --sample`",
         ));
     }
-    let program = SampledProgram::read(&trace);
-    let mut warnings = soundness::warnings(&trace);
-    warnings.extend(program.damage().iter().map(ToString::to_string));
-    warnings.extend(program.notes());
-    let findings = program.findings(arguments.output.rows());
-    let report = Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    };
+    let report = report(&trace, arguments.output.rows());
     let csv = match arguments.output.csv {
         true => Some(table_named(&report, &arguments.table)?),
         false => None,
     };
     arguments.output.print(&report, csv)
+}
+
+/// What the samples say, and what that rests on.
+pub fn report(trace: &Trace, rows: usize) -> Report {
+    let program = SampledProgram::read(trace);
+    let mut warnings = soundness::warnings(trace);
+    warnings.extend(program.damage().iter().map(ToString::to_string));
+    warnings.extend(program.notes());
+    let findings = program.findings(rows);
+    Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables: findings.tables,
+    }
 }
