@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use crate::address_spaces::AddressSpaces;
 use crate::code::{CodeCache, Function};
@@ -23,6 +24,8 @@ pub struct SeenCode {
     functions: HashMap<(String, u64, u64), Rc<Function>>,
     /// Of the addresses that were asked for since code was mapped last: hot code is asked for again and again.
     recent: HashMap<(u32, u64), Option<Rc<Function>>>,
+    /// What it took to open objects and decode functions, which is done once for each.
+    pub finding: Duration,
     /// Addresses of instructions that samples and windows named, in any process.
     named: HashSet<u64>,
 }
@@ -33,7 +36,9 @@ impl SeenCode {
         if let Some(known) = self.recent.get(&(pid, address)) {
             return known.clone();
         }
+        let began = Instant::now();
         let function = self.find(spaces, pid, address);
+        self.finding += began.elapsed();
         if self.recent.len() == MOST_RECENT {
             self.recent.clear();
         }

@@ -76,26 +76,22 @@ impl WindowMaker {
             if !self.budget.allows() || sample.time_ns + FRESH_NS < latest_ns {
                 break;
             }
-            let registers = self.prepare(sample, spaces, code);
-            let began = Instant::now();
+            let registers = self.prepare(sample);
+            let (began, found) = (Instant::now(), code.finding);
             *window = registers.and_then(|registers| self.window(sample, &registers, spaces, code));
-            self.budget.spend(began.elapsed());
+            // Code is found once, whoever asks first: that is no part of what windows cost.
+            let finding = code.finding - found;
+            self.budget.spend(began.elapsed().saturating_sub(finding));
         }
         self.learn(samples, spaces, code);
         windows
     }
 
-    /// The registers from which a window begins. What is done but once (opening an object, decoding the function, looking
-    /// for the thread's control block) is no part of what windows cost.
-    fn prepare(
-        &mut self,
-        sample: &PerfSample,
-        spaces: &AddressSpaces,
-        code: &mut SeenCode,
-    ) -> Option<Registers> {
+    /// The registers from which a window begins. The thread's control block is looked for once, which is no part of what
+    /// windows cost.
+    fn prepare(&mut self, sample: &PerfSample) -> Option<Registers> {
         let mut registers = sample.registers?;
         let pid = sample.pid;
-        code.function(spaces, pid, registers.instruction);
         let stack = registers.general[STACK_POINTER];
         registers.thread_pointer = self
             .threads
@@ -130,7 +126,7 @@ impl WindowMaker {
 
     /// Notes which way the next jumps of the latest samples go, as far as registers alone say so: that takes little.
     fn learn(&mut self, samples: &[&PerfSample], spaces: &AddressSpaces, code: &mut SeenCode) {
-        let began = Instant::now();
+        let (began, found) = (Instant::now(), code.finding);
         for sample in samples.iter().rev().skip(1).take(LEARNED_SAMPLES) {
             let Some(registers) = &sample.registers else {
                 continue;
@@ -143,9 +139,10 @@ impl WindowMaker {
                 LEARNED,
                 &mut self.unread,
                 &mut self.directions,
-                |address| spaces.function(pid, address, &mut code.cache),
+                |address| code.function(spaces, pid, address),
             );
         }
-        self.budget.spend(began.elapsed());
+        let finding = code.finding - found;
+        self.budget.spend(began.elapsed().saturating_sub(finding));
     }
 }

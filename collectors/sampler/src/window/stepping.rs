@@ -174,7 +174,7 @@ fn score_of(command: &mut Command) -> Score {
         assert_eq!(found, pointer, "what FS is based on");
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
         spaces.read_running(pid, 0, &mut cache).unwrap();
-        let mut function_at = |address| spaces.function(pid, address, &mut cache);
+        let mut function_at = |address| cache.function(spaces.mapping(pid, address)?, address);
         let mut memory = Memory::new(ProcessMemory { pid });
         let window = look_ahead(
             &registers,
