@@ -1,5 +1,5 @@
-"""Pages of sampled programs in headless Chromium: every sample of the picture is one of the report's, and whatever is chosen
-is shown with its names."""
+"""Pages of sampled programs in headless Chromium: every sample of the picture is one of the report's, and whatever is
+chosen is shown with its names."""
 
 import json
 import unittest

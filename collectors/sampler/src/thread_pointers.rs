@@ -1,8 +1,8 @@
 //! Where threads keep their thread-local variables: what FS is based on, which samples don't say.
 //!
-//! The C library's control block of a thread (glibc's `struct pthread`) holds its own address twice, at 0 and 16, and the
-//! system's id of the thread at 720. It lies at the end of the thread's stack, of a process's first thread in a mapping of
-//! the dynamic linker's, below which later ones may join it. A place that has all three is it.
+//! The C library's control block of a thread (glibc's `struct pthread`) holds its own address twice, at 0 and 16, and
+//! the system's id of the thread at 720. It lies at the end of the thread's stack, of a process's first thread in a
+//! mapping of the dynamic linker's, below which later ones may join it. A place that has all three is it.
 
 use std::collections::HashMap;
 use std::fs;

@@ -87,8 +87,8 @@ impl WindowMaker {
         windows
     }
 
-    /// The registers from which a window begins. The thread's control block is looked for once, which is no part of what
-    /// windows cost.
+    /// The registers from which a window begins. The thread's control block is looked for once, which is no part of
+    /// what windows cost.
     fn prepare(&mut self, sample: &PerfSample) -> Option<Registers> {
         let mut registers = sample.registers?;
         let pid = sample.pid;
