@@ -52,12 +52,15 @@ pub trait Question: Args {
     }
 }
 
+/// How processes share the work on a question of a trace that is known by a name.
+type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
+
 /// A question of one trace, by the name of its verb.
 pub struct Named {
     pub name: &'static str,
     command: fn(Command) -> Command,
     answer: fn(&ArgMatches, &Trace, Onlookers) -> Result<Report, Failure>,
-    divided: fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>,
+    divided: Divide,
 }
 
 /// All questions of one trace.

@@ -43,16 +43,7 @@ impl Question for SamplesArguments {
                 "this trace holds no samples: record with `trackway record --sample`",
             ));
         }
-        let program = SampledProgram::read(trace);
-        let mut warnings = soundness::warnings(trace);
-        warnings.extend(program.damage().iter().map(ToString::to_string));
-        warnings.extend(program.notes());
-        let findings = program.findings(self.output.rows());
-        Ok(Report {
-            answer: findings.answer.unwrap_or_default(),
-            warnings,
-            tables: findings.tables,
-        })
+        Ok(report(trace, self.output.rows()))
     }
 }
 
@@ -63,4 +54,18 @@ pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
         false => None,
     };
     arguments.output.print(&report, csv)
+}
+
+/// What the samples say, and what that rests on.
+pub fn report(trace: &Trace, rows: usize) -> Report {
+    let program = SampledProgram::read(trace);
+    let mut warnings = soundness::warnings(trace);
+    warnings.extend(program.damage().iter().map(ToString::to_string));
+    warnings.extend(program.notes());
+    let findings = program.findings(rows);
+    Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables: findings.tables,
+    }
 }
