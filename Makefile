@@ -13,6 +13,7 @@ JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
 LLVM ?= 16 19
+# What cargo builds into build/bin; see test.
 PACKAGES ?= trackway
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
