@@ -18,8 +18,8 @@ TARGET = 30
 
 
 def one_round(measured, accesses, trace):
-    """M accesses a second: of the CPU time of executor, Python, worker, master and driver, of wall time, and of the built-in engine's
-    CPU time for the same counts."""
+    """M accesses a second: of the CPU time of executor, Python, worker, master and driver, of wall time, and of the
+    built-in engine's CPU time for the same counts."""
     report = (programs.TRACKWAY, "report", "-q", "-j", "1", "--cache", "none", "--by", "variable", trace)
     rates = {
         "by_variable": accesses / 1e6 / measured["cpu_s"],
