@@ -52,12 +52,14 @@ pub trait Question: Args {
     }
 }
 
+type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
+
 /// A question of one trace, by the name of its verb.
 pub struct Named {
     pub name: &'static str,
     command: fn(Command) -> Command,
     answer: fn(&ArgMatches, &Trace, Onlookers) -> Result<Report, Failure>,
-    divided: fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>,
+    divided: Divide,
 }
 
 /// All questions of one trace.
