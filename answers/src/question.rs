@@ -52,7 +52,6 @@ pub trait Question: Args {
     }
 }
 
-/// How processes share the work on a question of a trace that is known by a name.
 type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
 
 /// A question of one trace, by the name of its verb.

@@ -96,7 +96,8 @@ fn check_parts(parts: u32) -> PyResult<()> {
     }
 }
 
-/// A task that is being done on a thread of its own: yields part, stream, number and block of the accesses that it deals out.
+/// A task that is being done on a thread of its own: yields part, stream, number and block of the accesses that it
+/// deals out.
 #[pyclass(frozen, module = "trackway")]
 pub struct TaskRun {
     received: Mutex<Receiver<Message>>,

@@ -1,4 +1,4 @@
-"""Asks Sail what test_sail.py asks: a process of its own, since Spark Connect and Spark don't go into one. Prints JSON."""
+"""Asks Sail what test_sail.py asks, in a process of its own: Spark Connect and Spark don't go into one. Prints JSON."""
 
 import json
 import sys

@@ -7,8 +7,8 @@
     trackway.spark.counts(spark, "/data/prog.trackway", by=["variable"]).orderBy("accesses").show()
     print(trackway.spark.open(spark, "/data/prog.trackway").misses())
 
-Executors decode natively. The trace must have the same path on all machines. What the analyses find is what the engine of one
-machine finds, to the last digit; docs/spark.md says how, and what it costs.
+Executors decode natively. The trace must have the same path on all machines. What the analyses find is what the engine
+of one machine finds, to the last digit; docs/spark.md says how, and what it costs.
 """
 
 from .counting import counts

@@ -13,11 +13,11 @@ _COUNTED = ("accesses", "bytes")
 
 
 def counts(spark: SparkSession, path: str, by: Sequence[str], partitions: int | None = None) -> DataFrame:
-    """Accesses and bytes of a trace by names of sites (`function`, `file`, `line`, `variable`, `field`, `type`, `kind`, ...), `thread`
-    or `process`: columns `by`, `accesses`, `bytes`.
+    """Accesses and bytes of a trace by names of sites (`function`, `file`, `line`, `variable`, `field`, `type`, `kind`,
+    ...), `thread` or `process`: columns `by`, `accesses`, `bytes`.
 
-    Executors count natively while they decode, and hand on a row for each site that a part of the trace has; the engine adds
-    those up. A damaged chunk ends the query with an error that names it.
+    Executors count natively while they decode, and hand on a row for each site that a part of the trace has; the engine
+    adds those up. A damaged chunk ends the query with an error that names it.
 
     Raises:
         ValueError: `by` is empty.

@@ -1,8 +1,8 @@
 """Work that is divided between executors, merged natively.
 
-A table has a row for what each task found and, where the order of accesses to a line matters, rows with the accesses that it
-dealt out to parts of the lines. One shuffle by part brings together what belongs together: there each part's accesses are
-taken in their order, and what all of them found becomes one row, which the driver merges with the others.
+A table has a row for what each task found and, where the order of accesses to a line matters, rows with the accesses
+that it dealt out to parts of the lines. One shuffle by part brings together what belongs together: there each part's
+accesses are taken in their order, and what all of them found becomes one row, which the driver merges with the others.
 """
 
 import tempfile
@@ -155,8 +155,8 @@ def _parts(divided: Divided, spool: "_Spool", parts: int) -> Iterator[bytes]:
 
 
 class _Spool:
-    """Brings rows into the order of their keys: no engine has to be trusted with that. Large ones wait in a file of this
-    user's, which has no name."""
+    """Brings rows into the order of their keys: no engine has to be trusted with that. Large ones wait in a file of
+    this user's, which has no name."""
 
     def __init__(self) -> None:
         self.file = tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES)  # noqa: SIM115

@@ -3,13 +3,14 @@
 Options:
 
 - `table`: `accesses` by default, or another one of `trackway.TABLES`;
-- `columns`: which ones, separated by commas, all by default. The decoder builds no others, and Spark doesn't tell a source
-  which columns a query needs: naming them is worth it;
+- `columns`: which ones, separated by commas, all by default. The decoder builds no others, and Spark doesn't tell a
+  source which columns a query needs: naming them is worth it;
 - `partitions`: into how many tasks a scan of accesses is divided at most;
-- `damaged`: `fail` (the default) ends the query at a damaged chunk with an error that names it, `skip` leaves it out and
-  names it in the executor's log.
+- `damaged`: `fail` (the default) ends the query at a damaged chunk with an error that names it, `skip` leaves it out
+  and names it in the executor's log.
 
-A folder is all its traces (`*.trackway`) as one table, with the columns `trace` (its identity), `program` and `host` before the others.
+A folder is all its traces (`*.trackway`) as one table, with the columns `trace` (its identity), `program` and `host`
+before the others.
 """
 
 import logging

@@ -16,8 +16,8 @@ DISTRIBUTED = ("layout", "report", "reuse", "sharing")
 class SparkTrace(Questions):
     """Asks what a `trackway.Trace` is asked, and divides the work between the executors of a session.
 
-    `misses`, `layout`, `sharing` and `reuse` find what they find on one machine, to the last digit. The other analyses need all
-    of a trace in one process; `trackway.open` has them.
+    `misses`, `layout`, `sharing` and `reuse` find what they find on one machine, to the last digit. The other analyses
+    need all of a trace in one process; `trackway.open` has them.
     """
 
     def __init__(self, spark: SparkSession, path: str | os.PathLike[str], partitions: int | None = None) -> None:
@@ -29,13 +29,12 @@ class SparkTrace(Questions):
         """Asks by the name of the verb. `threads` and `progress` mean nothing to executors.
 
         Raises:
-            QuestionError: an option is unknown or wrong, the trace doesn't hold what the question is about, or the work of the
-                analysis can't be divided.
+            QuestionError: an option is unknown or wrong, the trace doesn't hold what the question is about, or the
+                work of the analysis can't be divided.
         """
         if verb not in DISTRIBUTED:
-            raise QuestionError(
-                f"the work of {verb} can't be divided; that of {', '.join(DISTRIBUTED)} can: ask trackway.open(path) instead"
-            )
+            known = ", ".join(DISTRIBUTED)
+            raise QuestionError(f"the work of {verb} can't be divided; that of {known} can: ask trackway.open(path)")
         options.pop("threads", None)
         words = ("--json", *words_of(options))
         return Report(divide(self._spark, Question(self._path, verb, words), self._partitions))

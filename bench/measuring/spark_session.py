@@ -1,7 +1,7 @@
 """How fast a Spark cluster of one executor with one core counts the accesses of a trace by variable.
 
-Run with the Python of build/python: spark_counts.py TRACE ROUNDS. Prints JSON: `accesses`, and for each round `wall_s` and `cpu_s`,
-the processor time of executor, workers, master and driver together. A first round warms up and isn't printed.
+Run with the Python of build/python: spark_session.py TRACE ROUNDS. Prints JSON: `accesses`, and for each round `wall_s`
+and `cpu_s`, the processor time of executor, workers, master and driver together. A first round warms up and isn't printed.
 """
 
 import json
