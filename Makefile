@@ -14,6 +14,8 @@ JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
 LLVM ?= 16 19
+# What cargo builds into build/bin; see test.
+PACKAGES ?= trackway
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
 CC_OF_PASS ?= clang-19
@@ -56,7 +58,7 @@ runtime-%: setup
 
 # Copied only when it changed, so that programs built by it aren't built again for nothing.
 program: setup
-	cargo build --release --locked --quiet --package trackway
+	cargo build --release --locked --quiet $(PACKAGES:%=--package %)
 	@mkdir -p $(BUILD)/bin
 	@cmp -s target/release/trackway $(PROGRAM) || install target/release/trackway $(PROGRAM)
 	@ln -sf trackway $(BUILD)/bin/trackway-cc
@@ -65,6 +67,7 @@ program: setup
 
 python: setup
 	@setup/python
+	@setup/spark
 
 kafka: python
 	@setup/kafka >/dev/null
@@ -72,6 +75,8 @@ kafka: python
 demo: build
 	@setup/demo $(PROGRAM)
 
+# What setup/python builds together, so that what they share is built once.
+test: PACKAGES := trackway trackway-python
 test: build dynamorio dynamorio-aarch64 python kafka
 	@tests/run
 

@@ -45,6 +45,7 @@ COUNTING = ("all", "regions", "sampled")
 
 COLUMNS = (
     Column("plain_s", "plain s", "{:.3f}"),
+    Column("again", "again", "{:.3f}"),
     Column("unrecorded", "unrecorded", "{:.3f}"),
     Column("all", "all", "{:.3f}"),
     Column("regions", "regions", "{:.3f}"),
@@ -56,6 +57,7 @@ COLUMNS = (
     Column("bytes", "bytes %", "{:.3f}"),
     Column("sampled_bytes", "sampled bytes %", "{:.1f}"),
     Column("dynamorio", "of DynamoRIO's %", "{:.2f}"),
+    Column("again_accuracy", "bandw. again %", "{:.1f}"),
     Column("raw_accuracy", "bandw. raw %", "{:.1f}"),
     Column("every_accuracy", "bandw. every %", "{:.1f}"),
     Column("tenth_accuracy", "bandw. tenth %", "{:.1f}"),
@@ -66,6 +68,7 @@ REGION_COLUMNS = (
     Column("raw", "raw MB/s", "{:.0f}"),
     Column("every", "every MB/s", "{:.0f}"),
     Column("tenth", "tenth MB/s", "{:.0f}"),
+    Column("again_accuracy", "again %", "{:.1f}"),
     Column("raw_accuracy", "raw %", "{:.1f}"),
     Column("every_accuracy", "every %", "{:.1f}"),
     Column("tenth_accuracy", "tenth %", "{:.1f}"),
@@ -101,6 +104,8 @@ def one_round(built, arguments, trace, environment):
     recorded("regions", *TENTH)
     _, figures["rates_tenth"], _ = accuracy.regions(trace)
     trace.unlink()
+    figures["clock_again"] = accuracy.clocked(built["clock"], arguments, environment)
+    figures["again"] = timing.alone(built["plain"], arguments, environment)
     return figures
 
 
@@ -117,7 +122,7 @@ def measure(name, built, folder, rounds):
     }
     if accuracy.dynamorio():
         row["dynamorio"] = accuracy.share_of_dynamorio(built["traced"], built["plain"], folder, environment)
-    for key in ("raw_accuracy", "every_accuracy", "tenth_accuracy"):
+    for key in ("again_accuracy", "raw_accuracy", "every_accuracy", "tenth_accuracy"):
         if regions:
             row[key] = statistics.fmean(region[key] for region in regions.values())
     return row, {f"{name}: {region}": figures for region, figures in regions.items()}, medians
@@ -131,6 +136,7 @@ def times(measured):
 
     row = {
         "plain_s": median(lambda one: one["plain"]["wall_s"]),
+        "again": median(lambda one: one["again"]["wall_s"] / one["plain"]["wall_s"]),
         "unrecorded": median(lambda one: one["unrecorded"]["wall_s"] / one["plain"]["wall_s"]),
         "beside_ms": 1e3 * median(lambda one: one["all"]["wall_s"] - one["all"]["program_wall_s"]),
     }
@@ -145,7 +151,7 @@ def times(measured):
 def means(rows):
     """Geometric means of the ratios."""
     mean = results.mean_of(list(rows.values()))
-    ratios = ("unrecorded", *COUNTING, *(f"cpu_{variant}" for variant in COUNTING))
+    ratios = ("again", "unrecorded", *COUNTING, *(f"cpu_{variant}" for variant in COUNTING))
     return {key: mean[key] for key in ratios}
 
 

@@ -10,8 +10,26 @@ use crate::order_audit::order_table;
 use crate::team::Team;
 use crate::{share_out, Analysis, Findings, Order, Part};
 
-/// Told after each chunk: number of its accesses, bytes that it takes in the file. Called from several threads.
-pub type Progress<'p> = &'p (dyn Fn(u64, u64) + Sync);
+/// Follows a run, and may stop it. Asked from several threads.
+pub trait Watch: Sync {
+    /// Told after each chunk: number of its accesses, bytes that it takes in the file.
+    fn advance(&self, accesses: u64, bytes: u64);
+
+    /// Whether what is left of the trace shall not be read: nobody wants the findings any more.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Whoever only counts.
+impl<F: Fn(u64, u64) + Sync> Watch for F {
+    fn advance(&self, accesses: u64, bytes: u64) {
+        self(accesses, bytes);
+    }
+}
+
+/// Who follows a run.
+pub type Progress<'p> = &'p dyn Watch;
 
 /// What a run went through.
 #[derive(Debug, Default)]
@@ -94,7 +112,7 @@ pub(crate) fn take_merged(
 ) -> RunSummary {
     let mut summary = RunSummary::default();
     let mut latest = HashMap::new();
-    loop {
+    while !progress.is_stopped() {
         match merged.next_batch() {
             Ok(Some(batch)) => {
                 take(batch);
@@ -102,12 +120,13 @@ pub(crate) fn take_merged(
                 let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
                 let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
                 summary.chunks += u64::from(is_new);
-                progress(batch.access_count(), bytes);
+                progress.advance(batch.access_count(), bytes);
             }
-            Ok(None) => return summary,
+            Ok(None) => break,
             Err(error) => summary.damage.push(error),
         }
     }
+    summary
 }
 
 /// Of the chunk from which the batch comes.
@@ -199,7 +218,8 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             earlier => (start_shard(self.analysis, self.trace), earlier),
         };
         let analysis = self.analysis;
-        for chunk in chunks {
+        let progress = self.progress;
+        for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
             self.run_chunk(chunk, |batches, summary| {
                 feed(analysis, batches, &mut shard, summary)
             });
@@ -219,10 +239,11 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         total: &Mutex<(A::Shard, RunSummary)>,
     ) {
         let (analysis, trace) = (self.analysis, self.trace);
+        let progress = self.progress;
         let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
         let mut spare = Batch::default();
         let shards = team.run(threads, |team| {
-            for chunk in chunks {
+            for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
                 self.run_chunk(chunk, |batches, summary| {
                     while let Some(batch) = batches.exchange_batch(&mut spare)? {
                         summary.add_batch(&batch);
@@ -251,7 +272,8 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             summary.damage.push(error);
         }
         summary.chunks = 1;
-        (self.progress)(summary.accesses, chunk.header.stored_length.into());
+        self.progress
+            .advance(summary.accesses, chunk.header.stored_length.into());
         self.summary.add(summary);
     }
 

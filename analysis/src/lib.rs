@@ -38,7 +38,7 @@ pub mod whatif;
 
 pub use analysis::{Analysis, Findings, Order, Part};
 pub use apart::Apart;
-pub use engine::{run, Progress, RunSummary};
+pub use engine::{run, Progress, RunSummary, Watch};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub use names::{written_in, Names, UNKNOWN};
 pub use share_out::share_out;

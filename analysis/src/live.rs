@@ -139,7 +139,8 @@ impl<'r, A: Analysis> Shards<'r, A> {
             self.summary.damage.push(error);
         }
         self.summary.chunks += 1;
-        (self.progress)(self.summary.accesses - before, chunk.header.stored_length.into());
+        self.progress
+            .advance(self.summary.accesses - before, chunk.header.stored_length.into());
         self.now_ns = self.now_ns.max(chunk.header.last_ns);
         if chunk.header.flags & FLAG_LAST != 0 {
             self.ended.push_back((chunk.header.stream, self.now_ns));

@@ -64,7 +64,7 @@ fn divided<A: Portable>(analysis: &A, trace: &Trace, count: usize) -> (Findings,
 
 fn assert_same<A: Portable>(analysis: &A) {
     let trace = golden();
-    let (whole, whole_summary) = run(analysis, &trace, NonZeroUsize::MIN, &|_, _| ());
+    let (whole, whole_summary) = run(analysis, &trace, NonZeroUsize::MIN, &|_: u64, _: u64| ());
     let tables = |findings: &Findings| -> Vec<_> { findings.tables.iter().map(to_csv).collect() };
     for count in [1, 3, 7] {
         let (findings, summary) = divided(analysis, &trace, count);
@@ -87,11 +87,12 @@ fn assert_same<A: Portable>(analysis: &A) {
     }
 }
 
-const CACHES: [&str; 5] = [
+const CACHES: [&str; 6] = [
     "none",
     "L1=128,1,64:L2=256,2,64",
     "L1=2K,2,64:L2=8K,4,64,shared",
-    "L1=1K,2,32,write-through:L2=4K,4,64,inclusive",
+    "L1=1K,2,32,write-through:L2=4K,4,64",
+    "L1=1K,2,64:L2=4K,4,64,inclusive",
     "L1=1K,2,64:TLB1=2,1",
 ];
 

@@ -14,6 +14,7 @@ from .programs import TRACKWAY, call
 
 # Regions that take less in all are too short for a clock.
 LEAST_S = 0.010
+REPORTED = ("raw", "every", "tenth")
 STACK_BYTES = 8 << 20
 # Bytes that compilers copy or fill without a call.
 LONGEST_INLINE = 256
@@ -92,7 +93,8 @@ def rate(row, prefix):
 
 
 def bandwidths(measured):
-    """For each region that is long enough: its true rate, those that were reported, and how near they come in percent.
+    """For each region that is long enough: its true rate, those that were reported, the true one of another run at the
+    end of the round (what the machine's own unrest leaves of any comparison), and how near they come in percent.
 
     Medians over the rounds; a reported rate is compared with the true one of the same round, since a machine's speed
     drifts."""
@@ -105,8 +107,9 @@ def bandwidths(measured):
             "clock_ms": 1e3 * statistics.median(one["clock"][name] for one in measured),
             "truth": statistics.median(truths),
         }
-        for variant in ("raw", "every", "tenth"):
-            rates = [one[f"rates_{variant}"].get(name, 0.0) for one in measured]
+        reported = {variant: [one[f"rates_{variant}"].get(name, 0.0) for one in measured] for variant in REPORTED}
+        reported["again"] = [one["bytes"][name] / 1e6 / one["clock_again"][name] for one in measured]
+        for variant, rates in reported.items():
             ratio = statistics.median(rate / truth for rate, truth in zip(rates, truths))
             row |= {variant: statistics.median(rates), f"{variant}_accuracy": 100 * (1 - abs(ratio - 1))}
         result[name] = row

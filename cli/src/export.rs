@@ -18,7 +18,7 @@ use trackway_report::{
 };
 use trackway_trace::Trace;
 
-use crate::answers::{answer, time_line, AnalysisName, Settings};
+use crate::comparable::{answer, time_line, AnalysisName, Settings};
 use crate::counts;
 use crate::failure::Failure;
 use crate::model::ModelArguments;

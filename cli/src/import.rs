@@ -63,7 +63,7 @@ pub fn run(arguments: ImportArguments) -> Result<ExitCode, Failure> {
         force: arguments.force,
         modules: arguments.modules,
     };
-    let summary = import(&options)?;
+    let summary = import(&options).map_err(refused)?;
     if !arguments.quiet {
         output::print(&text(&summary))?;
     }
@@ -78,7 +78,7 @@ fn import_samples(
     file: &Path,
     arguments: &ImportArguments,
 ) -> Result<ExitCode, Failure> {
-    let summary = import(file, &arguments.output, arguments.force)?;
+    let summary = import(file, &arguments.output, arguments.force).map_err(refused)?;
     if !arguments.quiet {
         let mut text = String::new();
         for (name, samples) in &summary.events {
@@ -146,8 +146,6 @@ fn warn(summary: &ImportSummary) {
     }
 }
 
-impl From<ImportError> for Failure {
-    fn from(error: ImportError) -> Failure {
-        Failure::new(error.to_string())
-    }
+fn refused(error: ImportError) -> Failure {
+    Failure::new(error.to_string())
 }

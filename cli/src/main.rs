@@ -1,53 +1,34 @@
 //! Trackway's command line: reads arguments and wires the other crates together.
 
-mod allocations;
-mod answers;
 mod arguments;
-mod branches;
 mod check;
 mod collect;
 mod compile;
 mod counters;
-mod counts;
-mod diff;
 mod dump;
 mod export;
-mod failure;
 mod hardware;
 mod import;
 mod info;
 mod installation;
 mod instruction_set;
-mod layout;
 mod live;
-mod map;
-mod memory;
-mod model;
-mod objects;
-mod output;
-mod parquet;
-mod patterns;
-mod picture;
 mod place;
-mod processors;
-mod progress;
-mod reading;
 mod record;
-mod report;
-mod reuse;
-mod samples;
 mod sampling;
-mod sharing;
-mod soundness;
 mod top;
 mod verify;
 mod view;
-mod whatif;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
+
+use trackway_answers::{
+    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
+    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, whatif,
+};
 
 use arguments::{CommandLine, CompletionsArguments, Verb};
 use clap::{CommandFactory, Parser};

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::str::FromStr;
 
-use clap::Args;
-use trackway_recorder::{Pace, RecordOptions, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
+use clap::{Args, ValueEnum};
+use trackway_recorder::{Pace, RecordOptions, SampleChoice, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
 
 use crate::counters;
 use crate::failure::Failure;
@@ -43,10 +43,32 @@ pub struct SampledArguments {
     /// Sample a process that runs already, until it ends or Ctrl-C
     #[arg(long, value_name = "PID", requires = "sample", conflicts_with_all = ["command", "binary", "live"])]
     pub pid: Option<u32>,
+    /// What takes the samples: `best` is the processor's own events, else the kernel's clock, else its tick
+    #[arg(long, value_name = "SOURCE", value_enum, default_value_t = SampleSource::Best, requires = "sample")]
+    pub sample_source: SampleSource,
     /// Instructions behind a sample that are looked at for what they access; more than the body of a loop has. 0: none
     #[arg(long, value_name = "N", default_value_t = USUAL_WINDOW, requires = "sample",
           value_parser = clap::value_parser!(u32).range(0..=LONGEST_WINDOW))]
     pub look_ahead: u32,
+}
+
+/// What takes samples.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum SampleSource {
+    #[default]
+    Best,
+    Clock,
+    Tick,
+}
+
+impl SampleSource {
+    fn choice(self) -> SampleChoice {
+        match self {
+            SampleSource::Best => SampleChoice::Best,
+            SampleSource::Clock => SampleChoice::Clock,
+            SampleSource::Tick => SampleChoice::Tick,
+        }
+    }
 }
 
 /// A number, and whether it is meant as one a second.
@@ -134,6 +156,7 @@ impl SamplingArguments {
         };
         options.sampling = Some(SamplerOptions {
             pace,
+            source: sampled.sample_source.choice(),
             window_instructions: sampled.look_ahead,
         });
         Ok(())

@@ -58,7 +58,11 @@ impl TraceInfo {
         let processes: BTreeSet<u32> = trace.processes().iter().map(|(number, _)| *number).collect();
         Ok(TraceInfo {
             path: trace.path().display().to_string(),
-            identity: trace.identity().iter().map(|byte| format!("{byte:02x}")).collect(),
+            identity: trace
+                .identity()
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
             program: start.program.clone(),
             arguments: start.arguments.clone(),
             working_directory: start.working_directory.clone(),
@@ -83,8 +87,16 @@ impl TraceInfo {
             has_samples: trace.is_sampled(),
             has_allocations: !trace.allocation_streams().is_empty(),
             has_counts: !trace.counting_threads().is_empty(),
-            gaps: trace.gaps().iter().map(|gap| Py::new(py, GapInfo::of(gap))).collect::<PyResult<_>>()?,
-            damage: trace.damage().iter().map(|damage| damage.error.to_string()).collect(),
+            gaps: trace
+                .gaps()
+                .iter()
+                .map(|gap| Py::new(py, GapInfo::of(gap)))
+                .collect::<PyResult<_>>()?,
+            damage: trace
+                .damage()
+                .iter()
+                .map(|damage| damage.error.to_string())
+                .collect(),
         })
     }
 }

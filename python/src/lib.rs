@@ -1,10 +1,15 @@
 //! The native part of the Python package `trackway`; `trackway/__init__.py` is what users import.
 
-mod counts;
+mod ask;
+mod batches;
+mod divided;
 mod errors;
 mod info;
 mod live;
-mod rows;
+mod partition;
+mod report;
+mod scan;
+mod table;
 mod trace;
 
 use pyo3::prelude::*;
@@ -12,13 +17,23 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::counts::{counted_columns, Counting};
+    use super::ask::{ask, diff, options, questions};
+    #[pymodule_export]
+    use super::batches::Batches;
+    #[pymodule_export]
+    use super::divided::{Divided, Lines, TaskRun};
     #[pymodule_export]
     use super::info::{GapInfo, TraceInfo};
     #[pymodule_export]
     use super::live::LiveTrace;
     #[pymodule_export]
-    use super::rows::{table_schema, Rows, RowsRead};
+    use super::partition::Partition;
+    #[pymodule_export]
+    use super::report::Report;
+    #[pymodule_export]
+    use super::scan::{columns, divide, scan, tables};
+    #[pymodule_export]
+    use super::table::Table;
     #[pymodule_export]
     use super::trace::{open, Trace};
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use trackway_arrow::TraceTables;
 
 use crate::errors::trace_error;
 use crate::info::TraceInfo;
@@ -11,21 +12,21 @@ use crate::info::TraceInfo;
 /// An opened trace; its chunks are read when something needs them.
 #[pyclass(frozen, module = "trackway", name = "NativeTrace")]
 pub struct Trace {
-    trace: Arc<trackway_trace::Trace>,
+    tables: Arc<TraceTables>,
 }
 
 /// Opens a trace and reads all of it but the records.
 #[pyfunction]
 pub fn open(py: Python, path: PathBuf) -> PyResult<Trace> {
-    let opened = py.detach(|| trackway_trace::Trace::open(&path));
-    let trace = opened.map_err(|error| trace_error(&error))?;
-    Ok(Trace { trace: Arc::new(trace) })
+    let opened = py.detach(|| TraceTables::open(&path));
+    let tables = opened.map_err(|error| trace_error(&error))?;
+    Ok(Trace { tables })
 }
 
 impl Trace {
-    /// The trace itself.
-    pub fn shared(&self) -> Arc<trackway_trace::Trace> {
-        self.trace.clone()
+    /// The trace with what its tables share.
+    pub fn tables(&self) -> &Arc<TraceTables> {
+        &self.tables
     }
 }
 
@@ -33,11 +34,11 @@ impl Trace {
 impl Trace {
     #[getter]
     fn path(&self) -> &Path {
-        self.trace.path()
+        self.tables.trace().path()
     }
 
     #[getter]
     fn info(&self, py: Python) -> PyResult<TraceInfo> {
-        TraceInfo::of(&self.trace, py)
+        TraceInfo::of(self.tables.trace(), py)
     }
 }

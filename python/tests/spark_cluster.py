@@ -1,4 +1,4 @@
-"""A Spark cluster of its own on this machine: a master and two workers on the loopback interface, for the time of a test."""
+"""A Spark cluster of its own on this machine: a master and workers on the loopback interface, while a test runs."""
 
 import os
 import re

@@ -2,7 +2,6 @@
 
 import functools
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -15,9 +14,9 @@ COUNTS = ROOT / "trace" / "vectors" / "counts-v1.trackway"
 PROGRAMS = ROOT / "tests" / "programs"
 
 
-def trackway(*words: object, **settings: Any) -> str:
+def trackway(*words: object, cwd: Path | None = None) -> str:
     """What the command line prints; fails if it does."""
-    done = subprocess.run([str(TRACKWAY), *map(str, words)], capture_output=True, text=True, timeout=600, **settings)
+    done = subprocess.run([str(TRACKWAY), *map(str, words)], capture_output=True, text=True, timeout=600, cwd=cwd)
     if done.returncode != 0:
         raise AssertionError(f"trackway {words}: status {done.returncode}\n{done.stdout}\n{done.stderr}")
     return done.stdout
@@ -49,8 +48,36 @@ def recorded(source: str, *arguments: str) -> Path:
     program = folder() / path.stem
     trace = program.with_suffix(".trackway")
     trackway("cc", "-O1", "-g", path, "-o", program, "-pthread", "-lm")
-    trackway("record", "-q", "-f", "-o", trace, "--", program, *arguments, cwd=folder())
+    options = ("-q", "-f", "--buffer-size", "16K")  # so that it has many chunks
+    trackway("record", *options, "-o", trace, "--", program, *arguments, cwd=folder())
     return trace
+
+
+@functools.cache
+def chunked(source: str, *arguments: str) -> Path:
+    """The same, recorded with the smallest buffers: several chunks for each thread."""
+    program = recorded(source, *arguments).with_suffix("")
+    trace = program.with_suffix(".chunked.trackway")
+    options = ("--buffer-size", "16K", "--buffers", "64")
+    trackway("record", "-q", "-f", *options, "-o", trace, "--", program, *arguments, cwd=folder())
+    return trace
+
+
+# docs/format.md, section 2: bytes of the file's header and of a chunk's, and the kind of chunks of records.
+FILE_HEADER, CHUNK_HEADER, RECORDS = 32, 64, 3
+
+
+def damage_a_chunk(trace: Path, copy: Path) -> None:
+    """Copies a trace and changes a byte in the payload of a chunk of records: the one in the middle."""
+    data = bytearray(trace.read_bytes())
+    position, records = FILE_HEADER, []
+    while position + CHUNK_HEADER <= len(data):
+        stored = int.from_bytes(data[position + 44 : position + 48], "little")
+        if data[position + 4] == RECORDS and stored > 0:
+            records.append(position + CHUNK_HEADER + stored // 2)
+        position += CHUNK_HEADER + stored
+    data[records[len(records) // 2]] ^= 0xFF
+    copy.write_bytes(data)
 
 
 def environment(**changes: str) -> dict[str, str]:

@@ -2,12 +2,34 @@
 
 >>> import trackway
 >>> trace = trackway.open("prog.trackway")
->>> trace.info.program
-'/home/me/prog'
+>>> trace.misses(by=["field"])["fields"].to_pandas()
+>>> trace.accesses(columns=["variable", "address"]).to_polars()
 """
 
-from ._native import GapInfo, LiveTrace, TraceInfo
+from ._native import GapInfo, LiveTrace, Partition, TraceInfo
+from .analysis import Analysis, run
+from .batches import Batches
 from .errors import QuestionError, TraceError, TrackwayError
-from .trace import Trace, open
+from .questions import diff
+from .tables import Report, Table
+from .trace import TABLES, Trace, describe, open
 
-__all__ = ["GapInfo", "LiveTrace", "QuestionError", "Trace", "TraceError", "TraceInfo", "TrackwayError", "open"]
+__all__ = [
+    "TABLES",
+    "Analysis",
+    "Batches",
+    "GapInfo",
+    "LiveTrace",
+    "Partition",
+    "QuestionError",
+    "Report",
+    "Table",
+    "Trace",
+    "TraceError",
+    "TraceInfo",
+    "TrackwayError",
+    "describe",
+    "diff",
+    "open",
+    "run",
+]

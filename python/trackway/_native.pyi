@@ -1,8 +1,21 @@
 """Types of the native module."""
 
 import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, final
+from typing import Any, Protocol, TypedDict, final
+
+import arro3.core
+
+class Filters(TypedDict):
+    """Which columns and rows are wanted; None for all, bounds belong to what is wanted."""
+
+    columns: list[str] | None
+    threads: list[int] | None
+    sites: list[int] | None
+    addresses: tuple[int, int] | None
+    times_ns: tuple[int, int] | None
+    limit: int | None
 
 class ArrowArrayExportable(Protocol):
     """What has the columns of a record batch for any library that speaks Arrow's C data interface."""
@@ -127,7 +140,118 @@ class NativeTrace:
     @property
     def info(self) -> TraceInfo: ...
 
+@final
+class NativeTable:
+    """A table that an analysis yields."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def total_rows(self) -> int: ...
+    @property
+    def ranked_by(self) -> str | None: ...
+    @property
+    def columns(self) -> list[tuple[str, str, str]]:
+        """Name, title and unit of each column."""
+    def __len__(self) -> int: ...
+    def rows(self) -> list[dict[str, Any]]: ...
+    def text(self, width: int | None) -> str: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class NativeReport:
+    """What an analysis found."""
+
+    @property
+    def answer(self) -> str: ...
+    @property
+    def warnings(self) -> list[str]: ...
+    @property
+    def tables(self) -> list[NativeTable]: ...
+    def text(self, width: int | None) -> str: ...
+
+@final
+class NativeBatches:
+    """Record batches that are read once."""
+
+    @property
+    def schema(self) -> arro3.core.Schema: ...
+    @property
+    def damage(self) -> list[str]: ...
+    def __iter__(self) -> Iterator[arro3.core.RecordBatch]: ...
+    def __next__(self) -> arro3.core.RecordBatch: ...
+    def read_all(self) -> arro3.core.Table: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class Partition:
+    """A part of the work on a table.
+
+    It can be pickled, and is used in any process that opens the same trace: `trace.table(name, partition=...)`.
+    """
+
+    @property
+    def chunks(self) -> int:
+        """How many chunks of records are read for it."""
+    def to_json(self) -> str:
+        """As a text from which `from_json` makes the same partition."""
+    @staticmethod
+    def from_json(text: str) -> Partition: ...
+
 def open(path: str | os.PathLike[str]) -> NativeTrace: ...
+def tables() -> list[tuple[str, str]]: ...
+def columns(table: str) -> list[tuple[str, str, str]]: ...
+def scan(
+    trace: NativeTrace,
+    table: str,
+    filters: Filters,
+    partition: Partition | None,
+    batch_rows: int | None,
+    skips_damage: bool,
+) -> NativeBatches: ...
+def divide(trace: NativeTrace, table: str, filters: Filters, count: int) -> list[Partition]: ...
+def ask(
+    trace: NativeTrace, name: str, words: list[str], progress: Callable[[int, int], object] | None = None
+) -> NativeReport: ...
+def diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    words: list[str],
+    progress: Callable[[int, int], object] | None = None,
+) -> NativeReport: ...
+def options(name: str) -> list[str] | None: ...
+def questions() -> list[str]: ...
+
+class Divided:
+    """A question to a trace, whose work other processes share. Partial results are bytes."""
+
+    def __init__(self, path: str, name: str, words: Sequence[str]) -> None: ...
+    def plan(self, count: int) -> tuple[list[bytes], int]:
+        """About so many tasks, and the number of parts into which lines are dealt out."""
+
+    def run(self, task: bytes, parts: int) -> TaskRun: ...
+    def lines(self, number: int, parts: int) -> Lines: ...
+    def merge(self, partials: Sequence[bytes]) -> bytes: ...
+    def finish(self, partials: Sequence[bytes]) -> NativeReport: ...
+
+class TaskRun:
+    """Yields part, stream, number and block of the accesses that a task deals out."""
+
+    def __iter__(self) -> TaskRun: ...
+    def __next__(self) -> tuple[int, int, int, bytes]: ...
+    def found(self) -> bytes:
+        """The partial result, when all blocks have been taken."""
+
+class Lines:
+    """The accesses of one part."""
+
+    def take(self, stream: int, number: int, block: bytes) -> None: ...
+    def finish(self) -> bytes: ...
 
 @final
 class LiveTrace:

@@ -166,6 +166,71 @@ class Accesses(Sampled):
                     self.assertAlmostEqual(share, accesses / truth.total(), delta=ACCESS_POINTS, msg=line)
 
 
+class Code(Sampled):
+    def test_code_that_stands_in_no_file_has_windows(self):
+        with tools.folder() as folder:
+            source = tools.PROGRAMS / "samples" / "generated_loop.c"
+            program = tools.compile_plain(f"{folder}/generated", [source], "-O1")
+            trace = f"{folder}/trace"
+            page, block, _ = tools.record(trace, program, 20000, options=("--sample=1000Hz",)).stdout.split()
+            page, block = int(page, 16), int(block, 16)
+            found = [sample for sample in samples(trace) if page <= sample["seen_at"] < page + 4096]
+        self.assertGreater(len(found), 100)
+        windows = [sample["window"] for sample in found if sample["window_instructions"] > 0]
+        self.assertGreater(len(windows), 10)
+        for access in (access for window in windows for access in window):
+            if access["instruction"] == page:
+                self.assertEqual((access["kind"], access["size"]), ("load", 8))
+                self.assertTrue(block <= access["address"] < block + (8 << 16), access)
+
+
+class Order(Sampled):
+    def test_the_ten_hottest_blocks_are_in_the_order_of_their_time(self):
+        source = tools.PROGRAMS / "samples" / "ten_blocks.c"
+        with tools.folder() as folder:
+            program = tools.compile_plain(f"{folder}/ten", [source], "-O1", "-g")
+            trace = f"{folder}/trace"
+            recorded = tools.record(trace, program, 280, options=("--sample=5000Hz", "--allocations"))
+            tables = json.loads(tools.trackway("objects", "--json", "--top", "0", trace).stdout)["tables"]
+        truth = {name: float(seconds) for name, seconds in map(str.split, recorded.stdout.splitlines())}
+        rows = next(table["rows"] for table in tables if table["name"] == "objects")
+        found = [row for row in rows if row["name"] in truth]
+        self.assertEqual(len(found), 10)
+        ranks = {row["name"]: (row["rank_best"], row["rank_worst"]) for row in found}
+        certain = 0
+        for better in found:
+            for worse in found:
+                # Ranks that don't overlap are certain to 95 % each; what the program measured itself decides.
+                if better["rank_worst"] < worse["rank_best"]:
+                    certain += 1
+                    self.assertGreater(truth[better["name"]], truth[worse["name"]], ranks)
+        self.assertGreaterEqual(certain, 40, "of 45 pairs")
+        shown = [row["name"] for row in found]
+        for earlier, later in zip(shown, shown[1:]):
+            self.assertGreater(truth[earlier], 0.95 * truth[later], shown)
+
+
+class Tick(Sampled):
+    def test_the_tick_samples_where_it_is_asked_for(self):
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            options = ("--sample", "--sample-source", "tick")
+            recorded = tools.record(trace, program(), 2, options=options, check=False)
+            if "local_timer_entry" in recorded.stderr:
+                self.skipTest("this user may not see the tracepoint of the tick")
+            self.assertIn("whatever rate was asked for", recorded.stderr)
+            chased, computed = map(float, re.search(r"chase (\S+) compute (\S+)", recorded.stdout).groups())
+            found, row = lines(trace), table(trace, "sampling")[0]
+            told = tools.trackway("samples", trace).stdout
+        self.assertEqual((row["source"], row["weight_unit"]), ("tick", "ns"))
+        self.assertIn("interrupts of other timers count as ticks", told)
+        seconds = row["weight"] / 1e9
+        self.assertGreater(seconds, 0.5 * (chased + computed))
+        chase, compute = (found[line_of(mark)]["samples"] for mark in ("CHASE", "COMPUTE"))
+        self.assertGreater(chase + compute, 50)
+        self.assertAlmostEqual(chase / (chase + compute), chased / (chased + computed), delta=2 * POINTS)
+
+
 class Ends(Sampled):
     def test_an_interrupt_leaves_a_valid_trace(self):
         with tools.folder() as folder:

@@ -165,7 +165,8 @@ impl MachineBranches<'_> {
 
     fn read_chunks(&mut self, take: &mut dyn FnMut(&BranchEvent)) {
         let mut expected = None;
-        for chunk in &self.stream.chunks {
+        let progress = self.progress;
+        for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
             let sequence = chunk.header.sequence;
             if expected.is_some_and(|expected| expected != sequence) || self.is_behind_gap(sequence) {
                 self.lose_pending(take);
@@ -179,7 +180,7 @@ impl MachineBranches<'_> {
                 self.lose_pending(take);
             }
             expected = sequence.checked_add(1);
-            (self.progress)(0, chunk.header.stored_length.into());
+            self.progress.advance(0, chunk.header.stored_length.into());
         }
     }
 

@@ -23,7 +23,7 @@ pub fn run(settings: &Settings, trace: &Trace, progress: Progress) -> (Findings,
         .map(|core| Queue::of_core(core, settings, trace, &counts))
         .collect();
     let mut is_going = true;
-    while is_going {
+    while is_going && !progress.is_stopped() {
         is_going = false;
         for (core, queue) in queues.iter_mut().enumerate() {
             if let Some(step) = queue.next(&mut summary, progress) {
@@ -113,7 +113,7 @@ impl<'t> Queue<'t> {
                 let begun = &self.chunks[..self.chunks.len() - left.len()];
                 for chunk in begun {
                     summary.chunks += 1;
-                    progress(0, chunk.header.stored_length.into());
+                    progress.advance(0, chunk.header.stored_length.into());
                 }
                 self.chunks = left;
                 match step {

@@ -20,5 +20,4 @@ pub use group::Grouping;
 pub use measure::Measure;
 pub(crate) use shard::address_space;
 pub use site_names::SiteNames;
-pub use sites::count_chunks;
 pub use source::SourceFiles;

@@ -12,8 +12,8 @@ use crate::cache::{Caches, Totals};
 use crate::partial::{Division, LineDivision, PartialError, Portable, Ranges};
 use crate::Part;
 
-/// What a shard of [`Misses`] has counted. A fraction of a program's sites is executed in a range of chunks, so that only
-/// those are here.
+/// What a shard of [`Misses`] has counted. A fraction of a program's sites is executed in a range of chunks, so that
+/// only those are here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedMisses {
     /// Ascending.

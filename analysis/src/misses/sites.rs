@@ -1,6 +1,6 @@
 //! What is known and counted of each site.
 
-use trackway_trace::{Batch, ChunkRef, Decoder, Lane, Piece, Trace, TraceError};
+use trackway_trace::{Batch, Lane, Piece};
 
 use super::SiteCounters;
 use crate::cache::Outcome;
@@ -17,23 +17,6 @@ pub(super) struct Sites {
 struct Tally {
     accesses: u64,
     bytes: u64,
-}
-
-/// Accesses and bytes of each site in some chunks of a trace.
-///
-/// # Errors
-/// If one is damaged.
-pub fn count_chunks(trace: &Trace, chunks: &[ChunkRef]) -> Result<Vec<SiteCounters>, TraceError> {
-    let mut sites = Sites::default();
-    sites.make_room(trace.program().sites.len());
-    let mut decoder = Decoder::new(trace).with_runs();
-    for chunk in chunks {
-        let mut batches = decoder.decode(chunk)?;
-        while let Some(batch) = batches.next_batch()? {
-            sites.count(batch);
-        }
-    }
-    Ok(sites.counters())
 }
 
 impl Sites {

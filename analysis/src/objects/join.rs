@@ -198,6 +198,15 @@ impl Join<'_> {
             (None, Direction::None) => self.index_of(Owner::NoAccess),
             (None, _) => self.index_of(Owner::NoAddress),
         };
+        self.objects.spots.push(Spot {
+            owner: index as u32,
+            pid: sample.pid,
+            tid: sample.tid,
+            address: sample.address,
+            time_ns: sample.time_ns,
+            stores: !sample.direction.loads() && sample.direction.stores(),
+            weight: sample.weight,
+        });
         let bin = self.objects.bins.of(sample.time_ns);
         let tenth = tenth_of(&self.objects.bins, sample.time_ns);
         let bins = self.objects.bins.count();
@@ -242,14 +251,6 @@ impl Join<'_> {
         let index = self.owner_at(process, &accessed);
         let data_type = self.places.operand(&accessed, &self.sites).data_type.clone();
         self.objects.owners[index].count_type(&data_type);
-        self.objects.spots.push(Spot {
-            owner: index as u32,
-            pid: sample.pid,
-            tid: sample.tid,
-            address,
-            time_ns: sample.time_ns,
-            stores: accessed.stores,
-        });
         index
     }
 

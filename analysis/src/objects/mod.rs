@@ -12,6 +12,8 @@ mod join;
 mod owner;
 mod picture;
 mod places;
+mod ranks;
+mod spots;
 mod tables;
 mod totals;
 

@@ -42,7 +42,9 @@ impl<'o> Picture<'o> {
         };
         let spots: Vec<Spot> = objects.spots.iter().filter(shown).copied().collect();
         let granules = |shift: &u32| {
-            let all = spots.iter().map(|spot| (spot.pid, spot.address >> shift));
+            let all = spots
+                .iter()
+                .filter_map(|spot| Some((spot.pid, spot.address? >> shift)));
             all.collect::<BTreeSet<_>>().len()
         };
         let shift = (FINEST_SHIFT..COARSEST_SHIFT).find(|shift| granules(shift) <= MOST_GRANULES);
@@ -58,10 +60,10 @@ impl<'o> Picture<'o> {
         let bins = &self.objects.bins;
         let mut cells: BTreeMap<Cell, [u64; 2]> = BTreeMap::new();
         for spot in &self.spots {
-            let Some(bin) = bins.of(spot.time_ns) else {
+            let (Some(bin), Some(address)) = (bins.of(spot.time_ns), spot.address) else {
                 continue;
             };
-            let cell = (spot.pid, spot.owner, spot.address >> self.shift, bin);
+            let cell = (spot.pid, spot.owner, address >> self.shift, bin);
             cells.entry(cell).or_default()[usize::from(spot.stores)] += 1;
         }
         let cells: Vec<(Cell, [u64; 2])> = cells.into_iter().collect();

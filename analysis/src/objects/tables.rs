@@ -7,6 +7,7 @@ use trackway_trace::AddressClass;
 
 use super::estimate::Weight;
 use super::owner::Owner;
+use super::ranks::Ranks;
 use super::totals::{Objects, OwnerTotals};
 use crate::samples::interval::SampledShare;
 use crate::samples::tables::bias;
@@ -115,6 +116,7 @@ impl Objects {
         let share = |row: &Row| row.1.weight.share_of(&self.weight);
         let border = |share: f64| (share * self.weight.sum as f64).round() as u64;
         let title = format!("Memory by {}", self.measure());
+        let ranks = Ranks::of(self);
         named(TableBuilder::new("objects", title, shown))
             .total_rows(rows.len())
             .ranked_by("weight")
@@ -132,6 +134,12 @@ impl Objects {
                 Some(border(share(row)?.high))
             })
             .optional_real("share", "share", Unit::Share, |row| Some(share(row)?.share))
+            .optional_integer("rank_best", "rank from", Unit::Number, |row| {
+                Some(ranks.range(row.0, row.1, self)?.best)
+            })
+            .optional_integer("rank_worst", "to", Unit::Number, |row| {
+                Some(ranks.range(row.0, row.1, self)?.worst)
+            })
             .rate("weight_per_byte", "per byte", |row| {
                 (row.1.weight.sum as f64, row.1.peak_bytes)
             })
@@ -144,7 +152,7 @@ impl Objects {
             .build()
     }
 
-    fn weight_title(&self) -> String {
+    pub(super) fn weight_title(&self) -> String {
         match self.weighs_time() {
             true => "ns".to_owned(),
             false => self.measure().to_owned(),

@@ -46,16 +46,19 @@ pub struct OwnerTotals {
     pub chains: BTreeSet<Vec<ReturnPlace>>,
 }
 
-/// A sample's own access, for a picture.
+/// A sample, for a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// Index of the owner.
     pub owner: u32,
     pub pid: u32,
     pub tid: u32,
-    pub address: u64,
+    /// Of its own access; none if it has none, or it isn't known.
+    pub address: Option<u64>,
     pub time_ns: u64,
     pub stores: bool,
+    /// What the sample stands for, in [`Objects::unit`].
+    pub weight: u64,
 }
 
 /// What the samples of a trace say of its memory.

@@ -9,10 +9,10 @@
 //! | then: process, first time − that of the stream's segment before, last − first | varint, zigzag, varint |
 //! | items | accesses or a run |
 //!
-//! An item begins with its number of accesses × 2, or with its number of lanes × 2 + 1 and the run's count. An access is
-//! (site − site of the access before) zigzag × 2, plus 1 if its size is not that of the site's access before; then that
-//! size; then address − address of the site's access before, zigzag. A lane is site, size, address and stride as varint,
-//! varint, varint and zigzag. Varints have 7 bits a byte, the lowest first.
+//! An item begins with its number of accesses × 2, or with its number of lanes × 2 + 1 and the run's count. An access
+//! is (site − site of the access before) zigzag × 2, plus 1 if its size is not that of the site's access before; then
+//! that size; then address − address of the site's access before, zigzag. A lane is site, size, address and stride as
+//! varint, varint, varint and zigzag. Varints have 7 bits a byte, the lowest first.
 
 use std::collections::HashMap;
 

@@ -85,7 +85,7 @@ fn streams(trace: &Trace) -> Vec<Task> {
 }
 
 /// Ranges of about equally many bytes of records, of one stream each.
-pub fn ranges(trace: &Trace, count: NonZeroUsize) -> impl Iterator<Item = (u32, Range<u64>)> {
+fn ranges(trace: &Trace, count: NonZeroUsize) -> impl Iterator<Item = (u32, Range<u64>)> {
     let total: u64 = trace
         .streams()
         .iter()

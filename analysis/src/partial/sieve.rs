@@ -5,8 +5,8 @@ use trackway_trace::{Batch, Piece};
 use super::block::{Origin, Writer};
 use super::Sifted;
 
-/// A block is handed on with the segment that brings it to so many bytes: large enough for an engine's rows, small enough
-/// for its buffers.
+/// A block is handed on with the segment that brings it to so many bytes: large enough for an engine's rows, small
+/// enough for its buffers.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// Deals out the accesses of a task. An access goes to all parts whose lines it touches, a run to all.

@@ -182,7 +182,7 @@ impl<A: Portable> Work<'_, A> {
     /// Gives all batches in one order to `take`.
     fn in_order(&self, take: impl FnMut(&Batch)) -> Partial<A::Shard> {
         let mut merged = MergedStreams::new(self.trace);
-        let summary = take_merged(&mut merged, self.trace, &|_, _| (), take);
+        let summary = take_merged(&mut merged, self.trace, &|_: u64, _: u64| (), take);
         Partial {
             shard: None,
             summary,

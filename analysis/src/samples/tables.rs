@@ -273,10 +273,25 @@ pub(crate) fn bias(info: &SamplingInfo, has_windows: bool) -> Vec<String> {
                 .into(),
         );
     }
-    if has_windows && !has("ibs") && !has("pebs") {
+    if has_windows && ["clock", "tick"].into_iter().any(has) {
         notes.push(
             "shares of accesses come from the instructions that follow samples: where parts of the program differ in \
              accesses a second, those with more count too little"
+                .into(),
+        );
+    }
+    if has("tick") {
+        notes.push(
+            "the kernel's tick samples, a few hundred times a second: what runs in step with it is over- or \
+             underrated, time in the kernel counts for the instruction from which it was entered, and interrupts of \
+             other timers count as ticks"
+                .into(),
+        );
+    }
+    if has("spe") {
+        notes.push(
+            "loads and stores are sampled as they are executed, not as they take time; an interval that meets itself \
+             (a collision) leaves samples out"
                 .into(),
         );
     }

@@ -13,8 +13,9 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Grouping;
 use trackway_report::{counted, Report};
 
-use crate::answers::{AnalysisName, Input, Settings};
+use crate::comparable::{AnalysisName, Settings};
 use crate::failure::Failure;
+use crate::input::Input;
 use crate::model::ModelArguments;
 use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;

@@ -81,7 +81,7 @@ fn over<R>(
         go(Walk {
             trace,
             stream,
-            progress: &|accesses, bytes| progress(accesses, bytes),
+            progress: &|accesses, bytes| progress.advance(accesses, bytes),
             damage: &mut damage,
         })
     })
@@ -90,7 +90,7 @@ fn over<R>(
 fn drmemtrace(trace: &Trace, stream: Option<&Stream>, arguments: &ExportArguments) -> Result<(), Failure> {
     let mut damage = |error: &TraceError| output::warn(error);
     let summary = arguments.reading.with_progress(trace, 1, |_, progress| {
-        let progress = |accesses, bytes| progress(accesses, bytes);
+        let progress = |accesses, bytes| progress.advance(accesses, bytes);
         export_drmemtrace(
             trace,
             stream,

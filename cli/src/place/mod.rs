@@ -10,10 +10,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_analysis::placement::{parse_tier, Tier};
 
 use crate::failure::Failure;
 use crate::output::OutputArguments;
+use crate::placement::TierArguments;
 
 /// Say which allocations should lie in which kind of memory, or run a program with them there
 ///
@@ -34,14 +34,8 @@ pub struct PlaceArguments {
     /// The trace
     #[arg(required_unless_present = "command", conflicts_with = "command")]
     pub trace: Option<PathBuf>,
-    /// A kind of memory, the first to be filled first: dram, hbm, cxl, nvme, or a name of your own; with
-    /// capacity=SIZE, latency=NANOSECONDS, read=BYTES and write=BYTES (for each second) behind a colon
-    /// [default: dram and cxl]
-    #[arg(long, visible_alias = "tiers", value_name = "TIER", value_parser = parse_tier)]
-    pub tier: Vec<Tier>,
-    /// The tier in which the program's allocations lay when it was recorded [default: the first]
-    #[arg(long, value_name = "NAME")]
-    pub measured_in: Option<String>,
+    #[command(flatten)]
+    pub tiers: TierArguments,
     /// The file of the advice: written, or applied to the program
     #[arg(long, value_name = "FILE")]
     pub advice: Option<PathBuf>,

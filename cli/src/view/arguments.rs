@@ -18,7 +18,8 @@ const MAX_ROWS: usize = 2000;
 /// Writes one HTML file that needs nothing else: the fields that miss the caches, the source beside its misses, the cache
 /// lines that threads take from each other, what each thread did when, and what the numbers rest on. Of a program that
 /// counts (`trackway cc --count`): its regions of interest, how even their threads are, what they executed and accessed,
-/// beside the source. Or serves it on the loopback interface (--serve) until interrupted. The page holds text of the
+/// beside the source. Of a sampled program: its samples by time and address, whose memory they access, and its lines.
+/// Or serves it on the loopback interface (--serve) until interrupted. The page holds text of the
 /// program's source files if they can be read; --no-source leaves it out.
 #[derive(Debug, Args)]
 #[command(

@@ -10,7 +10,7 @@ use trackway_view::{source_texts, suspects, Page, Part, SourceText};
 use super::arguments::DEFAULT_ROWS;
 use super::passes::{self, Reports};
 use super::source::is_source_file;
-use super::{charts, counts as regions, map_levels, ViewArguments};
+use super::{charts, counts as regions, map_levels, samples, ViewArguments};
 use crate::failure::Failure;
 use crate::{counts, info};
 
@@ -19,13 +19,16 @@ const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let mut page = match trace.holds_only_counts() {
+    let mut page = match trace.holds_only_counts() || samples::are_all(trace) {
         true => empty_page(program_name(trace)),
         false => page_of_accesses(arguments, trace)?,
     };
     if counts::are_in(trace) {
         let rank_by = counts::measure(trace, arguments.model.sort)?;
         add_counts(&mut page, trace, rank_by, arguments.rows());
+    }
+    if trace.is_sampled() {
+        page.parts.extend(samples::parts(trace, arguments.rows()));
     }
     page.parts
         .push(part("info", "Recording", info::report_on_trace(trace)));

@@ -6,6 +6,7 @@ mod charts;
 mod counts;
 mod map_levels;
 mod passes;
+mod samples;
 mod serve;
 mod source;
 mod write;

@@ -58,7 +58,9 @@ pub use streaming::{
     CollectSummary, Feed, FeedError, TraceFeed,
 };
 pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, SamplesSummary};
-pub use trackway_sampler::{Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
+pub use trackway_sampler::{
+    Choice as SampleChoice, Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
+};
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
 };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use trackway_trace::{Mapping, MappingChange, MappingEvent, Protection};
 
-use crate::code::{CodeCache, Function};
+use crate::code::CodeCache;
 use crate::record::MappedRecord;
 
 /// The code that processes have mapped now, and the changes that the trace is still to be told of.
@@ -52,11 +52,6 @@ impl AddressSpaces {
 
     fn note(&mut self, pid: u32, time_ns: u64, change: MappingChange) {
         self.changes.push(MappingEvent { time_ns, pid, change });
-    }
-
-    /// The function of the process that holds the address.
-    pub fn function(&self, pid: u32, address: u64, cache: &mut CodeCache) -> Option<Rc<Function>> {
-        cache.function(self.mapping(pid, address)?, address)
     }
 
     /// The code that the process has mapped at the address.
@@ -167,7 +162,8 @@ mod tests {
         let pid = std::process::id();
         spaces.read_running(pid, 1, &mut cache).unwrap();
         let here = this_process_has_its_own_code_mapped as fn() as usize as u64;
-        let function = spaces.function(pid, here, &mut cache).unwrap();
+        let mapping = spaces.mapping(pid, here).unwrap();
+        let function = cache.function(mapping, here).unwrap();
         assert_eq!(function.index_at(here), Some(0));
         let mapping = spaces.mapping(pid, here).unwrap();
         assert!(mapping.load_address != 0 && mapping.load_address <= here);

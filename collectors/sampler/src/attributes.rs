@@ -1,5 +1,10 @@
 //! What to ask the kernel for: which events sample accesses on a machine, by its processor and what sysfs says.
 
+mod spe;
+mod tick;
+
+pub use tick::{tick, tick_period_ns};
+
 use std::fs;
 use std::path::Path;
 
@@ -14,6 +19,10 @@ pub enum Source {
     Pebs,
     /// POWER's random sampling.
     Power,
+    /// The interrupt of the kernel's own timer, where its clock can't be had: a tracepoint.
+    Tick,
+    /// Arm's Statistical Profiling Extension, which writes into a buffer of its own.
+    Spe,
 }
 
 /// An event to open.
@@ -34,6 +43,8 @@ pub struct EventPlan {
     pub excludes_kernel: bool,
     /// An event that must lead the group, by its `config`: some processors need one beside loads.
     pub leader: Option<u64>,
+    /// Logical processors that have the event, if not all do.
+    pub processors: Option<Vec<u32>>,
 }
 
 /// `type` of software events, and `config` of the clock of a thread.
@@ -55,6 +66,7 @@ pub fn clock() -> EventPlan {
         precise: 0,
         excludes_kernel: true,
         leader: None,
+        processors: None,
     }
 }
 
@@ -67,6 +79,7 @@ pub fn by_processor(vendor: &str, devices: &Path) -> Vec<EventPlan> {
             .into_iter()
             .flat_map(|device| accesses(devices, device, Source::Pebs))
             .collect(),
+        "aarch64" => spe::plans(devices),
         "powerpc64" => accesses(devices, "cpu", Source::Power),
         _ => Vec::new(),
     }
@@ -96,6 +109,7 @@ fn ibs(devices: &Path) -> Option<EventPlan> {
         precise: 0,
         excludes_kernel: filter.is_some(),
         leader: None,
+        processors: None,
     })
 }
 
@@ -129,6 +143,7 @@ fn access(folder: &Path, device: &str, event: &str, unit: &'static str, source: 
         precise: if source == Source::Pebs { 2 } else { 0 },
         excludes_kernel: true,
         leader,
+        processors: None,
     })
 }
 
@@ -213,6 +228,11 @@ fn parse_number(text: &str) -> Option<u64> {
 }
 
 impl Source {
+    /// Whether samples say where a thread is by its registers, and no more.
+    pub fn is_of_threads(self) -> bool {
+        matches!(self, Source::Clock | Source::Tick)
+    }
+
     /// Name in the trace.
     pub fn name(self) -> &'static str {
         match self {
@@ -220,6 +240,8 @@ impl Source {
             Source::Ibs => "ibs",
             Source::Pebs => "pebs",
             Source::Power => "power",
+            Source::Spe => "spe",
+            Source::Tick => "tick",
         }
     }
 }
@@ -229,7 +251,7 @@ mod tests {
     use super::*;
 
     /// A folder of devices with such files.
-    fn devices(files: &[(&str, &str)]) -> tempfile::TempDir {
+    pub fn devices(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = folder.path().join(path);

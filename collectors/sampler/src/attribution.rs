@@ -33,7 +33,7 @@ pub fn attribute(function: &Function, registers: &Registers, is_successor: bool)
 
 /// The registers are those before the instruction.
 fn at_itself(step: &Step, registers: &Registers) -> Attribution {
-    let of = |operand: &Operand| operand.address(|register| Some(registers.general[register]));
+    let of = |operand: &Operand| operand.address(|register| registers.value(register));
     let address = main_operand(step).and_then(of);
     Attribution {
         address,

@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use perf_event_open_sys::{self as sys, bindings as perf};
 
 use crate::attributes::{EventPlan, Source};
+use crate::processors;
 use crate::record::SampleLayout;
 use crate::registers::PERF_MASK;
 use crate::ring::Ring;
@@ -15,6 +16,10 @@ use crate::SamplerError;
 /// Bytes of a processor's buffer: that of a quarter of a second at 5000 samples.
 const RING_SIZE: usize = 256 * 1024;
 const SMALLEST_RING: usize = 16 * 1024;
+/// Bytes of the buffer into which a processor itself writes: some 10,000 operations.
+const AUXILIARY_SIZE: usize = 1 << 20;
+/// What a core is taken to do in a second where intervals are counted in operations.
+const OPERATIONS_A_SECOND: u64 = 3_000_000_000;
 
 /// How often samples are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +66,7 @@ impl Events {
         };
         let opening = Opening { plans, rate, target };
         let threads = threads_of(target)?;
-        for processor in online_processors() {
+        for processor in processors::online() {
             let mut buffer = None;
             for &thread in &threads {
                 buffer = events.open_for(&opening, thread, processor, buffer)?;
@@ -79,8 +84,14 @@ impl Events {
         processor: u32,
         mut buffer: Option<RawFd>,
     ) -> Result<Option<RawFd>, SamplerError> {
-        for (number, plan) in (0..).zip(opening.plans) {
-            let mut attributes = opening.attributes(number, &self.layout);
+        let here = |plan: &EventPlan| {
+            plan.processors
+                .as_ref()
+                .is_none_or(|known| known.contains(&processor))
+        };
+        let plans = (0..).zip(opening.plans).filter(|(_, plan)| here(plan));
+        for (index, (number, plan)) in plans.enumerate() {
+            let mut attributes = opening.attributes(plan, index == 0, &self.layout);
             let leader = match plan.leader {
                 Some(config) => {
                     let mut leading = leading(&attributes, config);
@@ -104,7 +115,12 @@ impl Events {
                 }
                 None => {
                     buffer = Some(event.as_raw_fd());
-                    self.rings.push(map(event)?);
+                    let mut ring = map(event)?;
+                    if plan.source == Source::Spe {
+                        ring.add_auxiliary(AUXILIARY_SIZE)
+                            .map_err(|source| SamplerError::Buffer { source })?;
+                    }
+                    self.rings.push(ring);
                 }
             }
         }
@@ -119,13 +135,13 @@ impl Events {
 }
 
 impl Opening<'_> {
-    /// Of the plan of that number. The first one's events also tell of mappings and processes.
-    fn attributes(&self, number: u32, layout: &SampleLayout) -> perf::perf_event_attr {
-        let mut attributes = attributes(&self.plans[number as usize], self.rate, layout);
+    /// Of the plan. The first one's events on a processor also tell of mappings and processes.
+    fn attributes(&self, plan: &EventPlan, is_first: bool, layout: &SampleLayout) -> perf::perf_event_attr {
+        let mut attributes = attributes(plan, self.rate, layout);
         attributes.set_disabled(1);
         attributes.set_inherit(1);
         attributes.set_enable_on_exec(u64::from(matches!(self.target, Target::Starting(_))));
-        if number == 0 {
+        if is_first {
             attributes.set_mmap(1);
             attributes.set_mmap2(1);
             attributes.set_mmap_data(1);
@@ -154,13 +170,19 @@ fn layout(plans: &[EventPlan]) -> SampleLayout {
         | perf::PERF_SAMPLE_TID
         | perf::PERF_SAMPLE_TIME
         | perf::PERF_SAMPLE_CPU
-        | perf::PERF_SAMPLE_PERIOD
-        | perf::PERF_SAMPLE_REGS_USER;
+        | perf::PERF_SAMPLE_PERIOD;
     let access = perf::PERF_SAMPLE_ADDR | perf::PERF_SAMPLE_WEIGHT | perf::PERF_SAMPLE_DATA_SRC;
-    let is_clock = plans.iter().all(|plan| plan.source == Source::Clock);
+    let registers = perf::PERF_SAMPLE_REGS_USER;
+    let all = |source| plans.iter().all(|plan| plan.source == source);
+    let (sample_type, user_registers) = match () {
+        () if plans.iter().all(|plan| plan.source.is_of_threads()) => (common | registers, PERF_MASK),
+        // Records of the kernel hold no samples.
+        () if all(Source::Spe) => (common, 0),
+        () => (common | registers | access, PERF_MASK),
+    };
     SampleLayout {
-        sample_type: u64::from(if is_clock { common } else { common | access }),
-        user_registers: PERF_MASK,
+        sample_type: u64::from(sample_type),
+        user_registers,
         identifies_all: true,
         ..SampleLayout::default()
     }
@@ -179,6 +201,9 @@ pub fn attributes(plan: &EventPlan, rate: Rate, layout: &SampleLayout) -> perf::
     attributes.__bindgen_anon_4.config2 = plan.config2;
     match plan.source {
         Source::Clock => attributes.__bindgen_anon_1.sample_period = period_ns(rate),
+        Source::Tick => attributes.__bindgen_anon_1.sample_period = 1,
+        // The device takes no frequency.
+        Source::Spe => attributes.__bindgen_anon_1.sample_period = period_operations(rate),
         _ => {
             attributes.set_freq(1);
             attributes.__bindgen_anon_1.sample_freq = rate.hz;
@@ -190,6 +215,11 @@ pub fn attributes(plan: &EventPlan, rate: Rate, layout: &SampleLayout) -> perf::
     attributes.set_use_clockid(1);
     attributes.set_sample_id_all(1);
     attributes
+}
+
+/// Operations between two samples, if a core does as many as it is taken to do.
+pub fn period_operations(rate: Rate) -> u64 {
+    OPERATIONS_A_SECOND / rate.hz.max(1)
 }
 
 /// Time between two samples of the clock.
@@ -271,34 +301,9 @@ fn threads_of(target: Target) -> Result<Vec<u32>, SamplerError> {
     Ok(names.filter_map(|name| name.parse().ok()).collect())
 }
 
-fn online_processors() -> Vec<u32> {
-    let text = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
-    let processors = parse_ranges(text.trim());
-    match processors.is_empty() {
-        true => vec![0],
-        false => processors,
-    }
-}
-
-/// `0-3,8` as 0, 1, 2, 3 and 8.
-fn parse_ranges(text: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?)
-    };
-    text.split(',').filter_map(range).flatten().collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ranges_of_processors_are_read() {
-        assert_eq!(parse_ranges("0-3,8"), [0, 1, 2, 3, 8]);
-        assert_eq!(parse_ranges("0"), [0]);
-        assert!(parse_ranges("").is_empty());
-    }
 
     #[test]
     fn the_clock_has_a_period_and_other_events_a_frequency() {

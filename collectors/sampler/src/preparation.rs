@@ -1,11 +1,12 @@
 //! Choosing how to sample, and opening the events.
 
+use std::io;
 use std::path::Path;
 
 use trackway_trace::{SampledEvent, SamplingInfo};
 
 use crate::attributes::{self, EventPlan, Source};
-use crate::events::{Events, Rate, Target};
+use crate::events::{period_operations, Events, Rate, Target};
 use crate::sampler::Sampler;
 use crate::skid;
 use crate::SamplerError;
@@ -18,14 +19,26 @@ pub const USUAL_WINDOW: u32 = 256;
 const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
 /// The share of the program's time that windows take at a rate that is asked for, millionths.
 const WINDOWS_SHARE: u64 = 5000;
+const TRACING: &str = "/sys/kernel/tracing";
 const DEVICES: &str = "/sys/bus/event_source/devices";
 
 /// How to sample.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SamplerOptions {
     pub pace: Pace,
+    pub source: Choice,
     /// Instructions of a window at most; 0: no windows.
     pub window_instructions: u32,
+}
+
+/// What is to take samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Choice {
+    /// The processor's events, else the kernel's clock, else its tick.
+    #[default]
+    Best,
+    Clock,
+    Tick,
 }
 
 /// How many samples to take.
@@ -51,24 +64,31 @@ impl PreparedSampler {
     /// # Errors
     /// If the kernel doesn't let this user sample.
     pub fn new(options: &SamplerOptions) -> Result<Self, SamplerError> {
-        let calibration = skid::calibrate()?;
-        let cost_ns = calibration.sample_cost.as_nanos() as u64;
+        let calibration = skid::calibrate();
+        let Some(plans) = plans(options.source, calibration.is_ok()) else {
+            return Err(calibration.err().unwrap_or_else(no_tick));
+        };
+        let (skid, cost) = match calibration {
+            Ok(calibration) => (Some(calibration.skid), calibration.sample_cost),
+            Err(_) => (None, skid::UNKNOWN_COST),
+        };
+        let cost_ns = cost.as_nanos() as u64;
         let (rate, windows_share) = match options.pace {
             Pace::Hz(hz) => (Rate { hz }, WINDOWS_SHARE),
             Pace::Overhead(millionths) => (rate_for(millionths, cost_ns), millionths / 2),
         };
-        let mut plans = attributes::by_processor(&processor_vendor(), Path::new(DEVICES));
-        if plans.is_empty() {
-            plans.push(attributes::clock());
-        }
         let mut info = SamplingInfo {
             window_instructions: options.window_instructions,
-            skid: Some(calibration.skid),
+            skid,
             ..SamplingInfo::default()
         };
         match options.pace {
             Pace::Hz(hz) => info.rate_hz = hz,
             Pace::Overhead(millionths) => info.overhead_millionths = millionths,
+        }
+        if plans[0].source == Source::Tick {
+            info.rate_hz = 1_000_000_000 / attributes::tick_period_ns();
+            info.overhead_millionths = 0;
         }
         Ok(PreparedSampler {
             plans,
@@ -92,6 +112,12 @@ impl PreparedSampler {
             }
             opened => opened?,
         };
+        if self.plans[0].source == Source::Tick {
+            notify(&format!(
+                "the kernel's tick samples, {} times a second, whatever rate was asked for",
+                self.info.rate_hz
+            ));
+        }
         self.info.events = self.plans.iter().map(described).collect();
         Ok(OpenSampler {
             prepared: self,
@@ -118,18 +144,48 @@ impl OpenSampler {
             plans,
             windows_share,
             info,
-            ..
+            rate,
         } = self.prepared;
         let (pid, runs) = match self.target {
             Target::Starting(pid) => (pid, false),
             Target::Running(pid) => (pid, true),
         };
-        let mut sampler = Sampler::new(self.events, plans, info, windows_share, pid);
+        let mut sampler = Sampler::new(
+            self.events,
+            plans,
+            info,
+            windows_share,
+            pid,
+            period_operations(rate),
+        );
         if runs {
             sampler.read_running(pid, now_ns)?;
         }
         Ok(sampler)
     }
+}
+
+/// What takes samples; none if nothing can.
+fn plans(choice: Choice, has_clock: bool) -> Option<Vec<EventPlan>> {
+    let by_processor = match choice {
+        Choice::Best => attributes::by_processor(&processor_vendor(), Path::new(DEVICES)),
+        Choice::Clock | Choice::Tick => Vec::new(),
+    };
+    match choice {
+        Choice::Best if !by_processor.is_empty() => Some(by_processor),
+        Choice::Best | Choice::Clock if has_clock => Some(vec![attributes::clock()]),
+        Choice::Clock => None,
+        Choice::Best | Choice::Tick => attributes::tick(Path::new(TRACING)).map(|plan| vec![plan]),
+    }
+}
+
+/// Of the tracepoint, which only some users may see.
+fn no_tick() -> SamplerError {
+    let missing = io::Error::new(
+        io::ErrorKind::NotFound,
+        format!("{TRACING} has no irq_vectors/local_timer_entry that this user may read"),
+    );
+    SamplerError::opening("the tick", missing)
 }
 
 /// Half of what sampling may take goes to the samples, the other half to windows.

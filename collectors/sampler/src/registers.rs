@@ -18,6 +18,9 @@ pub mod flag {
 /// Index of RSP.
 pub const STACK_POINTER: usize = 4;
 
+/// The number by which operands name what FS is based on, behind those of the general registers.
+pub const THREAD_POINTER: usize = 16;
+
 /// General registers in the processor's order (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15), the instruction
 /// pointer and the flags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +28,8 @@ pub struct Registers {
     pub general: [u64; 16],
     pub instruction: u64,
     pub flags: u64,
+    /// What FS is based on, if that was found.
+    pub thread_pointer: Option<u64>,
 }
 
 /// Where perf's numbers of x86 registers (asm/perf_regs.h) go.
@@ -37,6 +42,14 @@ const PERF_R8: u32 = 16;
 pub const PERF_MASK: u64 = 0xff << PERF_R8 | 1 << PERF_FLAGS | 1 << PERF_INSTRUCTION | 0xff;
 
 impl Registers {
+    /// Of a general register, or of [`THREAD_POINTER`].
+    pub fn value(&self, register: usize) -> Option<u64> {
+        match register {
+            THREAD_POINTER => self.thread_pointer,
+            _ => self.general.get(register).copied(),
+        }
+    }
+
     /// From a sample's values, which stand in the order of the bits of `mask`.
     pub fn from_perf(values: &[u8], mask: u64) -> Self {
         let mut registers = Registers::default();

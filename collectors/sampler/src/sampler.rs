@@ -1,25 +1,20 @@
 //! Takes samples from the kernel and makes them those of a trace.
 
-use std::collections::{HashMap, HashSet};
-use std::rc::Rc;
-use std::time::Instant;
-
-use trackway_trace::{
-    AddressClass, DataSource, Direction, MappingEvent, Sample, Samples, SamplingInfo, WindowEnd,
-};
+use trackway_trace::{AddressClass, DataSource, Direction, MappingEvent, Sample, Samples, SamplingInfo};
 
 use crate::address_spaces::AddressSpaces;
-use crate::attributes::{EventPlan, Source};
+use crate::attributes::{tick_period_ns, EventPlan, Source};
 use crate::attribution::{self, Attribution};
-use crate::budget::Budget;
-use crate::code::{CodeCache, Function};
+use crate::code::Function;
 use crate::events::Events;
+use crate::processor_written;
 use crate::record::{self, PerfSample, Record};
-use crate::window::{look_ahead, Memory, ProcessMemory, Window};
+use crate::registers::Registers;
+use crate::seen_code::{SeenBlock, SeenCode};
+use crate::spe::SpeReader;
+use crate::window::Window;
+use crate::window_maker::WindowMaker;
 use crate::SamplerError;
-
-/// Samples that are older than the latest one by more have no window: memory changes.
-const FRESH_NS: u64 = 200_000;
 
 /// Samples a program.
 pub struct Sampler {
@@ -29,25 +24,14 @@ pub struct Sampler {
     /// Whether time goes to the instruction before the one at which a thread is seen.
     is_successor: bool,
     spaces: AddressSpaces,
-    cache: CodeCache,
-    memory: Memory<ProcessMemory>,
-    budget: Budget,
-    seen: SeenCode,
-    /// Addresses of instructions that samples and windows named, in any process.
-    named: HashSet<u64>,
+    code: SeenCode,
+    windows: WindowMaker,
+    /// How operations that a processor writes by itself become samples.
+    spe: SpeReader,
     /// Of one drain.
     records: Vec<Record>,
     /// Time and period of the latest sample.
     last_sample: Option<(u64, u64)>,
-}
-
-/// The functions that samples and windows named, by object and begin.
-type SeenCode = HashMap<(String, u64, u64), Rc<Function>>;
-
-/// A basic block of an object: its instructions' offsets from the load address.
-pub struct SeenBlock {
-    pub path: String,
-    pub offsets: Vec<u64>,
 }
 
 impl Sampler {
@@ -58,18 +42,19 @@ impl Sampler {
         info: SamplingInfo,
         windows_share: u64,
         pid: u32,
+        period: u64,
     ) -> Self {
+        let spe = processor_written::reader(&events, period);
+        let windows = WindowMaker::new(info.window_instructions, windows_share, pid);
         Sampler {
+            spe,
             events,
             plans,
             is_successor: info.skid.as_ref().is_none_or(|skid| skid.is_to_successor()),
             info,
             spaces: AddressSpaces::default(),
-            cache: CodeCache::default(),
-            memory: Memory::new(ProcessMemory { pid }),
-            budget: Budget::new(windows_share),
-            seen: SeenCode::new(),
-            named: HashSet::new(),
+            code: SeenCode::default(),
+            windows,
             records: Vec::new(),
             last_sample: None,
         }
@@ -77,7 +62,7 @@ impl Sampler {
 
     /// Takes what a process that runs already has mapped.
     pub(crate) fn read_running(&mut self, pid: u32, now_ns: u64) -> Result<(), SamplerError> {
-        let read = self.spaces.read_running(pid, now_ns, &mut self.cache);
+        let read = self.spaces.read_running(pid, now_ns, &mut self.code.cache);
         read.map_err(|source| SamplerError::NoProcess { pid, source })
     }
 
@@ -91,42 +76,59 @@ impl Sampler {
         let mut records = std::mem::take(&mut self.records);
         let layout = self.events.layout;
         for ring in &mut self.events.rings {
+            let first = records.len();
             ring.drain(|bytes| records.extend(record::parse(bytes, &layout)));
+            if let Some(buffer) = ring.auxiliary() {
+                let read = processor_written::read(buffer, &records[first..], &self.spe);
+                records.extend(read);
+            }
         }
         for record in &mut records {
             shift(record, offset_ns);
         }
+        self.see_by_tick(&mut records);
         // What was mapped is known before samples of it, whichever processor's buffer had them.
         records.sort_by_key(time_of);
+        // Memory changes: the sooner windows are made, the better. Only new code must be known before.
+        let is_code_known = !records.iter().any(changes_code);
+        let mut windows = is_code_known.then(|| self.make_windows(&records));
         let mut samples = Samples::default();
-        let mut taken: Vec<Box<PerfSample>> = Vec::new();
-        for record in records.drain(..) {
-            match record {
-                Record::Sample(sample) => {
-                    let attributed = self.attribute(&sample);
-                    self.named.extend([sample.instruction, attributed.instruction]);
-                    samples.samples.push(self.sample(&sample, attributed));
-                    taken.push(sample);
-                }
-                Record::Mapped(mapped) => self.spaces.map(mapped, &mut self.cache),
-                Record::Forked { pid, parent, time_ns } => self.spaces.fork(pid, parent, time_ns),
-                Record::Executed { pid, name, time_ns } => self.spaces.execute(pid, name, time_ns),
-                Record::Lost { count } => samples.lost += count,
-                Record::Other => {}
-            }
+        for record in &records {
+            self.take(record, &mut samples);
         }
+        let windows = windows.take().unwrap_or_else(|| self.make_windows(&records));
+        self.attach(&mut samples, windows);
+        records.clear();
         self.records = records;
-        if let Some(latest) = taken.last() {
-            self.last_sample = Some((latest.time_ns, latest.period));
-        }
-        self.look_ahead(&taken, &mut samples);
         samples
+    }
+
+    fn take(&mut self, record: &Record, samples: &mut Samples) {
+        if changes_code(record) {
+            self.code.forget_recent();
+        }
+        match record {
+            Record::Sample(sample) => {
+                let attributed = self.attribute(sample);
+                self.code.name([sample.instruction, attributed.instruction]);
+                samples.samples.push(self.sample(sample, attributed));
+                self.last_sample = Some((sample.time_ns, sample.period));
+            }
+            Record::Mapped(mapped) => self.spaces.map(mapped.clone(), &mut self.code.cache),
+            Record::Forked { pid, parent, time_ns } => self.spaces.fork(*pid, *parent, *time_ns),
+            Record::Executed { pid, name, time_ns } => {
+                self.windows.forget(*pid);
+                self.spaces.execute(*pid, name.clone(), *time_ns);
+            }
+            Record::Lost { count } => samples.lost += *count,
+            Record::Auxiliary(_) | Record::Other => {}
+        }
     }
 
     /// When the next sample comes after that time, in the trace's time, if the thread that was sampled last runs on.
     /// None if that can't be told.
     pub fn next_sample_ns(&self, after_ns: u64) -> Option<u64> {
-        let is_clock = self.plans[0].source == Source::Clock;
+        let is_clock = self.plans[0].source.is_of_threads();
         let (last_ns, period_ns) = self.last_sample.filter(|_| is_clock)?;
         let periods = after_ns.saturating_sub(last_ns).div_ceil(period_ns.max(1));
         last_ns.checked_add(periods.checked_mul(period_ns)?)
@@ -139,23 +141,7 @@ impl Sampler {
 
     /// The blocks of code in which samples and windows named an instruction.
     pub fn seen_code(&self) -> Vec<SeenBlock> {
-        let mut blocks = Vec::new();
-        for ((path, load_address, _), function) in &self.seen {
-            for block in function.blocks() {
-                let steps = &function.steps()[block];
-                if !steps.iter().any(|step| self.named.contains(&step.address())) {
-                    continue;
-                }
-                blocks.push(SeenBlock {
-                    path: path.clone(),
-                    offsets: steps
-                        .iter()
-                        .map(|step| step.address().wrapping_sub(*load_address))
-                        .collect(),
-                });
-            }
-        }
-        blocks
+        self.code.blocks()
     }
 
     fn source_of(&self, sample: &PerfSample) -> (u32, Source) {
@@ -164,27 +150,18 @@ impl Sampler {
     }
 
     fn attribute(&mut self, sample: &PerfSample) -> Attribution {
-        let Some(function) = self.function(sample.pid, sample.instruction) else {
-            return Attribution::default();
-        };
-        match (self.source_of(sample).1, &sample.registers) {
-            (Source::Clock, Some(registers)) => {
-                attribution::attribute(&function, registers, self.is_successor)
+        let function = self.code.function(&self.spaces, sample.pid, sample.instruction);
+        match (self.source_of(sample).1, &sample.registers, function) {
+            (source, Some(registers), Some(function)) if source.is_of_threads() => {
+                let registers = Registers {
+                    thread_pointer: self.windows.thread_pointer(sample.tid),
+                    ..*registers
+                };
+                attribution::attribute(&function, &registers, self.is_successor)
             }
-            (Source::Clock, None) => Attribution::default(),
-            _ => by_processor(&function, sample),
+            (source, ..) if source.is_of_threads() => Attribution::default(),
+            (_, _, function) => by_processor(function.as_deref(), sample),
         }
-    }
-
-    /// The function at that address of the process; it is then code that was seen.
-    fn function(&mut self, pid: u32, address: u64) -> Option<Rc<Function>> {
-        let function = self.spaces.function(pid, address, &mut self.cache)?;
-        let mapping = self.spaces.mapping(pid, address)?;
-        let begin = function.steps().first()?.address();
-        self.seen
-            .entry((mapping.path.clone(), mapping.load_address, begin))
-            .or_insert_with(|| Rc::clone(&function));
-        Some(function)
     }
 
     fn sample(&self, sample: &PerfSample, attributed: Attribution) -> Sample {
@@ -208,34 +185,24 @@ impl Sampler {
         }
     }
 
-    /// Gives windows to the latest samples, whose memory is most likely what it was.
-    fn look_ahead(&mut self, taken: &[Box<PerfSample>], samples: &mut Samples) {
-        let weights = samples.samples.iter().map(|sample| sample.weight);
-        let ran_ns: u64 = match self.plans[0].source {
-            Source::Clock => weights.sum(),
+    /// Of the samples among the records, in their order.
+    fn make_windows(&mut self, records: &[Record]) -> Vec<Option<Window>> {
+        let taken: Vec<&PerfSample> = records.iter().filter_map(sample_of).collect();
+        let ran_ns: u64 = match self.plans[0].source.is_of_threads() {
+            true => taken.iter().map(|sample| sample.period).sum(),
             // The processor's events don't say how long they are apart.
-            _ => samples.samples.len() as u64 * 1_000_000_000 / self.info.rate_hz.max(1),
+            false => taken.len() as u64 * 1_000_000_000 / self.info.rate_hz.max(1),
         };
-        self.budget.earn(ran_ns);
-        if self.info.window_instructions == 0 {
-            return;
-        }
-        let mut windows: Vec<Option<Window>> = taken.iter().map(|_| None).collect();
-        let latest_ns = taken.last().map_or(0, |sample| sample.time_ns);
-        for (sample, window) in taken.iter().zip(&mut windows).rev() {
-            if !self.budget.allows() || sample.time_ns + FRESH_NS < latest_ns {
-                break;
-            }
-            let began = Instant::now();
-            *window = self.window(sample);
-            self.budget.spend(began.elapsed());
-        }
+        self.windows.windows(&taken, ran_ns, &self.spaces, &mut self.code)
+    }
+
+    fn attach(&mut self, samples: &mut Samples, windows: Vec<Option<Window>>) {
         for (sample, window) in samples.samples.iter_mut().zip(windows) {
             let first = samples.window.len();
             if let Some(window) = window {
                 complete(sample, &window);
-                self.named
-                    .extend(window.accesses.iter().map(|access| access.instruction));
+                let instructions = window.accesses.iter().map(|access| access.instruction);
+                self.code.name(instructions);
                 samples.window.extend(window.accesses);
                 sample.window_instructions = window.instructions;
                 sample.window_end = window.end;
@@ -244,33 +211,36 @@ impl Sampler {
         }
     }
 
-    fn window(&mut self, sample: &PerfSample) -> Option<Window> {
-        let registers = sample.registers.as_ref()?;
-        let pid = sample.pid;
-        self.memory.begin(ProcessMemory { pid });
-        let (spaces, cache, seen) = (&self.spaces, &mut self.cache, &mut self.seen);
-        let window = look_ahead(
-            registers,
-            self.info.window_instructions,
-            &mut self.memory,
-            |address| {
-                let mapping = spaces.mapping(pid, address)?;
-                let function = cache.function(mapping, address)?;
-                let begin = function.steps().first()?.address();
-                let key = (mapping.path.clone(), mapping.load_address, begin);
-                seen.entry(key).or_insert_with(|| Rc::clone(&function));
-                Some(function)
-            },
-        );
-        (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)
+    /// Puts samples of the tick where they were taken; those of the kernel's own threads go.
+    fn see_by_tick(&self, records: &mut Vec<Record>) {
+        if self.plans[0].source == Source::Tick {
+            records.retain_mut(|record| match record {
+                Record::Sample(sample) => seen_by_tick(sample),
+                _ => true,
+            });
+        }
     }
 }
 
-/// The processor names the instruction and, of an access, the address.
-fn by_processor(function: &Function, sample: &PerfSample) -> Attribution {
-    let step = function
-        .index_at(sample.instruction)
-        .map(|index| &function.steps()[index]);
+fn sample_of(record: &Record) -> Option<&PerfSample> {
+    match record {
+        Record::Sample(sample) => Some(sample),
+        _ => None,
+    }
+}
+
+/// Data that is mapped changes no code.
+fn changes_code(record: &Record) -> bool {
+    match record {
+        Record::Mapped(mapped) => mapped.protection & libc::PROT_EXEC as u32 != 0,
+        Record::Forked { .. } | Record::Executed { .. } => true,
+        _ => false,
+    }
+}
+
+/// The processor names the instruction and, of an access, the address; code that can't be decoded adds nothing.
+fn by_processor(function: Option<&Function>, sample: &PerfSample) -> Attribution {
+    let step = function.and_then(|function| Some(&function.steps()[function.index_at(sample.instruction)?]));
     let described = step.map(attribution::described).unwrap_or_default();
     let is_access = sample.address != 0;
     let source = DataSource(sample.data_source);
@@ -293,6 +263,16 @@ fn by_processor(function: &Function, sample: &PerfSample) -> Attribution {
     }
 }
 
+/// The tracepoint is in the kernel; the thread is where its registers say, for the time of a tick. False if it has none.
+fn seen_by_tick(sample: &mut PerfSample) -> bool {
+    let Some(registers) = &sample.registers else {
+        return false;
+    };
+    sample.instruction = registers.instruction;
+    sample.period = tick_period_ns();
+    true
+}
+
 /// Finds the address of the sample's access in its window, if it isn't known.
 fn complete(sample: &mut Sample, window: &Window) {
     let mut attributed = Attribution {
@@ -312,6 +292,7 @@ fn time_of(record: &Record) -> u64 {
         Record::Sample(sample) => sample.time_ns,
         Record::Mapped(mapped) => mapped.time_ns,
         Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => *time_ns,
+        Record::Auxiliary(stretch) => stretch.time_ns,
         Record::Lost { .. } | Record::Other => 0,
     }
 }
@@ -321,7 +302,7 @@ fn shift(record: &mut Record, offset_ns: i64) {
         Record::Sample(sample) => &mut sample.time_ns,
         Record::Mapped(mapped) => &mut mapped.time_ns,
         Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => time_ns,
-        Record::Lost { .. } | Record::Other => return,
+        Record::Auxiliary(_) | Record::Lost { .. } | Record::Other => return,
     };
     *time = time.saturating_add_signed(offset_ns);
 }
@@ -329,6 +310,22 @@ fn shift(record: &mut Record, offset_ns: i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tick_sees_the_thread_where_its_registers_are() {
+        let mut sample = PerfSample {
+            instruction: 0xffff_8000_0000_0000,
+            period: 1,
+            ..PerfSample::default()
+        };
+        assert!(!seen_by_tick(&mut sample), "a thread of the kernel");
+        sample.registers = Some(Registers {
+            instruction: 0x1000,
+            ..Registers::default()
+        });
+        assert!(seen_by_tick(&mut sample));
+        assert_eq!((sample.instruction, sample.period), (0x1000, tick_period_ns()));
+    }
 
     #[test]
     fn the_processors_word_counts() {
@@ -340,7 +337,7 @@ mod tests {
             data_source: 2,
             ..PerfSample::default()
         };
-        let attributed = by_processor(&function, &sample);
+        let attributed = by_processor(Some(&function), &sample);
         assert_eq!(
             (attributed.address, attributed.class),
             (Some(0x5000), AddressClass::Exact)
@@ -349,7 +346,16 @@ mod tests {
             (attributed.direction, attributed.size_bytes),
             (Direction::Load, 8)
         );
-        let nothing = by_processor(&function, &PerfSample { address: 0, ..sample });
-        assert_eq!(nothing.class, AddressClass::None);
+        let nothing = PerfSample {
+            address: 0,
+            ..sample.clone()
+        };
+        assert_eq!(by_processor(Some(&function), &nothing).class, AddressClass::None);
+        // Of another processor's code.
+        let unread = by_processor(None, &sample);
+        assert_eq!(
+            (unread.instruction, unread.address, unread.direction),
+            (0x1000, Some(0x5000), Direction::Load)
+        );
     }
 }

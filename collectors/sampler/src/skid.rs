@@ -30,6 +30,9 @@ pub struct Calibration {
 /// A sample costs at least and at most so much, whatever was measured on a busy machine.
 const COSTS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(60));
 
+/// What a sample is taken to cost if that can't be measured.
+pub const UNKNOWN_COST: Duration = Duration::from_micros(15);
+
 /// Samples the calling thread while it chases pointers.
 pub fn calibrate() -> Result<Calibration, SamplerError> {
     let chain = Chain::new();
@@ -144,6 +147,31 @@ fn chase(place: &mut *const u8, steps: u64) -> LoopAddresses {
             "2: mov {pointer}, [{pointer}]",
             "3: sub {steps}, 1",
             "jne 2b",
+            "4:",
+            load = out(reg) load,
+            behind = out(reg) behind,
+            end = out(reg) end,
+            pointer = inout(reg) *place,
+            steps = inout(reg) steps.max(1) => _,
+            options(nostack, readonly),
+        );
+    }
+    LoopAddresses { load, behind, end }
+}
+
+/// Follows so many pointers.
+#[cfg(target_arch = "aarch64")]
+fn chase(place: &mut *const u8, steps: u64) -> LoopAddresses {
+    let (load, behind, end): (u64, u64, u64);
+    // SAFETY: each pointer of the chain leads to another one of it.
+    unsafe {
+        std::arch::asm!(
+            "adr {load}, 2f",
+            "adr {behind}, 3f",
+            "adr {end}, 4f",
+            "2: ldr {pointer}, [{pointer}]",
+            "3: subs {steps}, {steps}, #1",
+            "b.ne 2b",
             "4:",
             load = out(reg) load,
             behind = out(reg) behind,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use trackway_sampler::record::{RecordHeader, HEADER_LENGTH};
 
+use super::auxiliary::BLOCK;
 use super::events::FileEvent;
 use crate::ImportError;
 
@@ -16,7 +17,6 @@ const SECTION: usize = 16;
 
 /// Kinds of records that perf itself writes, from 64 on.
 const HEADER_ATTRIBUTES: u32 = 64;
-const AUXILIARY_TRACE: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 const FIRST_OF_PERF: u32 = 64;
 /// Number of the feature that names the events.
@@ -159,7 +159,7 @@ impl PerfData {
             let record = &rest[..header.length];
             take(offset, header, record)?;
             offset += header.length;
-            if header.kind == AUXILIARY_TRACE {
+            if header.kind == BLOCK {
                 let behind = record.get(8..16).map_or(0, number);
                 offset = offset.saturating_add(usize::try_from(behind).unwrap_or(usize::MAX));
             }
@@ -209,6 +209,28 @@ impl PerfData {
         }
     }
 
+    /// So many bytes from an offset on.
+    ///
+    /// # Errors
+    /// If the file has no more.
+    pub fn range(&self, offset: usize, length: u64) -> Result<std::ops::Range<usize>, ImportError> {
+        let end = usize::try_from(length)
+            .ok()
+            .and_then(|length| offset.checked_add(length));
+        match end.filter(|end| *end <= self.records.end) {
+            Some(end) => Ok(offset..end),
+            None => Err(self.invalid(
+                offset,
+                format!("{length} bytes that a processor wrote: the file is cut off"),
+            )),
+        }
+    }
+
+    /// Of a range that [`PerfData::range`] gave.
+    pub fn bytes_at(&self, range: std::ops::Range<usize>) -> &[u8] {
+        &self.bytes[range]
+    }
+
     pub fn invalid(&self, offset: usize, what: String) -> ImportError {
         ImportError::InvalidPerfData {
             file: self.path.clone(),
@@ -226,7 +248,7 @@ impl PerfData {
 }
 
 /// Of up to 8 little-endian bytes.
-fn number(bytes: &[u8]) -> u64 {
+pub fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()
         .rev()

@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{
-    ArrayRef, BooleanArray, Float64Array, RecordBatch, RecordBatchOptions, StringArray, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringArray, UInt32Array, UInt64Array,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 
@@ -20,7 +19,6 @@ pub enum Cells<R> {
     MaybeU32(fn(&R) -> Option<u32>),
     U64(fn(&R) -> u64),
     MaybeU64(fn(&R) -> Option<u64>),
-    Real(fn(&R) -> Option<f64>),
     Flag(fn(&R) -> bool),
     Text(for<'r> fn(&'r R) -> Cow<'r, str>),
 }
@@ -50,7 +48,6 @@ impl<R> Column<R> {
             Cells::MaybeU32(_) => (DataType::UInt32, true),
             Cells::U64(_) => (DataType::UInt64, false),
             Cells::MaybeU64(_) => (DataType::UInt64, true),
-            Cells::Real(_) => (DataType::Float64, true),
             Cells::Flag(_) => (DataType::Boolean, false),
             Cells::Text(_) => (DataType::Utf8, true),
         };
@@ -64,7 +61,6 @@ impl<R> Column<R> {
             Cells::MaybeU32(cell) => Arc::new(rows.map(cell).collect::<UInt32Array>()),
             Cells::U64(cell) => Arc::new(UInt64Array::from_iter_values(rows.map(cell))),
             Cells::MaybeU64(cell) => Arc::new(rows.map(cell).collect::<UInt64Array>()),
-            Cells::Real(cell) => Arc::new(rows.map(cell).collect::<Float64Array>()),
             Cells::Flag(cell) => Arc::new(rows.map(|row| Some(cell(row))).collect::<BooleanArray>()),
             Cells::Text(cell) => {
                 let texts = rows.map(|row| Some(cell(row)).filter(|text| !text.is_empty()));

@@ -5,16 +5,21 @@
 //! chunks that can't hold a wanted row are not decoded. `docs/sql.md` describes tables and columns.
 
 mod accesses;
+mod allocations;
 mod cells;
 mod functions;
 mod partition;
+mod regions;
 mod relation;
+mod samples;
 mod scan;
 mod selection;
 mod sites;
 mod tables;
 mod threads;
+mod types;
 
+pub use cells::{described, MEANING, UNIT};
 pub use partition::{partitions, ChunkRange, Partition};
 pub use relation::Relation;
 pub use scan::{Scan, BATCH_ROWS};

@@ -1,14 +1,18 @@
 //! Reading a part of a table.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Schema, SchemaRef};
 use trackway_trace::{Trace, TraceError};
 
-use crate::accesses::AccessScan;
+use crate::accesses::{AccessScan, CountScan};
+use crate::allocations::AllocationScan;
 use crate::cells::{batch, Column};
-use crate::{functions, sites, threads, Partition, Relation, Selection, TraceTables};
+use crate::{
+    functions, regions, samples, sites, threads, types, Partition, Relation, Selection, TraceTables,
+};
 
 /// Rows of a batch, about.
 pub const BATCH_ROWS: usize = 1 << 16;
@@ -22,7 +26,10 @@ pub struct Scan {
 
 enum Batches {
     Accesses(Box<AccessScan>),
-    Whole(Option<RecordBatch>),
+    Counts(Box<CountScan>),
+    Allocations(Box<AllocationScan>),
+    /// What could not be read, and the only batch.
+    Whole(VecDeque<TraceError>, Option<RecordBatch>),
 }
 
 impl Scan {
@@ -51,7 +58,12 @@ impl Iterator for Scan {
     fn next(&mut self) -> Option<Self::Item> {
         match &mut self.batches {
             Batches::Accesses(accesses) => accesses.next(),
-            Batches::Whole(batch) => batch.take().map(Ok),
+            Batches::Counts(counts) => counts.next(),
+            Batches::Allocations(allocations) => allocations.next(),
+            Batches::Whole(damage, batch) => {
+                let damage = damage.pop_front().map(Err);
+                damage.or_else(|| batch.take().map(Ok))
+            }
         }
     }
 }
@@ -59,32 +71,58 @@ impl Iterator for Scan {
 impl TraceTables {
     /// Reads a part of a table. Nothing is read before the first batch is asked for, but of small tables.
     pub fn scan(self: &Arc<Self>, relation: Relation, partition: Partition, selection: Selection) -> Scan {
-        let trace = self.trace();
-        let whole = match relation {
-            Relation::Accesses => {
-                let accesses = AccessScan::new(self.clone(), &partition, selection);
-                return Scan {
-                    schema: accesses.schema(),
-                    batches: Batches::Accesses(Box::new(accesses)),
-                };
-            }
-            Relation::Sites => sites::with_rows(trace, |rows| {
-                let wanted = |row: &sites::SiteRow| selection.keeps_site(Some(row.number()));
-                limited(&sites::columns(), &selection, rows, wanted)
-            }),
-            Relation::Functions => functions::with_rows(trace, |rows| {
-                limited(&functions::columns(), &selection, rows, |_| true)
-            }),
-            Relation::Threads => {
-                let rows = threads::rows(trace, &selection);
-                limited(&threads::columns(), &selection, &rows, |_| true)
-            }
-        };
+        let schema = relation.schema();
+        let chosen = selection.chosen(schema.fields().len());
+        let fields: Vec<_> = chosen.iter().map(|index| schema.field(*index).clone()).collect();
         Scan {
-            schema: whole.schema(),
-            batches: Batches::Whole(Some(whole)),
+            schema: Arc::new(Schema::new(fields)),
+            batches: batches(self, relation, &partition, selection),
         }
     }
+}
+
+fn batches(
+    tables: &Arc<TraceTables>,
+    relation: Relation,
+    partition: &Partition,
+    selection: Selection,
+) -> Batches {
+    let (trace, tables) = (tables.trace(), tables.clone());
+    let batch = match relation {
+        Relation::Accesses => {
+            return Batches::Accesses(Box::new(AccessScan::new(tables, partition, selection)));
+        }
+        Relation::SiteCounts => {
+            return Batches::Counts(Box::new(CountScan::new(tables, partition, selection)));
+        }
+        Relation::Allocations => {
+            return Batches::Allocations(Box::new(AllocationScan::new(tables, selection)))
+        }
+        Relation::Samples => {
+            return samples::with_rows(trace, &selection, |rows, damage| {
+                Batches::Whole(damage.into(), Some(all(&samples::columns(), &selection, rows)))
+            });
+        }
+        Relation::Sites => sites::with_rows(trace, |rows| {
+            let wanted = |row: &sites::SiteRow| selection.keeps_site(Some(row.number()));
+            limited(&sites::columns(), &selection, rows, wanted)
+        }),
+        Relation::Functions => {
+            functions::with_rows(trace, |rows| all(&functions::columns(), &selection, rows))
+        }
+        Relation::Threads => all(&threads::columns(), &selection, &threads::rows(trace, &selection)),
+        Relation::Types => all(&types::columns(), &selection, &types::rows(trace)),
+        Relation::Fields => all(&types::field_columns(), &selection, &types::field_rows(trace)),
+        Relation::Regions => {
+            let chosen = selection.chosen(regions::schema().fields().len());
+            regions::batch(trace, &chosen, selection.most_rows())
+        }
+    };
+    Batches::Whole(VecDeque::new(), Some(batch))
+}
+
+fn all<R: Clone>(columns: &[Column<R>], selection: &Selection, rows: &[R]) -> RecordBatch {
+    limited(columns, selection, rows, |_| true)
 }
 
 /// The chosen columns of the first rows that are wanted.

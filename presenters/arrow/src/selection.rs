@@ -62,6 +62,12 @@ impl Selection {
         keeps_in(&self.times_ns, time_ns)
     }
 
+    /// The limit as a number of rows in memory.
+    pub(crate) fn most_rows(&self) -> usize {
+        let limit = self.limit.unwrap_or(u64::MAX);
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    }
+
     pub(crate) fn has_every_address(&self) -> bool {
         self.addresses == EVERYTHING
     }

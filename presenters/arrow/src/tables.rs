@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use arrow_array::ArrayRef;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_buffer::ScalarBuffer;
+use arrow_schema::{Field, Schema};
 use trackway_analysis::moments::{ChunkTimes, Span};
-use trackway_trace::{Decoder, Stream, Trace, TraceError};
+use trackway_trace::{ChunkRef, Decoder, Stream, Trace, TraceError};
 
-use crate::sites;
+use crate::{accesses, cells, sites, Relation};
 
 /// A trace, the names of its sites as columns, and the times of its chunks; the latter are made when first asked for.
 pub struct TraceTables {
@@ -18,6 +21,8 @@ pub struct TraceTables {
     site_columns: Vec<OnceLock<ArrayRef>>,
     times: OnceLock<ChunkTimes>,
     numbers: OnceLock<AccessNumbers>,
+    decoded_chunks: AtomicU64,
+    decoded_bytes: AtomicU64,
 }
 
 /// How many accesses stand in a stream before each of its chunks, by stream and sequence.
@@ -33,6 +38,8 @@ impl TraceTables {
             site_columns: sites::columns().iter().map(|_| OnceLock::new()).collect(),
             times: OnceLock::new(),
             numbers: OnceLock::new(),
+            decoded_chunks: AtomicU64::new(0),
+            decoded_bytes: AtomicU64::new(0),
         }
     }
 
@@ -46,6 +53,48 @@ impl TraceTables {
 
     pub fn trace(&self) -> &Trace {
         &self.trace
+    }
+
+    /// Chunks of records that scans have begun to decode until now, and their bytes in the file.
+    pub fn decoded(&self) -> (u64, u64) {
+        let now = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        (now(&self.decoded_chunks), now(&self.decoded_bytes))
+    }
+
+    pub(crate) fn note_decoding(&self, chunk: &ChunkRef) {
+        self.decoded_chunks.fetch_add(1, Ordering::Relaxed);
+        let bytes = u64::from(chunk.header.stored_length);
+        self.decoded_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether accesses have a column of that name that follows from their site.
+    pub fn is_of_sites(name: &str) -> bool {
+        accesses::is_of_sites(name)
+    }
+
+    /// What accesses have of their sites: a row for each site, in the columns of those names that [`Relation::Accesses`]
+    /// has. A name that isn't one of a site's is an error of the caller.
+    ///
+    /// # Panics
+    /// If accesses have no such column of their site.
+    pub fn keys_of_sites(&self, names: &[&str]) -> RecordBatch {
+        let schema = Relation::Accesses.schema();
+        let sites: ScalarBuffer<u32> = (0..self.trace.program().sites.len() as u32).collect();
+        let columns = sites::columns();
+        let array = |name: &&str| {
+            let index = columns.iter().position(|column| column.name == *name);
+            let index = index.expect("a column of sites");
+            accesses::of_sites(self.site_column(index), &sites)
+        };
+        let field = |name: &&str| {
+            schema
+                .field_with_name(name)
+                .expect("a column of accesses")
+                .clone()
+        };
+        let fields: Vec<Field> = names.iter().map(field).collect();
+        let arrays = names.iter().map(array).collect();
+        cells::record_batch(Arc::new(Schema::new(fields)), arrays, sites.len())
     }
 
     /// The column of the table of sites of that index: the cell of a site stands at its number.

@@ -227,3 +227,90 @@ fn every_table_has_the_columns_of_its_schema() {
         }
     }
 }
+
+#[test]
+fn counts_of_sites_add_up_to_the_accesses() {
+    let tables = golden();
+    let accesses = all(&tables, Relation::Accesses, &Selection::default(), 1);
+    let rows: usize = accesses.iter().map(RecordBatch::num_rows).sum();
+    let size = Relation::Accesses.schema().index_of("size").unwrap();
+    let address = Relation::Accesses.schema().index_of("address").unwrap();
+    let names = ["accesses", "bytes", "lowest_address", "highest_address", "site"];
+    let selection = Selection {
+        columns: Some(columns(Relation::SiteCounts, &names)),
+        ..Selection::default()
+    };
+    for parts in [1, 3] {
+        let counts = all(&tables, Relation::SiteCounts, &selection, parts);
+        assert_eq!(wide(&counts, 0).iter().sum::<u64>(), rows as u64);
+        assert_eq!(
+            wide(&counts, 1).iter().sum::<u64>(),
+            wide(&accesses, size).iter().sum::<u64>()
+        );
+        assert_eq!(
+            wide(&counts, 2).iter().min(),
+            wide(&accesses, address).iter().min()
+        );
+        assert_eq!(
+            wide(&counts, 3).iter().max(),
+            wide(&accesses, address).iter().max()
+        );
+    }
+    let few = Selection {
+        threads: Some(vec![0]),
+        addresses: 0x40_0000..=0x40_ffff,
+        ..selection
+    };
+    assert_eq!(
+        wide(&all(&tables, Relation::SiteCounts, &few, 1), 0)
+            .iter()
+            .sum::<u64>(),
+        3
+    );
+}
+
+#[test]
+fn other_tables_hold_what_the_trace_defines() {
+    let tables = golden();
+    let only = |relation, names: &[&str]| {
+        let selection = Selection {
+            columns: Some(columns(relation, names)),
+            ..Selection::default()
+        };
+        all(&tables, relation, &selection, 1).remove(0)
+    };
+    let allocations = only(
+        Relation::Allocations,
+        &["kind", "by", "address", "size", "element_type", "line", "time_ns"],
+    );
+    assert_eq!(allocations.num_rows(), 1);
+    assert_eq!(allocations.column(0).as_string::<i32>().value(0), "allocated");
+    assert_eq!(
+        allocations.column(2).as_primitive::<UInt64Type>().value(0),
+        0x6000
+    );
+    assert_eq!(allocations.column(3).as_primitive::<UInt64Type>().value(0), 16);
+    assert_eq!(allocations.column(4).as_string::<i32>().value(0), "struct node");
+    let program = tables.trace().program();
+    assert_eq!(only(Relation::Types, &["type"]).num_rows(), program.types.len());
+    let members: usize = program.types.iter().map(|layout| layout.members.len()).sum();
+    assert_eq!(only(Relation::Fields, &["field"]).num_rows(), members);
+    assert_eq!(only(Relation::Sites, &["site"]).num_rows(), program.sites.len());
+    assert_eq!(
+        only(Relation::Functions, &["function"]).num_rows(),
+        program.functions.len()
+    );
+    assert_eq!(only(Relation::Samples, &["tid"]).num_rows(), 0);
+}
+
+#[test]
+fn regions_are_those_of_the_report() {
+    let tables = TraceTables::open(&vector("counts-v1.trackway")).unwrap();
+    let selection = Selection {
+        columns: Some(columns(Relation::Regions, &["region", "entries"])),
+        ..Selection::default()
+    };
+    let regions = all(&tables, Relation::Regions, &selection, 1).remove(0);
+    let names: Vec<&str> = regions.column(0).as_string::<i32>().iter().flatten().collect();
+    assert!(names.contains(&"solve") && names.contains(&"halo"), "{names:?}");
+}

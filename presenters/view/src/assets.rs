@@ -11,7 +11,7 @@ const STYLES: [&str; 5] = [
 ];
 
 /// Each file defines one object that the later ones use; the last one draws the page.
-const SCRIPTS: [&str; 26] = [
+const SCRIPTS: [&str; 29] = [
     include_str!("../assets/script/text.js"),
     include_str!("../assets/script/numbers.js"),
     include_str!("../assets/script/data.js"),
@@ -22,6 +22,9 @@ const SCRIPTS: [&str; 26] = [
     include_str!("../assets/script/layout_chart.js"),
     include_str!("../assets/script/curve_chart.js"),
     include_str!("../assets/script/map_chart.js"),
+    include_str!("../assets/script/folded_addresses.js"),
+    include_str!("../assets/script/spot_drawing.js"),
+    include_str!("../assets/script/spot_chart.js"),
     include_str!("../assets/script/activity_chart.js"),
     include_str!("../assets/script/region_chart.js"),
     include_str!("../assets/script/stacked_bars.js"),

@@ -18,7 +18,7 @@ def _known(column: pa.DataType) -> pa.DataType:
 
 
 def known_schema(schema: pa.Schema) -> pa.Schema:
-    """The same columns in types that Spark has. Numbers from 2^63 on become negative: no address of a program is one."""
+    """The same columns in types that Spark has. Numbers from 2^63 on become negative."""
     return pa.schema([pa.field(field.name, _known(field.type), field.nullable) for field in schema])
 
 

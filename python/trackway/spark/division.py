@@ -1,8 +1,8 @@
 """Work that is divided between executors, merged natively.
 
-A table has a row for what each task found and, where the order of accesses to a line matters, rows with the accesses that it
-dealt out to parts of the lines. One shuffle by part brings together what belongs together: there each part's accesses are
-taken in their order, and what all of them found becomes one row, which the driver merges with the others.
+A table has a row for what each task found and, where the order of accesses to a line matters, rows with the accesses
+that it dealt out to parts of the lines. One shuffle by part brings together what belongs together: there each part's
+accesses are taken in their order, and what all of them found becomes one row, which the driver merges with the others.
 """
 
 import tempfile
@@ -14,9 +14,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from trackway import Report
-from trackway._native import Divided
+from trackway._native import Divided, NativeReport
 
+from . import opened
 from .parallelism import tasks
 
 FORMAT = "trackway.division"
@@ -40,15 +40,19 @@ class Question:
     """What an analysis is asked, as the verb of its name would be."""
 
     path: str
-    name: str
+    verb: str
     words: tuple[str, ...]
 
     def open(self) -> Divided:
         """The analysis of the trace, on this machine."""
-        return Divided(self.path, self.name, list(self.words))
+        return opened.divided(self.path, self.verb, self.words)
 
 
-def divide(spark: SparkSession, question: Question, partitions: int | None) -> Report:
+# So few tasks' findings the driver merges itself.
+_FEW_TASKS = 16
+
+
+def divide(spark: SparkSession, question: Question, partitions: int | None) -> NativeReport:
     """Answers a question on the executors."""
     wanted = partitions or tasks(spark, question.path)
     divided = question.open()
@@ -57,22 +61,14 @@ def divide(spark: SparkSession, question: Question, partitions: int | None) -> R
     found = _found(spark, question, wanted)
     if parts > 1 or wanted > _FEW_TASKS:
         merging = max(parts, round(wanted**0.5))
-        found = _exchange(found, merging).mapInArrow(_Merging(question, parts), _SCHEMA)
+        found = found.repartition(merging, "part").mapInArrow(_Merging(question, parts), _SCHEMA)
     data = [bytes(row.data) for row in found.select("data").collect()]
     return divided.finish(data)
 
 
-# So few tasks' findings the driver merges itself.
-_FEW_TASKS = 16
-
-
 def _found(spark: SparkSession, question: Question, wanted: int) -> DataFrame:
-    options = {"name": question.name, "words": "\0".join(question.words), "tasks": str(wanted)}
+    options = {"verb": question.verb, "words": "\0".join(question.words), "tasks": str(wanted)}
     return spark.read.format(FORMAT).options(**options).load(question.path)
-
-
-def _exchange(frame: DataFrame, count: int) -> DataFrame:
-    return frame.repartition(count, "part")
 
 
 class _Partition(InputPartition):
@@ -95,7 +91,7 @@ class DivisionSource(DataSource):
 
     def reader(self, schema: Any) -> DataSourceReader:
         words = self.options["words"]
-        question = Question(self.options["path"], self.options["name"], tuple(words.split("\0")) if words else ())
+        question = Question(self.options["path"], self.options["verb"], tuple(words.split("\0")) if words else ())
         return _Reader(question, int(self.options["tasks"]))
 
 
@@ -159,8 +155,8 @@ def _parts(divided: Divided, spool: "_Spool", parts: int) -> Iterator[bytes]:
 
 
 class _Spool:
-    """Brings rows into the order of their keys: no engine has to be trusted with that. Large ones wait in a file of this
-    user's, which has no name."""
+    """Brings rows into the order of their keys: no engine has to be trusted with that. Large ones wait in a file of
+    this user's, which has no name."""
 
     def __init__(self) -> None:
         self.file = tempfile.SpooledTemporaryFile(max_size=_MEMORY_BYTES)  # noqa: SIM115

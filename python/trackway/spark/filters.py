@@ -1,8 +1,7 @@
 """Filters of a query that the decoder takes over."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from pyspark.sql.datasource import (
     EqualTo,
@@ -15,6 +14,9 @@ from pyspark.sql.datasource import (
 )
 
 _LARGEST = 2**64 - 1
+# Spark sees larger numbers as negative ones, so that its comparisons mean something else there.
+_LARGEST_OF_SPARK = 2**63 - 1
+_LARGEST_NUMBER = 2**32 - 1
 # Columns of accesses of which the decoder takes sets, or a range, of values.
 _SETS = {"thread": "threads", "site": "sites"}
 _RANGES = {"address": "addresses", "time_ns": "times_ns"}
@@ -37,24 +39,25 @@ class Selection:
             case In(attribute=(column,), value=values) if all(isinstance(value, int) for value in values):
                 return self._take_values(column, list(values))
             case GreaterThan(attribute=(column,), value=int(value)):
-                return self._take_range(column, value + 1, _LARGEST)
+                return self._take_range(column, value + 1, _LARGEST_OF_SPARK)
             case GreaterThanOrEqual(attribute=(column,), value=int(value)):
-                return self._take_range(column, value, _LARGEST)
+                return self._take_range(column, value, _LARGEST_OF_SPARK)
             case LessThan(attribute=(column,), value=int(value)):
-                return self._take_range(column, 0, value - 1)
+                return value > 0 and self._take_range(column, 0, value - 1)
             case LessThanOrEqual(attribute=(column,), value=int(value)):
                 return self._take_range(column, 0, value)
         return False
 
     def _take_values(self, column: str, values: list[int]) -> bool:
         if column in _SETS:
+            values = [value for value in values if 0 <= value <= _LARGEST_NUMBER]
             known = getattr(self, _SETS[column])
             setattr(self, _SETS[column], sorted(set(values) if known is None else set(values) & set(known)))
             return True
         return len(values) == 1 and self._take_range(column, values[0], values[0])
 
     def _take_range(self, column: str, first: int, last: int) -> bool:
-        if column not in _RANGES:
+        if column not in _RANGES or first < 0 or last < 0:
             return False
         least, most = getattr(self, _RANGES[column])
         setattr(self, _RANGES[column], (max(least, first), min(most, last)))

@@ -2,29 +2,30 @@
 
 Options:
 
-- `table`: `accesses` by default, or another one of `trackway tables`;
-- `columns`: which ones, separated by commas, all by default. The decoder builds no others, and Spark doesn't tell a source
-  which columns a query needs: naming them is worth it;
+- `table`: `accesses` by default, or another one of `trackway.TABLES`;
+- `columns`: which ones, separated by commas, all by default. The decoder builds no others, and Spark doesn't tell a
+  source which columns a query needs: naming them is worth it;
 - `partitions`: into how many tasks a scan of accesses is divided at most;
-- `damaged`: `fail` (the default) ends the query at a damaged chunk with an error that names it, `skip` leaves it out and
-  names it in the executor's log.
+- `damaged`: `fail` (the default) ends the query at a damaged chunk with an error that names it, `skip` leaves it out
+  and names it in the executor's log.
 
-A folder is all its traces (`*.trackway`) as one table, with the columns `trace`, `program`, `host` and `build_id` before the others.
+A folder is all its traces (`*.trackway`) as one table, with the columns `trace` (its identity), `program` and `host`
+before the others.
 """
 
 import logging
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from trackway import TraceError
-from trackway._native import Rows, table_schema
+import trackway
+from trackway._native import Partition
 
+from . import opened
 from .columns import known_batch, known_schema, spark_schema
 from .filters import Selection, push
 
@@ -33,7 +34,7 @@ _OPTIONS = {"table", "columns", "partitions", "damaged", "path"}
 _FILTERS = "spark.sql.python.filterPushdown.enabled"
 _DEFAULT_PARTITIONS = 64
 # Before the columns of the table where several traces are read.
-_OF_TRACE = [pa.field(name, pa.string(), name != "trace") for name in ("trace", "program", "host", "build_id")]
+_OF_TRACE = [pa.field(name, pa.string(), name != "trace") for name in ("trace", "program", "host")]
 _log = logging.getLogger("trackway.spark")
 
 
@@ -62,11 +63,15 @@ class TrackwaySource(DataSource):
     def _path(self) -> Path:
         if "path" not in self.options:
             raise ValueError("format trackway: name a trace, or a folder of traces, as the path")
-        return Path(self.options["path"])
+        return Path(self.options["path"]).absolute()
 
     def schema(self) -> StructType:
-        fields = list(pa.schema(table_schema(self._table())))
-        if self._path().is_dir():
+        path = self._path()
+        traces = _traces(path)
+        if not traces:
+            raise ValueError(f"format trackway: {path} holds no *.trackway")
+        fields = list(pa.schema(opened.trace(str(traces[0])).table(self._table(), limit=0).schema))
+        if path.is_dir():
             fields = _OF_TRACE + fields
         schema = known_schema(pa.schema(fields))
         if "columns" in self.options:
@@ -74,11 +79,16 @@ class TrackwaySource(DataSource):
         return spark_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        # Sail hands over an Arrow schema, which has names, too.
         damaged = self.options.get("damaged", "fail")
         if damaged not in ("fail", "skip"):
             raise ValueError(f"format trackway: damaged={damaged!r}; expected fail or skip")
         partitions = int(self.options.get("partitions", _DEFAULT_PARTITIONS))
-        return _Reader(self._path(), self._table(), schema.fieldNames(), partitions, damaged == "skip")
+        return _Reader(self._path(), self._table(), list(schema.names), partitions, damaged == "skip")
+
+
+def _traces(path: Path) -> list[Path]:
+    return sorted(path.glob("*.trackway")) if path.is_dir() else [path]
 
 
 def _field(schema: pa.Schema, name: str) -> pa.Field:
@@ -87,8 +97,8 @@ def _field(schema: pa.Schema, name: str) -> pa.Field:
     return schema.field(name)
 
 
-class _Partition(InputPartition):
-    def __init__(self, path: str, part: bytes):
+class _Part(InputPartition):
+    def __init__(self, path: str, part: Partition):
         super().__init__(path)
         self.path = path
         self.part = part
@@ -106,39 +116,40 @@ class _Reader(DataSourceReader):
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         return push(self.selection, filters)
 
-    def _rows(self, path: str) -> Rows:
-        of_trace = {field.name for field in _OF_TRACE}
-        own = [name for name in self.columns if name not in of_trace]
-        chosen = self.selection
-        return Rows(path, self.table, own, chosen.threads, chosen.sites, chosen.addresses, chosen.times_ns)
-
     def partitions(self) -> list[InputPartition]:
         if self.selection.is_empty():
             return []
-        paths = sorted(self.path.glob("*.trackway")) if self.path.is_dir() else [self.path]
-        each = max(1, self.count // max(1, len(paths)))
-        found = ((str(path), self._rows(str(path)).partitions(each)) for path in paths)
-        return [_Partition(path, part) for path, parts in found for part in parts]
+        traces = [str(path) for path in _traces(self.path)]
+        each = max(1, self.count // len(traces))
+        found: list[InputPartition] = []
+        for path in traces:
+            chosen = self.selection
+            parts = opened.trace(path).partitions(
+                each, table=self.table, threads=chosen.threads, times_ns=chosen.times_ns
+            )
+            found.extend(_Part(path, part) for part in parts)
+        return found
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, _Partition)
-        rows = self._rows(partition.path)
-        reader = rows.read(partition.part)
-        schema = known_schema(pa.schema(rows.schema()))
-        about = rows.about()
-        while True:
-            try:
-                batch = next(reader)
-            except StopIteration:
-                return
-            except TraceError as error:
-                if not self.skips:
-                    raise
-                _log.warning("left out: %s", error)
-                continue
+        if not isinstance(partition, _Part):
+            return  # Spark asks once where there is nothing to read.
+        trace = opened.trace(partition.path)
+        of_trace = {field.name for field in _OF_TRACE}
+        batches = trace.table(
+            self.table,
+            columns=[name for name in self.columns if name not in of_trace],
+            partition=partition.part,
+            damage="skip" if self.skips else "raise",
+            **vars(self.selection),
+        )
+        schema = known_schema(pa.schema(batches.schema))
+        about = _about(trace)
+        for batch in batches:
             yield self._with_trace(known_batch(pa.record_batch(batch), schema), about)
+        for damage in batches.damage:
+            _log.warning("left out: %s", damage)
 
-    def _with_trace(self, batch: pa.RecordBatch, about: dict[str, Any]) -> pa.RecordBatch:
+    def _with_trace(self, batch: pa.RecordBatch, about: dict[str, str | None]) -> pa.RecordBatch:
         """All wanted columns in their order, those that are the same in all rows of a trace among them."""
         if self.columns == batch.schema.names:
             return batch
@@ -152,3 +163,8 @@ class _Reader(DataSourceReader):
                 columns.append(batch.column(name))
                 schema.append(batch.schema.field(name))
         return pa.record_batch(columns, schema=pa.schema(schema))
+
+
+def _about(trace: trackway.Trace) -> dict[str, str | None]:
+    info = trace.info
+    return {"trace": info.identity, "program": info.program, "host": info.host}

@@ -2,139 +2,20 @@
 
 use std::collections::HashMap;
 
-use super::{InstructionKind, UNKNOWN_SIZE};
+use super::definitions::{
+    AllocationDefinition, BlockDefinition, BuildError, BuiltCode, InstructionDefinition, Operand,
+};
+use super::operations::{again, repetitions, root, Registers, ENCODING, FS_BASE, GS_BASE};
+use super::UNKNOWN_SIZE;
 use crate::table::{
-    AllocatedBlock, Encoding, Expression, MachineCode, Operation, Segment, Table, TableAllocationSite,
-    TableFunction, TableInstruction, TableInstructionRange, TableLocation, TableSite, TableSymbol, Term,
-    MAX_REGISTERS, STREAM_REGISTERS,
+    AllocatedBlock, Expression, MachineCode, Operation, Segment, Table, TableAllocationSite, TableFunction,
+    TableInstruction, TableInstructionRange, TableLocation, TableSite, TableSymbol, MAX_REGISTERS,
+    STREAM_REGISTERS,
 };
 use crate::{AccessKind, AllocationOperation, Coverage, VariableKind};
 
 /// Registers of one block at most: each root has one.
 const MAX_ROOTS: u32 = MAX_REGISTERS - STREAM_REGISTERS;
-const ENCODING: Encoding = Encoding {
-    width: 8,
-    signed: false,
-};
-/// Registers of the stream that hold the thread's segment bases.
-const FS_BASE: u32 = 0;
-const GS_BASE: u32 = 1;
-
-/// A basic block as it was executed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct BlockDefinition {
-    /// Numbers of 8 bytes that a record of the block holds.
-    pub roots: u32,
-    /// Of one object; at least one.
-    pub instructions: Vec<InstructionDefinition>,
-    /// The record stands for several executions in a row: the last root says how often the block was executed again, and
-    /// each time the others differ by so much.
-    pub repeats: Option<Vec<i64>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InstructionDefinition {
-    /// As [`CodeBuilder::object`] numbered it.
-    pub object: u32,
-    /// Address less the address at which the object was loaded; of code from no file the address.
-    pub offset: u64,
-    /// Bytes.
-    pub length: u8,
-    pub kind: InstructionKind,
-    /// Offset to which a direct branch or call goes, in the same object; 0 if elsewhere or unknown.
-    pub target: u64,
-    /// In the order of the accesses.
-    pub operands: Vec<Operand>,
-}
-
-/// What an instruction accesses each time that it is executed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operand {
-    pub kind: AccessKind,
-    /// Bytes of one access; 0 if unknown, which then counts as 1.
-    pub size: u32,
-    pub accesses: OperandAccesses,
-}
-
-/// Where the accesses of an operand are, and how many. Roots are counted from 0 in their block.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum OperandAccesses {
-    One(Address),
-    /// As many as the root `times` says, each `size` × the root `direction` (1 or −1) behind the one before. Such
-    /// operands of one instruction take turns.
-    Repeated {
-        first: Address,
-        times: u32,
-        direction: u32,
-    },
-    /// One for each lane whose bit is set in the root `mask`, at the address in the root `first` + lane.
-    Gathered {
-        mask: u32,
-        first: u32,
-        lanes: u8,
-    },
-    /// One for each lane whose bit is set in the root `mask`, of elements in a row.
-    Masked {
-        address: Address,
-        mask: u32,
-        lanes: u8,
-    },
-}
-
-/// A constant and the sum of scaled numbers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Address {
-    pub constant: i64,
-    pub terms: Vec<(AddressBase, i64)>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddressBase {
-    Root(u32),
-    /// Of the thread's segments, as the last [`CodeBuilder::add_segment_bases`] of the stream said.
-    FsBase,
-    GsBase,
-}
-
-impl Address {
-    /// What a root holds, and a distance in bytes.
-    pub fn root(root: u32, distance: i64) -> Self {
-        Address {
-            constant: distance,
-            terms: vec![(AddressBase::Root(root), 1)],
-        }
-    }
-}
-
-/// A call of an allocator.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AllocationDefinition {
-    /// As [`CodeBuilder::object`] numbered it.
-    pub object: u32,
-    /// Where the call is, for people.
-    pub place: String,
-    /// Of the call's last byte, in the object; 0: unknown.
-    pub last_byte: u32,
-    pub operation: AllocationOperation,
-    /// Name of the called function.
-    pub allocator: String,
-}
-
-/// Why a block is none.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid block of machine code at offset {offset:#x}: {what}")]
-pub struct BuildError {
-    pub offset: u64,
-    pub what: &'static str,
-}
-
-/// A finished table.
-#[derive(Debug)]
-pub struct BuiltCode {
-    pub table: Table,
-    /// The segment of each block, in the order in which the blocks were added.
-    pub segments: Vec<u32>,
-}
 
 /// Takes blocks one by one. Where their definitions come from doesn't matter.
 #[derive(Debug)]
@@ -481,13 +362,6 @@ fn allocated(address: Expression, size: Expression) -> Box<AllocatedBlock> {
     })
 }
 
-fn root(root: u32) -> Operation {
-    Operation::Root {
-        register: STREAM_REGISTERS + root,
-        encoding: ENCODING,
-    }
-}
-
 /// The registers that a segment needs.
 fn registers_of(segment: &Segment) -> u32 {
     let above = |operation: &Operation| match operation {
@@ -496,142 +370,4 @@ fn registers_of(segment: &Segment) -> u32 {
     };
     let most = segment.operations.iter().map(above).max().unwrap_or(0);
     most.max(STREAM_REGISTERS)
-}
-
-/// The further executions of a block that makes these accesses.
-fn again(steps: &[i64], roots: u32, accesses: &[Operation]) -> Result<Operation, &'static str> {
-    if steps.len() as u32 + 1 != roots {
-        return Err("it repeats, but not all of its roots have a step");
-    }
-    let step = |(root, step): (u32, &i64)| {
-        let register = STREAM_REGISTERS + root;
-        Operation::Set {
-            register,
-            value: Expression::register(register, *step),
-        }
-    };
-    let moves = (0..).zip(steps).filter(|(_, step)| **step != 0).map(step);
-    Ok(Operation::Loop {
-        count: Expression::register(STREAM_REGISTERS + roots - 1, 0),
-        body: moves.chain(accesses.iter().cloned()).collect(),
-    })
-}
-
-/// What moves on with each access of a repeated instruction.
-struct Repetition {
-    register: u32,
-    first: Expression,
-    times: u32,
-    step: Term,
-}
-
-struct Registers {
-    roots: u32,
-    /// The first one that nobody uses.
-    next: u32,
-}
-
-impl Registers {
-    fn of_root(&self, root: u32) -> Result<u32, &'static str> {
-        match root < self.roots {
-            true => Ok(STREAM_REGISTERS + root),
-            false => Err("an operand needs a root that there isn't"),
-        }
-    }
-
-    fn expression(&self, address: &Address) -> Result<Expression, &'static str> {
-        let term = |&(base, scale): &(AddressBase, i64)| {
-            let register = match base {
-                AddressBase::Root(root) => self.of_root(root)?,
-                AddressBase::FsBase => FS_BASE,
-                AddressBase::GsBase => GS_BASE,
-            };
-            Ok::<_, &'static str>(Term { register, scale })
-        };
-        Ok(Expression {
-            symbol: None,
-            constant: address.constant,
-            terms: address.terms.iter().map(term).collect::<Result<_, _>>()?,
-        })
-    }
-
-    fn access(&self, site: u32, operand: &Operand) -> Result<Operation, &'static str> {
-        match &operand.accesses {
-            OperandAccesses::One(address) | OperandAccesses::Repeated { first: address, .. } => {
-                Ok(Operation::Access {
-                    site,
-                    address: self.expression(address)?,
-                })
-            }
-            OperandAccesses::Gathered { mask, first, lanes } => {
-                self.of_root(first + u32::from(*lanes) - 1)?;
-                Ok(Operation::Gather {
-                    site,
-                    mask: self.of_root(*mask)?,
-                    lanes: *lanes,
-                    first_register: self.of_root(*first)?,
-                })
-            }
-            OperandAccesses::Masked { address, mask, lanes } => Ok(Operation::Masked {
-                site,
-                address: self.expression(address)?,
-                mask: self.of_root(*mask)?,
-                lanes: *lanes,
-                packed: false,
-                stride: operand.size.into(),
-            }),
-        }
-    }
-
-    fn repetition(&mut self, operand: &Operand) -> Result<Option<Repetition>, &'static str> {
-        let OperandAccesses::Repeated {
-            first,
-            times,
-            direction,
-        } = &operand.accesses
-        else {
-            return Ok(None);
-        };
-        self.next += 1;
-        Ok(Some(Repetition {
-            register: self.next - 1,
-            first: self.expression(first)?,
-            times: self.of_root(*times)?,
-            step: Term {
-                register: self.of_root(*direction)?,
-                scale: operand.size.into(),
-            },
-        }))
-    }
-}
-
-/// One loop in which the repeated operands of an instruction take turns.
-fn repetitions(repeated: Vec<(u32, Repetition)>) -> Vec<Operation> {
-    let Some((_, Repetition { times, .. })) = repeated.first() else {
-        return Vec::new();
-    };
-    let count = Expression::register(*times, 0);
-    let mut operations = Vec::new();
-    let mut body = Vec::new();
-    for (site, repetition) in repeated {
-        let register = repetition.register;
-        operations.push(Operation::Set {
-            register,
-            value: repetition.first,
-        });
-        body.push(Operation::Access {
-            site,
-            address: Expression::register(register, 0),
-        });
-        let one = Term { register, scale: 1 };
-        body.push(Operation::Set {
-            register,
-            value: Expression {
-                terms: Box::new([one, repetition.step]),
-                ..Expression::default()
-            },
-        });
-    }
-    operations.push(Operation::Loop { count, body });
-    operations
 }

@@ -5,12 +5,15 @@
 //! table; [`ExecutedBlocks`] walks over the blocks that a stream executed.
 
 mod builder;
+mod definitions;
 mod in_step;
 mod naming;
+mod operations;
 mod walk;
 
-pub use builder::{
-    Address, AddressBase, AllocationDefinition, BlockDefinition, BuildError, BuiltCode, CodeBuilder,
+pub use builder::CodeBuilder;
+pub use definitions::{
+    Address, AddressBase, AllocationDefinition, BlockDefinition, BuildError, BuiltCode,
     InstructionDefinition, Operand, OperandAccesses,
 };
 pub use in_step::{CodeStep, CodeSteps, InstructionsInStep, OperandCounts};

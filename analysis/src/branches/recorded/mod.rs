@@ -173,7 +173,8 @@ impl BranchSource for RecordedBranches<'_> {
 
     fn for_each(&mut self, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), Infallible> {
         let mut expected = None;
-        for chunk in &self.stream.chunks {
+        let progress = self.progress;
+        for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
             let sequence = chunk.header.sequence;
             let here =
                 |gap: &trackway_trace::Gap| gap.stream == self.stream.id && gap.before_sequence == sequence;
@@ -188,7 +189,7 @@ impl BranchSource for RecordedBranches<'_> {
                 self.stack.lose();
             }
             expected = sequence.checked_add(1);
-            (self.progress)(0, chunk.header.stored_length.into());
+            self.progress.advance(0, chunk.header.stored_length.into());
         }
         Ok(())
     }

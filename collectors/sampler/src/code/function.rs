@@ -40,6 +40,24 @@ impl Function {
         while decoder.can_decode() {
             steps.push(Step::new(decoder.decode(), factory));
         }
+        Function::of(steps)
+    }
+
+    /// The same of code that begins with an instruction, up to the first bytes that are none.
+    pub fn decode_from(code: &[u8], address: u64, factory: &mut InstructionInfoFactory) -> Self {
+        let mut steps = Vec::new();
+        let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
+        while decoder.can_decode() {
+            let instruction = decoder.decode();
+            if instruction.is_invalid() {
+                break;
+            }
+            steps.push(Step::new(instruction, factory));
+        }
+        Function::of(steps)
+    }
+
+    fn of(steps: Vec<Step>) -> Self {
         let mut jumps: HashMap<u64, Jumps> = HashMap::new();
         for (from, step) in steps.iter().enumerate() {
             let control = step.instruction.flow_control();

@@ -1,6 +1,7 @@
 //! The program's code, from the files of its objects.
 
 mod function;
+mod live;
 mod object;
 mod rollback;
 mod step;
@@ -12,6 +13,7 @@ use std::rc::Rc;
 use iced_x86::InstructionInfoFactory;
 
 pub use function::{Function, Predecessor};
+pub use live::LiveCode;
 pub use object::ObjectFile;
 pub use rollback::{place_of_lea, Rollback};
 pub use step::{Operand, Step};

@@ -7,7 +7,7 @@
 use iced_x86::{Mnemonic, OpKind, Register};
 
 use super::step::{Operand, Step};
-use crate::registers::{index_of, Registers};
+use crate::registers::{index_of, Registers, THREAD_POINTER};
 
 /// Values are traced through so many instructions at most.
 const DEEPEST: u32 = 12;
@@ -52,6 +52,12 @@ impl<'s> Rollback<'s> {
 
     /// The register's value before the instruction of that index.
     fn before(&self, index: usize, register: usize, depth: u32) -> Option<Known> {
+        if register == THREAD_POINTER {
+            return Some(Known {
+                value: self.after.thread_pointer?,
+                is_rolled_back: false,
+            });
+        }
         let depth = depth.checked_sub(1)?;
         self.by_what_follows(index, register, depth)
             .or_else(|| self.by_what_precedes(index, register, depth))
@@ -184,6 +190,7 @@ pub fn place_of_lea(step: &Step) -> Option<Operand> {
         size: 0,
         loads: false,
         stores: false,
+        is_thread_local: false,
         is_plain: follows_instruction || number(base).is_some() || base == Register::None,
         is_32_bit: base.is_gpr32() || index.is_gpr32(),
     })

@@ -2,7 +2,7 @@
 
 use iced_x86::{Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, Register, UsedMemory};
 
-use crate::registers::index_of;
+use crate::registers::{index_of, THREAD_POINTER};
 
 /// An access of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,9 @@ pub struct Operand {
     pub size: u32,
     pub loads: bool,
     pub stores: bool,
-    /// The address is the sum of these and of nothing else: no segment's base, no vector of indices.
+    /// Relative to FS, which holds the thread's own variables.
+    pub is_thread_local: bool,
+    /// The address is the sum of these and of nothing else: no other segment's base, no vector of indices.
     pub is_plain: bool,
     pub is_32_bit: bool,
 }
@@ -79,7 +81,7 @@ impl Step {
 }
 
 impl Operand {
-    /// Its address; `value` gives those of general registers, none if unknown.
+    /// Its address; `value` gives those of general registers and of [`THREAD_POINTER`], none if unknown.
     pub fn address(&self, mut value: impl FnMut(usize) -> Option<u64>) -> Option<u64> {
         if !self.is_plain {
             return None;
@@ -92,10 +94,14 @@ impl Operand {
             let scaled = value(index.into())?.wrapping_mul(self.scale.into());
             address = address.wrapping_add(scaled);
         }
-        Some(match self.is_32_bit {
+        let address = match self.is_32_bit {
             true => address & 0xffff_ffff,
             false => address,
-        })
+        };
+        match self.is_thread_local {
+            true => Some(address.wrapping_add(value(THREAD_POINTER)?)),
+            false => Some(address),
+        }
     }
 }
 
@@ -128,7 +134,8 @@ fn operand(memory: &UsedMemory, loads: bool, stores: bool) -> Operand {
     let is_general = |register: Register| register == Register::None || register.is_gpr();
     let (base, index) = (memory.base(), memory.index());
     let follows_instruction = matches!(base, Register::RIP | Register::EIP);
-    let is_based = matches!(memory.segment(), Register::FS | Register::GS);
+    let is_thread_local = memory.segment() == Register::FS;
+    let is_based = memory.segment() == Register::GS;
     let number = |register: Register| index_of(register).map(|index| index as u8);
     Operand {
         base: number(base),
@@ -138,6 +145,7 @@ fn operand(memory: &UsedMemory, loads: bool, stores: bool) -> Operand {
         size: size_of(memory.memory_size()),
         loads,
         stores,
+        is_thread_local,
         is_plain: !is_based && (follows_instruction || is_general(base)) && is_general(index),
         is_32_bit: base.is_gpr32() || index.is_gpr32(),
     }

@@ -48,7 +48,7 @@ fn operands_say_what_is_accessed() {
     ]);
     let operands: Vec<&[Operand]> = function.steps().iter().map(|step| &*step.operands).collect();
     let values = registers(&[(RBX, 0x100), (RCX, 2), (RAX, 0x40), (4, 0x5000)]);
-    let address = |index: usize| operands[index][0].address(|register| Some(values.general[register]));
+    let address = |index: usize| operands[index][0].address(|register| values.value(register));
     assert_eq!((address(0), operands[0][0].size), (Some(0x120), 8));
     assert!(operands[0][0].loads && !operands[0][0].stores);
     assert_eq!((address(1), operands[1].len()), (Some(0x40), 1));

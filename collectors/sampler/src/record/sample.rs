@@ -47,26 +47,8 @@ pub struct PerfSample {
 }
 
 impl SampleLayout {
-    fn has(&self, field: perf::perf_event_sample_format) -> bool {
+    pub(super) fn has(&self, field: perf::perf_event_sample_format) -> bool {
         self.sample_type & u64::from(field) != 0
-    }
-
-    /// Time of a record that is no sample, 0 if it has none: such fields stand at its end.
-    pub(super) fn time_of_other(&self, content: &[u8]) -> u64 {
-        if !self.identifies_all || !self.has(perf::PERF_SAMPLE_TIME) {
-            return 0;
-        }
-        let behind = [
-            perf::PERF_SAMPLE_TIME,
-            perf::PERF_SAMPLE_ID,
-            perf::PERF_SAMPLE_STREAM_ID,
-            perf::PERF_SAMPLE_CPU,
-            perf::PERF_SAMPLE_IDENTIFIER,
-        ];
-        let length = 8 * behind.into_iter().filter(|field| self.has(*field)).count();
-        let start = content.len().checked_sub(length);
-        let time = start.and_then(|start| Fields::new(&content[start..]).u64());
-        time.unwrap_or(0)
     }
 }
 

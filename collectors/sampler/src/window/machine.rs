@@ -3,12 +3,14 @@
 use iced_x86::{Instruction, OpKind, Register};
 use trackway_trace::{WindowAccess, WindowAddress};
 
+use super::directions::Directions;
 use super::memory::{Memory, MemorySource, Value};
 use crate::code::{Operand, Step};
 use crate::registers::{flag, index_of, Registers};
 
 pub struct Machine<'m, S> {
-    pub registers: [Value; 16],
+    /// The general ones and, behind them, what FS is based on.
+    pub registers: [Value; 17],
     pub flags: u64,
     pub known_flags: u64,
     /// Whether flags rest on memory that was read late.
@@ -16,6 +18,7 @@ pub struct Machine<'m, S> {
     /// Whether the way here rests on it.
     pub late_path: bool,
     pub memory: &'m mut Memory<S>,
+    pub directions: &'m mut Directions,
     pub accesses: Vec<WindowAccess>,
 }
 
@@ -30,14 +33,17 @@ pub enum Place {
 }
 
 impl<'m, S: MemorySource> Machine<'m, S> {
-    pub fn new(registers: &Registers, memory: &'m mut Memory<S>) -> Self {
+    pub fn new(registers: &Registers, memory: &'m mut Memory<S>, directions: &'m mut Directions) -> Self {
         Machine {
-            registers: registers.general.map(Value::known),
+            registers: std::array::from_fn(|register| {
+                registers.value(register).map_or(Value::UNKNOWN, Value::known)
+            }),
             flags: registers.flags,
             known_flags: flag::ARITHMETIC | flag::DIRECTION,
             late_flags: false,
             late_path: false,
             memory,
+            directions,
             accesses: Vec::new(),
         }
     }
@@ -176,7 +182,7 @@ impl<'m, S: MemorySource> Machine<'m, S> {
 
     /// Registers and memory that the instruction writes are unknown from now on.
     pub fn forget_effects(&mut self, step: &Step) {
-        let known = |registers: &[Value; 16], register: usize| {
+        let known = |registers: &[Value; 17], register: usize| {
             registers[register].is_known.then_some(registers[register].bits)
         };
         for operand in step.operands.iter().filter(|operand| operand.stores) {

@@ -34,6 +34,15 @@ impl MemorySource for ProcessMemory {
     }
 }
 
+/// None at all: only what registers say is followed.
+pub struct NoMemory;
+
+impl MemorySource for NoMemory {
+    fn read(&mut self, _address: u64, _bytes: &mut [u8]) -> bool {
+        false
+    }
+}
+
 /// A value in memory or in a register.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Value {

@@ -2,9 +2,10 @@
 //!
 //! The program runs on meanwhile, and its memory is read when the window is made: what rests on it is marked. Stores of
 //! the window stay within it. What an instruction does to vector registers isn't followed: values that come from there
-//! are unknown, and so is the way behind a jump that depends on one.
+//! are unknown, and so is the way behind a jump that depends on one, unless other samples saw where it goes.
 
 mod arithmetic;
+mod directions;
 mod execute;
 mod machine;
 mod memory;
@@ -14,7 +15,8 @@ use std::rc::Rc;
 
 use trackway_trace::{WindowAccess, WindowEnd};
 
-pub use memory::{Memory, MemorySource, ProcessMemory};
+pub use directions::Directions;
+pub use memory::{Memory, MemorySource, NoMemory, ProcessMemory};
 
 use crate::code::Function;
 use crate::registers::Registers;
@@ -38,14 +40,15 @@ enum Next {
 }
 
 /// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function
-/// that holds an address, if its code can be read.
+/// that holds an address, if its code can be read. Jumps that depend on memory go as `directions` says.
 pub fn look_ahead<S: MemorySource>(
     registers: &Registers,
     limit: u32,
     memory: &mut Memory<S>,
+    directions: &mut Directions,
     mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
 ) -> Window {
-    let mut machine = Machine::new(registers, memory);
+    let mut machine = Machine::new(registers, memory, directions);
     let mut instructions = 0;
     let mut place =
         function_at(registers.instruction).and_then(|function| at(function, registers.instruction));

@@ -7,6 +7,8 @@ use std::time::Duration;
 use super::*;
 use crate::address_spaces::AddressSpaces;
 use crate::code::CodeCache;
+use crate::registers::STACK_POINTER;
+use crate::thread_pointers::ThreadPointers;
 
 use trackway_trace::WindowAddress;
 
@@ -79,6 +81,7 @@ impl Stepped {
             ],
             instruction: user.rip,
             flags: user.eflags,
+            thread_pointer: Some(user.fs_base),
         })
     }
 }
@@ -125,7 +128,7 @@ fn compare(
         let step = &function.steps()[function.index_at(registers.instruction).unwrap()];
         if !step.instruction.is_string_instruction() {
             for operand in &step.operands {
-                let address = operand.address(|register| Some(registers.general[register]));
+                let address = operand.address(|register| registers.value(register));
                 for is_store in [(operand.loads, false), (operand.stores, true)] {
                     if is_store.0 {
                         let access = accesses.next().expect("the window has as many accesses");
@@ -166,11 +169,20 @@ fn score_of(command: &mut Command) -> Score {
         let Some(registers) = stepped.registers() else {
             continue;
         };
+        let (stack, pointer) = (registers.general[STACK_POINTER], registers.thread_pointer);
+        let found = ThreadPointers::default().of(&mut ProcessMemory { pid }, pid, pid, stack);
+        assert_eq!(found, pointer, "what FS is based on");
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
         spaces.read_running(pid, 0, &mut cache).unwrap();
-        let mut function_at = |address| spaces.function(pid, address, &mut cache);
+        let mut function_at = |address| cache.function(spaces.mapping(pid, address)?, address);
         let mut memory = Memory::new(ProcessMemory { pid });
-        let window = look_ahead(&registers, WINDOW, &mut memory, &mut function_at);
+        let window = look_ahead(
+            &registers,
+            WINDOW,
+            &mut memory,
+            &mut Directions::default(),
+            &mut function_at,
+        );
         compare(&stepped, &window, &mut function_at, &mut score);
     }
     score

@@ -43,7 +43,8 @@ fn run(code: &[u8], general: [u64; 8], pages: Pages, limit: u32) -> Window {
     let function = Rc::new(Function::decode(code, CODE, &mut InstructionInfoFactory::new()));
     let end = CODE + code.len() as u64;
     let mut memory = Memory::new(pages);
-    look_ahead(&registers, limit, &mut memory, |address| {
+    let mut directions = Directions::default();
+    look_ahead(&registers, limit, &mut memory, &mut directions, |address| {
         (CODE..end).contains(&address).then(|| Rc::clone(&function))
     })
 }

@@ -52,8 +52,13 @@ impl<S: MemorySource> Machine<'_, S> {
     }
 
     fn branch(&mut self, step: &Step) -> Next {
-        let holds = self.condition(step.instruction.condition_code());
-        self.late_path |= self.late_flags;
+        let mut holds = self.condition(step.instruction.condition_code());
+        if self.late_flags || holds.is_none() {
+            holds = self.directions.choose(step.address(), holds);
+            self.late_path = true;
+        } else if let (Some(is_taken), false) = (holds, self.late_path) {
+            self.directions.note_sure(step.address(), is_taken);
+        }
         match holds {
             Some(true) => Next::At(step.instruction.near_branch_target()),
             Some(false) => Next::Following,

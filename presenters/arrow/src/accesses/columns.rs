@@ -122,6 +122,64 @@ pub fn schema() -> SchemaRef {
     ))
 }
 
+/// Whether there is a column of that name that follows from the site.
+pub fn is_of_sites(name: &str) -> bool {
+    let mut all = all().into_iter();
+    all.any(|(column, field)| {
+        matches!(column, AccessColumn::Site | AccessColumn::OfSite(_)) && field.name() == name
+    })
+}
+
+/// What of a site's accesses a column says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CountColumn {
+    Process,
+    Thread,
+    Site,
+    OfSite(usize),
+    Accesses,
+    Bytes,
+    Lowest,
+    Highest,
+}
+
+/// All columns of the counts of sites: which accesses a row stands for, and what they come to.
+pub fn all_of_counts() -> Vec<(CountColumn, Field)> {
+    let keys = all().into_iter().filter_map(|(column, field)| {
+        let key = match column {
+            AccessColumn::Process => CountColumn::Process,
+            AccessColumn::Thread => CountColumn::Thread,
+            AccessColumn::Site => CountColumn::Site,
+            AccessColumn::OfSite(index) => CountColumn::OfSite(index),
+            _ => return None,
+        };
+        Some((key, field))
+    });
+    let sum = |column, name, unit, meaning| (column, described(name, DataType::UInt64, false, unit, meaning));
+    let sums = [
+        sum(CountColumn::Accesses, "accesses", "count", "number of accesses"),
+        sum(CountColumn::Bytes, "bytes", "bytes", "sum of their sizes"),
+        sum(
+            CountColumn::Lowest,
+            "lowest_address",
+            "",
+            "lowest of their addresses",
+        ),
+        sum(
+            CountColumn::Highest,
+            "highest_address",
+            "",
+            "highest of their addresses",
+        ),
+    ];
+    keys.chain(sums).collect()
+}
+
+pub fn counts_schema() -> SchemaRef {
+    let fields = all_of_counts().into_iter().map(|(_, field)| field);
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}
+
 /// Texts stand once for all accesses of a site.
 fn keyed(field: Field) -> Field {
     match field.data_type() {

@@ -6,22 +6,14 @@ use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Schema, SchemaRef};
-use self_cell::self_cell;
-use trackway_trace::{ChunkDecoder, ChunkRef, Decoder, Trace, TraceError};
+use trackway_trace::{Decoder, TraceError};
+
+use super::current::{begin, queue, Decoding};
 
 use super::columns::{self, AccessColumn};
 use super::rows::{Place, Rows};
 use super::wanted::Wanted;
 use crate::{Partition, Selection, TraceTables, BATCH_ROWS};
-
-self_cell! {
-    /// A decoder and what it decodes.
-    struct Decoding {
-        owner: Arc<TraceTables>,
-        #[not_covariant]
-        dependent: ChunkDecoder,
-    }
-}
 
 /// The wanted accesses of a part of the table.
 pub struct AccessScan {
@@ -52,17 +44,8 @@ impl AccessScan {
         let all = columns::all();
         let chosen = selection.chosen(all.len());
         let (columns, fields): (Vec<_>, Vec<_>) = chosen.iter().map(|index| all[*index].clone()).unzip();
-        let wanted_stream = |stream| selection.keeps_thread(Some(stream));
-        let ranges = partition
-            .chunks
-            .iter()
-            .filter(|range| wanted_stream(range.stream));
-        let chunks = ranges.flat_map(|range| {
-            let indices = range.first..range.first.saturating_add(range.count);
-            indices.map(|index| (range.stream, index))
-        });
         AccessScan {
-            chunks: chunks.collect(),
+            chunks: queue(partition, &selection),
             chunk: None,
             left: selection.limit.unwrap_or(u64::MAX),
             wanted: Wanted::new(selection, tables.trace().program().sites.len()),
@@ -71,12 +54,8 @@ impl AccessScan {
             schema: Arc::new(Schema::new(fields)),
             damage: None,
             batch_rows: BATCH_ROWS,
-            decoding: Decoding::new(tables, |tables| ChunkDecoder::new(Decoder::new(tables.trace()))),
+            decoding: Decoding::accesses(tables),
         }
-    }
-
-    pub fn schema(&self) -> SchemaRef {
-        self.schema.clone()
     }
 
     /// The next batch. An error comes after all rows before what is damaged.
@@ -133,7 +112,7 @@ impl AccessScan {
             return Ok(false);
         };
         let tables = self.decoding.borrow_owner().clone();
-        let Some((stream, chunk)) = chunk_at(tables.trace(), id, index) else {
+        let Some((stream, chunk)) = begin(&mut self.decoding, &tables, id, index)? else {
             return Ok(true);
         };
         let sequence = chunk.header.sequence;
@@ -162,9 +141,4 @@ impl AccessScan {
         });
         Ok(true)
     }
-}
-
-fn chunk_at(trace: &Trace, stream: u32, index: usize) -> Option<(&trackway_trace::Stream, &ChunkRef)> {
-    let stream = trace.stream(stream)?;
-    Some((stream, stream.chunks.get(index)?))
 }

@@ -171,13 +171,13 @@ impl Finished {
             AccessColumn::Address => wide(&self.address),
             AccessColumn::Size => wide(&self.size),
             AccessColumn::Uncertain => Arc::new(BooleanArray::from(self.uncertain.clone())),
-            AccessColumn::OfSite(index) => of_site(tables.site_column(index), &self.site),
+            AccessColumn::OfSite(index) => of_sites(tables.site_column(index), &self.site),
         }
     }
 }
 
-/// The cells of sites: texts by reference, numbers one by one.
-fn of_site(cells: &ArrayRef, sites: &ScalarBuffer<u32>) -> ArrayRef {
+/// A column of the table of sites, for a number of sites: texts by reference, numbers one by one.
+pub fn of_sites(cells: &ArrayRef, sites: &ScalarBuffer<u32>) -> ArrayRef {
     let sites = PrimitiveArray::<UInt32Type>::new(sites.clone(), None);
     match cells.data_type() {
         DataType::Utf8 => Arc::new(DictionaryArray::new(sites, cells.clone())),

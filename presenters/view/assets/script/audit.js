@@ -41,6 +41,21 @@ const Audit = (() => {
     return list(made);
   };
 
+  /** Of programs that were sampled. */
+  const statementsOfSamples = () => {
+    const sampled = Data.table('objects', 'sampled')?.record();
+    if (!sampled) return null;
+    const sampling = Data.table('samples', 'sampling')?.record() ?? {};
+    const recording = Data.table('info', 'recording')?.record() ?? {};
+    const known = 1 - (sampled.no_address ?? 0);
+    return list([
+      check(recording.reason !== 'unknown', 'The recording was ended in order.'),
+      check(sampled.lost === 0, `No sample was lost (${Numbers.grouped(sampled.lost)} of ${Numbers.grouped(sampled.samples)} and these).`),
+      check(known >= 0.95, `Of nearly all samples that access memory it is known where (${Numbers.percent(1 - known)} of all are not).`),
+      check(sampling.unattributed === 0, `Every sample has its instruction (${Numbers.grouped(sampling.unattributed ?? 0)} have not).`),
+    ]);
+  };
+
   const perturbation = () => {
     const recording = Data.table('info', 'recording')?.record();
     if (!recording) return null;
@@ -48,12 +63,18 @@ const Audit = (() => {
       'p',
       {},
       `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without ` +
-        `${Data.part('misses') ? 'recording' : 'counting'}: compare with a plain run. ` +
+        `${Data.part('misses') ? 'recording' : Data.part('objects') ? 'sampling' : 'counting'}: compare with a plain run. ` +
         'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
     );
   };
 
   const model = () => {
+    if (Data.part('objects') && !Data.part('misses') && !Data.part('regions')) {
+      const text =
+        'Nothing was counted and no cache simulated: shares are those of samples. The warnings name what their source ' +
+        'is biased towards.';
+      return Dom.element('p', {}, text);
+    }
     if (!Data.part('misses')) {
       const text =
         'No access was recorded and no cache simulated: accesses and instructions follow from how often each ' +
@@ -88,11 +109,13 @@ const Audit = (() => {
     Dom.element(
       'p',
       {},
-      'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
+      Data.part('objects') && !Data.part('misses')
+        ? 'Not seen, and in no number: what the kernel does, and all that lies between samples.'
+        : 'Not seen, and in no number: code that was not compiled by Trackway (the C library, other libraries), inline assembly, accesses of the kernel, fetches of instructions.',
     );
 
   const create = () => {
-    const statements = [statementsOfAccesses(), statementsOfCounts()].filter(Boolean);
+    const statements = [statementsOfAccesses(), statementsOfCounts(), statementsOfSamples()].filter(Boolean);
     return statements.length > 0 ? [statements, unseen(), perturbation(), model(), tables()] : null;
   };
 

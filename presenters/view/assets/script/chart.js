@@ -36,6 +36,17 @@ const Chart = (() => {
       move(...step);
     });
 
+  /** Plus and minus on a focused chart zoom by a factor, 0 shows all. */
+  const onZoomKeys = (target, zoom, showAll) =>
+    target.addEventListener('keydown', (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === '+' || event.key === '=') zoom(0.5);
+      else if (event.key === '-') zoom(2);
+      else if (event.key === '0') showAll();
+      else return;
+      event.preventDefault();
+    });
+
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
   /** Makes the first of many by `make(from, to)`, and the next ones when a button is pressed, which it returns. */
@@ -64,5 +75,5 @@ const Chart = (() => {
       content,
     );
 
-  return { figure, ticks, readout, onArrows, clamp, more, section };
+  return { figure, ticks, readout, onArrows, onZoomKeys, clamp, more, section };
 })();

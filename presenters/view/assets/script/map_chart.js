@@ -103,6 +103,7 @@ const MapChart = (() => {
       this.canvas.addEventListener('pointerdown', (event) => this.begin(event));
       this.canvas.addEventListener('pointerup', (event) => this.end(event));
       this.canvas.addEventListener('keydown', (event) => this.key(event));
+      Chart.onZoomKeys(this.canvas, (factor) => this.zoom(factor), () => this.show(WHOLE));
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
     }
 
@@ -167,11 +168,8 @@ const MapChart = (() => {
     key(event) {
       const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === '+' || event.key === '=') this.zoom(0.5);
-      else if (event.key === '-') this.zoom(2);
-      else if (event.key === '0') this.show(WHOLE);
-      else if (arrows[event.key]) this.step(arrows[event.key], event.shiftKey);
-      else return;
+      if (!arrows[event.key]) return;
+      this.step(arrows[event.key], event.shiftKey);
       event.preventDefault();
     }
 

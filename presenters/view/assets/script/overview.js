@@ -60,6 +60,20 @@ const Overview = (() => {
     return made;
   };
 
+  /** Of programs that were sampled. */
+  const sampleTiles = () => {
+    const sampled = Data.table('objects', 'sampled')?.record();
+    if (!sampled) return [];
+    const sampling = Data.table('samples', 'sampling')?.record() ?? {};
+    return [
+      ['samples', Numbers.grouped(sampled.samples), `of ${Numbers.grouped(sampling.threads ?? 0)} threads`],
+      ['at known memory', Numbers.percent(sampled.memory ?? 0), 'of what the samples weigh'],
+      ['without access', Numbers.percent(sampled.no_access ?? 0), 'computation'],
+      ['at unknown addresses', Numbers.percent(sampled.no_address ?? 0), ''],
+      ['lost', Numbers.grouped(sampled.lost), 'samples'],
+    ];
+  };
+
   const tileList = (tiles) =>
     tiles.length > 0 &&
     Dom.element(
@@ -114,7 +128,8 @@ const Overview = (() => {
     ];
     // The series says less than the regions of the whole run.
     const counts = [answer('regions') ?? answer('series'), tileList(countTiles())];
-    return [...accesses, ...counts].filter(Boolean);
+    const samples = [answer('objects'), answer('samples'), tileList(sampleTiles())];
+    return [...accesses, ...counts, ...samples].filter(Boolean);
   };
 
   return { create };

@@ -4,6 +4,7 @@ const PartView = (() => {
     LayoutChart,
     CurveChart,
     MapChart,
+    SpotChart,
     SeriesChart,
     RegionChart,
     ThreadChart,

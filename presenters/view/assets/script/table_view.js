@@ -16,7 +16,7 @@ const TableView = (() => {
   const addressNames = /(^|_)address$/;
 
   const textOf = (column, value) =>
-    addressNames.test(column.name) && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
+    addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
 
   const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });
 

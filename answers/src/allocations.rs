@@ -1,0 +1,85 @@
+//! `trackway allocations`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use trackway_analysis::allocations::{Allocations, Ranking};
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::output::OutputArguments;
+use crate::question::Question;
+use crate::soundness;
+
+/// Say which calls allocated memory: how often, how much, for how long, and what was never freed
+///
+/// Reads what `trackway record --allocations` recorded. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print the table of call sites as CSV")),
+    after_help = "Examples:\n  trackway allocations prog.trackway\n  \
+                  trackway allocations --sort leaked --depth 5 prog.trackway\n  \
+                  trackway allocations --top 0 --csv prog.trackway > sites.csv"
+)]
+pub struct AllocationsArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// By what call sites are ranked
+    #[arg(long, value_enum, default_value_t = Sort::Peak)]
+    pub sort: Sort,
+    /// Frames by which call sites are told apart, from the innermost one on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=255), default_value_t = 3)]
+    pub depth: u16,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// Number of allocations
+    Allocations,
+    /// Bytes that were allocated
+    Bytes,
+    /// Bytes that were live when most was
+    Peak,
+    /// Bytes that were never freed
+    Leaked,
+}
+
+impl From<Sort> for Ranking {
+    fn from(sort: Sort) -> Self {
+        match sort {
+            Sort::Allocations => Ranking::Allocations,
+            Sort::Bytes => Ranking::Bytes,
+            Sort::Peak => Ranking::Peak,
+            Sort::Leaked => Ranking::Leaked,
+        }
+    }
+}
+
+impl Question for AllocationsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        if trace.allocation_streams().is_empty() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace holds no calls of allocators; record them with `trackway record --allocations`",
+            ));
+        }
+        let allocations = Allocations::of(trace, self.depth.into());
+        let findings = allocations.findings(self.sort.into(), self.output.rows());
+        let mut warnings = soundness::warnings(trace);
+        warnings.extend(allocations.warnings());
+        Ok(Report {
+            answer: findings.answer.unwrap_or_default(),
+            warnings,
+            tables: findings.tables,
+        })
+    }
+}
+
+pub fn run(arguments: &AllocationsArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    arguments.output.print(&report, report.tables.first())
+}

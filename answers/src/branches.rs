@@ -1,0 +1,163 @@
+//! `trackway branches`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use trackway_analysis::branches::{replay_trace, BranchTables, PredictorChoice, TraceReplay};
+use trackway_report::{Report, Table, TableBuilder, Unit};
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::output::{self, OutputArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+use crate::soundness;
+
+/// Say which branches a processor would predict wrongly
+///
+/// Replays the control flow that the trace holds through simulated predictors of directions, from a table of counters to
+/// TAGE-SC-L and LLBP, and prints the mispredictions of each, and for each line and conditional branch how often it was
+/// executed and taken and how often each predictor was wrong. `unlimited` is TAGE-SC-L with tables that never lack room:
+/// what is between it and another predictor is what larger tables could gain. docs/analyses.md, section 22, defines each
+/// number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print one table as CSV, by default that of lines, or of branches where no lines are known")),
+    after_help = "Examples:\n  trackway branches prog.trackway\n  \
+                  trackway branches --by branch --top 30 prog.trackway\n  \
+                  trackway branches --predictor gshare,tage-sc-l=64K,tage-sc-l=512K,unlimited prog.trackway\n  \
+                  trackway branches --csv --table predictors prog.trackway > predictors.csv")]
+pub struct BranchesArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Which predictors: bimodal, gshare, perceptron, tage, tage-sc-l, llbp, unlimited; all but the last also with a
+    /// size, a power of two from 1K to 16M that it about has: gshare=64K [default: all]
+    #[arg(long = "predictor", value_name = "LIST", value_delimiter = ',')]
+    pub predictors: Vec<PredictorChoice>,
+    /// What to have a row for [default: both]
+    #[arg(long, value_enum)]
+    pub by: Option<BranchGrouping>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", requires = "csv")]
+    pub table: Option<String>,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum BranchGrouping {
+    Branch,
+    Line,
+}
+
+impl BranchGrouping {
+    fn hides(self, table: &Table) -> bool {
+        let other = match self {
+            BranchGrouping::Branch => "lines",
+            BranchGrouping::Line => "branches",
+        };
+        table.name() == other
+    }
+}
+
+impl Question for BranchesArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let predictors = match self.predictors.is_empty() {
+            true => PredictorChoice::standard(),
+            false => self.predictors.clone(),
+        };
+        let replay = self.reading.with_progress(trace, 1, |threads, progress| {
+            replay_trace(trace, &predictors, threads, progress)
+        });
+        if !replay.is_known() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace doesn't say how its records follow from the program's branches: compile with this version \
+                 of `trackway cc`, without --calls=0",
+            ));
+        }
+        report(trace, replay, self)
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &BranchesArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match &arguments.table {
+        Some(name) => Some(output::table_named(&report, name)?),
+        // The table of predictors is the first.
+        None => report.tables.get(1),
+    };
+    arguments.output.print(&report, csv)
+}
+
+fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> Result<Report, Failure> {
+    let tables = BranchTables::new(&replay.totals, arguments.output.rows());
+    let mut findings = tables.findings(&replay.totals, |address| replay.place(address));
+    if let Some(by) = arguments.by {
+        findings.tables.retain(|table| !by.hides(table));
+        if findings.tables.len() == 1 {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace knows no lines of its branches: --by branch",
+            ));
+        }
+    }
+    findings.tables.push(control_flow(trace, &replay));
+    let mut warnings = soundness::warnings(trace);
+    warnings.extend(replay.damage.iter().map(ToString::to_string));
+    Ok(Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables: findings.tables,
+    })
+}
+
+/// What the numbers rest on.
+fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
+    let (totals, untold) = (&replay.totals, &replay.untold);
+    let known = totals.conditional();
+    let damaged = trace.damage().len() + replay.damage.len();
+    TableBuilder::new("control_flow", "Control flow", &[()])
+        .integer("streams", "streams", Unit::Count, |()| {
+            trace.streams().len() as u64
+        })
+        .integer("instructions", "instructions", Unit::Count, |()| {
+            totals.instructions
+        })
+        .integer("executed", "branches", Unit::Count, |()| totals.executed)
+        .integer("conditional", "of them conditional", Unit::Count, |()| known)
+        .integer("unrecorded", "stretches of unknown branches", Unit::Count, |()| {
+            untold.unrecorded
+        })
+        .optional_integer(
+            "silent",
+            "branches of the program never told of",
+            Unit::Count,
+            |()| replay.silent_branches(),
+        )
+        .integer("cut_off", "left out, cut off", Unit::Count, |()| untold.cut_off)
+        .integer("interrupted", "left out, interrupted", Unit::Count, |()| {
+            untold.interrupted
+        })
+        .integer(
+            "indistinct",
+            "left out, to the next instruction",
+            Unit::Count,
+            |()| untold.indistinct,
+        )
+        .integer("assumed_taken", "of unknown target", Unit::Count, |()| {
+            untold.assumed_taken
+        })
+        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
+        .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)
+        .as_record()
+        .build()
+}

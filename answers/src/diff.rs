@@ -1,0 +1,185 @@
+//! `trackway diff`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::misses::Grouping;
+use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
+
+use crate::comparable::{AnalysisName, Settings};
+use crate::edited::forget_edited_sources;
+use crate::failure::Failure;
+use crate::input::Input;
+use crate::model::ModelArguments;
+use crate::output::OutputArguments;
+use crate::reading::ReadingArguments;
+use crate::report::grouping_parser;
+use crate::sharing::parse_line_size;
+
+/// Say what changed between two traces
+///
+/// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
+/// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
+/// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
+/// are those of the same caches. docs/analyses.md, section 14, says how rows are matched and what is exact.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),
+    mut_arg("cache", |cache| cache.help("Caches to simulate for both, as in `trackway report` [default: those of the machine that recorded the first]")),
+    after_help = "Examples:\n  trackway diff before.trackway after.trackway\n  \
+                        trackway diff --by line --measure l1_misses,accesses before.trackway after.trackway\n  \
+                        trackway diff --again before2.trackway before.trackway after.trackway\n  \
+                        trackway diff --analysis sharing before.trackway after.trackway\n  \
+                        trackway report --json --top 0 before.trackway > before.json\n  \
+                        trackway diff --csv --by field before.json after.trackway > fields.csv")]
+pub struct DiffArguments {
+    /// The trace or saved report before the change
+    pub before: PathBuf,
+    /// The trace or saved report after it
+    pub after: PathBuf,
+    /// Another trace, or saved report, of what BEFORE is of: how far they differ is noise; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub again: Vec<PathBuf>,
+    /// The analysis whose tables are compared
+    #[arg(long, value_enum, default_value_t = AnalysisName::Report)]
+    pub analysis: AnalysisName,
+    /// Tables to compare; may be repeated [default: those that the analysis shows]
+    #[arg(long, value_parser = grouping_parser(), value_delimiter = ',')]
+    pub by: Vec<Grouping>,
+    /// Numbers to compare, by the names of columns in JSON; may be repeated [default: that by which the table is ranked]
+    #[arg(long, value_name = "COLUMN", value_delimiter = ',')]
+    pub measure: Vec<String>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
+    let report = answer(arguments)?;
+    arguments.output.print(&report, report.tables.first())
+}
+
+/// What changed.
+///
+/// # Errors
+/// If a file is neither a trace nor a saved report, or the analysis doesn't fit it.
+pub fn answer(arguments: &DiffArguments) -> Result<Report, Failure> {
+    let (before, after) = (Input::open(&arguments.before)?, Input::open(&arguments.after)?);
+    let settings = settings(arguments, &before, &after);
+    let mut warnings = Vec::new();
+    let before = report(&before, arguments, &settings, "before", &mut warnings)?;
+    let after = report(&after, arguments, &settings, "after", &mut warnings)?;
+    let again = again(arguments, &settings)?;
+    let selection = Selection {
+        measures: arguments.measure.clone(),
+        top: arguments.output.rows(),
+    };
+    let comparison = compare(&before, &after, &again, &selection);
+    warnings.extend(different_caches(&before, &after));
+    Ok(difference(comparison, warnings, exactness(&before, &after)))
+}
+
+/// The same for both: misses in different caches say nothing of the change.
+fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Settings {
+    let chosen = arguments.model.cache.clone();
+    Settings {
+        by: arguments.by.clone(),
+        model: ModelArguments {
+            cache: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
+            ..arguments.model.clone()
+        },
+        line_bytes: arguments.line_size,
+        reading: arguments.reading.clone(),
+    }
+}
+
+/// One side. Texts of source files that were edited since are not those of the recorded program.
+fn report(
+    input: &Input,
+    arguments: &DiffArguments,
+    settings: &Settings,
+    side: &str,
+    warnings: &mut Vec<String>,
+) -> Result<Report, Failure> {
+    let mut report = input.report(arguments.analysis, settings)?;
+    if let Input::Trace(trace) = input {
+        for file in forget_edited_sources(&mut report, trace) {
+            warnings.push(format!(
+                "{side}: {file} was changed after the recording: its lines are matched by their order; to match them \
+                 by their text, save a report with --json before you edit"
+            ));
+        }
+    }
+    let of_side = |warning: &String| format!("{side}: {warning}");
+    warnings.extend(report.warnings.iter().map(of_side));
+    Ok(report)
+}
+
+/// Their own warnings are of no interest.
+fn again(arguments: &DiffArguments, settings: &Settings) -> Result<Vec<Report>, Failure> {
+    let report = |path: &PathBuf| report(&Input::open(path)?, arguments, settings, "again", &mut Vec::new());
+    arguments.again.iter().map(report).collect()
+}
+
+fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Table) -> Report {
+    warnings.extend(comparison.notes);
+    let mut tables = comparison.tables;
+    tables.push(exactness);
+    Report {
+        answer: comparison.answer,
+        warnings,
+        tables,
+    }
+}
+
+fn different_caches(before: &Report, after: &Report) -> Option<String> {
+    let geometry = |report: &Report| {
+        let table = report.table("caches")?;
+        let columns = ["level", "size_bytes", "ways", "line_bytes", "model"];
+        let cells = columns
+            .iter()
+            .filter_map(|name| table.column(name))
+            .flat_map(|column| (0..table.row_count()).map(move |row| format!("{:?}", column.value(row))));
+        Some(cells.collect::<Vec<String>>())
+    };
+    (geometry(before)? != geometry(after)?).then(|| {
+        "the reports are of different caches, so that their misses can't be compared; name the same ones with --cache"
+            .to_owned()
+    })
+}
+
+/// What of the numbers is the program's own, and what may differ from run to run.
+fn exactness(before: &Report, after: &Report) -> Table {
+    let streams = |report: &Report| match report.table("trace")?.column("streams")?.value(0) {
+        Value::Integer(streams) => Some(streams),
+        _ => None,
+    };
+    let counts = match (streams(before), streams(after)) {
+        (Some(0 | 1), Some(0 | 1)) => "exact: one thread; the same program and input make the same accesses",
+        _ => "several threads: what they do may depend on their timing",
+    };
+    if after.table("sampled").is_some() {
+        return TableBuilder::new("exactness", "What differs from run to run", &[()])
+            .text("samples", "samples", |()| {
+                "fall by chance; the report of each trace has the intervals within which its shares lie, and another run, \
+                 with --again, shows how far runs differ"
+            })
+            .as_record()
+            .build();
+    }
+    TableBuilder::new("exactness", "What differs from run to run", &[()])
+        .text("counts", "accesses and bytes", |()| counts)
+        .text("misses", "misses", |()| {
+            "depend on where the system puts memory, too; with --again, another run of the first program shows how much"
+        })
+        .text("hand_overs", "hand-overs", |()| "depend on the threads' timing")
+        .as_record()
+        .build()
+}

@@ -1,0 +1,112 @@
+//! `trackway layout`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use trackway_analysis::layout::{Layout, Shown};
+use trackway_analysis::structures::Structures;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::divided::{Divided, Work};
+use crate::failure::Failure;
+use crate::model::ModelArguments;
+use crate::output::OutputArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+
+/// Show how structures are laid out, which fields are hot, and which layouts may be better
+///
+/// For each structure whose fields the program accesses: its members with holes and padding, their accesses and misses,
+/// which fields are accessed together, and proposals with the definition to write; `trackway whatif` says what they would
+/// gain. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("top", |top| {
+        top.help("Structures to show, and pairs of fields of each; 0 for all").default_value("5")
+    }),
+    mut_arg("csv", |csv| csv.help("Print the table of structures as CSV; with --type, that of its members")),
+    after_help = "Examples:\n  trackway layout prog.trackway\n  \
+                  trackway layout --type arc prog.trackway\n  \
+                  trackway layout --json --top 0 prog.trackway"
+)]
+pub struct LayoutArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Only this structure
+    #[arg(long = "type", value_name = "TYPE")]
+    pub structure: Option<String>,
+    /// Fields are accessed together if no more accesses of their thread than this lie between
+    #[arg(long, value_name = "ACCESSES", default_value = "100", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    pub window: u64,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+impl LayoutArguments {
+    fn analysis(&self, trace: &Trace, warnings: &mut Vec<String>) -> Result<Layout, Failure> {
+        require_accesses(trace)?;
+        let structures = Structures::of(trace.program());
+        let only = match &self.structure {
+            Some(name) => Some(find(&structures, name)?),
+            None => None,
+        };
+        let (caches, rank_by) = self.model.choose(trace, true, warnings)?;
+        let shown = Shown {
+            only,
+            top: self.output.rows(),
+            rank_by,
+        };
+        Ok(Layout::new(structures, caches, self.window, shown))
+    }
+}
+
+impl Question for LayoutArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(trace, &mut warnings)?;
+        Ok(self.reading.report(&layout, trace, warnings))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let mut warnings = Vec::new();
+        let layout = self.analysis(&trace, &mut warnings)?;
+        Ok(Arc::new(Work::new(layout, trace, about, warnings)))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &LayoutArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match arguments.structure {
+        Some(_) => "members",
+        None => "structures",
+    };
+    arguments.output.print(&report, report.table(csv))
+}
+
+/// The index of the structure of that name.
+pub fn find(structures: &Structures, name: &str) -> Result<usize, Failure> {
+    structures.find(name).ok_or_else(|| {
+        let some: Vec<&str> = structures
+            .list
+            .iter()
+            .take(8)
+            .map(|known| known.name.as_str())
+            .collect();
+        let remedy = match some.is_empty() {
+            true => "; the trace knows none: build with -g".into(),
+            false => format!("; it knows {}, for example", some.join(", ")),
+        };
+        Failure::new(format!("the trace knows no structure {name}{remedy}"))
+    })
+}

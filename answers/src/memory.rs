@@ -1,0 +1,75 @@
+//! `trackway memory`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::memory::{Memory, DEFAULT_SHORT_LIFE};
+use trackway_report::{Chart, Report, TextStyle};
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::map::chunk_times;
+use crate::output::{table_named, OutputArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+
+/// The table that is shown as a plot.
+const OVER_TIME: &str = "memory_over_time";
+
+/// Say what memory a program allocated, when, for how long, and what it did with it
+///
+/// Follows all blocks from allocation to release: what was live over time and at the peak, by the places that allocated it
+/// and by type; short-lived blocks, and those that were never released or never accessed; accesses per allocated byte.
+/// docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway memory prog.trackway\n  \
+                        trackway memory --top 30 --short-life 100 prog.trackway\n  \
+                        trackway memory --table memory_over_time --csv prog.trackway > memory.csv")]
+pub struct MemoryArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// A block that is released before so many accesses of all threads is short-lived
+    #[arg(long, value_name = "ACCESSES", default_value_t = DEFAULT_SHORT_LIFE)]
+    pub short_life: u64,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", default_value = "allocations", requires = "csv")]
+    pub table: String,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+impl Question for MemoryArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let times = chunk_times(trace, &self.reading);
+        let memory = Memory::new(trace, &times, self.short_life, self.output.rows());
+        Ok(self.reading.report(&memory, trace, Vec::new()))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match arguments.output.csv {
+        true => Some(table_named(&report, &arguments.table)?),
+        false => None,
+    };
+    arguments
+        .output
+        .print_as(&report, csv, |style| text(&report, style))
+}
+
+/// A plot takes the place of the table of times.
+fn text(report: &Report, style: &TextStyle) -> String {
+    let over_time = report.table(OVER_TIME);
+    let plot = over_time.and_then(|table| Chart::over_time(table, "most_bytes"));
+    style.report_with(report, plot.map(|plot| style.chart(&plot)), &[OVER_TIME])
+}

@@ -1,0 +1,129 @@
+//! `trackway objects`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::objects::{Objects, Picture, PictureView};
+use trackway_report::{HeatMap, Report, Table};
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::output::{table_named, OutputArguments};
+use crate::picture::PictureArguments;
+use crate::question::Question;
+use crate::soundness;
+
+/// Parts of time unless told otherwise.
+pub const DEFAULT_SLICES: u16 = 64;
+/// Rows and columns of a picture in a file.
+const PICTURE_ROWS: usize = 200;
+const PICTURE_COLUMNS: usize = 512;
+
+/// Say whose memory a program's time goes to: allocations by call site, variables, stacks
+///
+/// Joins the samples of a trace with the calls of allocators (`trackway record --sample --allocations`): each sample
+/// belongs to the block that was live at its time. Shares of time have a 95 % interval; shares of accesses, from the
+/// instructions that follow each sample, say how far they can be relied on. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway objects prog.trackway\n  \
+                  trackway objects --svg memory.svg --thread 4242 prog.trackway\n  \
+                  trackway objects --table object_phases --csv prog.trackway > phases.csv\n  \
+                  trackway diff --analysis objects before.trackway after.trackway")]
+pub struct ObjectsArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Parts of time in tables of phases and in pictures, at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096), default_value_t = DEFAULT_SLICES)]
+    pub slices: u16,
+    #[command(flatten)]
+    pub picture: PictureArguments,
+    /// In pictures only samples of this thread, by the system's id
+    #[arg(long, value_name = "TID")]
+    pub thread: Option<u32>,
+    /// In pictures only memory whose name or place contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub name: Option<String>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", default_value = "objects", requires = "csv")]
+    pub table: String,
+}
+
+impl Question for ObjectsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_samples(trace)?;
+        let objects = Objects::of(trace, self.slices.into());
+        Ok(report(trace, &objects, self.output.rows()))
+    }
+}
+
+pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
+    let trace = open_samples(&arguments.trace)?;
+    let objects = Objects::of(&trace, arguments.slices.into());
+    let mut report = report(&trace, &objects, arguments.output.rows());
+    write_pictures(arguments, &objects, &mut report)?;
+    let csv = match arguments.output.csv {
+        true => Some(table_named(&report, &arguments.table)?),
+        false => None,
+    };
+    arguments.output.print_as(&report, csv, |style| {
+        style.report_with(&report, None, &["object_phases", "object_tenths"])
+    })
+}
+
+/// Opens a trace for a verb that goes over its samples.
+pub fn open_samples(path: &Path) -> Result<Trace, Failure> {
+    let trace = Trace::open(path)?;
+    require_samples(&trace)?;
+    Ok(trace)
+}
+
+/// Fails if the trace has no samples.
+pub fn require_samples(trace: &Trace) -> Result<(), Failure> {
+    match trace.is_sampled() {
+        true => Ok(()),
+        false => Err(Failure::about(
+            trace.path(),
+            "this trace holds no samples; record them with `trackway record --sample --allocations`",
+        )),
+    }
+}
+
+/// What the join says, and what that rests on.
+pub fn report(trace: &Trace, objects: &Objects, rows: usize) -> Report {
+    let findings = objects.findings(rows);
+    let mut warnings = soundness::losses(trace);
+    warnings.extend(objects.warnings());
+    Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables: findings.tables,
+    }
+}
+
+/// Writes the pictures that are asked for, and adds what the pixels are.
+fn write_pictures(
+    arguments: &ObjectsArguments,
+    objects: &Objects,
+    report: &mut Report,
+) -> Result<(), Failure> {
+    let Some(file) = arguments.picture.file() else {
+        return Ok(());
+    };
+    let view = PictureView {
+        thread: arguments.thread,
+        name: arguments.name.clone(),
+    };
+    let cells: Table = Picture::new(objects, &view).cells();
+    let picture = HeatMap::from_cells(&cells, PICTURE_ROWS, PICTURE_COLUMNS).ok_or_else(|| {
+        Failure::about(
+            file,
+            "not written: no sample of the view says which memory it accessed",
+        )
+    })?;
+    arguments.picture.write(&picture, report)
+}

@@ -1,0 +1,90 @@
+//! `trackway patterns`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use trackway_analysis::patterns::Patterns;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::model::{line_bytes_of_machine, parse_line_size};
+use crate::output::OutputArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+
+/// Say how each place in the program moves through memory, and on how much memory it works
+///
+/// Prints which sites stay at one address, walk with a stride, follow pointers or jump at random; how many lines and pages
+/// are accessed in each stretch of the program; and how evenly the accesses are spread over memory (entropy).
+/// docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("top", |top| top.help("Rows of the table of sites; 0 for all")),
+    mut_arg("json", |json| json.help("Print JSON, with the working sets of all threads in full resolution")),
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway patterns prog.trackway\n  \
+                        trackway patterns --top 30 --merged prog.trackway\n  \
+                        trackway patterns --csv --table working-set prog.trackway > working-set.csv")]
+pub struct PatternsArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// The working set of all threads together, in one order [default: of each by itself]
+    #[arg(long)]
+    pub merged: bool,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// Bytes of a line: a power of two from 16 to 1G [default: that of the machine that recorded, or 64]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u32>,
+    /// Which table --csv prints
+    #[arg(long, value_enum, default_value_t = PatternsTable::Sites, requires = "csv")]
+    pub table: PatternsTable,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PatternsTable {
+    Patterns,
+    Sites,
+    WorkingSet,
+    WorkingSetSizes,
+    Entropy,
+}
+
+impl PatternsTable {
+    fn name(self) -> &'static str {
+        match self {
+            PatternsTable::Patterns => "patterns",
+            PatternsTable::Sites => "sites",
+            PatternsTable::WorkingSet => "working_set",
+            PatternsTable::WorkingSetSizes => "working_set_sizes",
+            PatternsTable::Entropy => "entropy",
+        }
+    }
+}
+
+impl Question for PatternsArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        require_accesses(trace)?;
+        let patterns = Patterns {
+            line_bytes: self.line_size.unwrap_or_else(|| line_bytes_of_machine(trace)),
+            merged: self.merged && trace.streams().len() > 1,
+            top: self.output.rows(),
+            fine: self.output.is_for_programs(),
+        };
+        Ok(self.reading.report(&patterns, trace, Vec::new()))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &PatternsArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = report.table(arguments.table.name());
+    arguments.output.print(&report, csv)
+}

@@ -1,0 +1,59 @@
+//! A progress bar on standard error, if that is a terminal.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use trackway_report::grouped;
+use trackway_trace::Trace;
+
+/// Shows how much of a trace's records has been read, perhaps several times, and at which rate.
+pub struct ReadingProgress {
+    bar: ProgressBar,
+    accesses: AtomicU64,
+}
+
+impl ReadingProgress {
+    /// Of a way over so many bytes.
+    pub fn new(bytes: u64, quiet: bool) -> ReadingProgress {
+        // Drawing to standard error is skipped where that is no terminal.
+        let target = if quiet {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr()
+        };
+        let bar = ProgressBar::with_draw_target(Some(bytes), target);
+        let template = "{bar:30} {bytes}/{total_bytes}  {msg}  {eta} left";
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        ReadingProgress {
+            bar,
+            accesses: AtomicU64::new(0),
+        }
+    }
+
+    /// Told after each chunk, from any thread.
+    pub fn advance(&self, accesses: u64, bytes: u64) {
+        let accesses = self.accesses.fetch_add(accesses, Ordering::Relaxed) + accesses;
+        self.bar.inc(bytes);
+        if !self.bar.is_hidden() {
+            self.bar.set_message(rate(accesses, self.bar.elapsed()));
+        }
+    }
+
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Bytes that the records of a trace take in its file.
+pub fn record_bytes(trace: &Trace) -> u64 {
+    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
+    chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum()
+}
+
+fn rate(accesses: u64, elapsed: Duration) -> String {
+    let per_second = accesses as f64 / elapsed.as_secs_f64().max(1e-3);
+    format!("{} accesses/s", grouped(per_second as u64))
+}

@@ -1,0 +1,109 @@
+//! Passes over a trace, and the report on what they found.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+
+use clap::Args;
+use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary, Watch};
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::processors;
+use crate::progress::{record_bytes, ReadingProgress};
+use crate::soundness;
+
+/// Opens a trace for a verb that shows accesses, or calls of allocators.
+pub fn open_events(path: &Path) -> Result<Trace, Failure> {
+    let trace = Trace::open(path)?;
+    if !trace.holds_only_allocations() {
+        require_accesses(&trace)?;
+    }
+    Ok(trace)
+}
+
+/// Fails if the trace is one of counts, or of calls of allocators, alone.
+pub fn require_accesses(trace: &Trace) -> Result<(), Failure> {
+    if trace.holds_only_allocations() {
+        return Err(Failure::about(
+            trace.path(),
+            "this trace holds calls of allocators, no accesses: `trackway allocations`",
+        ));
+    }
+    match trace.holds_only_counts() {
+        true => Err(Failure::about(
+            trace.path(),
+            "this trace holds counts, no accesses: `trackway report`",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// How a trace is read.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ReadingArguments {
+    /// Threads to work with, as far as the order of accesses allows [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// No progress bar
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Who is told of the progress instead of a person at a terminal.
+    #[arg(skip)]
+    pub onlookers: Onlookers,
+}
+
+/// A program that follows how a trace is read, and may stop it.
+pub trait Onlooker: Watch + Send {
+    /// A pass, or several, over so many bytes of records begins; it may be the next one of an answer.
+    fn begin(&self, bytes: u64);
+}
+
+/// One or none.
+#[derive(Clone, Default)]
+pub struct Onlookers(pub Option<Arc<dyn Onlooker>>);
+
+impl fmt::Debug for Onlookers {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(if self.0.is_some() { "one" } else { "none" })
+    }
+}
+
+impl ReadingArguments {
+    /// Shows how far `read` is, which goes over the trace so many times: it gets the number of threads to work with, and
+    /// whom to tell of each chunk.
+    pub fn with_progress<R>(
+        &self,
+        trace: &Trace,
+        passes: u64,
+        read: impl FnOnce(NonZeroUsize, Progress) -> R,
+    ) -> R {
+        let threads = self.threads.unwrap_or_else(processors::available);
+        let bytes = record_bytes(trace).saturating_mul(passes);
+        if let Some(onlooker) = &self.onlookers.0 {
+            onlooker.begin(bytes);
+            return read(threads, onlooker.as_ref());
+        }
+        let progress = ReadingProgress::new(bytes, self.quiet);
+        let done = read(threads, &|accesses: u64, bytes: u64| {
+            progress.advance(accesses, bytes)
+        });
+        progress.finish();
+        done
+    }
+
+    /// What an analysis finds in one pass.
+    pub fn pass<A: Analysis>(&self, analysis: &A, trace: &Trace) -> (Findings, RunSummary) {
+        self.with_progress(trace, 1, |threads, progress| {
+            run(analysis, trace, threads, progress)
+        })
+    }
+
+    /// The same with what it rests on.
+    pub fn report<A: Analysis>(&self, analysis: &A, trace: &Trace, warnings: Vec<String>) -> Report {
+        let (findings, summary) = self.pass(analysis, trace);
+        soundness::report(trace, findings, &summary, warnings)
+    }
+}

@@ -1,0 +1,186 @@
+//! `trackway report`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::Args;
+use trackway_analysis::drcachesim;
+use trackway_analysis::misses::Grouping;
+use trackway_analysis::offenders::Offenders;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::counts;
+use crate::divided::{Divided, Work};
+use crate::failure::Failure;
+use crate::model::ModelArguments;
+use crate::output::{self, OutputArguments};
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+use crate::soundness;
+
+const DEFAULT_GROUPINGS: [Grouping; 4] = [
+    Grouping::Field,
+    Grouping::Variable,
+    Grouping::Line,
+    Grouping::Function,
+];
+
+/// Of traces of machine code, which know no variables and lines.
+const MACHINE_CODE_GROUPINGS: [Grouping; 3] = [Grouping::Instruction, Grouping::Kind, Grouping::Thread];
+
+/// Say what causes the cache misses of a recorded program
+///
+/// Prints the answer in a sentence, then the top fields, variables, lines and functions with their accesses, bytes and
+/// misses in each level of a simulated cache, then what the numbers rest on. Of a program that counts (`trackway cc
+/// --count`) it prints its regions of interest instead, how long they took, what they accessed and executed, by thread,
+/// line and variable; of an imported trace, which knows no variables and lines, instructions, kinds of access and
+/// threads. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
+                        trackway report --by line --top 30 prog.trackway\n  \
+                        trackway report --cache L1=32K,8,64:L2=512K,8,64 --sort L1 prog.trackway\n  \
+                        trackway report --cache preset:zen3 prog.trackway\n  \
+                        trackway report --drcachesim=cores=8:LL=32M,16 imported.trackway\n  \
+                        trackway report --by field --csv prog.trackway > fields.csv\n  \
+                        trackway report --table blocks --top 0 --csv counted.trackway > blocks.csv")]
+pub struct ReportArguments {
+    /// The trace
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub form: ReportForm,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", requires = "csv", conflicts_with = "by")]
+    pub table: Option<String>,
+    /// Of a trace of machine code: the instruction and data caches of several cores by the rules of DynamoRIO's
+    /// drcachesim, instead of the other tables; parts of cores=4:L1I=32K,8:L1D=32K,8:LL=8M,16:line=64:prefetch=next-line,
+    /// which are the defaults
+    #[arg(long, value_name = "SETTINGS", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["by", "cache", "sort", "table"])]
+    pub drcachesim: Option<drcachesim::Settings>,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+/// What a report shows, and how.
+#[derive(Debug, Clone, Default, PartialEq, Args)]
+#[command(mut_arg("csv", |csv| csv.help("Print one table as CSV, by default that of fields")))]
+pub struct ReportForm {
+    /// Tables to print; may be repeated [default: field, variable, line, function]
+    #[arg(long, value_parser = grouping_parser(), value_delimiter = ',')]
+    pub by: Vec<Grouping>,
+    #[command(flatten)]
+    pub model: ModelArguments,
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+impl ReportForm {
+    /// Whether any of it differs from the defaults.
+    pub fn is_chosen(&self) -> bool {
+        *self != ReportForm::default()
+    }
+
+    /// `nameless` says whether the trace is of machine code without names, so that it knows instructions only.
+    pub fn groupings(&self, nameless: bool) -> Result<Vec<Grouping>, Failure> {
+        match (self.output.csv, self.by.len()) {
+            (true, 2..) => Err(Failure::new(
+                "--csv prints one table; name one with --by, or use --json",
+            )),
+            (true, 0) if nameless => Ok(vec![Grouping::Instruction]),
+            (false, 0) if nameless => Ok(MACHINE_CODE_GROUPINGS.to_vec()),
+            (true, 0) => Ok(vec![Grouping::Field]),
+            (false, 0) => Ok(DEFAULT_GROUPINGS.to_vec()),
+            _ => Ok(self.by.clone()),
+        }
+    }
+
+    /// The analysis that the form asks for. `merges` says whether the streams of the trace can be.
+    pub fn analysis(
+        &self,
+        trace: &Trace,
+        merges: bool,
+        warnings: &mut Vec<String>,
+    ) -> Result<Offenders, Failure> {
+        let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
+        Ok(Offenders::new(
+            caches,
+            self.groupings(trace.program().is_nameless())?,
+            rank_by,
+            self.output.rows(),
+        ))
+    }
+}
+
+/// Reads what a table has a row for.
+pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
+    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
+        let named = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
+        named.ok_or("no such table")
+    })
+}
+
+impl Question for ReportArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        match (&self.drcachesim, trace.holds_only_counts()) {
+            (Some(settings), _) => machine_code_caches(trace, settings, &self.reading),
+            (None, true) => counts::report(trace, &self.form),
+            (None, false) => misses(trace, self),
+        }
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        require_accesses(&trace)?;
+        if self.drcachesim.is_some() || counts::are_in(&trace) {
+            return Err(Failure::about(
+                trace.path(),
+                "instruction fetches, and counts beside accesses, can't be divided between processes: `trackway report`",
+            ));
+        }
+        let mut warnings = Vec::new();
+        let offenders = self.form.analysis(&trace, true, &mut warnings)?;
+        Ok(Arc::new(Work::new(offenders, trace, about, warnings)))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &ReportArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match &arguments.table {
+        Some(name) => Some(output::table_named(&report, name)?),
+        None => report.tables.first(),
+    };
+    arguments.form.output.print(&report, csv)
+}
+
+fn machine_code_caches(
+    trace: &Trace,
+    settings: &drcachesim::Settings,
+    reading: &ReadingArguments,
+) -> Result<Report, Failure> {
+    if !trace.program().is_machine_code() {
+        return Err(Failure::about(
+            trace.path(),
+            "--drcachesim simulates instruction fetches, which only traces of machine code have (`trackway import`)",
+        ));
+    }
+    let (findings, summary) =
+        reading.with_progress(trace, 1, |_, progress| drcachesim::run(settings, trace, progress));
+    Ok(soundness::report(trace, findings, &summary, Vec::new()))
+}
+
+/// And what other processes of the same trace counted.
+fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure> {
+    let mut warnings = Vec::new();
+    let offenders = arguments.form.analysis(trace, true, &mut warnings)?;
+    let mut report = arguments.reading.report(&offenders, trace, warnings);
+    if counts::are_in(trace) {
+        counts::add_to(&mut report, trace, &arguments.form)?;
+    }
+    Ok(report)
+}

@@ -1,0 +1,71 @@
+//! `trackway samples`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::samples::SampledProgram;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::output::{table_named, OutputArguments};
+use crate::question::Question;
+use crate::soundness;
+
+/// Say where a sampled program spends its time, and where it makes its accesses
+///
+/// Takes a trace of `trackway record --sample`, or one that was imported from perf. For each line and each instruction:
+/// the share of the time, with its 95 % interval; the share of the accesses, by the instructions that follow samples;
+/// how many of them store; how their addresses are known; and, where the processor says so, latency and source of the
+/// data. docs/analyses.md defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print one table as CSV")),
+    after_help = "Examples:\n  trackway record --sample -o prog.trackway -- ./prog\n  \
+                        trackway samples prog.trackway\n  \
+                        trackway samples --table sample_instructions --csv prog.trackway")]
+pub struct SamplesArguments {
+    /// The trace
+    pub trace: PathBuf,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// The table that --csv prints, by its name in JSON
+    #[arg(long, value_name = "NAME", default_value = "sample_lines", requires = "csv")]
+    pub table: String,
+}
+
+impl Question for SamplesArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        if !trace.is_sampled() {
+            return Err(Failure::about(
+                trace.path(),
+                "this trace holds no samples: record with `trackway record --sample`",
+            ));
+        }
+        Ok(report(trace, self.output.rows()))
+    }
+}
+
+pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    let csv = match arguments.output.csv {
+        true => Some(table_named(&report, &arguments.table)?),
+        false => None,
+    };
+    arguments.output.print(&report, csv)
+}
+
+/// What the samples say, and what that rests on.
+pub fn report(trace: &Trace, rows: usize) -> Report {
+    let program = SampledProgram::read(trace);
+    let mut warnings = soundness::warnings(trace);
+    warnings.extend(program.damage().iter().map(ToString::to_string));
+    warnings.extend(program.notes());
+    let findings = program.findings(rows);
+    Report {
+        answer: findings.answer.unwrap_or_default(),
+        warnings,
+        tables: findings.tables,
+    }
+}

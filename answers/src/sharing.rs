@@ -1,0 +1,75 @@
+//! `trackway sharing`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Args;
+use trackway_analysis::sharing::Sharing;
+use trackway_report::Report;
+use trackway_trace::Trace;
+
+use crate::divided::{Divided, Work};
+use crate::failure::Failure;
+use crate::model::line_bytes_of_machine;
+use crate::output::OutputArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
+
+/// Say which cache lines threads take from each other
+///
+/// Merges the accesses of all threads into one order that respects their synchronisation, follows each cache line from
+/// thread to thread, and prints which fields and lines of source take lines that another thread had, and how exact the
+/// order is. docs/analyses.md, section 8, defines each number.
+#[derive(Debug, Args)]
+#[command(
+    mut_arg("csv", |csv| csv.help("Print the table of fields as CSV")),
+    after_help = "Examples:\n  trackway sharing prog.trackway\n  \
+                  trackway sharing --line-size 128 --json prog.trackway"
+)]
+pub struct SharingArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
+    #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
+    pub line_size: Option<u64>,
+    #[command(flatten)]
+    pub output: OutputArguments,
+    #[command(flatten)]
+    pub reading: ReadingArguments,
+}
+
+pub fn parse_line_size(text: &str) -> Result<u64, String> {
+    let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
+    Ok(size.ok_or("expected a power of two, such as 64")?)
+}
+
+impl SharingArguments {
+    fn analysis(&self, trace: &Trace) -> Result<Sharing, Failure> {
+        require_accesses(trace)?;
+        let line_bytes = self
+            .line_size
+            .unwrap_or_else(|| line_bytes_of_machine(trace).into());
+        Ok(Sharing::new(trace.program(), line_bytes, self.output.rows()))
+    }
+}
+
+impl Question for SharingArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        Ok(self.reading.report(&self.analysis(trace)?, trace, Vec::new()))
+    }
+
+    fn divided(&self, trace: Arc<Trace>, about: String) -> Result<Arc<dyn Divided>, Failure> {
+        let analysis = self.analysis(&trace)?;
+        Ok(Arc::new(Work::new(analysis, trace, about, Vec::new())))
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &SharingArguments) -> Result<ExitCode, Failure> {
+    let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
+    arguments.output.print(&report, report.tables.first())
+}

@@ -1,0 +1,101 @@
+//! Calls of allocators by their own account.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trackway_analysis::allocations::CallSites;
+use trackway_analysis::UNKNOWN;
+use trackway_trace::allocations::{AllocationAction as Action, AllocationEvent, AllocationEvents, StackId};
+use trackway_trace::{Trace, TraceError};
+
+use super::rows::{AllocationRow, CallPlace};
+
+/// The calls of all streams in the order of time, with the places of their callers.
+pub struct Calls<'t> {
+    events: AllocationEvents<'t>,
+    sites: CallSites,
+    pids: HashMap<u32, u32>,
+    /// By process and stack; names of places don't change.
+    places: HashMap<(u32, StackId), Arc<CallPlace>>,
+    /// What could not be read of the names.
+    pub damage: Vec<TraceError>,
+}
+
+impl<'t> Calls<'t> {
+    pub fn new(trace: &'t Trace) -> Self {
+        let (sites, damage) = CallSites::new(trace);
+        let processes = trace.processes().iter();
+        Calls {
+            events: AllocationEvents::new(trace),
+            sites,
+            pids: processes
+                .map(|(number, process)| (*number, process.pid))
+                .collect(),
+            places: HashMap::new(),
+            damage,
+        }
+    }
+
+    pub fn next_row(&mut self) -> Result<Option<AllocationRow>, TraceError> {
+        let Some(event) = self.events.next_event()? else {
+            return Ok(None);
+        };
+        let place = self.place(&event);
+        Ok(Some(AllocationRow {
+            process: event.process,
+            thread: event.stream,
+            time_ns: Some(event.time_ns),
+            by: event.by.name().into(),
+            place,
+            ..of_action(event.what)
+        }))
+    }
+
+    fn place(&mut self, event: &AllocationEvent) -> Arc<CallPlace> {
+        let pid = self.pids.get(&event.process).copied().unwrap_or(0);
+        let key = (event.process, event.stack);
+        if let Some(place) = self.places.get(&key) {
+            return place.clone();
+        }
+        let stacks = self.events.stacks();
+        let frames = self.sites.frames(stacks, event.stack, pid, event.time_ns, 1);
+        let place = frames.first().map_or_else(CallPlace::default, |frame| CallPlace {
+            function: Some(&frame.function)
+                .filter(|name| *name != UNKNOWN)
+                .cloned()
+                .unwrap_or_default(),
+            file: frame.file.clone(),
+            line: u32::try_from(frame.line).ok().filter(|line| *line > 0),
+            ..CallPlace::default()
+        });
+        self.places.entry(key).or_insert_with(|| Arc::new(place)).clone()
+    }
+}
+
+fn of_action(what: Action) -> AllocationRow {
+    let row = |kind, address, old_address, size| AllocationRow {
+        kind,
+        address,
+        old_address,
+        size,
+        ..AllocationRow::default()
+    };
+    match what {
+        Action::Allocated { address, size, .. } => row("allocated", Some(address), None, Some(size)),
+        Action::Freed { address } => row("freed", Some(address), None, None),
+        Action::Reallocating { address } => row("reallocating", Some(address), None, None),
+        Action::Reallocated { old, address, size } => {
+            row("reallocated", Some(address), Some(old), Some(size))
+        }
+        Action::Kept { address } => row("kept", Some(address), None, None),
+        Action::Mapped { address, length, .. } => row("mapped", Some(address), None, Some(length)),
+        Action::Unmapped { address, length } => row("unmapped", Some(address), None, Some(length)),
+        Action::Remapping { address, length } => row("remapping", Some(address), None, Some(length)),
+        Action::Remapped {
+            old, address, length, ..
+        } => row("remapped", Some(address), Some(old), Some(length)),
+        Action::BreakMoved { old, new } => row("break moved", Some(new), Some(old), None),
+        Action::Forked { .. } => row("forked", None, None, None),
+        Action::Missing { .. } => row("missing", None, None, None),
+    }
+}

@@ -1,0 +1,345 @@
+"""The analyses: each method asks what the verb of the command line asks, with the same options.
+
+Options that are not given have the verb's defaults, but `top`: tables have all rows. `threads` is how many threads work,
+by default as many as there are processors. `progress` is called now and then, from the calling thread, with the bytes of
+records that were read and those to be read; an exception of it ends the analysis, and so does Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from . import _native
+from .tables import Report
+
+Progress: TypeAlias = Callable[[int, int], object]
+Grouping: TypeAlias = Literal[
+    "field", "variable", "type", "line", "function", "file", "kind", "site", "instruction", "thread"
+]
+Option: TypeAlias = "str | int | float | bool | os.PathLike[str] | Sequence[str] | None"
+
+ALL_ROWS = 0
+
+
+def words_of(options: dict[str, Option]) -> list[str]:
+    """Options as the words of a command line."""
+    words = []
+    for name, value in options.items():
+        option = "--" + name.rstrip("_").replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(option)
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            words.extend(f"{option}={item}" for item in value)
+        else:
+            words.append(f"{option}={value}")
+    return words
+
+
+class Questions:
+    """What can be asked of a trace."""
+
+    _native: _native.NativeTrace
+
+    def ask(self, verb: str, *, progress: Progress | None = None, **options: Option) -> Report:
+        """Asks by the name of the verb; the other methods are this one with types.
+
+        Raises:
+            QuestionError: an option is unknown or wrong, or this trace doesn't hold what the question is about.
+        """
+        # Numbers at full resolution, as `--json` has them.
+        words = ["--json", *words_of(options)]
+        return Report(_native.ask(self._native, verb, words, progress))
+
+    def misses(
+        self,
+        *,
+        by: Sequence[Grouping] = (),
+        sort: str | None = None,
+        cache: str | None = None,
+        drcachesim: str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """What causes the cache misses: `trackway report`.
+
+        Args:
+            by: the tables to make; by default fields, variables, lines and functions.
+            sort: what to rank by: accesses, bytes, or misses in L1, L2, ...
+            cache: caches to simulate: `L1=SIZE,WAYS,LINE:L2=...`, `preset:NAME`, `FILE.toml` or `none`.
+            drcachesim: of a trace of machine code, the settings of DynamoRIO's simulator instead.
+        """
+        options: dict[str, Option] = {"by": by, "sort": sort, "cache": cache, "drcachesim": drcachesim}
+        return self.ask("report", progress=progress, top=top, threads=threads, **options)
+
+    def regions(
+        self, *, by: Sequence[Grouping] = (), sort: str | None = None, top: int = ALL_ROWS
+    ) -> Report:
+        """What a program that counts did in its regions of interest: `trackway report` of such a trace."""
+        return self.ask("report", by=by, sort=sort, top=top)
+
+    def sharing(
+        self,
+        *,
+        line_size: int | str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Which cache lines threads take from each other: `trackway sharing`.
+
+        Args:
+            line_size: bytes of a cache line, a power of two; by default that of the machine that recorded.
+        """
+        return self.ask("sharing", progress=progress, line_size=line_size, top=top, threads=threads)
+
+    def layout(
+        self,
+        *,
+        type: str | None = None,
+        window: int | None = None,
+        sort: str | None = None,
+        cache: str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """How structures are laid out, which fields are used together, and which splits may pay: `trackway layout`.
+
+        Args:
+            type: only this structure.
+            window: fields are used together if no more accesses of their thread than this lie between; default 100.
+            sort: what to rank by.
+            cache: caches to simulate.
+        """
+        options: dict[str, Option] = {"type": type, "window": window, "sort": sort, "cache": cache}
+        return self.ask("layout", progress=progress, top=top, threads=threads, **options)
+
+    def reuse(
+        self,
+        *,
+        sample: float | None = None,
+        sample_lines: int | None = None,
+        merged: bool = False,
+        by: Sequence[Literal["field", "variable", "allocation"]] = (),
+        line_size: int | str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """How soon lines are used again, and the miss ratio of caches of each size: `trackway reuse`.
+
+        Args:
+            sample: measure only this share of the lines, above 0 and up to 1.
+            sample_lines: measure no more lines than this at a time, of each thread.
+            merged: all threads in one order, as if they shared a cache.
+            by: tables of groups; by default all three.
+            line_size: bytes of a line.
+        """
+        options: dict[str, Option] = {"sample": sample, "sample_lines": sample_lines, "merged": merged, "by": by}
+        return self.ask("reuse", progress=progress, line_size=line_size, top=top, threads=threads, **options)
+
+    def patterns(
+        self,
+        *,
+        merged: bool = False,
+        line_size: int | str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """How each site moves through memory, and working sets over time: `trackway patterns`.
+
+        Args:
+            merged: the working set of all threads together, in one order.
+            line_size: bytes of a line.
+        """
+        options: dict[str, Option] = {"merged": merged, "line_size": line_size}
+        return self.ask("patterns", progress=progress, top=top, threads=threads, **options)
+
+    def memory(
+        self,
+        *,
+        short_life: int | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """What memory was allocated, when, for how long, and what was done with it: `trackway memory`.
+
+        Args:
+            short_life: a block that is released before so many accesses of all threads is short-lived.
+        """
+        return self.ask("memory", progress=progress, short_life=short_life, top=top, threads=threads)
+
+    def map(
+        self,
+        *,
+        measure: str | None = None,
+        cache: str | None = None,
+        from_: str | None = None,
+        to: str | None = None,
+        address: tuple[int, int] | str | None = None,
+        allocation: str | None = None,
+        level: int | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Which memory was accessed when: `trackway map`.
+
+        Args:
+            measure: accesses (default), bytes, misses, or the misses of a level: L1, L2, ...
+            cache: caches to simulate for misses.
+            from_: only from this time on, counted from the beginning of the recording, such as `1.5ms`.
+            to: only up to this time.
+            address: only these addresses, the first and the last one.
+            allocation: only memory of that name: a variable, a type, a function, `FILE:LINE`, stack, or other.
+            level: the finest resolution, 0 for all of it; by default the finest with up to 20,000 cells.
+        """
+        addresses = "-".join(map(str, address)) if isinstance(address, tuple) else address
+        options: dict[str, Option] = {"measure": measure, "cache": cache, "from_": from_, "to": to, "level": level}
+        asked = {"address": addresses, "allocation": allocation, "top": top, "threads": threads, **options}
+        return self.ask("map", progress=progress, **asked)
+
+    def calls(
+        self,
+        *,
+        cache: str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """What functions cost by the path on which they were called: `trackway diff --analysis calls` compares it.
+
+        Args:
+            cache: caches to simulate.
+        """
+        return self.ask("calls", progress=progress, cache=cache, top=top, threads=threads)
+
+    def whatif(
+        self,
+        *,
+        split: Sequence[str] = (),
+        link: Literal["pointer", "index"] | None = None,
+        reorder: Sequence[str] = (),
+        pad: Sequence[str] = (),
+        align: Sequence[str] = (),
+        soa: Sequence[str] = (),
+        huge_pages: bool = False,
+        cache: str | None = None,
+        cache_before: str | None = None,
+        sort: str | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """What another layout, other pages or other caches would gain: `trackway whatif`.
+
+        Args:
+            split: `TYPE:MEMBER,...`: these members stay, the others go to a part of their own.
+            link: how the parts of split objects find each other.
+            reorder: `TYPE:MEMBER,...`: these members first, in this order.
+            pad: `TYPE:BYTES` behind each object, or `TYPE.MEMBER` on cache lines of its own.
+            align: `TYPE:BYTES`: objects begin at multiples of so many bytes.
+            soa: types whose members go to an array each.
+            huge_pages: pages of 2 MiB.
+            cache: caches after the change.
+            cache_before: caches before it.
+            sort: what to rank by.
+        """
+        layouts: dict[str, Option] = {"split": split, "reorder": reorder, "pad": pad, "align": align, "soa": soa}
+        models: dict[str, Option] = {"cache": cache, "cache_before": cache_before, "sort": sort, "link": link}
+        options = {**layouts, **models, "huge_pages": huge_pages}
+        return self.ask("whatif", progress=progress, top=top, threads=threads, **options)
+
+    def branches(
+        self,
+        *,
+        predictor: Sequence[str] = (),
+        by: Literal["branch", "line"] | None = None,
+        top: int = ALL_ROWS,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Which branches a processor would predict wrongly: `trackway branches`.
+
+        Args:
+            predictor: predictors, such as `gshare=64K` or `tage-sc-l`; by default all.
+            by: what to have a row for; by default both.
+        """
+        return self.ask("branches", progress=progress, predictor=predictor, by=by, top=top, threads=threads)
+
+    def samples(self, *, top: int = ALL_ROWS) -> Report:
+        """Where a sampled program spends its time, and where it makes its accesses: `trackway samples`."""
+        return self.ask("samples", top=top)
+
+    def allocations(
+        self,
+        *,
+        sort: Literal["allocations", "bytes", "peak", "leaked"] | None = None,
+        depth: int | None = None,
+        top: int = ALL_ROWS,
+    ) -> Report:
+        """Which calls allocated memory, of a trace of `record --allocations`: `trackway allocations`.
+
+        Args:
+            sort: by what call sites are ranked; default peak.
+            depth: frames by which call sites are told apart, from the innermost one on; default 3.
+        """
+        return self.ask("allocations", sort=sort, depth=depth, top=top)
+
+    def objects(self, *, slices: int | None = None, top: int = ALL_ROWS) -> Report:
+        """Whose memory the time of a sampled program goes to: `trackway objects`.
+
+        Args:
+            slices: parts of time in the tables of phases, at most; default 64.
+        """
+        return self.ask("objects", slices=slices, top=top)
+
+    def placement(
+        self, *, tier: Sequence[str] = (), measured_in: str | None = None, top: int = ALL_ROWS
+    ) -> Report:
+        """Which allocations should lie in which kind of memory: `trackway place`, without its file of advice.
+
+        Args:
+            tier: kinds of memory, the first to be filled first, such as `dram:capacity=8G`; by default dram and cxl.
+            measured_in: the tier in which the program's allocations lay when it was recorded; by default the first.
+        """
+        return self.ask("place", tier=tier, measured_in=measured_in, top=top)
+
+
+def diff(
+    before: str | os.PathLike[str],
+    after: str | os.PathLike[str],
+    *,
+    again: Sequence[str | os.PathLike[str]] = (),
+    analysis: Literal["report", "sharing", "calls", "objects"] | None = None,
+    by: Sequence[Grouping] = (),
+    measure: Sequence[str] = (),
+    sort: str | None = None,
+    cache: str | None = None,
+    line_size: int | str | None = None,
+    top: int = ALL_ROWS,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """What changed between two traces, or reports that `--json` saved: `trackway diff`.
+
+    Args:
+        again: more traces of what `before` is of: how far they differ is noise.
+        analysis: the analysis whose tables are compared; default report.
+        by: tables to compare.
+        measure: numbers to compare, by the names of columns.
+        sort: what to rank the report by.
+        cache: caches to simulate for both.
+        line_size: bytes of a cache line for sharing.
+    """
+    files = [os.fspath(file) for file in again]
+    options: dict[str, Option] = {"again": files, "analysis": analysis, "by": by, "measure": measure, "sort": sort}
+    words = words_of({**options, "cache": cache, "line_size": line_size, "top": top, "threads": threads})
+    return Report(_native.diff(before, after, ["--json", *words], progress))
