@@ -102,9 +102,15 @@ pub fn rows(trace: &Trace, selection: &Selection) -> Vec<ThreadRow> {
         )
     });
     let all = records.chain(counts).chain(calls);
-    // A gap makes a stream known of which there is nothing else.
+    let holds_others = |id: u32| {
+        let mut calls = trace.allocation_streams().iter().map(|calls| calls.stream);
+        let mut counts = trace.counting_threads().iter().map(|thread| thread.stream);
+        calls.any(|stream| stream == id) || counts.any(|stream| stream == id)
+    };
+    // A gap among calls of allocators makes a stream of accesses known that has none.
     let wanted = all.filter(|(stream, _, what, chunks)| {
-        selection.keeps_thread(Some(*stream)) && (*what != "accesses" || !chunks.is_empty())
+        let exists = *what != "accesses" || !chunks.is_empty() || !holds_others(*stream);
+        selection.keeps_thread(Some(*stream)) && exists
     });
     let mut rows: Vec<ThreadRow> = wanted
         .map(|(stream, process, what, chunks)| row(trace, (stream, process), what, chunks))
