@@ -410,12 +410,12 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn parts_of_lines_come_to_the_whole(
             caches in lru_caches(),
-            batches in proptest::collection::vec(batch(), 1..40),
-            most in 0u32..4,
+            batches in proptest::collection::vec(batch(), 1..8),
+            most in 1u32..4,
         ) {
             let count = caches.most_line_parts().min(1 << most);
             prop_assume!(count > 1);
