@@ -226,7 +226,10 @@ fn simulate_part(
     let process = address_space(batch, hierarchy.is_shared());
     let simulate = |hierarchy: &mut _, sites: &mut Sites, site: usize, address: u64, length: u64| {
         let stores = sites.stores(site);
-        for (address, length) in part.own(address, length).filter(|_| length > 0) {
+        if length == 0 {
+            return;
+        }
+        for (address, length) in part.own(address, length) {
             let place = part.place(address ^ process);
             let outcome = &mut sites.outcomes[site];
             Simulation::access(hierarchy, core, site, place, length, stores, outcome);
