@@ -1,6 +1,8 @@
 //! `trackway diff`.
 
-use std::path::PathBuf;
+mod folders;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -20,7 +22,8 @@ use crate::sharing::parse_line_size;
 /// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
 /// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
-/// are those of the same caches. docs/analyses.md, section 14, says how rows are matched and what is exact.
+/// are those of the same caches. Of two folders, traces of the same program and arguments are compared with each other.
+/// docs/analyses.md, section 14, says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),
@@ -30,11 +33,12 @@ use crate::sharing::parse_line_size;
                         trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
                         trackway report --json --top 0 before.trackway > before.json\n  \
+                        trackway diff main-runs/ branch-runs/\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
 pub struct DiffArguments {
-    /// The trace or saved report before the change
+    /// The trace, saved report or folder of traces before the change
     pub before: PathBuf,
-    /// The trace or saved report after it
+    /// The trace, saved report or folder of traces after it
     pub after: PathBuf,
     /// Another trace, or saved report, of what BEFORE is of: how far they differ is noise; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -60,20 +64,54 @@ pub struct DiffArguments {
 }
 
 pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
-    let (before, after) = (Input::open(&arguments.before)?, Input::open(&arguments.after)?);
+    let report = match (arguments.before.is_dir(), arguments.after.is_dir()) {
+        (false, false) => {
+            let again: Vec<&Path> = arguments.again.iter().map(PathBuf::as_path).collect();
+            compared(arguments, &arguments.before, &arguments.after, &again)?
+        }
+        (true, true) => folders::compared(arguments)?,
+        _ => {
+            return Err(Failure::new(
+                "compare a trace with a trace, or a folder with a folder",
+            ))
+        }
+    };
+    arguments.output.print(&report, report.tables.first())
+}
+
+/// What changed from one trace to the other.
+fn compared(
+    arguments: &DiffArguments,
+    before: &Path,
+    after: &Path,
+    again: &[&Path],
+) -> Result<Report, Failure> {
+    let (before, after) = (Input::open(before)?, Input::open(after)?);
     let settings = settings(arguments, &before, &after);
     let mut warnings = Vec::new();
     let before = report(&before, arguments, &settings, "before", &mut warnings)?;
     let after = report(&after, arguments, &settings, "after", &mut warnings)?;
-    let again = again(arguments, &settings)?;
+    // Their own warnings are of no interest.
+    let of_again = |path: &&Path| {
+        report(
+            &Input::open(path)?,
+            arguments,
+            &settings,
+            "again",
+            &mut Vec::new(),
+        )
+    };
+    let again = again
+        .iter()
+        .map(of_again)
+        .collect::<Result<Vec<Report>, Failure>>()?;
     let selection = Selection {
         measures: arguments.measure.clone(),
         top: arguments.output.rows(),
     };
     let comparison = compare(&before, &after, &again, &selection);
     warnings.extend(different_caches(&before, &after));
-    let report = difference(comparison, warnings, exactness(&before, &after));
-    arguments.output.print(&report, report.tables.first())
+    Ok(difference(comparison, warnings, exactness(&before, &after)))
 }
 
 /// The same for both: misses in different caches say nothing of the change.
@@ -110,12 +148,6 @@ fn report(
     let of_side = |warning: &String| format!("{side}: {warning}");
     warnings.extend(report.warnings.iter().map(of_side));
     Ok(report)
-}
-
-/// Their own warnings are of no interest.
-fn again(arguments: &DiffArguments, settings: &Settings) -> Result<Vec<Report>, Failure> {
-    let report = |path: &PathBuf| report(&Input::open(path)?, arguments, settings, "again", &mut Vec::new());
-    arguments.again.iter().map(report).collect()
 }
 
 fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Table) -> Report {

@@ -31,6 +31,7 @@ mod picture;
 mod place;
 mod processors;
 mod progress;
+mod query;
 mod reading;
 mod record;
 mod report;
@@ -100,6 +101,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Layout(arguments) => layout::run(&arguments),
         Verb::Whatif(arguments) => whatif::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
+        Verb::Query(arguments) => query::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::View(arguments) => view::run(&arguments),
