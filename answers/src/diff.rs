@@ -1,6 +1,8 @@
 //! `trackway diff`.
 
-use std::path::PathBuf;
+mod folders;
+
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -22,7 +24,8 @@ use crate::sharing::parse_line_size;
 /// Compares the tables of an analysis row by row: rows belong together by their names, lines also by their text when an
 /// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
-/// are those of the same caches. docs/analyses.md, section 14, says how rows are matched and what is exact.
+/// are those of the same caches. Of two folders, traces of the same program and arguments are compared with each other.
+/// docs/analyses.md, section 14, says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),
@@ -32,11 +35,12 @@ use crate::sharing::parse_line_size;
                         trackway diff --again before2.trackway before.trackway after.trackway\n  \
                         trackway diff --analysis sharing before.trackway after.trackway\n  \
                         trackway report --json --top 0 before.trackway > before.json\n  \
+                        trackway diff main-runs/ branch-runs/\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
 pub struct DiffArguments {
-    /// The trace or saved report before the change
+    /// The trace, saved report or folder of traces before the change
     pub before: PathBuf,
-    /// The trace or saved report after it
+    /// The trace, saved report or folder of traces after it
     pub after: PathBuf,
     /// Another trace, or saved report, of what BEFORE is of: how far they differ is noise; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -66,17 +70,49 @@ pub fn run(arguments: &DiffArguments) -> Result<ExitCode, Failure> {
     arguments.output.print(&report, report.tables.first())
 }
 
-/// What changed.
+/// What changed, from one trace to another or from the traces of one folder to those of another.
 ///
 /// # Errors
-/// If a file is neither a trace nor a saved report, or the analysis doesn't fit it.
+/// If a file is neither a trace nor a saved report, the analysis doesn't fit it, or a folder is compared with a file.
 pub fn answer(arguments: &DiffArguments) -> Result<Report, Failure> {
-    let (before, after) = (Input::open(&arguments.before)?, Input::open(&arguments.after)?);
+    match (arguments.before.is_dir(), arguments.after.is_dir()) {
+        (false, false) => {
+            let again: Vec<&Path> = arguments.again.iter().map(PathBuf::as_path).collect();
+            compared(arguments, &arguments.before, &arguments.after, &again)
+        }
+        (true, true) => folders::compared(arguments),
+        _ => Err(Failure::new(
+            "compare a trace with a trace, or a folder with a folder",
+        )),
+    }
+}
+
+/// What changed from one trace to the other.
+fn compared(
+    arguments: &DiffArguments,
+    before: &Path,
+    after: &Path,
+    again: &[&Path],
+) -> Result<Report, Failure> {
+    let (before, after) = (Input::open(before)?, Input::open(after)?);
     let settings = settings(arguments, &before, &after);
     let mut warnings = Vec::new();
     let before = report(&before, arguments, &settings, "before", &mut warnings)?;
     let after = report(&after, arguments, &settings, "after", &mut warnings)?;
-    let again = again(arguments, &settings)?;
+    // Their own warnings are of no interest.
+    let of_again = |path: &&Path| {
+        report(
+            &Input::open(path)?,
+            arguments,
+            &settings,
+            "again",
+            &mut Vec::new(),
+        )
+    };
+    let again = again
+        .iter()
+        .map(of_again)
+        .collect::<Result<Vec<Report>, Failure>>()?;
     let selection = Selection {
         measures: arguments.measure.clone(),
         top: arguments.output.rows(),
@@ -120,12 +156,6 @@ fn report(
     let of_side = |warning: &String| format!("{side}: {warning}");
     warnings.extend(report.warnings.iter().map(of_side));
     Ok(report)
-}
-
-/// Their own warnings are of no interest.
-fn again(arguments: &DiffArguments, settings: &Settings) -> Result<Vec<Report>, Failure> {
-    let report = |path: &PathBuf| report(&Input::open(path)?, arguments, settings, "again", &mut Vec::new());
-    arguments.again.iter().map(report).collect()
 }
 
 fn difference(comparison: Comparison, mut warnings: Vec<String>, exactness: Table) -> Report {

@@ -1,6 +1,7 @@
 //! A progress bar on standard error, if that is a terminal.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -56,4 +57,39 @@ pub fn record_bytes(trace: &Trace) -> u64 {
 fn rate(accesses: u64, elapsed: Duration) -> String {
     let per_second = accesses as f64 / elapsed.as_secs_f64().max(1e-3);
     format!("{} accesses/s", grouped(per_second as u64))
+}
+
+/// Shows, while `work` is done, how many of so many bytes have been read.
+pub fn with_polled_bar<R>(
+    total: u64,
+    quiet: bool,
+    read: &(dyn Fn() -> u64 + Sync),
+    work: impl FnOnce() -> R,
+) -> R {
+    let target = match quiet {
+        true => ProgressDrawTarget::hidden(),
+        false => ProgressDrawTarget::stderr(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    if bar.is_hidden() {
+        return work();
+    }
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}") {
+        bar.set_style(style);
+    }
+    let is_done = AtomicBool::new(false);
+    let done = thread::scope(|scope| {
+        let poller = scope.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                bar.set_position(read());
+                thread::park_timeout(Duration::from_millis(100));
+            }
+        });
+        let done = work();
+        is_done.store(true, Ordering::Relaxed);
+        poller.thread().unpark();
+        done
+    });
+    bar.finish_and_clear();
+    done
 }

@@ -56,6 +56,7 @@ pub enum Verb {
     Export(ExportArguments),
     Layout(crate::layout::LayoutArguments),
     Whatif(crate::whatif::WhatIfArguments),
+    Query(crate::query::QueryArguments),
     Info(InfoArguments),
     Dump(DumpArguments),
     Verify(VerifyArguments),

@@ -1,11 +1,12 @@
 //! `trackway export`.
 
 mod allocation_stacks;
+mod parquet_folders;
 mod references;
 
 use std::io::Write;
-use std::num::NonZeroU64;
-use std::path::PathBuf;
+use std::num::{NonZeroU64, NonZeroUsize};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
@@ -44,25 +45,34 @@ use crate::reading::{require_accesses, ReadingArguments};
                         trackway export prog.trackway --to drmemtrace -o drmemtrace.prog.dir\n  \
                         trackway export prog.trackway --to din --thread 0 -o prog.din\n  \
                         trackway export prog.trackway --to champsim --thread 0 -o prog.champsim && xz prog.champsim\n  \
-                        trackway export counted.trackway --to csv --table blocks -o blocks.csv"
+                        trackway export counted.trackway --to csv --table blocks -o blocks.csv\n  \
+                        trackway export prog.trackway --parquet prog.tables\n  \
+                        trackway export prog.trackway --parquet prog.tables --table accesses"
 )]
 pub struct ExportArguments {
     /// The trace
     pub trace: PathBuf,
     /// The format
-    #[arg(long, value_enum, value_name = "FORMAT")]
-    pub to: Format,
+    #[arg(long, value_enum, value_name = "FORMAT", required_unless_present = "parquet")]
+    pub to: Option<Format>,
     /// The file to write; the folder, for drmemtrace
-    #[arg(short, long, value_name = "FILE")]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "FILE", required_unless_present = "parquet")]
+    pub output: Option<PathBuf>,
+    /// Write the trace's tables, those of `trackway query --schema`, to Parquet files in this folder: accesses by thread
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["to", "output"])]
+    pub parquet: Option<PathBuf>,
+    /// Rows of a Parquet file at most
+    #[arg(long, value_name = "N", default_value = "16000000", requires = "parquet")]
+    pub rows: NonZeroUsize,
     /// The number that folded stacks carry, and that pprof shows first: accesses, reads, writes, bytes, l1_misses, ...; of
     /// calls of allocators allocations, bytes, bytes_at_peak, peak_bytes, leaked, leaked_bytes [default: accesses; for a
     /// trace that holds allocations only, bytes_at_peak]
     #[arg(long, value_name = "COLUMN")]
     pub measure: Option<String>,
-    /// The table of counts that is written as CSV, by its name in `trackway report --json`
-    #[arg(long, value_name = "NAME", default_value = "blocks")]
-    pub table: String,
+    /// The only table that is written as Parquet, or the table of counts that is written as CSV, by its name in `trackway
+    /// report --json` [default: all for Parquet, blocks for CSV]
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
     /// Only this thread's accesses: the number of its stream in `trackway info`
     #[arg(long, visible_alias = "stream", value_name = "N")]
     pub thread: Option<u32>,
@@ -118,16 +128,27 @@ pub enum Format {
     Drmemtrace,
 }
 
+impl ExportArguments {
+    /// The file to write.
+    pub fn output(&self) -> Result<&Path, Failure> {
+        let output = self.output.as_deref();
+        output.ok_or_else(|| Failure::new("name a file with --output"))
+    }
+}
+
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
-    if arguments.to != Format::Csv && !allocation_stacks::are_wanted(&trace, arguments) {
+    if let Some(folder) = &arguments.parquet {
+        return parquet_folders::write(trace, folder, arguments);
+    }
+    if arguments.to != Some(Format::Csv) && !allocation_stacks::are_wanted(&trace, arguments) {
         require_accesses(&trace)?;
     }
     if references::write(&trace, arguments)? {
         return Ok(ExitCode::SUCCESS);
     }
     let content = content(&trace, arguments)?;
-    output::write_file(&arguments.output, &content, arguments.force)?;
+    output::write_file(arguments.output()?, &content, arguments.force)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -142,8 +163,11 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
         ..Settings::default()
     };
     let text = match arguments.to {
-        Format::Csv => Some(to_csv(&counts::whole_table(trace, &arguments.table)?)),
-        Format::Callgrind => {
+        Some(Format::Csv) => {
+            let name = arguments.table.as_deref().unwrap_or("blocks");
+            Some(to_csv(&counts::whole_table(trace, name)?))
+        }
+        Some(Format::Callgrind) => {
             let report = calls(trace, &settings)?;
             to_callgrind(
                 &header(trace),
@@ -151,18 +175,18 @@ fn content(trace: &Trace, arguments: &ExportArguments) -> Result<Vec<u8>, Failur
                 table(&report, "calls")?,
             )
         }
-        Format::Folded => {
+        Some(Format::Folded) => {
             let (report, measure) = stacks(trace, arguments, &settings)?;
             let text = to_folded(table(&report, "stacks")?, &measure);
             Some(text.ok_or_else(|| no_measure(&measure, &report))?)
         }
-        Format::Pprof => {
+        Some(Format::Pprof) => {
             let (report, measure) = stacks(trace, arguments, &settings)?;
             let start_unix_ns = trace.meta().start_unix_ns;
             let profile = to_pprof(table(&report, "stacks")?, &measure, start_unix_ns);
             return gzip(&profile.ok_or_else(|| no_measure(&measure, &report))?);
         }
-        Format::Perfetto => {
+        Some(Format::Perfetto) => {
             let report = slices(trace, &settings, arguments.slices)?;
             let program = &trace.meta().program;
             to_chrome_trace(program, table(&report, "slices")?, table(&report, "time_bins")?)

@@ -14,6 +14,7 @@ mod installation;
 mod instruction_set;
 mod live;
 mod place;
+mod query;
 mod record;
 mod sampling;
 mod top;
@@ -81,6 +82,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Layout(arguments) => layout::run(&arguments),
         Verb::Whatif(arguments) => whatif::run(&arguments),
         Verb::Info(arguments) => info::run(&arguments),
+        Verb::Query(arguments) => query::run(&arguments),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::View(arguments) => view::run(&arguments),

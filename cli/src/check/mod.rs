@@ -1,6 +1,7 @@
 //! `trackway check`.
 
 mod budget;
+mod folder;
 mod proposal;
 mod values;
 mod verdict;
@@ -36,14 +37,16 @@ const BROKEN: u8 = 3;
 #[command(
     mut_arg("top", |top| top.help("For how many fields --write-budget writes budgets of their own; 0 for all")),
     mut_arg("csv", |csv| csv.help("Print the budgets as CSV")),
-    after_help = "Exit status: 0 if all budgets hold, 3 if one is broken, 2 on a wrong command line or an error.\n\n\
+    after_help = "Exit status: 0 if all budgets hold, 3 if one is broken, 2 on a wrong command line or an error. Of a folder, 2 if a \
+                  trace can't be checked, else 3 if a budget of any is broken.\n\n\
                         Examples:\n  trackway check prog.trackway --write-budget budget.toml --margin 0.05\n  \
                         trackway check prog.trackway --budget budget.toml\n  \
+                        trackway check runs/ --budget budget.toml\n  \
                         trackway check prog.trackway --budget budget.toml --baseline main.json\n\n\
                         A budget file:\n  [[budget]]\n  field = \"arc.ident\"\n  measure = \"l2_misses\"\n  max = 30_000_000"
 )]
 pub struct CheckArguments {
-    /// The trace, or a report that --json has saved with --top 0
+    /// The trace, a report that --json has saved with --top 0, or a folder of traces, each of which is checked
     pub trace: PathBuf,
     /// The budgets, in TOML
     #[arg(short, long, value_name = "FILE", required_unless_present = "write_budget")]
@@ -90,8 +93,37 @@ pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
 
 fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
     let file = BudgetFile::read(path)?;
-    let input = Input::open_accesses(&arguments.trace)?;
-    let settings = settings(arguments, &file, path, &input)?;
+    if arguments.trace.is_dir() {
+        return folder::check(arguments, path, &file);
+    }
+    let checked = checked(arguments, path, &file, &arguments.trace)?;
+    print(arguments, &checked.verdicts, &checked.reports)?;
+    Ok(match checked.all_hold() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(BROKEN),
+    })
+}
+
+/// What the budgets come to in a trace.
+struct Checked {
+    verdicts: Vec<Verdict>,
+    reports: Vec<Report>,
+}
+
+impl Checked {
+    fn all_hold(&self) -> bool {
+        self.verdicts.iter().all(Verdict::holds)
+    }
+}
+
+fn checked(
+    arguments: &CheckArguments,
+    path: &Path,
+    file: &BudgetFile,
+    trace: &Path,
+) -> Result<Checked, Failure> {
+    let input = Input::open_accesses(trace)?;
+    let settings = settings(arguments, file, path, &input)?;
     let shares = file
         .budgets
         .iter()
@@ -111,13 +143,7 @@ fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
         let found = found.map_err(|error| Failure::about(path, format!("budget {}: {error}", index + 1)))?;
         verdicts.extend(found);
     }
-    print(arguments, &verdicts, &reports)?;
-    let all_hold = verdicts.iter().all(Verdict::holds);
-    Ok(if all_hold {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(BROKEN)
-    })
+    Ok(Checked { verdicts, reports })
 }
 
 fn settings(
@@ -172,6 +198,12 @@ fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -
 }
 
 fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
+    if arguments.trace.is_dir() {
+        return Err(Failure::about(
+            &arguments.trace,
+            "budgets are written from one trace: name it",
+        ));
+    }
     let input = Input::open_accesses(&arguments.trace)?;
     let caches = arguments.cache.clone().or_else(|| input.caches());
     let settings = Settings {

@@ -26,7 +26,7 @@ pub fn are_wanted(trace: &Trace, arguments: &ExportArguments) -> bool {
         .measure
         .as_deref()
         .is_some_and(|measure| MEASURES.contains(&measure));
-    let has_stacks = matches!(arguments.to, Format::Folded | Format::Pprof);
+    let has_stacks = matches!(arguments.to, Some(Format::Folded | Format::Pprof));
     let has_calls = !trace.allocation_streams().is_empty();
     has_stacks && has_calls && (by_measure || trace.holds_only_allocations())
 }

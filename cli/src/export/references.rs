@@ -20,7 +20,10 @@ const BUFFER: usize = 1 << 18;
 
 /// Writes the trace; false if the format is none of these.
 pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure> {
-    let form = match arguments.to {
+    let Some(to) = arguments.to else {
+        return Ok(false);
+    };
+    let form = match to {
         Format::Din | Format::Lackey | Format::Champsim | Format::PerfScript => None,
         Format::Ramulator => Some(RamulatorForm::Memory),
         Format::Ramulator2 => Some(RamulatorForm::LoadStore),
@@ -30,15 +33,16 @@ pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure
     };
     soundness::warnings(trace).iter().for_each(output::warn);
     let stream = chosen(trace, arguments)?;
-    if arguments.to == Format::Drmemtrace {
+    if to == Format::Drmemtrace {
         drmemtrace(trace, stream, arguments)?;
         return Ok(true);
     }
     let lines = lines(arguments)?;
-    let file = output::create_file(&arguments.output, arguments.force)?;
+    let path = arguments.output()?;
+    let file = output::create_file(path, arguments.force)?;
     let go = |format: &mut dyn Written| over(trace, stream, arguments, |walk| export(walk, format));
     let buffered = |file: File| BufWriter::with_capacity(BUFFER, file);
-    let done = match (arguments.to, form) {
+    let done = match (to, form) {
         (_, Some(form)) => {
             let mut output = buffered(file);
             go(&mut Ramulator::new(&mut output, form, lines)).and_then(|()| output.flush())
@@ -65,7 +69,7 @@ pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure
             go(&mut format).and_then(|()| format.finish().map(|_| ()))
         }
     };
-    done.map_err(|error| Failure::about(&arguments.output, error))?;
+    done.map_err(|error| Failure::about(path, error))?;
     Ok(true)
 }
 
@@ -88,17 +92,11 @@ fn over<R>(
 }
 
 fn drmemtrace(trace: &Trace, stream: Option<&Stream>, arguments: &ExportArguments) -> Result<(), Failure> {
+    let path = arguments.output()?;
     let mut damage = |error: &TraceError| output::warn(error);
     let summary = arguments.reading.with_progress(trace, 1, |_, progress| {
         let progress = |accesses, bytes| progress.advance(accesses, bytes);
-        export_drmemtrace(
-            trace,
-            stream,
-            &arguments.output,
-            arguments.force,
-            &progress,
-            &mut damage,
-        )
+        export_drmemtrace(trace, stream, path, arguments.force, &progress, &mut damage)
     });
     let summary = summary.map_err(|error: ExportError| Failure::new(error.to_string()))?;
     if summary.split > 0 {

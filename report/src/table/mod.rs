@@ -46,6 +46,14 @@ impl Table {
         &self.name
     }
 
+    /// The same table under another title.
+    pub fn titled(self, title: impl Into<String>) -> Table {
+        Table {
+            title: title.into(),
+            ..self
+        }
+    }
+
     /// Title for people.
     pub fn title(&self) -> &str {
         &self.title

@@ -1,0 +1,143 @@
+//! `trackway query`.
+
+mod arguments;
+mod destination;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use trackway_query::{
+    catalog, write, Answer, Format, QueryError, Session, TableDescription, TraceSet, Written,
+};
+use trackway_report::{counted, Report, Table, TableBuilder};
+use trackway_trace::Trace;
+
+use crate::failure::Failure;
+use crate::progress::with_polled_bar;
+use crate::{output, processors, soundness};
+
+pub use arguments::QueryArguments;
+use arguments::{AnswerFormat, Question};
+use destination::Destination;
+
+pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
+    let question = arguments.question()?;
+    let set = TraceSet::open(&question.places)?;
+    tell_of_traces(&set);
+    let Some(sql) = sql(arguments, &question) else {
+        output::print_report(&schema(&set), false)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let threads = arguments.threads.unwrap_or_else(processors::available);
+    let session = Session::new(set, threads)?;
+    let written = answer(&session, &sql, arguments);
+    session.take_damage().iter().for_each(output::warn);
+    let written = written?;
+    if written.is_cut {
+        output::warn(format!(
+            "only the first {} are shown; see more with --rows, or all with --format csv, json or parquet",
+            counted(written.rows, "row")
+        ));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// None if only the schema is asked for.
+fn sql(arguments: &QueryArguments, question: &Question) -> Option<String> {
+    let sql = question.sql.as_ref()?;
+    Some(match arguments.explain {
+        true => format!("EXPLAIN {sql}"),
+        false => sql.clone(),
+    })
+}
+
+fn answer(session: &Session, sql: &str, arguments: &QueryArguments) -> Result<Written, Failure> {
+    let mut answer = session.query(sql)?;
+    let format = match arguments.format() {
+        AnswerFormat::Table if arguments.rows == 0 => Format::Table(usize::MAX),
+        AnswerFormat::Table => Format::Table(arguments.rows),
+        AnswerFormat::Csv => Format::Csv,
+        AnswerFormat::Json => Format::Json,
+        AnswerFormat::Parquet => Format::Parquet,
+    };
+    let total: u64 = session
+        .traces()
+        .traces()
+        .iter()
+        .map(|tables| record_bytes(tables.trace()))
+        .sum();
+    let mut destination = Destination::open(arguments)?;
+    let path = destination.path();
+    let done = with_polled_bar(total, arguments.quiet, &|| session.decoded().1, || {
+        write_answer(&mut answer, format, &mut destination, &path)
+    });
+    let written = done?;
+    destination.finish()?;
+    Ok(written)
+}
+
+fn write_answer(
+    answer: &mut Answer,
+    format: Format,
+    destination: &mut Destination,
+    path: &Path,
+) -> Result<Written, Failure> {
+    write(answer, format, destination, path).map_err(|error| match error {
+        QueryError::Writing(error) if path == destination::standard_output() => Failure::writing(error),
+        QueryError::Writing(error) => Failure::about(path, error),
+        other => other.into(),
+    })
+}
+
+fn record_bytes(trace: &Trace) -> u64 {
+    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
+    chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum()
+}
+
+/// What the answer lacks, and why.
+fn tell_of_traces(set: &TraceSet) {
+    for tables in set.traces() {
+        let trace = tables.trace();
+        for warning in soundness::warnings(trace) {
+            match set.is_collection() {
+                true => output::warn(format!("{}: {warning}", trace.path().display())),
+                false => output::warn(warning),
+            }
+        }
+    }
+    let unreadable = set.unreadable();
+    unreadable.iter().for_each(|file| output::warn(&file.why));
+    if !unreadable.is_empty() {
+        output::warn(format!(
+            "{} of {} could not be read: the answer is without them",
+            unreadable.len(),
+            counted((unreadable.len() + set.traces().len()) as u64, "trace")
+        ));
+    }
+}
+
+/// The tables that there are, for people.
+fn schema(set: &TraceSet) -> Report {
+    let tables = catalog(set);
+    Report {
+        answer: format!("{} to query", counted(tables.len() as u64, "table")),
+        warnings: Vec::new(),
+        tables: tables.iter().map(columns).collect(),
+    }
+}
+
+fn columns(description: &TableDescription) -> Table {
+    let title = format!("{}: a row is {}", description.name, description.meaning);
+    TableBuilder::new(description.name, title, &description.columns)
+        .text("column", "column", |column| column.name.as_str())
+        .text("type", "type", |column| column.data_type.as_str())
+        .text("unit", "unit", |column| column.unit.as_str())
+        .source("meaning", "meaning", |column| Some(column.meaning.as_str()))
+        .build()
+}
+
+impl From<QueryError> for Failure {
+    fn from(error: QueryError) -> Failure {
+        Failure::new(error.to_string())
+    }
+}

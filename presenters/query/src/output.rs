@@ -1,0 +1,138 @@
+//! What answers are written as.
+
+use std::io::Write;
+use std::path::Path;
+
+use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::csv::WriterBuilder;
+use datafusion::arrow::json::LineDelimitedWriter;
+use datafusion::arrow::util::display::FormatOptions;
+use datafusion::arrow::util::pretty::pretty_format_batches_with_options;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use crate::{Answer, QueryError};
+
+/// How an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people: the first rows, so many at most.
+    Table(usize),
+    Csv,
+    /// An object a line.
+    Json,
+    Parquet,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    pub rows: u64,
+    /// Whether there are more, which a table leaves out.
+    pub is_cut: bool,
+}
+
+/// Writes an answer. `path` is what messages call the output.
+///
+/// # Errors
+/// If the query fails on the way, or the output can't be written.
+pub fn write(
+    answer: &mut Answer,
+    format: Format,
+    output: &mut (dyn Write + Send),
+    path: &Path,
+) -> Result<Written, QueryError> {
+    match format {
+        Format::Table(rows) => write_table(answer, rows, output),
+        Format::Csv => write_csv(answer, output),
+        Format::Json => write_json(answer, output),
+        Format::Parquet => write_parquet(answer, output, path),
+    }
+}
+
+fn write_table(answer: &mut Answer, most: usize, output: &mut dyn Write) -> Result<Written, QueryError> {
+    let mut batches = vec![RecordBatch::new_empty(answer.schema())];
+    let mut rows = 0;
+    let mut is_cut = false;
+    for batch in answer.by_ref() {
+        let batch = batch?;
+        let taken = batch.num_rows().min(most - rows);
+        is_cut = taken < batch.num_rows();
+        rows += taken;
+        batches.push(batch.slice(0, taken));
+        if is_cut {
+            break;
+        }
+    }
+    let options = FormatOptions::default().with_null("-");
+    let text = pretty_format_batches_with_options(&batches, &options).map_err(failed)?;
+    writeln!(output, "{text}").map_err(QueryError::Writing)?;
+    Ok(Written {
+        rows: rows as u64,
+        is_cut,
+    })
+}
+
+fn write_csv(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, QueryError> {
+    let mut written = Written::default();
+    let mut writer = WriterBuilder::new().with_header(true).build(output);
+    // The header stands also above no rows.
+    writer
+        .write(&RecordBatch::new_empty(answer.schema()))
+        .map_err(failed)?;
+    for batch in answer {
+        let batch = batch?;
+        writer.write(&batch).map_err(failed)?;
+        written.rows += batch.num_rows() as u64;
+    }
+    Ok(written)
+}
+
+fn write_json(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, QueryError> {
+    let mut written = Written::default();
+    let mut writer = LineDelimitedWriter::new(output);
+    for batch in answer {
+        let batch = batch?;
+        writer.write(&batch).map_err(failed)?;
+        written.rows += batch.num_rows() as u64;
+    }
+    writer.finish().map_err(failed)?;
+    Ok(written)
+}
+
+fn write_parquet(
+    answer: &mut Answer,
+    output: &mut (dyn Write + Send),
+    path: &Path,
+) -> Result<Written, QueryError> {
+    let failed = |source| QueryError::Parquet {
+        path: path.to_owned(),
+        source,
+    };
+    let mut written = Written::default();
+    let mut writer =
+        ArrowWriter::try_new(output, answer.schema(), Some(parquet_properties())).map_err(failed)?;
+    for batch in answer {
+        let batch = batch?;
+        writer.write(&batch).map_err(failed)?;
+        written.rows += batch.num_rows() as u64;
+    }
+    writer.close().map_err(failed)?;
+    Ok(written)
+}
+
+/// How all Parquet files are written.
+pub fn parquet_properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_created_by(concat!("trackway ", env!("CARGO_PKG_VERSION")).into())
+        .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        .build()
+}
+
+fn failed(error: datafusion::arrow::error::ArrowError) -> QueryError {
+    match error {
+        datafusion::arrow::error::ArrowError::IoError(_, error) => QueryError::Writing(error),
+        other => QueryError::Failed(other.to_string()),
+    }
+}
