@@ -45,11 +45,12 @@ def main() -> None:
     def counts() -> bool:
         rows = trackway.spark.counts(spark, trace, ["variable"], 3).collect()
         table = here.misses(cache="none", by=["variable"])["variables"].rows()
-        return sum(row.accesses for row in rows) == sum(row["accesses"] for row in table)
+        return bool(sum(row.accesses for row in rows) == sum(row["accesses"] for row in table))
 
     def rows() -> bool:
         read = spark.read.format("trackway").option("columns", "thread,address").load(trace)
-        return read.where("thread >= 0").count() == here.accesses(columns=["thread"]).to_pyarrow().read_all().num_rows
+        rows_here = here.accesses(columns=["thread"]).to_pyarrow().read_all().num_rows
+        return bool(read.where("thread >= 0").count() == rows_here)
 
     found["counts"] = is_right(counts, trace)
     found["rows"] = is_right(rows, trace)

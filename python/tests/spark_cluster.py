@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from typing import Self
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = ROOT / "build/python/bin/python"
@@ -15,7 +16,7 @@ READY_SECONDS = 90
 STOP_SECONDS = 20
 
 
-def spark_home():
+def spark_home() -> Path:
     """The folder of the PySpark that is installed in build/python."""
     found = sorted((ROOT / "build/python/lib").glob("python3*/site-packages/pyspark"))
     if not found:
@@ -26,16 +27,16 @@ def spark_home():
 class Cluster:
     """Starts master and workers; `url` is what to connect to. All are ended with it, by their process ids."""
 
-    def __init__(self, workers=2, cores=1, memory="1g"):
+    def __init__(self, workers: int = 2, cores: int = 1, memory: str = "1g") -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="trackway-spark-"))
-        self.processes = []
+        self.processes: list[subprocess.Popen[bytes]] = []
         try:
             self._start(workers, cores, memory)
         except BaseException:
             self.stop()
             raise
 
-    def _start(self, workers, cores, memory):
+    def _start(self, workers: int, cores: int, memory: str) -> None:
         self._run("master", "org.apache.spark.deploy.master.Master", "--port", "0", "--webui-port", "0")
         self.url = self._wait_for("master", r"(spark://127\.0\.0\.1:\d+)")
         options = ["--cores", str(cores), "--memory", memory, "--port", "0", "--webui-port", "0"]
@@ -45,7 +46,7 @@ class Cluster:
         for number in range(workers):
             self._wait_for(f"worker-{number}", r"(Successfully registered with master)")
 
-    def _run(self, name, main, *arguments):
+    def _run(self, name: str, main: str, *arguments: str) -> None:
         log = self.folder / f"{name}.log"
         environment = self.environment()
         with open(log, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as output:
@@ -55,7 +56,7 @@ class Cluster:
             )
         self.processes.append(process)
 
-    def environment(self):
+    def environment(self) -> dict[str, str]:
         """Of master, workers and driver: nothing of it listens elsewhere than on the loopback interface."""
         return dict(
             os.environ,
@@ -68,11 +69,11 @@ class Cluster:
             PYSPARK_DRIVER_PYTHON=str(PYTHON),
         )
 
-    def log(self, name):
+    def log(self, name: str) -> str:
         """What a process has written so far."""
         return (self.folder / f"{name}.log").read_text(errors="replace")
 
-    def _wait_for(self, name, pattern):
+    def _wait_for(self, name: str, pattern: str) -> str:
         end = time.monotonic() + READY_SECONDS
         while time.monotonic() < end:
             found = re.search(pattern, self.log(name))
@@ -81,7 +82,7 @@ class Cluster:
             time.sleep(0.1)
         raise TimeoutError(f"{name} isn't ready after {READY_SECONDS} s:\n{self.log(name)}")
 
-    def stop(self):
+    def stop(self) -> None:
         """Ends all processes and removes what they wrote."""
         for process in reversed(self.processes):
             end_group(process, signal.SIGTERM)
@@ -94,14 +95,14 @@ class Cluster:
         self.processes = []
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
 
-def end_group(process, number):
+def end_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
     """Signals a process that was started here, and what it started."""
     if process.poll() is None:
         os.killpg(process.pid, number)

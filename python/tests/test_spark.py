@@ -14,7 +14,6 @@ import trackway
 import trackway.spark
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-from trackway.questions import Option
 
 from . import traces
 from .spark_cluster import Cluster
@@ -22,7 +21,7 @@ from .spark_cluster import Cluster
 PARTITIONS = (1, 3, 7)
 CACHES = "L1=2K,2,64:L2=16K,4,64"
 SHARED_CACHES = "L1=2K,2,64:L2=16K,4,64,shared"
-QUESTIONS: list[tuple[str, dict[str, Option]]] = [
+QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("report", {"cache": "none", "by": ["variable", "thread"]}),
     ("report", {"cache": CACHES}),
     ("report", {"cache": SHARED_CACHES}),
@@ -153,7 +152,7 @@ class Rows(unittest.TestCase):
         wanted = rows.where(F.col("thread").isin(threads[1:]) & (F.col("address") >= middle))
         expected = sum(row["thread"] in threads[1:] and row["address"] >= middle for row in accesses)
         self.assertEqual(wanted.count(), expected)
-        plan = wanted._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+        plan = wanted._jdf.queryExecution().executedPlan().toString()
         self.assertNotIn("Filter (", plan)
         self.assertEqual(rows.where("thread = -1").count(), 0)
         self.assertEqual(rows.where(F.col("thread") == 10**6).count(), 0)

@@ -1,6 +1,7 @@
 """Traces that the tests read: those of the format's test vectors, and of programs that are recorded once."""
 
 import functools
+import os
 import json
 import subprocess
 import tempfile

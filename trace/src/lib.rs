@@ -16,6 +16,7 @@ mod decoder;
 mod error;
 mod event;
 pub mod flow;
+mod folder;
 mod ids;
 mod index;
 mod info;
@@ -43,6 +44,7 @@ pub use counts::{
 pub use decoder::{Batches, ChunkDecoder, Decoder};
 pub use error::TraceError;
 pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
+pub use folder::traces_in;
 pub use ids::{
     AllocationSiteId, FunctionId, InstructionId, LocationId, MachineBlockId, ModuleId, SiteId, StringId,
     SymbolId, TypeId,

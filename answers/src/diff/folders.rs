@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use trackway_query::traces_in;
 use trackway_report::{counted, Report, TableBuilder};
-use trackway_trace::Trace;
+use trackway_trace::{traces_in, Trace};
 
 use super::{compared as traces_compared, DiffArguments};
 use crate::failure::Failure;

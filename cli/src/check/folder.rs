@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use trackway_query::traces_in;
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_trace::traces_in;
 
 use super::budget::BudgetFile;
 use super::verdict::{self, Verdict};

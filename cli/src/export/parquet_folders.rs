@@ -12,6 +12,7 @@ use trackway_trace::Trace;
 use super::ExportArguments;
 use crate::failure::Failure;
 use crate::progress::with_polled_bar;
+use crate::query::failed;
 use crate::{output, processors, soundness};
 
 /// Writes all tables, or the one that is asked for, and says how many rows each has.
@@ -27,7 +28,7 @@ pub fn write(trace: Trace, folder: &Path, arguments: &ExportArguments) -> Result
     let tables = Arc::new(TraceTables::new(trace));
     let read = || tables.decoded().1;
     let exported = with_polled_bar(total, arguments.reading.quiet, &read, || {
-        export(&tables, folder, &settings)
+        export(&tables, folder, &settings).map_err(failed)
     })?;
     exported.damage.iter().for_each(output::warn);
     if !arguments.reading.quiet {

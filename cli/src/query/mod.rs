@@ -22,14 +22,14 @@ use destination::Destination;
 
 pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
     let question = arguments.question()?;
-    let set = TraceSet::open(&question.places)?;
+    let set = TraceSet::open(&question.places).map_err(failed)?;
     tell_of_traces(&set);
     let Some(sql) = sql(arguments, &question) else {
         output::print_report(&schema(&set), false)?;
         return Ok(ExitCode::SUCCESS);
     };
     let threads = arguments.threads.unwrap_or_else(processors::available);
-    let session = Session::new(set, threads)?;
+    let session = Session::new(set, threads).map_err(failed)?;
     let written = answer(&session, &sql, arguments);
     session.take_damage().iter().for_each(output::warn);
     let written = written?;
@@ -52,7 +52,7 @@ fn sql(arguments: &QueryArguments, question: &Question) -> Option<String> {
 }
 
 fn answer(session: &Session, sql: &str, arguments: &QueryArguments) -> Result<Written, Failure> {
-    let mut answer = session.query(sql)?;
+    let mut answer = session.query(sql).map_err(failed)?;
     let format = match arguments.format() {
         AnswerFormat::Table if arguments.rows == 0 => Format::Table(usize::MAX),
         AnswerFormat::Table => Format::Table(arguments.rows),
@@ -85,7 +85,7 @@ fn write_answer(
     write(answer, format, destination, path).map_err(|error| match error {
         QueryError::Writing(error) if path == destination::standard_output() => Failure::writing(error),
         QueryError::Writing(error) => Failure::about(path, error),
-        other => other.into(),
+        other => failed(other),
     })
 }
 
@@ -136,8 +136,9 @@ fn columns(description: &TableDescription) -> Table {
         .build()
 }
 
-impl From<QueryError> for Failure {
-    fn from(error: QueryError) -> Failure {
-        Failure::new(error.to_string())
+pub fn failed(error: QueryError) -> Failure {
+    match error {
+        QueryError::Trace(error) => error.into(),
+        other => Failure::new(other.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! [`TraceTables`] is a trace with what its tables share; a [`Relation`] is one of the tables. A [`Scan`] reads the rows
 //! of a [`Partition`] that a [`Selection`] asks for, batch by batch: columns that nobody asked for are not built, and
-//! chunks that can't hold a wanted row are not decoded. `docs/sql.md` describes tables and columns.
+//! chunks that can't hold a wanted row are not decoded. `docs/python.md` describes tables and columns.
 
 mod accesses;
 mod allocations;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use datafusion::common::{Diagnostic, SchemaError};
 use datafusion::error::DataFusionError;
+use strsim::levenshtein;
 use trackway_trace::TraceError;
 
 /// Why there is no answer.
@@ -12,9 +13,6 @@ use trackway_trace::TraceError;
 pub enum QueryError {
     #[error(transparent)]
     Trace(#[from] TraceError),
-
-    #[error("{}: cannot read the folder: {source}", folder.display())]
-    Folder { folder: PathBuf, source: io::Error },
 
     #[error(
         "{}: no trace in this folder can be read ({unreadable} of its files could not be); traces are files named \
@@ -148,27 +146,12 @@ fn shown(sql: &str, line: u64, column: u64) -> String {
 
 /// `: did you mean "x"?` for a name that is near enough.
 fn nearest(name: &str, names: &[String]) -> String {
-    let distance = |other: &String| edit_distance(&name.to_lowercase(), &other.to_lowercase());
+    let distance = |other: &String| levenshtein(&name.to_lowercase(), &other.to_lowercase());
     let near = names.iter().min_by_key(|other| distance(other));
     match near.filter(|other| distance(other) <= 1 + name.len() / 3) {
         Some(other) => format!(" (did you mean {other:?}?)"),
         None => String::new(),
     }
-}
-
-/// Insertions, deletions and replacements that make one of the other (Levenshtein).
-fn edit_distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (index, letter) in one.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], index + 1);
-        for (position, candidate) in other.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *candidate);
-            diagonal = row[position + 1];
-            row[position + 1] = replaced.min(diagonal + 1).min(row[position] + 1);
-        }
-    }
-    row[other.len()]
 }
 
 #[cfg(test)]
@@ -180,8 +163,6 @@ mod tests {
         let names = ["accesses".to_owned(), "sites".to_owned()];
         assert_eq!(nearest("acesses", &names), " (did you mean \"accesses\"?)");
         assert_eq!(nearest("colour", &names), "");
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("", "abc"), 3);
     }
 
     #[test]

@@ -21,4 +21,4 @@ pub use error::QueryError;
 pub use export::{export, ExportSettings, Exported};
 pub use output::{write, Format, Written};
 pub use session::{Answer, Session};
-pub use traces::{traces_in, TraceSet, Unreadable};
+pub use traces::{TraceSet, Unreadable};

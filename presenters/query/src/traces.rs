@@ -9,7 +9,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use trackway_arrow::{described, TraceTables};
-use trackway_trace::{MappingChange, Program, Trace};
+use trackway_trace::{traces_in, MappingChange, Program, Trace};
 
 use crate::QueryError;
 
@@ -303,30 +303,6 @@ fn local(place: &Path) -> Result<PathBuf, QueryError> {
             scheme: scheme.to_owned(),
         }),
     }
-}
-
-/// The files named `*.trackway` in a folder and in those within it, in the order of their paths.
-///
-/// # Errors
-/// If a folder can't be read.
-pub fn traces_in(folder: &Path) -> Result<Vec<PathBuf>, QueryError> {
-    let unreadable = |source| QueryError::Folder {
-        folder: folder.to_owned(),
-        source,
-    };
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(unreadable)? {
-        let entry = entry.map_err(unreadable)?;
-        let path = entry.path();
-        // Links to folders could go round.
-        if entry.file_type().map_err(unreadable)?.is_dir() {
-            files.extend(traces_in(&path)?);
-        } else if path.extension().is_some_and(|extension| extension == "trackway") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// A column of the numbers of one trace.

@@ -96,7 +96,7 @@ fn of_event(event: &Event, sites: &Sites) -> Option<AllocationRow> {
             count,
         } => AllocationRow {
             address: Some(address),
-            size: Some(element_size.wrapping_mul(count)),
+            size: Some(element_size.saturating_mul(count)),
             ..at(site, "allocated")
         },
         Event::Free { site, address } => AllocationRow {
@@ -112,7 +112,7 @@ fn of_event(event: &Event, sites: &Sites) -> Option<AllocationRow> {
         } => AllocationRow {
             address: Some(new_address),
             old_address: Some(old_address),
-            size: Some(element_size.wrapping_mul(count)),
+            size: Some(element_size.saturating_mul(count)),
             ..at(site, "reallocated")
         },
         _ => return None,
