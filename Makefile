@@ -14,8 +14,8 @@ JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
 LLVM ?= 16 19
-# What cargo builds into build/bin; see test.
-PACKAGES ?= trackway
+# Always both, as setup/python does: cargo would build what they share once more for another selection.
+PACKAGES := trackway trackway-python
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
 CC_OF_PASS ?= clang-19
@@ -75,8 +75,6 @@ kafka: python
 demo: build
 	@setup/demo $(PROGRAM)
 
-# What setup/python builds together, so that what they share is built once.
-test: PACKAGES := trackway trackway-python
 test: build dynamorio dynamorio-aarch64 python kafka
 	@tests/run
 
@@ -88,7 +86,7 @@ dynamorio-aarch64: setup
 	@folder=$$(setup/dynamorio --aarch64) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
 		TARGET=aarch64-linux-gnu OUT=$(LIBRARY)/aarch64-linux-gnu/dynamorio
 
-bench: build
+bench: build $(if $(filter live scale,$(firstword $(WHAT))),kafka)
 	@bench/run $(WHAT)
 
 format: setup

@@ -1,8 +1,9 @@
-"""How many accesses a second and core other engines than the built-in one analyse, from the same compressed traces.
+"""How many accesses a second and core other engines than the built-in one analyse, from the same compressed traces, and what
+the live path costs.
 
-A part for each engine; `sql` is `trackway query`. CPU time of the whole command on one thread, its start included, on traces of
-the workloads in /dev/shm with the recorder's default codec; medians of the rounds. Beside it `trackway report`, which also
-simulates three cache levels. docs/benchmarks.md explains the columns.
+`sql` is `trackway query`: CPU time of the whole command on one thread, its start included, on traces of the workloads in
+/dev/shm with the recorder's default codec; beside it `trackway report`, which also simulates three cache levels. `spark` is
+a cluster of one core, warm. `kafka` is the suite `live`. Medians of the rounds. docs/benchmarks.md explains the columns.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measuring import programs, results, targets, timing
+from measuring import kafka, programs, results, spark, targets, timing
 from measuring.results import Column
 
 # The programs, with inputs that give traces of some ten to hundred million accesses.
@@ -36,6 +37,9 @@ COLUMNS = (
     Column("report", "report M/s", "{:.0f}"),
 )
 SQL_TARGET = 50
+# The live path: a program of some seconds, so that starting to record isn't what is measured.
+LIVE = ("quicksort", ["20000000"])
+LIVE_TARGET = 2
 
 
 def rate(accesses, command):
@@ -65,8 +69,25 @@ def sql(traces, rounds):
     )
 
 
+def live(_, rounds):
+    """Rows of the table, and the figure of the last line: the traced program's time through Kafka to Spark."""
+    workload, words = LIVE
+    rows = kafka.measure(workload, words, rounds)
+    results.print_table("recorded to", kafka.COLUMNS, rows)
+    return rows, targets.Figure(f"kafka: {workload} through Kafka to Spark, x /dev/shm", kafka.slowdown(rows), LIVE_TARGET)
+
+
 # Name: what runs it on {workload: (trace, accesses)} and returns its rows and its figure.
-PARTS = {"sql": sql}
+PARTS = {"spark": spark.spark, "sql": sql, "kafka": live}
+RATES = ("spark", "sql")
+
+
+def last_line(figures):
+    rates = [f"{part} {figures[part].value:.0f}" for part in RATES if part in figures]
+    told = [" ".join(rates) + " Macc/s/core"] if rates else []
+    if "kafka" in figures:
+        told.append(f"kafka {figures['kafka'].value:.1f}x")
+    return "scale: " + " ".join(told)
 
 
 def recorded(names, folder):
@@ -89,6 +110,8 @@ def main():
     for what, chosen, known in (("part", arguments.parts, PARTS), ("workload", arguments.workloads, SIZES)):
         if unknown := set(chosen) - known.keys():
             sys.exit(f"bench: no {what} {' '.join(sorted(unknown))}; there are: {' '.join(known)}")
+    if why := kafka.missing():
+        sys.exit(f"bench: {why}")
     old = results.earlier(arguments)
     programs.build_tools()
     tables, figures = {}, {}
@@ -101,9 +124,9 @@ def main():
     print()
     targets.print_verdicts(figures.values())
     results.write("scale", arguments, tables, targets=targets.as_json(figures.values()))
-    if old:
-        results.compare(old, "workload", COLUMNS, tables)
-    print("scale: " + ", ".join(f"{part} {figure.value:.0f} Macc/s/core" for part, figure in figures.items()))
+    if old and "sql" in tables:
+        results.compare(old, "workload", COLUMNS, {"sql": tables["sql"]})
+    print(last_line(figures))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ use crate::sharing::parse_line_size;
                         trackway diff main-runs/ branch-runs/\n  \
                         trackway diff --csv --by field before.json after.trackway > fields.csv")]
 pub struct DiffArguments {
-    /// The trace, saved report or folder of traces before the change
+    /// The trace, saved report or folder of traces before the change; or where traces are in an object store (s3://...)
     pub before: PathBuf,
     /// The trace, saved report or folder of traces after it
     pub after: PathBuf,

@@ -14,6 +14,7 @@ mod installation;
 mod instruction_set;
 mod live;
 mod place;
+mod places;
 mod query;
 mod record;
 mod sampling;
@@ -28,7 +29,8 @@ use std::process::ExitCode;
 
 use trackway_answers::{
     allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
-    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, whatif,
+    output, patterns, placement, processors, progress, reading, report, reuse, samples, sharing, soundness,
+    whatif,
 };
 
 use arguments::{CommandLine, CompletionsArguments, Verb};
@@ -76,8 +78,15 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Allocations(arguments) => allocations::run(&arguments),
         Verb::Objects(arguments) => objects::run(&arguments),
         Verb::Place(arguments) => place::run(&arguments),
-        Verb::Diff(arguments) => diff::run(&arguments),
-        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Diff(mut arguments) => {
+            let places = [&mut arguments.before, &mut arguments.after];
+            let _copies = places::bring(places, arguments.reading.quiet)?;
+            diff::run(&arguments)
+        }
+        Verb::Check(mut arguments) => {
+            let _copies = places::bring([&mut arguments.trace], arguments.reading.quiet)?;
+            check::run(&arguments)
+        }
         Verb::Export(arguments) => export::run(&arguments),
         Verb::Layout(arguments) => layout::run(&arguments),
         Verb::Whatif(arguments) => whatif::run(&arguments),

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pyo3::prelude::*;
-use trackway_trace::{ChunkKind, Gap, GapReason, Trace};
+use trackway_trace::{build_id, ChunkKind, Gap, GapReason, Trace};
 
 /// A place where records of a thread are missing.
 #[pyclass(frozen, get_all, module = "trackway")]
@@ -26,6 +26,7 @@ pub struct TraceInfo {
     arguments: Vec<String>,
     working_directory: String,
     host: String,
+    build_id: Option<String>,
     processor: String,
     trackway_version: String,
     start_unix_ns: u64,
@@ -67,6 +68,7 @@ impl TraceInfo {
             arguments: start.arguments.clone(),
             working_directory: start.working_directory.clone(),
             host: start.host.clone(),
+            build_id: build_id(trace),
             processor: start.cpu_model.clone(),
             trackway_version: start.trackway_version.clone(),
             start_unix_ns: start.start_unix_ns,

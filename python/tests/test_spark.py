@@ -161,10 +161,10 @@ class Rows(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for number, trace in enumerate(workloads()):
                 shutil.copy(trace, Path(folder, f"{number}.trackway"))
-            rows = spark.read.format("trackway").load(folder).groupBy("trace", "program", "host").count().collect()
+            rows = spark.read.format("trackway").load(folder).groupBy("trace", "program", "host", "build_id").count().collect()
             infos = [trackway.open(trace).info for trace in workloads()]
-            found = {(row.trace, row.program, row.host) for row in rows}
-            self.assertEqual(found, {(info.identity, info.program, info.host) for info in infos})
+            found = {(row.trace, row.program, row.host, row.build_id) for row in rows}
+            self.assertEqual(found, {(info.identity, info.program, info.host, info.build_id) for info in infos})
 
     def test_wrong_options_are_named(self) -> None:
         for options, message in [({"tables": "sites"}, "unknown option 'tables'"), ({"columns": "nothing"}, "no column 'nothing'")]:

@@ -70,6 +70,9 @@ class TraceInfo:
     def host(self) -> str:
         """Name of the machine that recorded."""
     @property
+    def build_id(self) -> str | None:
+        """Of the program's file if it is known, else a hash of the tables that the compiler embedded in the program."""
+    @property
     def processor(self) -> str:
         """Its processor, as the system calls it."""
     @property

@@ -6,6 +6,7 @@
 //! access-by-access account of an oracle build.
 
 pub mod allocations;
+mod build_id;
 mod bytes;
 pub mod check;
 pub mod chunk;
@@ -36,6 +37,7 @@ mod trace;
 mod value;
 mod writer;
 
+pub use build_id::build_id;
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
     BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, StepCosts,

@@ -82,7 +82,7 @@ pub fn compared(arguments: &DiffArguments) -> Result<Report, Failure> {
 
 fn summary(pairs: &[Pair]) -> trackway_report::Table {
     TableBuilder::new("programs", "Programs", pairs)
-        .text("program", "program", |pair| pair.program.as_str())
+        .text("program", "program", |pair| pair.program.clone())
         .path("before", "before", |pair| pair.before.display().to_string())
         .path("after", "after", |pair| pair.after.display().to_string())
         .source("answer", "what changed", |pair| {

@@ -46,7 +46,7 @@ const BROKEN: u8 = 3;
                         A budget file:\n  [[budget]]\n  field = \"arc.ident\"\n  measure = \"l2_misses\"\n  max = 30_000_000"
 )]
 pub struct CheckArguments {
-    /// The trace, a report that --json has saved with --top 0, or a folder of traces, each of which is checked
+    /// The trace, a report that --json has saved with --top 0, or a folder of traces or a place in an object store (s3://...), each trace of which is checked
     pub trace: PathBuf,
     /// The budgets, in TOML
     #[arg(short, long, value_name = "FILE", required_unless_present = "write_budget")]

@@ -24,7 +24,7 @@ use crate::failure::Failure;
                         trackway query runs/ \"SELECT program, host, count(*) FROM accesses WHERE recorded_at > '2026-01-01' GROUP BY program, host\""
 )]
 pub struct QueryArguments {
-    /// Traces, folders of traces, or file:// addresses of them; the last word is the query
+    /// Traces, folders of traces, or addresses of them in an object store (s3://, gs://, az://, https://); the last word is the query
     #[arg(required = true, value_name = "TRACE... SQL")]
     pub words: Vec<String>,
     /// Read the query from this file; all words are traces then

@@ -3,7 +3,7 @@
 mod arguments;
 mod destination;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use trackway_query::{
@@ -14,7 +14,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::progress::with_polled_bar;
-use crate::{output, processors, soundness};
+use crate::{output, places, processors, soundness};
 
 pub use arguments::QueryArguments;
 use arguments::{AnswerFormat, Question};
@@ -22,7 +22,10 @@ use destination::Destination;
 
 pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
     let question = arguments.question()?;
-    let set = TraceSet::open(&question.places).map_err(failed)?;
+    let places = places::open(&question.places, arguments.quiet)?;
+    let paths: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
+    let set = TraceSet::open(&paths).map_err(failed)?;
+    let set = set.named(&|file| places::name_of(&places, file));
     tell_of_traces(&set);
     let Some(sql) = sql(arguments, &question) else {
         output::print_report(&schema(&set), false)?;
@@ -129,10 +132,10 @@ fn schema(set: &TraceSet) -> Report {
 fn columns(description: &TableDescription) -> Table {
     let title = format!("{}: a row is {}", description.name, description.meaning);
     TableBuilder::new(description.name, title, &description.columns)
-        .text("column", "column", |column| column.name.as_str())
-        .text("type", "type", |column| column.data_type.as_str())
-        .text("unit", "unit", |column| column.unit.as_str())
-        .source("meaning", "meaning", |column| Some(column.meaning.as_str()))
+        .text("column", "column", |column| column.name.clone())
+        .text("type", "type", |column| column.data_type.clone())
+        .text("unit", "unit", |column| column.unit.clone())
+        .source("meaning", "meaning", |column| Some(column.meaning.clone()))
         .build()
 }
 

@@ -20,12 +20,6 @@ pub enum QueryError {
     )]
     NoTraces { folder: PathBuf, unreadable: usize },
 
-    #[error(
-        "{scheme}:// is no place that this program reads; copy or mount the traces and name their folder (file:// \
-         is known)"
-    )]
-    UnknownStore { scheme: String },
-
     #[error("{0}")]
     Sql(String),
 

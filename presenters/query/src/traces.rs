@@ -9,7 +9,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::datatypes::{DataType, Field, Schema, TimeUnit};
 use trackway_arrow::{described, TraceTables};
-use trackway_trace::{traces_in, MappingChange, Program, Trace};
+use trackway_trace::{build_id, traces_in, Trace};
 
 use crate::QueryError;
 
@@ -25,6 +25,9 @@ pub const TRACE_COLUMNS: [(&str, &str); 6] = [
     ("recorded_at", "start of the recording"),
     ("path", "path of the trace"),
 ];
+
+/// Where it is among [`TRACE_COLUMNS`].
+const PATH: usize = 5;
 
 /// A file that was left out.
 #[derive(Debug)]
@@ -44,8 +47,8 @@ pub struct TraceSet {
 }
 
 impl TraceSet {
-    /// Opens files and, with all that is in them, folders; both may be given as `file://` addresses. Files of folders
-    /// that can't be read are left out, and told of by [`TraceSet::unreadable`].
+    /// Opens files and, with all that is in them, folders. Files of folders that can't be read are left out, and told of
+    /// by [`TraceSet::unreadable`].
     ///
     /// # Errors
     /// If a file that was named can't be opened, or a folder has no trace that can.
@@ -53,14 +56,13 @@ impl TraceSet {
         let (mut traces, mut unreadable) = (Vec::new(), Vec::new());
         let mut is_collection = places.len() > 1;
         for place in places {
-            let place = local(place)?;
             if !place.is_dir() {
-                traces.push(TraceTables::open(&place)?);
+                traces.push(TraceTables::open(place)?);
                 continue;
             }
             is_collection = true;
             let before = traces.len();
-            for file in traces_in(&place)? {
+            for file in traces_in(place)? {
                 match TraceTables::open(&file) {
                     Ok(trace) => traces.push(trace),
                     Err(error) => unreadable.push(Unreadable {
@@ -71,7 +73,7 @@ impl TraceSet {
             }
             if traces.len() == before {
                 return Err(QueryError::NoTraces {
-                    folder: place,
+                    folder: place.clone(),
                     unreadable: unreadable.len(),
                 });
             }
@@ -93,6 +95,16 @@ impl TraceSet {
             unreadable: Vec::new(),
             is_collection: false,
         }
+    }
+
+    /// The same traces, in whose column `path` stands what their users call them.
+    pub fn named(mut self, name_of: &dyn Fn(&Path) -> String) -> TraceSet {
+        let paths = self
+            .traces
+            .iter()
+            .map(|tables| Some(name_of(tables.trace().path())));
+        self.values[PATH] = Arc::new(paths.collect::<StringArray>());
+        self
     }
 
     pub fn traces(&self) -> &[Arc<TraceTables>] {
@@ -172,7 +184,7 @@ fn values(traces: &[Arc<TraceTables>]) -> Vec<ArrayRef> {
         Arc::new((0..traces.len() as u32).collect::<UInt32Array>()),
         texts(&|trace| trace.meta().program.clone()),
         texts(&|trace| trace.meta().host.clone()),
-        texts(&build_id),
+        texts(&|trace| build_id(trace).unwrap_or_default()),
         Arc::new(times.collect::<TimestampNanosecondArray>().with_timezone("UTC")),
         texts(&|trace| trace.path().display().to_string()),
     ]
@@ -261,48 +273,6 @@ fn duration_ns(trace: &Trace) -> Option<u64> {
         end.end_monotonic_ns
             .saturating_sub(trace.meta().start_monotonic_ns),
     )
-}
-
-/// Of the program's file as it was mapped; else of its tables, which tell builds of compiled-in recording apart.
-fn build_id(trace: &Trace) -> String {
-    let (mappings, _) = trace.mappings();
-    let program = &trace.meta().program;
-    let mapped = mappings.events().iter().filter_map(|event| match &event.change {
-        MappingChange::Mapped(mapping) => Some(mapping),
-        _ => None,
-    });
-    let of_program = { mapped }.find(|mapping| &mapping.path == program && !mapping.build_id.is_empty());
-    match of_program {
-        Some(mapping) => mapping
-            .build_id
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-        None => tables_key(trace.program()),
-    }
-}
-
-fn tables_key(program: &Program) -> String {
-    let mut keys: Vec<u64> = program.modules.iter().map(|module| module.key).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    let fold = |sum: u64, key: u64| (sum ^ key).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(23);
-    match keys.is_empty() {
-        true => String::new(),
-        false => format!("{:016x}", keys.into_iter().fold(0xcbf2_9ce4_8422_2325, fold)),
-    }
-}
-
-/// The path that an address means.
-fn local(place: &Path) -> Result<PathBuf, QueryError> {
-    let text = place.to_string_lossy();
-    match text.split_once("://") {
-        None => Ok(place.to_owned()),
-        Some(("file", path)) => Ok(path.into()),
-        Some((scheme, _)) => Err(QueryError::UnknownStore {
-            scheme: scheme.to_owned(),
-        }),
-    }
 }
 
 /// A column of the numbers of one trace.

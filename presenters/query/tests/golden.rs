@@ -219,8 +219,12 @@ fn a_folder_is_one_table() {
     assert_eq!(of_one * 2, before, "the other trace is left alone");
     let missing = TraceSet::open(&[inner.join("nothing")]);
     assert!(missing.is_err());
-    assert!(matches!(
-        TraceSet::open(&["s3://bucket/traces".into()]),
-        Err(QueryError::UnknownStore { .. })
-    ));
+    let named = TraceSet::open(&[inner])
+        .unwrap()
+        .named(&|_| "s3://bucket/two.trackway".into());
+    let session = Session::new(named, NonZeroUsize::MIN).unwrap();
+    assert_eq!(
+        rows(&session, "SELECT path FROM traces"),
+        ["s3://bucket/two.trackway"]
+    );
 }

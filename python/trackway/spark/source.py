@@ -9,8 +9,8 @@ Options:
 - `damaged`: `fail` (the default) ends the query at a damaged chunk with an error that names it, `skip` leaves it out
   and names it in the executor's log.
 
-A folder is all its traces (`*.trackway`) as one table, with the columns `trace` (its identity), `program` and `host`
-before the others.
+A folder is all traces in it and in the folders within (`*.trackway`) as one table, with the columns `trace` (its identity),
+`program`, `host` and `build_id` before the others.
 """
 
 import logging
@@ -34,7 +34,7 @@ _OPTIONS = {"table", "columns", "partitions", "damaged", "path"}
 _FILTERS = "spark.sql.python.filterPushdown.enabled"
 _DEFAULT_PARTITIONS = 64
 # Before the columns of the table where several traces are read.
-_OF_TRACE = [pa.field(name, pa.string(), name != "trace") for name in ("trace", "program", "host")]
+_OF_TRACE = [pa.field(name, pa.string(), name != "trace") for name in ("trace", "program", "host", "build_id")]
 _log = logging.getLogger("trackway.spark")
 
 
@@ -88,7 +88,7 @@ class TrackwaySource(DataSource):
 
 
 def _traces(path: Path) -> list[Path]:
-    return sorted(path.glob("*.trackway")) if path.is_dir() else [path]
+    return sorted(path.rglob("*.trackway")) if path.is_dir() else [path]
 
 
 def _field(schema: pa.Schema, name: str) -> pa.Field:
@@ -167,4 +167,4 @@ class _Reader(DataSourceReader):
 
 def _about(trace: trackway.Trace) -> dict[str, str | None]:
     info = trace.info
-    return {"trace": info.identity, "program": info.program, "host": info.host}
+    return {"trace": info.identity, "program": info.program, "host": info.host, "build_id": info.build_id}

@@ -1,0 +1,118 @@
+//! Where traces are, as users name it.
+
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use crate::copying::copy;
+use crate::StoreError;
+
+/// A file or a folder of this machine, where what a user has named can be read.
+#[derive(Debug)]
+pub struct Place {
+    path: PathBuf,
+    copies: Option<Copies>,
+}
+
+/// What was copied from a store; gone with the value.
+#[derive(Debug)]
+pub struct Copies {
+    address: String,
+    folder: TempDir,
+    /// Of all objects together.
+    pub bytes: u64,
+    pub objects: usize,
+}
+
+/// Whether what a user has named is in a store.
+pub fn is_address(place: &Path) -> bool {
+    let text = place.to_string_lossy();
+    text.split_once("://").is_some_and(|(scheme, _)| scheme != "file")
+}
+
+impl Place {
+    /// Paths are as they are; of a store, the object at the address, or else all objects named `*.trackway` below it, are
+    /// copied into a temporary folder for the user alone. `progress` is called with the bytes that were added to the
+    /// copies, and with the bytes of all.
+    ///
+    /// # Errors
+    /// If the store can't be reached or doesn't let us in, has no trace there, or the copies can't be written.
+    pub fn open(place: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Place, StoreError> {
+        if !is_address(place) {
+            let text = place.to_string_lossy();
+            let path = text
+                .strip_prefix("file://")
+                .map_or(place.to_owned(), PathBuf::from);
+            return Ok(Place { path, copies: None });
+        }
+        let address = place.to_string_lossy().trim_end_matches('/').to_owned();
+        let folder = tempfile::Builder::new()
+            .prefix("trackway-copies-")
+            .tempdir()
+            .map_err(|source| StoreError::Copying {
+                path: std::env::temp_dir(),
+                source,
+            })?;
+        let copied = copy(&address, folder.path(), progress)?;
+        Ok(Place {
+            path: copied.path,
+            copies: Some(Copies {
+                address,
+                folder,
+                bytes: copied.bytes,
+                objects: copied.objects,
+            }),
+        })
+    }
+
+    /// The file or folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was copied, if the place is in a store.
+    pub fn copies(&self) -> Option<&Copies> {
+        self.copies.as_ref()
+    }
+
+    /// What a user calls a file of this place: the address of a copy's object.
+    pub fn name_of(&self, file: &Path) -> String {
+        let copies = self.copies.as_ref();
+        let named = copies.and_then(|copies| {
+            let below = file.strip_prefix(copies.folder.path()).ok()?;
+            Some(match self.path == file {
+                true => copies.address.clone(),
+                false => format!("{}/{}", copies.address, below.display()),
+            })
+        });
+        named.unwrap_or_else(|| file.display().to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_from_paths() {
+        assert!(is_address(Path::new("s3://bucket/runs")));
+        assert!(!is_address(Path::new("file:///runs")));
+        assert!(!is_address(Path::new("runs/a.trackway")));
+    }
+
+    #[test]
+    fn paths_are_as_they_are() {
+        let open = |text: &str| Place::open(Path::new(text), &mut |_, _| ()).unwrap();
+        assert_eq!(open("runs/a.trackway").path(), Path::new("runs/a.trackway"));
+        assert_eq!(open("file:///runs").path(), Path::new("/runs"));
+        assert_eq!(open("runs").name_of(Path::new("runs/a")), "runs/a");
+    }
+
+    #[test]
+    fn unknown_stores_are_named() {
+        let error = Place::open(Path::new("ftp://host/runs"), &mut |_, _| ()).unwrap_err();
+        assert!(error.to_string().starts_with("ftp://host/runs: "), "{error}");
+        let error = Place::open(Path::new("s3://"), &mut |_, _| ()).unwrap_err();
+        assert!(error.to_string().starts_with("s3:"), "{error}");
+    }
+}
