@@ -2,6 +2,7 @@
 
 import csv
 import io
+import logging
 import os
 import subprocess
 import tempfile
@@ -22,6 +23,7 @@ class Stores(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
+        logging.getLogger("werkzeug").setLevel(logging.ERROR)
         cls.server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
         cls.server.start()
         cls.addClassCleanup(cls.server.stop)
@@ -35,8 +37,9 @@ class Stores(unittest.TestCase):
 
     @classmethod
     def put(cls, name: str, content: bytes = b"") -> None:
-        request = urllib.request.Request(f"{cls.endpoint}/{name}", data=content, method="PUT")
-        urllib.request.urlopen(request).close()
+        headers = {"Content-Type": "application/octet-stream"}
+        request = urllib.request.Request(f"{cls.endpoint}/{name}", data=content, headers=headers, method="PUT")
+        urllib.request.urlopen(request, timeout=60).close()
 
     def run_trackway(self, *words: object, **settings: str) -> subprocess.CompletedProcess[str]:
         environment = os.environ | ACCOUNT | {"AWS_ENDPOINT_URL": self.endpoint} | settings

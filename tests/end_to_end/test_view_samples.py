@@ -116,7 +116,7 @@ class Sampled(CountsPage):
             self.browser.appear(width, 800, scheme)
             self.open(self.page())
             # Other fonts, and sources in deeper folders, have longer names.
-            for size in ("100%", "140%"):
+            for size in ("14px", "20px"):
                 self.browser.evaluate(f"document.documentElement.style.fontSize = {size!r}")
                 self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), width, (width, scheme, size))
         nodes = self.browser.call("Accessibility.getFullAXTree")["nodes"]
