@@ -166,6 +166,10 @@ class Rows(unittest.TestCase):
             found = {(row.trace, row.program, row.host, row.build_id) for row in rows}
             self.assertEqual(found, {(info.identity, info.program, info.host, info.build_id) for info in infos})
 
+    def test_object_stores_are_to_be_mounted(self) -> None:
+        with self.assertRaisesRegex(Exception, "s3://runs/fleet: executors map files; mount the store"):
+            spark.read.format("trackway").load("s3://runs/fleet").schema
+
     def test_wrong_options_are_named(self) -> None:
         for options, message in [({"tables": "sites"}, "unknown option 'tables'"), ({"columns": "nothing"}, "no column 'nothing'")]:
             with self.assertRaisesRegex(Exception, message):

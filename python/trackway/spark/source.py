@@ -63,7 +63,10 @@ class TrackwaySource(DataSource):
     def _path(self) -> Path:
         if "path" not in self.options:
             raise ValueError("format trackway: name a trace, or a folder of traces, as the path")
-        return Path(self.options["path"]).absolute()
+        path = str(self.options["path"]).removeprefix("file://")
+        if "://" in path:
+            raise ValueError(f"format trackway: {path}: executors map files; mount the store, and name the folder (docs/spark.md)")
+        return Path(path).absolute()
 
     def schema(self) -> StructType:
         path = self._path()
