@@ -10,6 +10,7 @@ mod error;
 mod export;
 mod filters;
 mod flattened;
+mod integers;
 mod output;
 mod scan;
 mod session;

@@ -8,7 +8,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::datasource::MemTable;
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
-use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::{FunctionRegistry, SessionStateBuilder};
 use datafusion::physical_plan::SendableRecordBatchStream;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use futures::StreamExt;
@@ -18,6 +18,7 @@ use trackway_trace::TraceError;
 use crate::catalog::relations;
 use crate::counting::CountBySite;
 use crate::error::explained;
+use crate::integers::Integers;
 use crate::scan::Damage;
 use crate::table::TraceTable;
 use crate::{QueryError, TraceSet};
@@ -50,9 +51,13 @@ impl Session {
             .with_default_features()
             .with_optimizer_rule(Arc::new(CountBySite))
             .build();
+        let mut context = SessionContext::new_with_state(state);
+        context
+            .register_expr_planner(Arc::new(Integers))
+            .map_err(|error| QueryError::Failed(error.to_string()))?;
         let session = Session {
             set: Arc::new(set),
-            context: SessionContext::new_with_state(state),
+            context,
             runtime,
             damage: Damage::default(),
         };

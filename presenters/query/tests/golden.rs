@@ -176,6 +176,32 @@ fn tables_are_joined() {
 }
 
 #[test]
+fn numbers_without_a_sign_divide_and_differ_as_integers() {
+    let session = golden();
+    let one = |sql: &str| {
+        rows(
+            &session,
+            &format!("SELECT {sql} FROM accesses WHERE thread = 0 AND sequence = 0"),
+        )
+    };
+    assert_eq!(
+        one("address / 4096, address % 64"),
+        [format!("{} 8", 0x7f00_0000_1008u64 / 4096)]
+    );
+    assert_eq!(one("address - 139637976731658"), ["-2"]);
+    assert_eq!(one("2 * address"), [format!("{}", 2 * 0x7f00_0000_1008u64)]);
+    assert_eq!(one("5 - size, size & 12"), ["-3 8"]);
+    let steps =
+        "SELECT min(step), max(step) FROM (SELECT address - lag(address) OVER (ORDER BY sequence) AS step \
+                 FROM accesses WHERE thread = 0)";
+    let found = &rows(&session, steps)[0];
+    assert!(found.starts_with('-'), "{found}");
+    let milliseconds =
+        "SELECT (time_ns - (SELECT min(first_ns) FROM threads)) / 1000000 FROM accesses LIMIT 1";
+    assert_eq!(rows(&session, milliseconds), ["0"]);
+}
+
+#[test]
 fn mistakes_are_explained() {
     let session = golden();
     let text = message(&session, "SELECT variabel FROM accesses");
