@@ -55,9 +55,9 @@ class Query(unittest.TestCase):
         rows = query(self.trace, "SELECT thread, sequence, address, size, kind FROM accesses")
         found = sorted((int(r["thread"]), int(r["sequence"]), int(r["address"]), int(r["size"]), r["kind"]) for r in rows)
         self.assertEqual(found, expected)
-        rows = query(self.trace, "SELECT address / 64 AS line, count(*) AS n FROM accesses GROUP BY line")
+        rows = query(self.trace, "SELECT address / 64 AS cache_line, count(*) AS n FROM accesses GROUP BY cache_line")
         lines = Counter(address // 64 for _, _, address, _, _ in expected)
-        self.assertEqual({int(row["line"]): int(row["n"]) for row in rows}, lines)
+        self.assertEqual({int(row["cache_line"]): int(row["n"]) for row in rows}, lines)
         allocations = [line for line in dumped if line["kind"] in ("allocate", "free", "reallocate")]
         (row,) = query(self.trace, "SELECT count(*) AS n FROM allocations")
         self.assertEqual(int(row["n"]), len(allocations))
