@@ -7,10 +7,14 @@ import shutil
 import tempfile
 import time
 import unittest
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import trackway
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.query import StreamingQuery
 
 from trackway.spark import live
 
@@ -86,6 +90,30 @@ class Live(unittest.TestCase):
             raise AssertionError("the query does not end")
         return live.result(self.spark, folder)
 
+    def stop_in_the_middle(self, query: StreamingQuery, folder: str, last: int) -> int:
+        """Stops a query after a batch that comes behind `last`, as if it had been killed after that batch's result was
+        written, but before it was committed. Returns its number."""
+        wait_for(lambda: query.lastProgress is not None and query.lastProgress.batchId > last + 1, query)
+        query.stop()
+        batch = int(json.loads((Path(folder) / "results" / "latest.json").read_text())["batch"])
+        commits = Path(folder) / "checkpoint" / "commits"
+        for committed in (commits / str(batch), commits / f".{batch}.crc"):
+            committed.unlink(missing_ok=True)
+        return batch
+
+    def check_layout(self, trace: Path, window: int, **options: str | int) -> None:
+        """The query over everything that is there says what the embedded engine says of the complete trace."""
+        folder = str(self.folder / "layouts")
+        query = live.start(live.layouts(self.spark, window, **options), folder, live.STREAM, availableNow=True)
+        self.assertTrue(query.awaitTermination(live_stage.LIMIT_S))
+        ((name, report),) = live.layout_reports(self.spark, folder, window, **options).items()
+        self.assertIn(name[:16], trace.name)
+        found = live_stage.by_name((table.name, table.rows()) for table in report.tables)
+        expected = live_stage.layout_tables(trace, window)
+        self.assertGreater(len(expected["affinity"]), 0)
+        self.assertEqual(found, expected)
+        self.assertEqual(report.warnings, [])
+
     def check_counts(self, result: DataFrame, trace: Path, by: str = "variable") -> None:
         found = {row["name"]: (row["accesses"], row["bytes"]) for row in result.collect()}
         self.assertEqual(found, live_stage.accesses_by(trace, by))
@@ -109,18 +137,38 @@ class Kafka(Live):
         last = -1
         for _ in range(3):
             counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
-            query = live.start(counted, folder)
-            wait_for(lambda: query.lastProgress is not None and query.lastProgress.batchId > last + 1, query)
-            query.stop()
-            last = json.loads((Path(folder) / "results" / "latest.json").read_text())["batch"]
-            # As if it had been killed after its result was written, but before the batch was committed.
-            commits = Path(folder) / "checkpoint" / "commits"
-            for committed in (commits / str(last), commits / f".{last}.crc"):
-                committed.unlink(missing_ok=True)
+            last = self.stop_in_the_middle(live.start(counted, folder), folder, last)
         live_stage.finish(recorder)
         collector.end()
         result = self.available(live.access_counts(self.spark, kafka=self.topic), "counts")
         self.check_counts(result, live_stage.only_trace(self.files))
+
+    def test_layouts_of_a_query_that_is_stopped_in_the_middle_are_those_of_the_embedded_engine(self) -> None:
+        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
+        recorder = live_stage.start_recorder(collector.address, 100, 5)
+        folder = str(self.folder / "layouts")
+        last = -1
+        for _ in range(2):
+            found = live.layouts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
+            last = self.stop_in_the_middle(live.start(found, folder, live.STREAM), folder, last)
+        live_stage.finish(recorder)
+        collector.end()
+        self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
+        self.check_layout(live_stage.only_trace(self.files), 100, kafka=self.topic)
+
+    def test_rows_are_the_accesses(self) -> None:
+        trace = self.record(1, kafka=self.topic)
+        rows = live.stream(self.spark, aggregate="rows", kafka=self.topic)
+        counted = rows.groupBy("thread", "variable", "kind").agg(f.count("*").alias("n"), f.sum("size").alias("bytes"))
+        found = self.available(counted, "rows").collect()
+        columns = ["thread", "variable", "kind", "size"]
+        expected: Counter[tuple[int, str, str]] = Counter()
+        for row in trackway.open(trace).accesses(columns=columns).to_pyarrow().to_pylist():
+            expected[row["thread"], row["variable"].partition(" in ")[0], row["kind"]] += 1
+        totals: Counter[tuple[int, str, str]] = Counter()
+        for row in found:
+            totals[row["thread"], row["variable"].partition(" in ")[0], row["kind"]] += row["n"]
+        self.assertEqual(totals, expected)
 
     def test_entries_that_come_twice_are_counted_once(self) -> None:
         trace = self.record(50, kafka=self.topic)
@@ -208,6 +256,18 @@ class Folder(Live):
         collector.end()
         result = self.available(live.access_counts(self.spark, path=str(self.files)), "counts")
         self.check_counts(result, live_stage.only_trace(self.files))
+
+    def test_layouts_of_a_growing_folder(self) -> None:
+        self.files.mkdir()
+        collector = self.collector("-o", f"{self.files}/", "--once")
+        recorder = live_stage.start_recorder(collector.address, 50, 5)
+        folder = str(self.folder / "layouts")
+        # Wider than a chunk has accesses to members, so that more than two pieces touch each other.
+        found = live.layouts(self.spark, 10_000, path=str(self.files), maxchunkspertrigger=3)
+        self.stop_in_the_middle(live.start(found, folder, live.STREAM), folder, -1)
+        live_stage.finish(recorder)
+        collector.end()
+        self.check_layout(live_stage.only_trace(self.files), 10_000, path=str(self.files))
 
     def test_damage_is_named(self) -> None:
         trace = self.record(20)
