@@ -18,7 +18,7 @@ from trackway.spark.live.kafka_topics import Topics
 from . import traces
 
 sys.path.append(str(traces.ROOT / "tests"))
-from end_to_end.kafka_broker import Broker  # noqa: E402
+from end_to_end.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
 
 LIMIT_S = 120
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "16")
@@ -175,4 +175,4 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
     return shared, {key: count for key, count in details.items() if count > 0}
 
 
-__all__ = ["Broker", "Collector"]
+__all__ = ["PASSWORD", "USER", "Broker", "Collector"]

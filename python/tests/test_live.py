@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import time
 import unittest
+import unittest.mock
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from trackway.spark import live
 
 from . import live_stage, traces
-from .live_stage import Broker, Collector
+from .live_stage import PASSWORD, USER, Broker, Collector
 from .spark_cluster import Cluster
 
 STAGE: dict[str, Any] = {}
@@ -101,7 +102,7 @@ class Live(unittest.TestCase):
             committed.unlink(missing_ok=True)
         return batch
 
-    def check_layout(self, trace: Path, window: int, **options: str | int) -> None:
+    def check_layout(self, trace: Path, window: int, **options: Any) -> None:
         """The query over everything that is there says what the embedded engine says of the complete trace."""
         folder = str(self.folder / "layouts")
         query = live.start(live.layouts(self.spark, window, **options), folder, live.STREAM, availableNow=True)
@@ -159,22 +160,33 @@ class Kafka(Live):
     def test_rows_are_the_accesses(self) -> None:
         trace = self.record(1, kafka=self.topic)
         rows = live.stream(self.spark, aggregate="rows", kafka=self.topic)
-        counted = rows.groupBy("thread", "variable", "kind").agg(f.count("*").alias("n"), f.sum("size").alias("bytes"))
+        counted = rows.groupBy("thread", "address", "size", "kind").count()
         found = self.available(counted, "rows").collect()
-        columns = ["thread", "variable", "kind", "size"]
-        expected: Counter[tuple[int, str, str]] = Counter()
-        for row in trackway.open(trace).accesses(columns=columns).to_pyarrow().to_pylist():
-            expected[row["thread"], row["variable"].partition(" in ")[0], row["kind"]] += 1
-        totals: Counter[tuple[int, str, str]] = Counter()
-        for row in found:
-            totals[row["thread"], row["variable"].partition(" in ")[0], row["kind"]] += row["n"]
-        self.assertEqual(totals, expected)
+        columns = ["thread", "address", "size", "kind"]
+        accesses = trackway.open(trace).accesses(columns=columns).to_pyarrow().read_all().to_pylist()
+        expected = Counter(tuple(row[name] for name in columns) for row in accesses)
+        self.assertEqual({(*(row[name] for name in columns),): row["count"] for row in found}, expected)
 
     def test_entries_that_come_twice_are_counted_once(self) -> None:
         trace = self.record(50, kafka=self.topic)
         self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
         counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=30)
         self.check_counts(self.available(counted, "counts"), trace)
+
+    def test_brokers_may_ask_who_it_is(self) -> None:
+        signed = self.topic.replace(self.broker.address, self.broker.signed_address)
+        with unittest.mock.patch.dict(os.environ, TRACKWAY_KAFKA_PASSWORD=PASSWORD):
+            trace = self.record(5, kafka=f"{signed}?user={USER}")
+            self.assertIn("uthentication", self.collector_fails("-o", f"{signed}?user=stranger"))
+        self.assertIn("TRACKWAY_KAFKA_PASSWORD", self.collector_fails("-o", f"{signed}?user={USER}"))
+        options = {
+            "kafka": signed,
+            "kafka.security.protocol": "SASL_PLAINTEXT",
+            "kafka.sasl.mechanism": "SCRAM-SHA-256",
+            "kafka.sasl.username": USER,
+            "kafka.sasl.password": PASSWORD,
+        }
+        self.check_counts(self.available(live.access_counts(self.spark, **options), "counts"), trace)
 
     def test_collectors_without_files_may_be_killed(self) -> None:
         listen = f"unix:{self.folder}/socket"
@@ -234,6 +246,14 @@ class Kafka(Live):
         self.assertIn("expected kafka://HOST:PORT", refused)
         with self.assertRaisesRegex(Exception, "trackway collect --kafka"):
             self.available(live.access_counts(self.spark, kafka=self.topic), "nothing")
+        with self.assertRaisesRegex(Exception, "a window has 0 accesses"):
+            self.record(1, kafka=self.topic)
+            live.start(live.layouts(self.spark, 0, kafka=self.topic), f"{self.folder}/none", live.STREAM).awaitTermination()
+        with self.assertRaisesRegex(Exception, "needs option aggregate"):
+            nameless = self.spark.readStream.format("trackway").load(str(traces.GOLDEN.parent))
+            live.start(nameless, f"{self.folder}/nameless", live.STREAM).awaitTermination()
+        with self.assertRaisesRegex(Exception, "are for spark.readStream"):
+            self.spark.read.format("trackway").option("kafka", self.topic).load().collect()
         with self.assertRaisesRegex(Exception, "must be one of variable, field"):
             live.access_counts(self.spark, "colour", kafka=self.topic)
 

@@ -90,11 +90,13 @@ async fn open(target: &Target) -> Result<Topics, String> {
         max_backoff: LONGEST_BACKOFF,
         ..BackoffConfig::default()
     };
-    let client = ClientBuilder::new(target.brokers.clone())
+    let mut client = ClientBuilder::new(target.brokers.clone())
         .client_id("trackway")
-        .backoff_config(backoff)
-        .build();
-    let client = client.await.map_err(|error| error.to_string())?;
+        .backoff_config(backoff);
+    if let Some(sign_in) = &target.sign_in {
+        client = client.sasl_config(sign_in.config()?);
+    }
+    let client = client.build().await.map_err(|error| error.to_string())?;
     Topics::open(&client, target).await
 }
 

@@ -77,11 +77,14 @@ def start(aggregated: DataFrame, folder: str, keys: Sequence[str] = (), **trigge
 
     def keep(result: DataFrame, number: int) -> None:
         before = _before(Path(results.removeprefix("file://")), number) if keys else None
-        if before is not None:
+        if before is None:
+            result.write.mode("overwrite").parquet(f"{results}/batch={number}")
+        else:
             earlier = result.sparkSession.read.schema(result.schema).parquet(f"{results}/batch={before}")
-            result.persist()
-            result = earlier.join(result, list(keys), "left_anti").unionByName(result)
-        result.write.mode("overwrite").parquet(f"{results}/batch={number}")
+            result.persist()  # Two readers of it would each change the query's state.
+            whole = earlier.join(result, list(keys), "left_anti").unionByName(result)
+            whole.write.mode("overwrite").parquet(f"{results}/batch={number}")
+            result.unpersist()
         _publish(Path(results.removeprefix("file://")), number)
 
     mode = "update" if keys else "complete"
