@@ -177,7 +177,7 @@ class Kafka(Live):
         signed = self.topic.replace(self.broker.address, self.broker.signed_address)
         with unittest.mock.patch.dict(os.environ, TRACKWAY_KAFKA_PASSWORD=PASSWORD):
             trace = self.record(5, kafka=f"{signed}?user={USER}")
-            self.assertIn("uthentication", self.collector_fails("-o", f"{signed}?user=stranger"))
+            self.assertIn("no broker let user stranger in", self.collector_fails("-o", f"{signed}?user=stranger"))
         self.assertIn("TRACKWAY_KAFKA_PASSWORD", self.collector_fails("-o", f"{signed}?user={USER}"))
         options = {
             "kafka": signed,
