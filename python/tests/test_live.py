@@ -9,6 +9,7 @@ import time
 import unittest
 import unittest.mock
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +103,17 @@ class Live(unittest.TestCase):
             committed.unlink(missing_ok=True)
         return batch
 
+    def record_with_stops(self, rounds: int, stops: int, folder: str, start: Callable[[], StreamingQuery]) -> Path:
+        """The complete trace, during which a query was stopped in the middle so many times."""
+        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
+        recorder = live_stage.start_recorder(collector.address, rounds, 5)
+        last = -1
+        for _ in range(stops):
+            last = self.stop_in_the_middle(start(), folder, last)
+        live_stage.finish(recorder)
+        collector.end()
+        return live_stage.only_trace(self.files)
+
     def check_layout(self, trace: Path, window: int, **options: Any) -> None:
         """The query over everything that is there says what the embedded engine says of the complete trace."""
         folder = str(self.folder / "layouts")
@@ -132,30 +144,18 @@ class Kafka(Live):
         )
 
     def test_a_query_that_is_stopped_in_the_middle_loses_and_repeats_nothing(self) -> None:
-        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
-        recorder = live_stage.start_recorder(collector.address, 300, 5)
         folder = str(self.folder / "counts")
-        last = -1
-        for _ in range(3):
-            counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
-            last = self.stop_in_the_middle(live.start(counted, folder), folder, last)
-        live_stage.finish(recorder)
-        collector.end()
+        counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
+        trace = self.record_with_stops(300, 3, folder, lambda: live.start(counted, folder))
         result = self.available(live.access_counts(self.spark, kafka=self.topic), "counts")
-        self.check_counts(result, live_stage.only_trace(self.files))
+        self.check_counts(result, trace)
 
     def test_layouts_of_a_query_that_is_stopped_in_the_middle_are_those_of_the_embedded_engine(self) -> None:
-        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
-        recorder = live_stage.start_recorder(collector.address, 100, 5)
         folder = str(self.folder / "layouts")
-        last = -1
-        for _ in range(2):
-            found = live.layouts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
-            last = self.stop_in_the_middle(live.start(found, folder, live.STREAM), folder, last)
-        live_stage.finish(recorder)
-        collector.end()
+        found = live.layouts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
+        trace = self.record_with_stops(100, 2, folder, lambda: live.start(found, folder, live.STREAM))
         self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
-        self.check_layout(live_stage.only_trace(self.files), 100, kafka=self.topic)
+        self.check_layout(trace, 100, kafka=self.topic)
 
     def test_rows_are_the_accesses(self) -> None:
         trace = self.record(1, kafka=self.topic)
