@@ -223,7 +223,9 @@ pub struct CollectArguments {
     #[arg(short, long, value_name = "DIR|FILE|KAFKA", default_value = ".")]
     pub output: PathBuf,
     /// Send each chunk to Apache Kafka before it gets into its file: kafka://HOST:PORT[,HOST:PORT]/TOPIC. Topics that are
-    /// missing are created, with ?partitions=N&replication=N at the end of the address (4 and 1 unless told otherwise)
+    /// missing are created, with ?partitions=N&replication=N at the end of the address (4 and 1 unless told otherwise).
+    /// Brokers that ask who it is get &user=NAME&mechanism=scram-sha-256, -512 or plain, with the password in
+    /// TRACKWAY_KAFKA_PASSWORD
     #[arg(long, value_name = "KAFKA")]
     pub kafka: Option<trackway_kafka::Target>,
     /// Replace an existing file of another trace

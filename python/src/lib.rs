@@ -25,7 +25,7 @@ mod _native {
     #[pymodule_export]
     use super::info::{GapInfo, TraceInfo};
     #[pymodule_export]
-    use super::live::LiveTrace;
+    use super::live::{join_layouts, LiveTrace};
     #[pymodule_export]
     use super::partition::Partition;
     #[pymodule_export]

@@ -2,8 +2,13 @@
 
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::PyBytes;
 use pyo3_arrow::PyRecordBatch;
-use trackway_live::{By, Granule, LiveError, PlacedChunk, SharedGranules};
+use trackway_analysis::layout::Fragment;
+use trackway_answers::soundness;
+use trackway_live::{AffinityWindow, By, Granule, LiveError, PlacedChunk, SharedGranules};
+
+use crate::report::Report;
 
 /// What is known of a trace whose chunks come one by one.
 #[pyclass(module = "trackway")]
@@ -90,6 +95,46 @@ impl LiveTrace {
         self.aggregate(py, &chunks, move |live, chunks| live.touches(chunks, granule, by))
     }
 
+    /// The accesses of a chunk from number `first` on, so many at most.
+    fn rows(&self, py: Python, chunk: Chunk, first: u64, most: u64) -> PyResult<PyRecordBatch> {
+        self.aggregate(py, &[chunk], move |live, chunks| {
+            live.rows(chunks[0], first, most)
+        })
+    }
+
+    /// Which fields of structures are accessed, and which together: for each stream a piece, to be joined.
+    fn layouts(&self, py: Python, chunks: Vec<Chunk>, window: u64) -> PyResult<PyRecordBatch> {
+        let window = AffinityWindow::new(window).map_err(|error| live_error(&error))?;
+        self.aggregate(py, &chunks, move |live, chunks| live.layouts(chunks, window))
+    }
+
+    /// What `trackway layout --cache none` says of these pieces, one for each stream from its beginning.
+    fn layout_report(
+        &self,
+        py: Python,
+        pieces: Vec<PyBackedBytes>,
+        window: u64,
+        top: usize,
+    ) -> PyResult<Report> {
+        let found = py.detach(|| {
+            let window = AffinityWindow::new(window)?;
+            let pieces = pieces.iter().map(|piece| Ok(Fragment::from_bytes(piece)?));
+            let pieces = pieces.collect::<Result<Vec<_>, LiveError>>()?;
+            self.live.layout_findings(&pieces, window, top)
+        });
+        let findings = found.map_err(|error| live_error(&error))?;
+        let mut warnings = soundness::losses(self.live.trace());
+        if self.live.trace().end().is_none() {
+            warnings[0] =
+                "the program still runs, or its recording was cut: this is what has come so far".into();
+        }
+        Ok(Report::from(trackway_report::Report {
+            answer: findings.answer.unwrap_or_default(),
+            warnings,
+            tables: findings.tables,
+        }))
+    }
+
     /// Accesses to pieces of memory that are shared, each given by its process and its address.
     fn details(
         &self,
@@ -105,6 +150,23 @@ impl LiveTrace {
             live.details(chunks, granule, by, &shared)
         })
     }
+}
+
+/// One piece of a stream's layouts, of those that follow each other.
+#[pyfunction]
+pub fn join_layouts<'py>(py: Python<'py>, pieces: Vec<PyBackedBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let joined = py.detach(|| -> Result<Vec<u8>, LiveError> {
+        let mut joined: Option<Fragment> = None;
+        for piece in &pieces {
+            let next = Fragment::from_bytes(piece)?;
+            match &mut joined {
+                Some(before) => before.join(next)?,
+                None => joined = Some(next),
+            }
+        }
+        Ok(joined.map_or(Ok(Vec::new()), |joined| joined.to_bytes())?)
+    });
+    Ok(PyBytes::new(py, &joined.map_err(|error| live_error(&error))?))
 }
 
 fn parse(by: &str, granule_bytes: u64) -> PyResult<(By, Granule)> {

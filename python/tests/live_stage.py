@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from trackway.spark.live.kafka_topics import Topics
 from . import traces
 
 sys.path.append(str(traces.ROOT / "tests"))
-from end_to_end.kafka_broker import Broker  # noqa: E402
+from end_to_end.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
 
 LIMIT_S = 120
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "16")
@@ -85,9 +86,9 @@ def finish(recorder: subprocess.Popen[str]) -> None:
 def repeat_entries(broker: Broker, topic: str) -> int:
     """Writes the second half of a topic's index again, as a collector does that was killed before it could acknowledge
     it. Returns how many entries these are."""
-    topics = Topics.of_options({"kafka": topic})
-    first, end = topics.index_range()
-    messages = list(topics.messages(topics.index_topic, 0, (first + end) // 2, end))
+    with Topics.of_options({"kafka": topic}) as topics:
+        first, end = topics.index_range()
+        messages = list(topics.messages(topics.index_topic, 0, (first + end) // 2, end))
     producer = Producer({"bootstrap.servers": broker.address})
     for message in messages:
         producer.produce(topics.index_topic, message.value(), message.key(), headers=message.headers())
@@ -122,6 +123,19 @@ def member_weights(trace: Path) -> dict[str, int]:
                 if row["accesses"]:
                     weights[f"{row['type']}.{row['member']}"] += row["accesses"]
     return dict(weights)
+
+
+def layout_tables(trace: Path, window: int) -> dict[str, list[Any]]:
+    """By name, the rows of all tables of `trackway layout` that are about structures."""
+    answered = traces.answer("layout", trace, "--cache", "none", "--top", "0", "--window", str(window))
+    return by_name((table["name"], table["rows"]) for table in answered["tables"] if table["name"] != "trace")
+
+
+def by_name(tables: Iterable[tuple[str, list[Any]]]) -> dict[str, list[Any]]:
+    found: dict[str, list[Any]] = {}
+    for name, rows in tables:
+        found.setdefault(name, []).append(rows)
+    return found
 
 
 def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[int, str], int]]:
@@ -161,4 +175,4 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
     return shared, {key: count for key, count in details.items() if count > 0}
 
 
-__all__ = ["Broker", "Collector"]
+__all__ = ["PASSWORD", "USER", "Broker", "Collector"]

@@ -7,15 +7,21 @@ import shutil
 import tempfile
 import time
 import unittest
+import unittest.mock
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import trackway
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql.streaming.query import StreamingQuery
 
 from trackway.spark import live
 
 from . import live_stage, traces
-from .live_stage import Broker, Collector
+from .live_stage import PASSWORD, USER, Broker, Collector
 from .spark_cluster import Cluster
 
 STAGE: dict[str, Any] = {}
@@ -86,6 +92,41 @@ class Live(unittest.TestCase):
             raise AssertionError("the query does not end")
         return live.result(self.spark, folder)
 
+    def stop_in_the_middle(self, query: StreamingQuery, folder: str, last: int) -> int:
+        """Stops a query after a batch that comes behind `last`, as if it had been killed after that batch's result was
+        written, but before it was committed. Returns its number."""
+        wait_for(lambda: query.lastProgress is not None and query.lastProgress.batchId > last + 1, query)
+        query.stop()
+        batch = int(json.loads((Path(folder) / "results" / "latest.json").read_text())["batch"])
+        commits = Path(folder) / "checkpoint" / "commits"
+        for committed in (commits / str(batch), commits / f".{batch}.crc"):
+            committed.unlink(missing_ok=True)
+        return batch
+
+    def record_with_stops(self, rounds: int, stops: int, folder: str, start: Callable[[], StreamingQuery]) -> Path:
+        """The complete trace, during which a query was stopped in the middle so many times."""
+        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
+        recorder = live_stage.start_recorder(collector.address, rounds, 5)
+        last = -1
+        for _ in range(stops):
+            last = self.stop_in_the_middle(start(), folder, last)
+        live_stage.finish(recorder)
+        collector.end()
+        return live_stage.only_trace(self.files)
+
+    def check_layout(self, trace: Path, window: int, **options: Any) -> None:
+        """The query over everything that is there says what the embedded engine says of the complete trace."""
+        folder = str(self.folder / "layouts")
+        query = live.start(live.layouts(self.spark, window, **options), folder, live.STREAM, availableNow=True)
+        self.assertTrue(query.awaitTermination(live_stage.LIMIT_S))
+        ((name, report),) = live.layout_reports(self.spark, folder, window, **options).items()
+        self.assertIn(name[:16], trace.name)
+        found = live_stage.by_name((table.name, table.rows()) for table in report.tables)
+        expected = live_stage.layout_tables(trace, window)
+        self.assertGreater(len(expected["affinity"]), 0)
+        self.assertEqual(found, expected)
+        self.assertEqual(report.warnings, [])
+
     def check_counts(self, result: DataFrame, trace: Path, by: str = "variable") -> None:
         found = {row["name"]: (row["accesses"], row["bytes"]) for row in result.collect()}
         self.assertEqual(found, live_stage.accesses_by(trace, by))
@@ -103,30 +144,49 @@ class Kafka(Live):
         )
 
     def test_a_query_that_is_stopped_in_the_middle_loses_and_repeats_nothing(self) -> None:
-        collector = self.collector("-o", f"{self.files}/", "--once", "--kafka", self.topic)
-        recorder = live_stage.start_recorder(collector.address, 300, 5)
         folder = str(self.folder / "counts")
-        last = -1
-        for _ in range(3):
-            counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
-            query = live.start(counted, folder)
-            wait_for(lambda: query.lastProgress is not None and query.lastProgress.batchId > last + 1, query)
-            query.stop()
-            last = json.loads((Path(folder) / "results" / "latest.json").read_text())["batch"]
-            # As if it had been killed after its result was written, but before the batch was committed.
-            commits = Path(folder) / "checkpoint" / "commits"
-            for committed in (commits / str(last), commits / f".{last}.crc"):
-                committed.unlink(missing_ok=True)
-        live_stage.finish(recorder)
-        collector.end()
+        counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
+        trace = self.record_with_stops(300, 3, folder, lambda: live.start(counted, folder))
         result = self.available(live.access_counts(self.spark, kafka=self.topic), "counts")
-        self.check_counts(result, live_stage.only_trace(self.files))
+        self.check_counts(result, trace)
+
+    def test_layouts_of_a_query_that_is_stopped_in_the_middle_are_those_of_the_embedded_engine(self) -> None:
+        folder = str(self.folder / "layouts")
+        found = live.layouts(self.spark, kafka=self.topic, maxchunkspertrigger=5)
+        trace = self.record_with_stops(100, 2, folder, lambda: live.start(found, folder, live.STREAM))
+        self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
+        self.check_layout(trace, 100, kafka=self.topic)
+
+    def test_rows_are_the_accesses(self) -> None:
+        trace = self.record(1, kafka=self.topic)
+        rows = live.stream(self.spark, aggregate="rows", kafka=self.topic)
+        counted = rows.groupBy("thread", "address", "size", "kind").count()
+        found = self.available(counted, "rows").collect()
+        columns = ["thread", "address", "size", "kind"]
+        accesses = trackway.open(trace).accesses(columns=columns).to_pyarrow().read_all().to_pylist()
+        expected = Counter(tuple(row[name] for name in columns) for row in accesses)
+        self.assertEqual({(*(row[name] for name in columns),): row["count"] for row in found}, expected)
 
     def test_entries_that_come_twice_are_counted_once(self) -> None:
         trace = self.record(50, kafka=self.topic)
         self.assertGreater(live_stage.repeat_entries(self.broker, self.topic), 10)
         counted = live.access_counts(self.spark, kafka=self.topic, maxchunkspertrigger=30)
         self.check_counts(self.available(counted, "counts"), trace)
+
+    def test_brokers_may_ask_who_it_is(self) -> None:
+        signed = self.topic.replace(self.broker.address, self.broker.signed_address)
+        with unittest.mock.patch.dict(os.environ, TRACKWAY_KAFKA_PASSWORD=PASSWORD):
+            trace = self.record(5, kafka=f"{signed}?user={USER}")
+            self.assertIn("no broker let user stranger in", self.collector_fails("-o", f"{signed}?user=stranger"))
+        self.assertIn("TRACKWAY_KAFKA_PASSWORD", self.collector_fails("-o", f"{signed}?user={USER}"))
+        options = {
+            "kafka": signed,
+            "kafka.security.protocol": "SASL_PLAINTEXT",
+            "kafka.sasl.mechanism": "SCRAM-SHA-256",
+            "kafka.sasl.username": USER,
+            "kafka.sasl.password": PASSWORD,
+        }
+        self.check_counts(self.available(live.access_counts(self.spark, **options), "counts"), trace)
 
     def test_collectors_without_files_may_be_killed(self) -> None:
         listen = f"unix:{self.folder}/socket"
@@ -186,6 +246,14 @@ class Kafka(Live):
         self.assertIn("expected kafka://HOST:PORT", refused)
         with self.assertRaisesRegex(Exception, "trackway collect --kafka"):
             self.available(live.access_counts(self.spark, kafka=self.topic), "nothing")
+        with self.assertRaisesRegex(Exception, "a window has 0 accesses"):
+            self.record(1, kafka=self.topic)
+            live.start(live.layouts(self.spark, 0, kafka=self.topic), f"{self.folder}/none", live.STREAM).awaitTermination()
+        with self.assertRaisesRegex(Exception, "needs option aggregate"):
+            nameless = self.spark.readStream.format("trackway").load(str(traces.GOLDEN.parent))
+            live.start(nameless, f"{self.folder}/nameless", live.STREAM).awaitTermination()
+        with self.assertRaisesRegex(Exception, "are for spark.readStream"):
+            self.spark.read.format("trackway").option("kafka", self.topic).load().collect()
         with self.assertRaisesRegex(Exception, "must be one of variable, field"):
             live.access_counts(self.spark, "colour", kafka=self.topic)
 
@@ -208,6 +276,18 @@ class Folder(Live):
         collector.end()
         result = self.available(live.access_counts(self.spark, path=str(self.files)), "counts")
         self.check_counts(result, live_stage.only_trace(self.files))
+
+    def test_layouts_of_a_growing_folder(self) -> None:
+        self.files.mkdir()
+        collector = self.collector("-o", f"{self.files}/", "--once")
+        recorder = live_stage.start_recorder(collector.address, 50, 5)
+        folder = str(self.folder / "layouts")
+        # Wider than a chunk has accesses to members, so that more than two pieces touch each other.
+        found = live.layouts(self.spark, 10_000, path=str(self.files), maxchunkspertrigger=3)
+        self.stop_in_the_middle(live.start(found, folder, live.STREAM), folder, -1)
+        live_stage.finish(recorder)
+        collector.end()
+        self.check_layout(live_stage.only_trace(self.files), 10_000, path=str(self.files))
 
     def test_damage_is_named(self) -> None:
         trace = self.record(20)

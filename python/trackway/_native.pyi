@@ -279,3 +279,12 @@ class LiveTrace:
         self, chunks: list[tuple[int, bytes]], by: str, granule_bytes: int, shared: list[tuple[int, int]]
     ) -> ArrowArrayExportable:
         """Accesses to pieces of memory that are shared, each given by its process and its address."""
+    def layouts(self, chunks: list[tuple[int, bytes]], window: int) -> ArrowArrayExportable:
+        """Which fields of structures are accessed, and which together: for each stream a piece, to be joined."""
+    def layout_report(self, pieces: list[bytes], window: int, top: int) -> NativeReport:
+        """What `trackway layout --cache none` says of these pieces, one for each stream from its beginning."""
+    def rows(self, chunk: tuple[int, bytes], first: int, most: int) -> ArrowArrayExportable:
+        """The accesses of a chunk from number `first` on, so many at most."""
+
+def join_layouts(pieces: list[bytes]) -> bytes:
+    """One piece of a stream's layouts, of those that follow each other."""

@@ -16,8 +16,11 @@ process.roles=broker,controller
 node.id=1
 controller.quorum.voters=1@127.0.0.1:{controller}
 controller.listener.names=CONTROLLER
-listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
-advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listeners=PLAINTEXT://127.0.0.1:{port},SIGNED://127.0.0.1:{signed},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port},SIGNED://127.0.0.1:{signed}
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SIGNED:SASL_PLAINTEXT
+listener.name.signed.sasl.enabled.mechanisms=SCRAM-SHA-256
+listener.name.signed.scram-sha-256.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;
 log.dirs={folder}/logs
 auto.create.topics.enable=false
 offsets.topic.replication.factor=1
@@ -26,6 +29,10 @@ transaction.state.log.replication.factor=1
 transaction.state.log.min.isr=1
 {more}
 """
+
+
+# Of the listener that asks who it is.
+USER, PASSWORD = "recorder", "only-for-tests"
 
 
 def jars():
@@ -50,17 +57,20 @@ class Broker:
     def __init__(self, folder, heap=HEAP, **properties):
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.port, controller = free_ports(2)
+        self.port, self.signed_port, controller = free_ports(3)
         self.heap = heap
         self.classpath = f"{jars()}/*"
         self.settings = self.folder / "server.properties"
         more = "\n".join(f"{name.replace('_', '.')}={value}" for name, value in properties.items())
         self.settings.write_text(
-            PROPERTIES.format(port=self.port, controller=controller, folder=self.folder, more=more)
+            PROPERTIES.format(
+                port=self.port, signed=self.signed_port, controller=controller, folder=self.folder, more=more
+            )
         )
         cluster = base64.urlsafe_b64encode(os.urandom(16)).decode().rstrip("=").replace("-", "A")
+        user = f"SCRAM-SHA-256=[name={USER},password={PASSWORD}]"
         formatted = subprocess.run(
-            self.java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", self.settings),
+            self.java("kafka.tools.StorageTool", "format", "-t", cluster, "-c", self.settings, "--add-scram", user),
             capture_output=True,
             text=True,
         )
@@ -72,6 +82,11 @@ class Broker:
     @property
     def address(self):
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def signed_address(self):
+        """Where it asks who it is."""
+        return f"127.0.0.1:{self.signed_port}"
 
     def java(self, *words):
         # Without a configuration log4j says errors only.

@@ -30,6 +30,11 @@ impl Pairs {
         self.members == members.min(MAX_MEMBERS) && (counts == 0 || counts == self.members * self.members)
     }
 
+    /// Whether there are as many counts as members need.
+    pub fn is_sound(&self) -> bool {
+        self.members <= MAX_MEMBERS && self.fits(self.members)
+    }
+
     /// Forgets the counts.
     pub fn clear(&mut self) {
         self.counts.clear();
@@ -41,6 +46,22 @@ impl Pairs {
             return 0;
         }
         self.counts[a * self.members + b] + self.counts[b * self.members + a]
+    }
+
+    /// Whether anything was counted.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Counts one more access to `member` in whose window `other` was accessed.
+    pub fn count(&mut self, member: usize, other: usize) {
+        if member >= self.members || other >= self.members {
+            return;
+        }
+        if self.counts.is_empty() {
+            self.counts.resize(self.members * self.members, 0);
+        }
+        self.counts[member * self.members + other] += 1;
     }
 
     pub fn add(&mut self, other: &Pairs) {
@@ -122,6 +143,17 @@ impl Window {
         if self.used * 2 > self.objects.len() {
             self.forget_old(oldest);
         }
+    }
+
+    /// Structure, address, member and time of the last access to each member that was accessed after `time`.
+    pub fn since(&self, time: u64) -> impl Iterator<Item = (u32, u64, usize, u64)> + '_ {
+        let live = self.objects.iter().zip(&self.latest).enumerate();
+        let live = live.filter(move |(_, (_, &latest))| latest != NEVER && latest > time);
+        live.flat_map(move |(slot, (object, _))| {
+            let times = self.times[slot * self.stride..][..self.stride].iter().enumerate();
+            let accessed = times.filter(move |(_, &last)| last != NEVER && last > time);
+            accessed.map(move |(member, &last)| (object.structure, object.address, member, last))
+        })
     }
 
     fn slot(&mut self, object: Object) -> usize {

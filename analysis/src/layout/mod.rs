@@ -1,6 +1,8 @@
 //! How structures are laid out, which of their fields are hot, and what would be a better layout.
 
 mod affinity;
+mod finder;
+mod fragment;
 mod packed;
 mod proposals;
 mod tables;
@@ -13,9 +15,12 @@ use trackway_trace::{Batch, Program, Trace};
 use crate::cache::Caches;
 use crate::misses::count::stores;
 use crate::misses::shard::MissesShard;
-use crate::misses::Measure;
+use crate::misses::{Measure, SiteCounters};
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
+use affinity::Pairs;
+pub use finder::Finder;
+pub use fragment::Fragment;
 use together::{Together, Watch};
 pub use with_misses::LayoutAndMisses;
 
@@ -116,18 +121,22 @@ impl Analysis for Layout {
 
 impl Layout {
     fn findings(&self, shard: &LayoutShard, trace: &Trace) -> Findings {
-        let counters = shard.misses.counters();
-        let weights = weights::weigh(trace.program(), &self.structures, &counters);
         let nothing = self.watch.start();
         let together = shard.together.as_ref().unwrap_or(&nothing);
+        self.findings_of(trace, &shard.misses.counters(), &together.pairs)
+    }
+
+    /// `counters` by site, `pairs` by structure.
+    fn findings_of(&self, trace: &Trace, counters: &[SiteCounters], pairs: &[Pairs]) -> Findings {
+        let weights = weights::weigh(trace.program(), &self.structures, counters);
         tables::Presentation {
             structures: &self.structures,
             weights: &weights,
-            pairs: &together.pairs,
+            pairs,
             caches: &self.caches,
             window: self.window,
             shown: &self.shown,
         }
-        .findings(trace.program(), &counters)
+        .findings(trace.program(), counters)
     }
 }

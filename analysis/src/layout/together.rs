@@ -122,6 +122,13 @@ impl Watch {
         }
     }
 
+    /// Structure, beginning of the object and member of an access to one that is looked at.
+    pub fn touched(&self, site: SiteId, address: u64) -> Option<(u32, u64, usize)> {
+        let watched = self.sites[site.index()];
+        let object = address.wrapping_sub(watched.offset);
+        (watched.structure != NONE).then_some((watched.structure, object, watched.member as usize))
+    }
+
     /// Where nothing is looked at, a loop is as good as its number of accesses.
     fn run(&self, pairs: &mut [Pairs], past: &mut Past, lanes: &[Lane], count: u64) {
         let watches = |lane: &Lane| self.sites[lane.site.index()].structure != NONE;
@@ -144,6 +151,13 @@ impl Together {
     /// Keeps what was accessed lately, and forgets what that came to.
     pub fn forget_pairs(&mut self) {
         self.pairs.iter_mut().for_each(Pairs::clear);
+    }
+
+    /// Structure, object, member and time of the last accesses to members since `time`, in accesses of their stream.
+    pub fn since(&self, time: u64) -> impl Iterator<Item = (u32, u64, usize, u64)> + '_ {
+        self.streams
+            .values()
+            .flat_map(move |past| past.window.since(time))
     }
 
     pub fn add(&mut self, other: &Together) {

@@ -33,6 +33,12 @@ pub enum PartialError {
     )]
     OutOfOrder { stream: u32, number: u64, before: u64 },
 
+    #[error(
+        "a piece of a stream begins with chunk {found}, but must begin with chunk {expected}: pieces are joined in their \
+         order, each once"
+    )]
+    NotNext { found: u64, expected: u64 },
+
     #[error("stream {stream} has no chunks {first} to {end}: every process must read the same file")]
     NoSuchChunks { stream: u32, first: u64, end: u64 },
 

@@ -122,6 +122,12 @@ impl Structures {
         like_it.next().filter(|_| like_it.next().is_none())
     }
 
+    /// The number of a structure's type in the program's tables. It stays while the program loads more modules, where
+    /// the index may change.
+    pub fn type_of(&self, structure: usize) -> TypeId {
+        self.types[structure]
+    }
+
     /// Whether objects of `outer` hold objects of `inner`.
     pub fn contains(&self, outer: usize, inner: usize) -> bool {
         let wanted = self.types[inner];

@@ -4,8 +4,10 @@
 
 mod messages;
 mod producer;
+mod sign_in;
 mod target;
 mod topics;
 
 pub use producer::{Producer, StartError};
+pub use sign_in::{Mechanism, SignIn, PASSWORD_VARIABLE};
 pub use target::Target;

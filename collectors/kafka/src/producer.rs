@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 use trackway_recorder::{ArrivedChunk, Feed, FeedError, TraceFeed};
 
 use crate::messages::{in_batches, Messages, Place};
+use crate::sign_in::PASSWORD_VARIABLE;
 use crate::topics::Topics;
 use crate::Target;
 
@@ -30,6 +31,14 @@ const LONGEST_BACKOFF: Duration = Duration::from_secs(2);
 pub enum StartError {
     #[error("{target}: no broker answers within {} s; start one, or name another", START_TIMEOUT.as_secs())]
     NoBroker { target: Target },
+
+    /// The client library doesn't tell which of both it is.
+    #[error(
+        "{target}: within {} s no broker let user {user} in: there is none, or it doesn't know the user with the password \
+         of {PASSWORD_VARIABLE}",
+        START_TIMEOUT.as_secs()
+    )]
+    NotLetIn { target: Target, user: String },
 
     #[error("{target}: {reason}")]
     Topics { target: Target, reason: String },
@@ -71,7 +80,7 @@ impl Producer {
         let topics = match opened {
             Ok(Ok(topics)) => topics,
             Ok(Err(reason)) => return Err(StartError::Topics { target, reason }),
-            Err(_) => return Err(StartError::NoBroker { target }),
+            Err(_) => return Err(no_answer(target)),
         };
         let shared = Shared {
             target,
@@ -85,16 +94,25 @@ impl Producer {
     }
 }
 
+fn no_answer(target: Target) -> StartError {
+    match target.sign_in.as_ref().map(|sign_in| sign_in.user.clone()) {
+        Some(user) => StartError::NotLetIn { target, user },
+        None => StartError::NoBroker { target },
+    }
+}
+
 async fn open(target: &Target) -> Result<Topics, String> {
     let backoff = BackoffConfig {
         max_backoff: LONGEST_BACKOFF,
         ..BackoffConfig::default()
     };
-    let client = ClientBuilder::new(target.brokers.clone())
+    let mut client = ClientBuilder::new(target.brokers.clone())
         .client_id("trackway")
-        .backoff_config(backoff)
-        .build();
-    let client = client.await.map_err(|error| error.to_string())?;
+        .backoff_config(backoff);
+    if let Some(sign_in) = &target.sign_in {
+        client = client.sasl_config(sign_in.config()?);
+    }
+    let client = client.build().await.map_err(|error| error.to_string())?;
     Topics::open(&client, target).await
 }
 

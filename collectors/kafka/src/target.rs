@@ -3,11 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::sign_in::{Mechanism, SignIn};
+
 /// Partitions of a topic that is created.
 const USUAL_PARTITIONS: i32 = 4;
 const LONGEST_NAME: usize = 240;
 
-/// `kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N]`.
+/// `kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N&user=NAME&mechanism=NAME]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     /// `HOST:PORT` of brokers that know the others.
@@ -17,6 +19,8 @@ pub struct Target {
     pub partitions: i32,
     /// How many brokers keep each message of a topic that must be created.
     pub replication: i16,
+    /// Where brokers ask who it is.
+    pub sign_in: Option<SignIn>,
 }
 
 impl Target {
@@ -33,6 +37,11 @@ impl Target {
         let number: u16 = value.parse().unwrap_or(0);
         let is_possible = (1..=10_000).contains(&number);
         match name {
+            "user" if !value.is_empty() => self.sign_in_as(value),
+            "mechanism" => match &mut self.sign_in {
+                Some(sign_in) => sign_in.mechanism = Mechanism::parse(value)?,
+                None => return Err("mechanism needs user before it".into()),
+            },
             "partitions" if is_possible => self.partitions = number.into(),
             "replication" if is_possible && number <= 100 => self.replication = number as i16,
             "partitions" | "replication" => {
@@ -40,11 +49,18 @@ impl Target {
             }
             _ => {
                 return Err(format!(
-                    "there is no option {name:?}, only partitions and replication"
+                    "there is no option {name:?}, only partitions, replication, user and mechanism"
                 ))
             }
         }
         Ok(())
+    }
+
+    fn sign_in_as(&mut self, user: &str) {
+        self.sign_in = Some(SignIn {
+            user: user.to_owned(),
+            mechanism: Mechanism::ScramSha256,
+        });
     }
 }
 
@@ -52,8 +68,9 @@ impl FromStr for Target {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected =
-            || "expected kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N]".to_owned();
+        let expected = || {
+            "expected kafka://HOST:PORT[,HOST:PORT]/TOPIC[?partitions=N&replication=N&user=NAME]".to_owned()
+        };
         let rest = text.strip_prefix(Self::SCHEME).ok_or_else(expected)?;
         let (brokers, rest) = rest.split_once('/').ok_or_else(expected)?;
         let (topic, options) = rest.split_once('?').unwrap_or((rest, ""));
@@ -76,6 +93,7 @@ impl FromStr for Target {
             topic: topic.to_owned(),
             partitions: USUAL_PARTITIONS,
             replication: 1,
+            sign_in: None,
         };
         let mut options = options.split('&').filter(|option| !option.is_empty());
         options.try_for_each(|option| target.set(option))?;
@@ -83,7 +101,7 @@ impl FromStr for Target {
     }
 }
 
-/// Without the options, which are for the creation only.
+/// Without the options, which are for the creation and for signing in.
 impl fmt::Display for Target {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         write!(
@@ -112,6 +130,13 @@ mod tests {
         );
         assert_eq!(target.to_string(), "kafka://a:9092,[::1]:9093/t.race");
         assert_eq!(target.index_topic(), "t.race.index");
+        assert_eq!(target.sign_in, None);
+        let target: Target = "kafka://a:9092/t?user=me&mechanism=plain".parse().unwrap();
+        let sign_in = target.sign_in.unwrap();
+        assert_eq!(
+            (sign_in.user.as_str(), sign_in.mechanism),
+            ("me", Mechanism::Plain)
+        );
     }
 
     #[test]
@@ -125,6 +150,8 @@ mod tests {
             ("kafka://h:9092/a/b", "a topic's name"),
             ("kafka://h:9092/t?partitions=0", "must be a positive number"),
             ("kafka://h:9092/t?retention=1", "no option"),
+            ("kafka://h:9092/t?mechanism=plain", "needs user"),
+            ("kafka://h:9092/t?user=me&mechanism=md5", "must be scram-sha-256"),
         ] {
             let refused = text.parse::<Target>().unwrap_err();
             assert!(refused.contains(reason), "{text}: {refused}");

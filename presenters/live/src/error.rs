@@ -1,3 +1,4 @@
+use trackway_analysis::partial::PartialError;
 use trackway_trace::TraceError;
 
 /// Why chunks yield nothing.
@@ -22,6 +23,12 @@ pub enum LiveError {
 
     #[error("{0}")]
     Trace(String),
+
+    #[error(transparent)]
+    Partial(#[from] PartialError),
+
+    #[error("a window has {accesses} accesses, but must have from 1 to 10000")]
+    Window { accesses: u64 },
 
     #[error("{name:?} is nothing to count by; choose one of {}", crate::By::names())]
     UnknownName { name: String },

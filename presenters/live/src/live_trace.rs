@@ -94,17 +94,27 @@ impl LiveTrace {
         Ok(())
     }
 
-    fn check(&self, chunk: PlacedChunk) -> Result<ChunkHeader, LiveError> {
-        let damaged = |what| LiveError::Damaged {
+    /// The header of a chunk, whose payload isn't looked at.
+    pub(crate) fn header(&self, chunk: PlacedChunk) -> Result<ChunkHeader, LiveError> {
+        let header = chunk
+            .bytes
+            .first_chunk::<HEADER_LENGTH>()
+            .ok_or_else(|| self.damaged(chunk, "it is shorter than a header"))?;
+        ChunkHeader::from_bytes(header).map_err(|_| self.damaged(chunk, "its header is wrong"))
+    }
+
+    fn damaged(&self, chunk: PlacedChunk, what: &'static str) -> LiveError {
+        LiveError::Damaged {
             trace: self.name.clone(),
             position: chunk.position,
             what,
-        };
-        let (header, stored) = chunk
-            .bytes
-            .split_first_chunk::<HEADER_LENGTH>()
-            .ok_or_else(|| damaged("it is shorter than a header"))?;
-        let header = ChunkHeader::from_bytes(header).map_err(|_| damaged("its header is wrong"))?;
+        }
+    }
+
+    fn check(&self, chunk: PlacedChunk) -> Result<ChunkHeader, LiveError> {
+        let damaged = |what| self.damaged(chunk, what);
+        let header = self.header(chunk)?;
+        let stored = &chunk.bytes[HEADER_LENGTH..];
         if stored.len() != header.stored_length as usize {
             return Err(damaged("it has another length than it says"));
         }

@@ -1,13 +1,19 @@
 //! Partial aggregates of single chunks, added up, against a walk over the accesses of whole traces.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::RecordBatch;
-use trackway_analysis::misses::SiteNames;
-use trackway_live::{By, Granule, LiveError, LiveTrace, PlacedChunk, SharedGranules};
+use trackway_analysis::cache::Caches;
+use trackway_analysis::layout::{Fragment, Layout, Shown};
+use trackway_analysis::misses::{Measure, SiteNames};
+use trackway_analysis::structures::Structures;
+use trackway_analysis::{run, Findings};
+use trackway_live::{AffinityWindow, By, Granule, LiveError, LiveTrace, PlacedChunk, SharedGranules};
 use trackway_trace::{ChunkKind, Decoder, Trace};
 
 const GRANULE_BYTES: u64 = 8;
@@ -206,6 +212,79 @@ fn touches_and_details_are_those_of_the_accesses() {
             .collect();
         assert_eq!(found, expected, "{}", file.display());
     }
+}
+
+#[test]
+fn rows_are_the_accesses_in_their_order() {
+    for file in vectors() {
+        let arriving = Arriving::of(&file);
+        let mut found = Vec::new();
+        for chunk in arriving.records() {
+            for first in (0..).step_by(7) {
+                let batch = arriving.live.rows(chunk, first, 7).unwrap();
+                let (addresses, sizes) = (integers(&batch, "address"), integers(&batch, "size"));
+                let names = texts(&batch, "variable").into_iter().zip(texts(&batch, "line"));
+                for (row, (variable, line)) in names.enumerate() {
+                    let thread = threads(&batch, "thread")[row];
+                    assert_eq!(integers(&batch, "number")[row], first as i64 + row as i64);
+                    let (address, size) = (addresses[row] as u64, sizes[row] as u64);
+                    found.push((thread, variable.to_owned(), line.to_owned(), address, size));
+                }
+                if batch.num_rows() < 7 {
+                    break;
+                }
+            }
+        }
+        let expected = arriving.accesses().into_iter();
+        let expected: Vec<_> = expected
+            .map(|(thread, variable, line, address, size, _)| (thread, variable, line, address, size))
+            .collect();
+        assert_eq!(found, expected, "{}", file.display());
+    }
+}
+
+#[test]
+fn layouts_of_single_chunks_are_joined_to_those_of_the_trace() {
+    let window = AffinityWindow::new(100).unwrap();
+    let mut seen = 0;
+    for file in vectors() {
+        let arriving = Arriving::of(&file);
+        let mut joined: BTreeMap<u32, Fragment> = BTreeMap::new();
+        for chunk in arriving.records() {
+            let batch = arriving.live.layouts(&[chunk], window).unwrap();
+            let stream = threads(&batch, "stream")[0];
+            let data = batch.column_by_name("data").unwrap().as_binary::<i32>();
+            let next = Fragment::from_bytes(data.value(0)).unwrap();
+            match joined.entry(stream) {
+                Entry::Vacant(place) => drop(place.insert(next)),
+                Entry::Occupied(mut before) => before.get_mut().join(next).unwrap(),
+            }
+        }
+        let joined: Vec<Fragment> = joined.into_values().collect();
+        let found = arriving
+            .live
+            .layout_findings(&joined, window, usize::MAX)
+            .unwrap();
+        let shown = Shown {
+            only: None,
+            top: usize::MAX,
+            rank_by: Measure::Accesses,
+        };
+        let structures = Structures::of(arriving.trace.program());
+        let layout = Layout::new(structures, Caches::none(), 100, shown);
+        let (expected, _) = run(&layout, &arriving.trace, NonZeroUsize::MIN, &|_, _| ());
+        assert_eq!(tables(&found), tables(&expected), "{}", file.display());
+        assert_eq!(found.answer, expected.answer);
+        seen += tables(&found)[0].1.num_rows();
+    }
+    assert!(seen > 0);
+}
+
+fn tables(findings: &Findings) -> Vec<(String, RecordBatch)> {
+    let tables = findings.tables.iter();
+    tables
+        .map(|table| (table.title().to_owned(), table.batch().clone()))
+        .collect()
 }
 
 #[test]

@@ -11,6 +11,8 @@ Options:
 
 A folder is all traces in it and in the folders within (`*.trackway`) as one table, with the columns `trace` (its identity),
 `program`, `host` and `build_id` before the others.
+
+`spark.readStream` reads the chunks of running programs instead: docs/streaming.md, "Spark", has the options.
 """
 
 import logging
@@ -19,7 +21,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql.datasource import DataSource, DataSourceReader, Filter, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
 import trackway
@@ -68,7 +70,17 @@ class TrackwaySource(DataSource):
             raise ValueError(f"format trackway: {path}: executors map files; mount the store, and name the folder (docs/spark.md)")
         return Path(path).absolute()
 
+    def _streams(self) -> dict[str, str] | None:
+        """The options, if they are those of a stream."""
+        options = {name.lower(): text for name, text in self.options.items()}
+        return options if "kafka" in options or "aggregate" in options else None
+
     def schema(self) -> StructType:
+        streams = self._streams()
+        if streams is not None:
+            from .live import aggregates
+
+            return aggregates.of_options(streams).schema
         path = self._path()
         traces = _traces(path)
         if not traces:
@@ -82,12 +94,23 @@ class TrackwaySource(DataSource):
         return spark_schema(schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
+        if self._streams() is not None:
+            raise ValueError("format trackway: options kafka and aggregate are for spark.readStream")
         # Sail hands over an Arrow schema, which has names, too.
         damaged = self.options.get("damaged", "fail")
         if damaged not in ("fail", "skip"):
             raise ValueError(f"format trackway: damaged={damaged!r}; expected fail or skip")
         partitions = int(self.options.get("partitions", _DEFAULT_PARTITIONS))
         return _Reader(self._path(), self._table(), list(schema.names), partitions, damaged == "skip")
+
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
+        from .live import stream_readers
+
+        streams = self._streams()
+        if streams is None:
+            raise ValueError("format trackway: a stream of a folder needs option aggregate: counts, rows, ...")
+        return stream_readers.of_options(streams)
 
 
 def _traces(path: Path) -> list[Path]:

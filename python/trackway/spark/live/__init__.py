@@ -1,13 +1,15 @@
 """Spark over programs that are running: chunks come by Kafka, or from a collector's folder. See docs/streaming.md."""
 
 from .progress import LiveSourceError
+from .layouts import STREAM, layout_reports, layouts
 from .queries import access_counts, result, shared_details, shared_granules, start, stream, touched_granules
-from .source import LiveDataSource
 
 __all__ = [
-    "LiveDataSource",
+    "STREAM",
     "LiveSourceError",
     "access_counts",
+    "layout_reports",
+    "layouts",
     "result",
     "shared_details",
     "shared_granules",

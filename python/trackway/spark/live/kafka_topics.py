@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 from .progress import Entry, LiveSourceError, chunk_kind_and_length
 
@@ -50,6 +50,18 @@ class Topics:
         if key not in _consumers:
             _consumers[key] = Consumer(self.settings)
         return _consumers[key]
+
+    def close(self) -> None:
+        """Leaves the brokers; the next question connects again."""
+        consumer = _consumers.pop(tuple(sorted(self.settings.items())), None)
+        if consumer is not None:
+            consumer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def index_range(self) -> tuple[int, int]:
         """Offsets of the first entry of the index, and behind the last one."""

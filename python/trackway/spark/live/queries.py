@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,14 +17,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql.streaming.query import StreamingQuery
 
-from .source import FORMAT, LiveDataSource
+from ..source import FORMAT, register
 
 KEPT_RESULTS = 2
 
 
 def stream(spark: SparkSession, **options: str | int) -> DataFrame:
     """The partial aggregates of running programs. Options: docs/streaming.md, "Spark"."""
-    spark.dataSource.register(LiveDataSource)
+    register(spark)
     return spark.readStream.format(FORMAT).options(**options).load()
 
 
@@ -67,19 +68,36 @@ def shared_details(spark: SparkSession, shared: str, by: str = "variable", **opt
     return partial.groupBy("trace", "program", "process", "thread", "name", "line").agg(*sums)
 
 
-def start(aggregated: DataFrame, folder: str, **trigger: Any) -> StreamingQuery:
-    """Starts a query whose checkpoint and results are in `folder`; the same call goes on with it after a stop. `trigger`:
-    see pyspark's DataStreamWriter.trigger; none: one micro-batch after the other."""
+def start(aggregated: DataFrame, folder: str, keys: Sequence[str] = (), **trigger: Any) -> StreamingQuery:
+    """Starts a query whose checkpoint and results are in `folder`; the same call goes on with it after a stop.
+
+    `keys` are for queries that say only which rows are new or changed: these replace earlier ones with the same keys.
+    `trigger`: see pyspark's DataStreamWriter.trigger; none: one micro-batch after the other."""
     results = f"{folder}/results"
 
     def keep(result: DataFrame, number: int) -> None:
-        result.write.mode("overwrite").parquet(f"{results}/batch={number}")
+        before = _before(Path(results.removeprefix("file://")), number) if keys else None
+        if before is None:
+            result.write.mode("overwrite").parquet(f"{results}/batch={number}")
+        else:
+            earlier = result.sparkSession.read.schema(result.schema).parquet(f"{results}/batch={before}")
+            result.persist()  # Two readers of it would each change the query's state.
+            whole = earlier.join(result, list(keys), "left_anti").unionByName(result)
+            whole.write.mode("overwrite").parquet(f"{results}/batch={number}")
+            result.unpersist()
         _publish(Path(results.removeprefix("file://")), number)
 
-    writer = aggregated.writeStream.outputMode("complete").option("checkpointLocation", f"{folder}/checkpoint")
+    mode = "update" if keys else "complete"
+    writer = aggregated.writeStream.outputMode(mode).option("checkpointLocation", f"{folder}/checkpoint")
     if trigger:
         writer = writer.trigger(**trigger)
     return writer.foreachBatch(keep).start()
+
+
+def _before(results: Path, number: int) -> int | None:
+    """The last batch before this one, which may run again after a restart."""
+    written = (int(path.name.partition("=")[2]) for path in results.glob("batch=*") if (path / "_SUCCESS").exists())
+    return max((batch for batch in written if batch < number), default=None)
 
 
 def _publish(results: Path, number: int) -> None:

@@ -1,4 +1,4 @@
-"""The streaming data source `trackway_live`: chunks of running programs, decoded and added up in the executors."""
+"""Readers of the streams of the data source `trackway`: chunks of running programs, decoded and added up in the executors."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxFiles, SupportsTriggerAvailableNow
-from pyspark.sql.types import StructType
 
 from . import aggregates, definitions
 from .kafka_topics import Topics
 from .progress import KIND_RECORDS, Entry, LiveSourceError, Progress, shares
 from .trace_folder import TraceFolder
 
-FORMAT = "trackway_live"
 USUAL_TASKS = 4
 # Of chunks that are decoded together.
 DECODED_AT_ONCE_BYTES = 32 << 20
@@ -69,8 +67,8 @@ class LiveReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 return False
             raise
 
-    def partial(self, trace: Any, program: str, chunks: list[tuple[int, bytes]]) -> pa.RecordBatch:
-        return self.aggregate.batch(trace, program, chunks)
+    def partial(self, trace: Any, program: str, chunks: list[tuple[int, bytes]]) -> Iterator[pa.RecordBatch]:
+        return self.aggregate.batches(trace, program, chunks)
 
 
 def _number(options: dict[str, str], name: str, usual: int) -> int:
@@ -158,6 +156,9 @@ class KafkaReader(LiveReader):
     def commit(self, end: dict[str, Any]) -> None:
         self.planned = {key: entries for key, entries in self.planned.items() if key[1] > end["index"]}
 
+    def stop(self) -> None:
+        self.topics.close()
+
 
 class FolderReader(LiveReader):
     """Offsets: the next position of each file."""
@@ -212,37 +213,24 @@ class FolderReader(LiveReader):
 def _decoded(
     reader: LiveReader, traces: dict[str, Any], chunks: Iterator[tuple[Entry, bytes]]
 ) -> Iterator[pa.RecordBatch]:
-    """Partial aggregates of chunks, as many of a trace together as may be."""
+    """What is made of chunks, as many of a trace together as may be."""
     together: list[tuple[int, bytes]] = []
     size, last = 0, None
     for entry, chunk in chunks:
         if last is not None and (entry.trace != last.trace or size > DECODED_AT_ONCE_BYTES):
-            yield reader.partial(traces[last.trace], last.program, together)
+            yield from reader.partial(traces[last.trace], last.program, together)
             together, size = [], 0
         together.append((entry.position, chunk))
         size += len(chunk)
         last = entry
     if last is not None:
-        yield reader.partial(traces[last.trace], last.program, together)
+        yield from reader.partial(traces[last.trace], last.program, together)
 
 
-class LiveDataSource(DataSource):
-    """`spark.readStream.format("trackway_live")` with option `kafka` or `path`."""
-
-    @classmethod
-    def name(cls) -> str:
-        return FORMAT
-
-    def schema(self) -> StructType:
-        return aggregates.of_options(self._options()).schema
-
-    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        options = self._options()
-        if "kafka" in options:
-            return KafkaReader(options)
-        if "path" in options:
-            return FolderReader(options)
-        raise LiveSourceError("neither option kafka nor path says where the chunks are")
-
-    def _options(self) -> dict[str, str]:
-        return {name.lower(): text for name, text in self.options.items()}
+def of_options(options: dict[str, str]) -> DataSourceStreamReader:
+    """Of a broker, or of a folder; options' names are in lower case."""
+    if "kafka" in options:
+        return KafkaReader(options)
+    if "path" in options:
+        return FolderReader(options)
+    raise LiveSourceError("neither option kafka nor path says where the chunks are")

@@ -1,0 +1,116 @@
+//! Which fields of structures are accessed, and which together: pieces of streams that are joined in their order.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::{BinaryArray, Int32Array, Int64Array, RecordBatch};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use trackway_analysis::layout::{Finder, Fragment, Shown};
+use trackway_analysis::misses::Measure;
+use trackway_analysis::Findings;
+use trackway_trace::ChunkKind;
+
+use crate::counts::signed;
+use crate::{LiveError, LiveTrace, PlacedChunk};
+
+/// How many accesses of a thread may lie between two that are together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AffinityWindow {
+    accesses: u64,
+}
+
+impl AffinityWindow {
+    /// `accesses`: from 1 to 10,000.
+    pub fn new(accesses: u64) -> Result<AffinityWindow, LiveError> {
+        match (1..=10_000).contains(&accesses) {
+            true => Ok(AffinityWindow { accesses }),
+            false => Err(LiveError::Window { accesses }),
+        }
+    }
+}
+
+/// Of what [`LiveTrace::layouts`] makes; none is ever null.
+pub fn layouts_schema() -> SchemaRef {
+    let field = |name, kind| Field::new(name, kind, false);
+    Arc::new(Schema::new(vec![
+        field("stream", DataType::Int32),
+        field("first", DataType::Int64),
+        field("data", DataType::Binary),
+    ]))
+}
+
+/// Chunks of one stream that follow each other.
+struct Neighbours<'c> {
+    stream: u32,
+    /// Sequence numbers.
+    range: Range<u64>,
+    chunks: Vec<PlacedChunk<'c>>,
+}
+
+impl LiveTrace {
+    /// For each stream, what its chunks of records come to: `data` is a [`Fragment`], `first` the sequence number of its
+    /// first chunk. Chunks of a stream that don't follow each other come to several.
+    pub fn layouts(&self, chunks: &[PlacedChunk], window: AffinityWindow) -> Result<RecordBatch, LiveError> {
+        let finder = Finder::new(self.trace().program(), window.accesses);
+        let (mut streams, mut firsts, mut data) = (Vec::new(), Vec::new(), Vec::new());
+        for neighbours in self.neighbours(chunks)? {
+            let mut open = finder.start();
+            self.decode(&neighbours.chunks, |batch| finder.take(&mut open, batch))?;
+            streams.push(neighbours.stream as i32);
+            firsts.push(signed(neighbours.range.start));
+            data.push(finder.finish(open, neighbours.range).to_bytes()?);
+        }
+        let batch = RecordBatch::try_new(
+            layouts_schema(),
+            vec![
+                Arc::new(Int32Array::from(streams)),
+                Arc::new(Int64Array::from(firsts)),
+                Arc::new(BinaryArray::from_iter_values(data)),
+            ],
+        );
+        Ok(batch.expect("columns have the schema's types and one length"))
+    }
+
+    fn neighbours<'c>(&self, chunks: &[PlacedChunk<'c>]) -> Result<Vec<Neighbours<'c>>, LiveError> {
+        let mut placed = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            let header = self.header(*chunk)?;
+            if header.kind == ChunkKind::Records {
+                placed.push((header.stream, header.sequence, *chunk));
+            }
+        }
+        placed.sort_by_key(|(stream, sequence, _)| (*stream, *sequence));
+        let mut found: Vec<Neighbours> = Vec::new();
+        for (stream, sequence, chunk) in placed {
+            match found.last_mut() {
+                Some(last) if last.stream == stream && last.range.end == sequence => {
+                    last.range.end += 1;
+                    last.chunks.push(chunk);
+                }
+                _ => found.push(Neighbours {
+                    stream,
+                    range: sequence..sequence.saturating_add(1),
+                    chunks: vec![chunk],
+                }),
+            }
+        }
+        Ok(found)
+    }
+
+    /// What `trackway layout --cache none` finds of what has come of all streams; of each the one fragment that its pieces
+    /// were joined to. `top`: structures, and pairs of fields of each, at most.
+    pub fn layout_findings(
+        &self,
+        fragments: &[Fragment],
+        window: AffinityWindow,
+        top: usize,
+    ) -> Result<Findings, LiveError> {
+        let shown = Shown {
+            only: None,
+            top,
+            rank_by: Measure::Accesses,
+        };
+        let finder = Finder::new(self.trace().program(), window.accesses);
+        Ok(finder.findings(self.trace(), shown, fragments)?)
+    }
+}
