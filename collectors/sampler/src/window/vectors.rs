@@ -27,10 +27,28 @@ impl Default for Vectors {
 impl Vectors {
     /// What an instruction computes there isn't known.
     pub fn forget(&mut self, instruction: &Instruction) {
-        if instruction.op_count() > 0 && instruction.op0_kind() == OpKind::Register {
-            if let Some(index) = index_of(instruction.op0_register()) {
-                self.0[index] = [Value::UNKNOWN; WORDS];
+        use Mnemonic::*;
+        match instruction.mnemonic() {
+            Vzeroupper => self
+                .0
+                .iter_mut()
+                .for_each(|words| words[NARROW_WORDS..].fill(Value::known(0))),
+            Vzeroall | Xrstor | Xrstor64 | Xrstors | Xrstors64 | Fxrstor | Fxrstor64 => {
+                *self = Vectors::default()
             }
+            // The result is in the first register, which isn't named.
+            Pcmpestrm | Pcmpistrm | Vpcmpestrm | Vpcmpistrm => self.0[0] = [Value::UNKNOWN; WORDS],
+            _ => self.forget_destination(instruction),
+        }
+    }
+
+    fn forget_destination(&mut self, instruction: &Instruction) {
+        if instruction.op_count() == 0 || instruction.op0_kind() != OpKind::Register {
+            return;
+        }
+        let register = instruction.op0_register();
+        if register.is_vector_register() && register.number() < REGISTERS {
+            self.0[register.number()] = [Value::UNKNOWN; WORDS];
         }
     }
 }
@@ -40,7 +58,7 @@ impl<S: MemorySource> Machine<'_, S> {
     pub(super) fn copies_vectors(&mut self, step: &Step) -> bool {
         let instruction = &step.instruction;
         if clears(instruction) {
-            return self.fill(instruction, [Value::known(0); WORDS], WORDS);
+            return self.fill(instruction, [Value::known(0); WORDS]);
         }
         if !copies(instruction) {
             return false;
@@ -66,7 +84,7 @@ impl<S: MemorySource> Machine<'_, S> {
                 self.write(to, words[0]);
                 true
             }
-            Place::Register(_) => self.fill(instruction, words, (size.div_ceil(WORD_BYTES)) as usize),
+            Place::Register(_) => self.fill(instruction, words),
             _ => false,
         }
     }
@@ -82,13 +100,13 @@ impl<S: MemorySource> Machine<'_, S> {
         }
     }
 
-    /// Sets the destination's first words; the others become 0, but those that the instruction can't reach.
-    fn fill(&mut self, instruction: &Instruction, words: Words, known: usize) -> bool {
+    /// Sets the destination, but the words that the instruction can't reach.
+    fn fill(&mut self, instruction: &Instruction, words: Words) -> bool {
         let Some(index) = index_of(instruction.op0_register()) else {
             return false;
         };
         let reaches = match is_narrow(instruction) {
-            true => NARROW_WORDS.max(known.min(NARROW_WORDS)),
+            true => NARROW_WORDS,
             false => WORDS,
         };
         self.vectors.0[index][..reaches].copy_from_slice(&words[..reaches]);
