@@ -10,8 +10,8 @@ use super::Next;
 use crate::code::Step;
 use crate::registers::flag;
 
-const RAX: usize = 0;
-const RDX: usize = 2;
+pub(super) const RAX: usize = 0;
+pub(super) const RDX: usize = 2;
 
 impl<S: MemorySource> Machine<'_, S> {
     pub(super) fn execute(&mut self, step: &Step) -> Next {
@@ -25,8 +25,11 @@ impl<S: MemorySource> Machine<'_, S> {
         if self.compares_with_guard(step) {
             return Next::Following;
         }
-        let is_followed =
-            self.moves(step) || self.computes(step) || self.scales(step) || self.exchanges(step);
+        let is_followed = self.moves(step)
+            || self.computes(step)
+            || self.scales(step)
+            || self.exchanges(step)
+            || self.copies_vectors(step);
         if !is_followed {
             self.forget_effects(step);
         }
@@ -253,84 +256,14 @@ impl<S: MemorySource> Machine<'_, S> {
         true
     }
 
-    /// Products, quotients and counts of bits.
-    fn scales(&mut self, step: &Step) -> bool {
-        use Mnemonic::*;
-        let instruction = &step.instruction;
-        match (instruction.mnemonic(), instruction.op_count()) {
-            (Imul, 2 | 3) => {
-                let count = instruction.op_count();
-                let (left, right) = (self.operand(step, count - 2), self.operand(step, count - 1));
-                let place = self.place(step, 0);
-                let (low, _, outcome) = arithmetic::multiply(left.bits, right.bits, size_of(place), true);
-                self.finish(step, &[left, right], outcome, &[(place, low)])
-            }
-            (Imul | Mul, 1) => {
-                let place = self.place(step, 0);
-                let size = size_of(place);
-                let (left, right) = (self.registers[RAX], self.read(place));
-                if size < 4 {
-                    return false;
-                }
-                let is_signed = instruction.mnemonic() == Imul;
-                let (low, high, outcome) = arithmetic::multiply(left.bits, right.bits, size, is_signed);
-                let results = [(general(RAX), low), (general(RDX), high)];
-                self.finish(step, &[left, right], outcome, &results)
-            }
-            (Div | Idiv, _) => {
-                let place = self.place(step, 0);
-                let size = size_of(place);
-                let inputs = [self.registers[RDX], self.registers[RAX], self.read(place)];
-                if size < 4 || inputs.iter().any(|value| !value.is_known) {
-                    return false;
-                }
-                let [high, low, divisor] = inputs.map(|value| value.bits);
-                let is_signed = instruction.mnemonic() == Idiv;
-                let Some((quotient, remainder)) = arithmetic::divide(high, low, divisor, size, is_signed)
-                else {
-                    return false;
-                };
-                let outcome = Outcome {
-                    sets: flag::ARITHMETIC,
-                    ..Outcome::default()
-                };
-                let results = [(general(RAX), quotient), (general(RDX), remainder)];
-                self.finish(step, &inputs, outcome, &results)
-            }
-            (Popcnt | Tzcnt | Lzcnt | Bsf | Bsr, _) => self.counts_bits(step),
-            _ => false,
-        }
-    }
-
-    fn counts_bits(&mut self, step: &Step) -> bool {
-        use Mnemonic::*;
-        let place = self.place(step, 0);
-        let (value, bits) = (self.operand(step, 1), size_of(place) * 8);
-        if value.bits == 0 && matches!(step.instruction.mnemonic(), Bsf | Bsr) {
-            return false; // the destination is undefined
-        }
-        let leading = value.bits.leading_zeros() + bits - 64;
-        let result = match step.instruction.mnemonic() {
-            Popcnt => value.bits.count_ones(),
-            Tzcnt | Bsf => value.bits.trailing_zeros().min(bits),
-            Lzcnt => leading,
-            _ => bits - 1 - leading,
-        };
-        let is_zero = match step.instruction.mnemonic() {
-            Tzcnt | Lzcnt => result == 0,
-            _ => value.bits == 0,
-        };
-        let outcome = Outcome {
-            result: result.into(),
-            flags: if is_zero { flag::ZERO } else { 0 },
-            sets: flag::ARITHMETIC,
-            defined: flag::ZERO,
-        };
-        self.finish(step, &[value], outcome, &[(place, result.into())])
-    }
-
     /// Writes results, or forgets them if an input is unknown.
-    fn finish(&mut self, step: &Step, inputs: &[Value], outcome: Outcome, results: &[(Place, u64)]) -> bool {
+    pub(super) fn finish(
+        &mut self,
+        step: &Step,
+        inputs: &[Value],
+        outcome: Outcome,
+        results: &[(Place, u64)],
+    ) -> bool {
         if inputs.iter().any(|value| !value.is_known) {
             self.forget_effects(step);
             return true;
@@ -348,42 +281,12 @@ impl<S: MemorySource> Machine<'_, S> {
         true
     }
 
-    /// Instructions that move two values.
-    fn exchanges(&mut self, step: &Step) -> bool {
-        let (first, second) = (self.place(step, 0), self.place(step, 1));
-        match step.instruction.mnemonic() {
-            Mnemonic::Xchg => {
-                let (left, right) = (self.read(first), self.read(second));
-                self.write(first, right);
-                self.write(second, left);
-                true
-            }
-            Mnemonic::Xadd => {
-                let (left, right) = (self.read(first), self.read(second));
-                let outcome = arithmetic::add(left.bits, right.bits, 0, size_of(first));
-                let is_followed = self.finish(step, &[left, right], outcome, &[]);
-                if left.is_known && right.is_known {
-                    self.write(second, left);
-                    let is_late = left.is_late || right.is_late;
-                    let sum = Value {
-                        bits: outcome.result,
-                        is_known: true,
-                        is_late,
-                    };
-                    self.write(first, sum);
-                }
-                is_followed
-            }
-            _ => false,
-        }
-    }
-
-    fn operand(&mut self, step: &Step, index: u32) -> Value {
+    pub(super) fn operand(&mut self, step: &Step, index: u32) -> Value {
         let place = self.place(step, index);
         self.read(place)
     }
 
-    fn set_flags(&mut self, outcome: Outcome, is_late: bool) {
+    pub(super) fn set_flags(&mut self, outcome: Outcome, is_late: bool) {
         self.flags = self.flags & !outcome.sets | outcome.flags & outcome.defined;
         self.known_flags = self.known_flags & !outcome.sets | outcome.defined;
         if outcome.sets != 0 {
@@ -392,12 +295,7 @@ impl<S: MemorySource> Machine<'_, S> {
     }
 }
 
-fn general(index: usize) -> Place {
-    const REGISTERS: [Register; 3] = [Register::RAX, Register::RCX, Register::RDX];
-    Place::Register(REGISTERS[index])
-}
-
-fn size_of(place: Place) -> u32 {
+pub(super) fn size_of(place: Place) -> u32 {
     match place {
         Place::Register(register) if register.is_gpr() => register.size() as u32,
         Place::Memory(_, size) if size <= 8 => size,

@@ -5,6 +5,7 @@ use trackway_trace::{WindowAccess, WindowAddress};
 
 use super::directions::Directions;
 use super::memory::{Memory, MemorySource, Value};
+use super::vectors::Vectors;
 use crate::code::{Operand, Step};
 use crate::registers::{flag, index_of, Registers};
 
@@ -19,6 +20,7 @@ pub struct Machine<'m, S> {
     pub late_path: bool,
     pub memory: &'m mut Memory<S>,
     pub directions: &'m mut Directions,
+    pub vectors: Vectors,
     pub accesses: Vec<WindowAccess>,
 }
 
@@ -44,6 +46,7 @@ impl<'m, S: MemorySource> Machine<'m, S> {
             late_path: false,
             memory,
             directions,
+            vectors: Vectors::default(),
             accesses: Vec::new(),
         }
     }
@@ -195,6 +198,7 @@ impl<'m, S: MemorySource> Machine<'m, S> {
                 self.registers[register] = Value::UNKNOWN;
             }
         }
+        self.vectors.forget(&step.instruction);
         self.known_flags &= !step.flags_written;
     }
 }

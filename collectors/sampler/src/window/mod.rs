@@ -6,10 +6,13 @@
 
 mod arithmetic;
 mod directions;
+mod exchanges;
 mod execute;
 mod machine;
 mod memory;
+mod products;
 mod transfer;
+mod vectors;
 
 use std::rc::Rc;
 

@@ -166,3 +166,78 @@ fn memory_that_cannot_be_read_is_unknown() {
     assert_eq!(addresses(&window), [(0x50, false), (0, false)]);
     assert_eq!(window.accesses[1].known_by, WindowAddress::Unknown);
 }
+
+#[test]
+fn an_exchange_that_rests_on_late_memory_succeeds() {
+    // lock cmpxchg [rbx], edx; jne +2; mov [rcx], eax; mov [rsi], eax
+    let exchange = [0xf0, 0x0f, 0xb1, 0x13, 0x75, 0x02, 0x89, 0x01, 0x89, 0x06];
+    let general = [7, DATA + 8, 5, DATA, STACK, 0, DATA + 16, 0];
+    // By now another value stands there.
+    let window = run(&exchange, general, Pages::default().with(DATA, 9), 4);
+    assert_eq!(addresses(&window).last(), Some(&(DATA + 16, true)));
+    assert_eq!(window.instructions, 4);
+    assert!(addresses(&window).contains(&(DATA + 8, true)));
+}
+
+#[test]
+fn an_exchange_with_a_known_other_value_fails() {
+    // mov dword [rbx], 9; lock cmpxchg [rbx], edx; jne +2; mov [rcx], eax; mov [rsi+rax], eax
+    let exchange = [
+        0xc7, 0x03, 9, 0, 0, 0, 0xf0, 0x0f, 0xb1, 0x13, 0x75, 0x02, 0x89, 0x01, 0x89, 0x04, 0x06,
+    ];
+    let general = [7, DATA + 8, 5, DATA, STACK, 0, DATA + 16, 0];
+    let window = run(&exchange, general, Pages::default(), 4);
+    assert_eq!(addresses(&window).last(), Some(&(DATA + 25, true)));
+}
+
+#[test]
+fn structures_are_copied_through_vector_registers() {
+    // movups xmm0, [rbx]; movups [rcx], xmm0; mov rax, [rcx+8]; mov rdx, [rax]
+    let copy = [
+        0x0f, 0x10, 0x03, 0x0f, 0x11, 0x01, 0x48, 0x8b, 0x41, 0x08, 0x48, 0x8b, 0x10,
+    ];
+    let pages = Pages::default().with(DATA + 8, DATA + 0x100);
+    let window = run(&copy, [0, DATA + 32, 0, DATA, STACK, 0, 0, 0], pages, 4);
+    let last = window.accesses.last().unwrap();
+    assert_eq!(
+        (last.address, last.known_by),
+        (DATA + 0x100, WindowAddress::MemoryReadLater)
+    );
+}
+
+#[test]
+fn what_is_computed_in_vector_registers_is_unknown() {
+    // movups xmm0, [rbx]; paddq xmm0, xmm0; movups [rcx], xmm0; mov rax, [rcx]; mov rdx, [rax]
+    let add = [
+        0x0f, 0x10, 0x03, 0x66, 0x0f, 0xd4, 0xc0, 0x0f, 0x11, 0x01, 0x48, 0x8b, 0x01, 0x48, 0x8b, 0x10,
+    ];
+    let window = run(&add, [0, DATA + 32, 0, DATA, STACK, 0, 0, 0], Pages::default(), 5);
+    assert_eq!(window.accesses.last().unwrap().known_by, WindowAddress::Unknown);
+}
+
+#[test]
+fn a_register_that_is_cleared_is_known() {
+    // pxor xmm1, xmm1; movq rax, xmm1; mov rdx, [rax+rbx]
+    let clear = [
+        0x66, 0x0f, 0xef, 0xc9, 0x66, 0x48, 0x0f, 0x7e, 0xc8, 0x48, 0x8b, 0x14, 0x18,
+    ];
+    let window = run(&clear, [5, 0, 0, DATA, STACK, 0, 0, 0], Pages::default(), 3);
+    assert_eq!(addresses(&window), [(DATA, false)]);
+}
+
+#[test]
+fn a_wider_load_replaces_what_a_vector_register_held() {
+    // movups xmm0, [rbx]; vmovdqu64 zmm0, [rsi]; movups [rcx], xmm0; mov rax, [rcx]; mov rdx, [rax]
+    let wide = [
+        0x0f, 0x10, 0x03, 0x62, 0xf1, 0xfe, 0x48, 0x6f, 0x06, 0x0f, 0x11, 0x01, 0x48, 0x8b, 0x01, 0x48, 0x8b,
+        0x10,
+    ];
+    let window = run(
+        &wide,
+        [0, DATA + 64, 0, DATA, STACK, 0, DATA + 256, 0],
+        Pages::default(),
+        5,
+    );
+    assert_eq!(window.instructions, 5);
+    assert_eq!(window.accesses.last().unwrap().known_by, WindowAddress::Unknown);
+}
