@@ -37,6 +37,7 @@ use arguments::{CommandLine, CompletionsArguments, Verb};
 use clap::{CommandFactory, Parser};
 use compile::Language;
 use failure::Failure;
+use places::Places;
 
 const ERROR: u8 = 2;
 
@@ -80,11 +81,11 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Place(arguments) => place::run(&arguments),
         Verb::Diff(mut arguments) => {
             let places = [&mut arguments.before, &mut arguments.after];
-            let _copies = places::bring(places, arguments.reading.quiet)?;
+            let _copies = Places::bring(places, arguments.reading.quiet)?;
             diff::run(&arguments)
         }
         Verb::Check(mut arguments) => {
-            let _copies = places::bring([&mut arguments.trace], arguments.reading.quiet)?;
+            let _copies = Places::bring([&mut arguments.trace], arguments.reading.quiet)?;
             check::run(&arguments)
         }
         Verb::Export(arguments) => export::run(&arguments),

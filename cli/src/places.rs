@@ -1,36 +1,97 @@
 //! Traces where users name them: here, or in an object store.
 
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+use tempfile::TempDir;
 use trackway_stores::{is_address, Place};
 
 use crate::failure::Failure;
 
-/// Brings here what is in a store, and shows how far that is.
-pub fn open(places: &[PathBuf], quiet: bool) -> Result<Vec<Place>, Failure> {
-    places.iter().map(|place| brought(place, quiet)).collect()
+/// What a user has named, brought here where it was in a store; copies are gone with this, or if the command is
+/// interrupted.
+pub struct Places {
+    places: Vec<Place>,
+    _copies: Option<TempDir>,
 }
 
-/// The same for arguments, which then name what was brought; it is gone with the result.
-pub fn bring<const N: usize>(arguments: [&mut PathBuf; N], quiet: bool) -> Result<Vec<Place>, Failure> {
-    let bring = |argument: &mut PathBuf| {
-        let place = brought(argument, quiet)?;
-        *argument = place.path().to_owned();
-        Ok(place)
+impl Places {
+    /// Shows how far copying is.
+    pub fn open(places: &[PathBuf], quiet: bool) -> Result<Places, Failure> {
+        let copies = match places.iter().any(|place| is_address(place)) {
+            true => Some(folder_for_copies()?),
+            false => None,
+        };
+        let folder = copies.as_ref().map_or(Path::new(""), TempDir::path);
+        let places = places.iter().map(|place| brought(place, folder, quiet));
+        Ok(Places {
+            places: places.collect::<Result<_, _>>()?,
+            _copies: copies,
+        })
+    }
+
+    /// The same for arguments, which then name what was brought.
+    pub fn bring<const N: usize>(arguments: [&mut PathBuf; N], quiet: bool) -> Result<Places, Failure> {
+        let named: Vec<PathBuf> = arguments.iter().map(|argument| argument.to_path_buf()).collect();
+        let places = Places::open(&named, quiet)?;
+        for (argument, path) in arguments.into_iter().zip(places.paths()) {
+            *argument = path;
+        }
+        Ok(places)
+    }
+
+    /// Files and folders of this machine.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.places.iter().map(|place| place.path().to_owned()).collect()
+    }
+
+    /// What users call a file of one of the places.
+    pub fn name_of(&self, file: &Path) -> String {
+        let own = self.places.iter().find(|place| file.starts_with(place.path()));
+        own.map_or_else(|| file.display().to_string(), |place| place.name_of(file))
+    }
+}
+
+fn folder_for_copies() -> Result<TempDir, Failure> {
+    let parent = std::env::temp_dir();
+    let failed = |error: io::Error| {
+        Failure::about(
+            &parent,
+            format!("{error}; traces of object stores are copied to the folder that TMPDIR names"),
+        )
     };
-    arguments.into_iter().map(bring).collect()
+    let folder = tempfile::Builder::new()
+        .prefix("trackway-copies-")
+        .tempdir_in(&parent)
+        .map_err(failed)?;
+    remove_if_interrupted(folder.path()).map_err(failed)?;
+    Ok(folder)
 }
 
-/// What users call a file of one of the places.
-pub fn name_of(places: &[Place], file: &Path) -> String {
-    let own = places.iter().find(|place| file.starts_with(place.path()));
-    own.map_or_else(|| file.display().to_string(), |place| place.name_of(file))
+/// Copies are as private as traces, and may be large.
+fn remove_if_interrupted(folder: &Path) -> io::Result<()> {
+    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
+    let folder = folder.to_owned();
+    thread::Builder::new()
+        .name("signals".into())
+        .spawn(move || {
+            for signal in signals.forever() {
+                let _ = fs::remove_dir_all(&folder);
+                let _ = emulate_default_handler(signal);
+            }
+        })
+        .map(drop)
 }
 
-fn brought(place: &Path, quiet: bool) -> Result<Place, Failure> {
+fn brought(place: &Path, copies: &Path, quiet: bool) -> Result<Place, Failure> {
     let bar = bar(quiet || !is_address(place));
-    let opened = Place::open(place, &mut |more, all| {
+    let opened = Place::open(place, copies, &mut |more, all| {
         bar.set_length(all);
         bar.inc(more);
     });

@@ -4,10 +4,13 @@ import csv
 import io
 import logging
 import os
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import urllib.request
+from pathlib import Path
 
 from moto.server import ThreadedMotoServer
 
@@ -79,6 +82,19 @@ class Stores(unittest.TestCase):
             done = self.run_trackway(*words, TMPDIR=f"{folder}/nothing")
             self.assertEqual(done.returncode, 2)
             self.assertIn("TMPDIR", done.stderr)
+
+    def test_an_interrupted_command_leaves_no_copies(self) -> None:
+        endless = "SELECT count(*) FROM " + ", ".join(f"accesses a{number}" for number in range(12))
+        environment = os.environ | ACCOUNT | {"AWS_ENDPOINT_URL": self.endpoint}
+        with tempfile.TemporaryDirectory() as folder:
+            command = [str(traces.TRACKWAY), "query", "-q", "s3://runs/fleet", endless]
+            with subprocess.Popen(command, env=environment | {"TMPDIR": folder}, stderr=subprocess.DEVNULL) as asking:
+                deadline = time.monotonic() + 60
+                while len(list(Path(folder).rglob("*.trackway"))) < 2 and time.monotonic() < deadline:
+                    time.sleep(0.01)
+                asking.send_signal(signal.SIGINT)
+                self.assertEqual(asking.wait(timeout=60), -signal.SIGINT)
+            self.assertEqual(os.listdir(folder), [])
 
     def test_what_is_not_there_is_named(self) -> None:
         for place, message in [

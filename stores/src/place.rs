@@ -32,12 +32,16 @@ pub fn is_address(place: &Path) -> bool {
 
 impl Place {
     /// Paths are as they are; of a store, the object at the address, or else all objects named `*.trackway` below it, are
-    /// copied into a temporary folder for the user alone. `progress` is called with the bytes that were added to the
-    /// copies, and with the bytes of all.
+    /// copied into a folder of their own, for the user alone, in the folder `copies`. `progress` is called with the bytes
+    /// that were added to the copies, and with the bytes of all.
     ///
     /// # Errors
     /// If the store can't be reached or doesn't let us in, has no trace there, or the copies can't be written.
-    pub fn open(place: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<Place, StoreError> {
+    pub fn open(
+        place: &Path,
+        copies: &Path,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Place, StoreError> {
         if !is_address(place) {
             let text = place.to_string_lossy();
             let path = text
@@ -46,13 +50,10 @@ impl Place {
             return Ok(Place { path, copies: None });
         }
         let address = place.to_string_lossy().trim_end_matches('/').to_owned();
-        let folder = tempfile::Builder::new()
-            .prefix("trackway-copies-")
-            .tempdir()
-            .map_err(|source| StoreError::Copying {
-                path: std::env::temp_dir(),
-                source,
-            })?;
+        let folder = tempfile::tempdir_in(copies).map_err(|source| StoreError::Copying {
+            path: copies.to_owned(),
+            source,
+        })?;
         let copied = copy(&address, folder.path(), progress)?;
         Ok(Place {
             path: copied.path,
@@ -102,7 +103,7 @@ mod tests {
 
     #[test]
     fn paths_are_as_they_are() {
-        let open = |text: &str| Place::open(Path::new(text), &mut |_, _| ()).unwrap();
+        let open = |text: &str| Place::open(Path::new(text), Path::new("/nowhere"), &mut |_, _| ()).unwrap();
         assert_eq!(open("runs/a.trackway").path(), Path::new("runs/a.trackway"));
         assert_eq!(open("file:///runs").path(), Path::new("/runs"));
         assert_eq!(open("runs").name_of(Path::new("runs/a")), "runs/a");
@@ -110,9 +111,14 @@ mod tests {
 
     #[test]
     fn unknown_stores_are_named() {
-        let error = Place::open(Path::new("ftp://host/runs"), &mut |_, _| ()).unwrap_err();
+        let error = Place::open(
+            Path::new("ftp://host/runs"),
+            &std::env::temp_dir(),
+            &mut |_, _| (),
+        )
+        .unwrap_err();
         assert!(error.to_string().starts_with("ftp://host/runs: "), "{error}");
-        let error = Place::open(Path::new("s3://"), &mut |_, _| ()).unwrap_err();
+        let error = Place::open(Path::new("s3://"), &std::env::temp_dir(), &mut |_, _| ()).unwrap_err();
         assert!(error.to_string().starts_with("s3:"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 mod arguments;
 mod destination;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_query::{
@@ -13,8 +13,9 @@ use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::places::Places;
 use crate::progress::with_polled_bar;
-use crate::{output, places, processors, soundness};
+use crate::{output, processors, soundness};
 
 pub use arguments::QueryArguments;
 use arguments::{AnswerFormat, Question};
@@ -22,10 +23,9 @@ use destination::Destination;
 
 pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
     let question = arguments.question()?;
-    let places = places::open(&question.places, arguments.quiet)?;
-    let paths: Vec<PathBuf> = places.iter().map(|place| place.path().to_owned()).collect();
-    let set = TraceSet::open(&paths).map_err(failed)?;
-    let set = set.named(&|file| places::name_of(&places, file));
+    let places = Places::open(&question.places, arguments.quiet)?;
+    let set = TraceSet::open(&places.paths()).map_err(failed)?;
+    let set = set.named(&|file| places.name_of(file));
     tell_of_traces(&set);
     let Some(sql) = sql(arguments, &question) else {
         output::print_report(&schema(&set), false)?;
