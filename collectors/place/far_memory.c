@@ -2,6 +2,7 @@
 #include "allocator.h"
 #include "far.h"
 #include "kernel.h"
+#include "memkind.h"
 #include "ring_name.h"
 #include "sites.h"
 
@@ -44,11 +45,10 @@ static void bind_to_node(void *memory) {
             "mbind");
 }
 
-// A file beside the one that was named, which nobody else finds.
-static int open_nameless(void) {
+int open_nameless(const char *path) {
     static uint32_t count;
     struct text name = {.length = 0};
-    append(&name, (const char *)in_plan(plan, plan->path));
+    append(&name, path);
     append(&name, ".");
     append_number(&name, (uint64_t)kernel_call(SYS_getpid, 0, 0, 0, 0));
     append(&name, ".");
@@ -63,7 +63,7 @@ static int open_nameless(void) {
 static int open_file(void) {
     bool is_first = kernel_call(SYS_getppid, 0, 0, 0, 0) == plan->first_parent;
     const char *path = in_plan(plan, plan->path);
-    int file = is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless();
+    int file = is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless(path);
     // What a former program of this process left there goes.
     if (file < 0 || kernel_call(SYS_ftruncate, file, 0, 0, 0) < 0 ||
         kernel_call(SYS_ftruncate, file, (long)plan->capacity, 0, 0) < 0)
@@ -84,13 +84,15 @@ void begin_far(struct plan *of) {
         bind_to_node(memory);
     __trackway_far_begin = (uintptr_t)memory;
     __trackway_far_size = plan->capacity;
+    __trackway_far = &__trackway_size_classes;
 }
 
 // ---- Forks: a shared mapping stays shared, so the child gets a copy ------------------------------------------------
 
-static bool write_all(int file, const unsigned char *bytes, size_t length) {
+bool write_all(int file, const unsigned char *bytes, size_t length, uint64_t offset) {
     for (size_t done = 0; done < length;) {
-        long written = kernel_call(SYS_pwrite64, file, (long)(bytes + done), (long)(length - done), (long)done);
+        long written =
+            kernel_call(SYS_pwrite64, file, (long)(bytes + done), (long)(length - done), (long)(offset + done));
         if (written <= 0 && written != -EINTR)
             return false;
         done += written > 0 ? (size_t)written : 0;
@@ -98,18 +100,24 @@ static bool write_all(int file, const unsigned char *bytes, size_t length) {
     return true;
 }
 
+static void copy_file(void) {
+    copy = open_nameless(in_plan(plan, plan->path));
+    if (copy < 0 || kernel_call(SYS_ftruncate, copy, (long)plan->capacity, 0, 0) < 0 ||
+        !write_all(copy, (const unsigned char *)__trackway_far_begin, __trackway_far_top, 0))
+        give_up("far memory can't be copied for a forked process: there is no room beside the file");
+}
+
+// A child has no other threads that could leave what they have entered. Who is inside of an allocator may yet look call
+// sites up.
 static void prepare_fork(void) {
     if (!__trackway_plan)
         return;
-    // A child has no other threads that could leave what they have entered.
+    __trackway_far->prepare_fork();
     enter_sites();
-    enter_far();
-    if (plan->kind != IN_FILE)
-        return;
-    copy = open_nameless();
-    if (copy < 0 || kernel_call(SYS_ftruncate, copy, (long)plan->capacity, 0, 0) < 0 ||
-        !write_all(copy, (const unsigned char *)__trackway_far_begin, __trackway_far_top))
-        give_up("far memory can't be copied for a forked process: there is no room beside the file");
+    if (__trackway_plan->kind == IN_FILE)
+        copy_file();
+    else if (__trackway_far->copy_for_child)
+        __trackway_far->copy_for_child();
 }
 
 static void finish_fork(void) {
@@ -118,8 +126,8 @@ static void finish_fork(void) {
     if (copy >= 0)
         kernel_call(SYS_close, copy, 0, 0, 0);
     copy = -1;
-    leave_far();
     leave_sites();
+    __trackway_far->finish_fork();
 }
 
 static void begin_child(void) {
@@ -129,8 +137,9 @@ static void begin_child(void) {
 }
 
 // Other handlers may allocate: those that were registered before ours run outside of it.
-__attribute__((constructor)) static void watch_forks(void) {
+__attribute__((constructor)) static void begin_program(void) {
     next_allocator(); // the program may not have allocated yet
+    begin_waiting_memkind();
     if (__trackway_plan && pthread_atfork(prepare_fork, finish_fork, begin_child) != 0)
         give_up("no memory to watch for forks");
 }

@@ -2,12 +2,13 @@
 #ifndef TRACKWAY_PLACE_PLAN_H
 #define TRACKWAY_PLACE_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLAN_MAGIC UINT64_C(0x4e414c5057540001) /* version 1 */
+#define PLAN_MAGIC UINT64_C(0x4e414c5057540002) /* version 2 */
 
-enum plan_kind { IN_FILE = 0, ON_NODE = 1 };
+enum plan_kind { IN_FILE = 0, ON_NODE = 1, IN_MEMKIND_FOLDER = 2, IN_MEMKIND = 3 };
 
 // What was placed, of all processes.
 struct plan_counters {
@@ -28,7 +29,7 @@ struct plan {
     uint64_t objects; // where lists and the path stand, bytes from the beginning
     uint64_t chains;
     uint64_t frames;
-    uint64_t path;
+    uint64_t path; // of the file or folder; the name of memkind's variable that holds the kind
     struct plan_counters counters;
 };
 
@@ -45,6 +46,8 @@ struct plan_frame {
     uint32_t object;
     uint32_t unused;
 };
+
+static inline bool is_memkind(const struct plan *plan) { return plan->kind >= IN_MEMKIND_FOLDER; }
 
 // None: nothing is placed in this process.
 extern struct plan *__trackway_plan;

@@ -5,23 +5,21 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use trackway_analysis::placement::AdvisedCall;
 
-const MAGIC: u64 = 0x4e41_4c50_5754_0001;
+use super::far_memory::FarMemory;
+use super::memkind::{self, Kind};
+
+const MAGIC: u64 = 0x4e41_4c50_5754_0002;
 /// Bytes of `struct plan`, and where the counters begin in it.
 const HEADER: usize = 128;
 const COUNTERS: usize = 80;
 const IN_FILE: u32 = 0;
 const ON_NODE: u32 = 1;
-
-/// Where far memory is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FarMemory {
-    File(PathBuf),
-    Node(u32),
-}
+const IN_MEMKIND_FOLDER: u32 = 2;
+const IN_MEMKIND: u32 = 3;
 
 /// What came of it, of all processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -70,6 +68,12 @@ pub fn encode(
     let (kind, node, path) = match memory {
         FarMemory::File(path) => (IN_FILE, 0, texts.add(path.as_os_str().as_bytes())?),
         FarMemory::Node(node) => (ON_NODE, *node, texts.add(b"")?),
+        FarMemory::Memkind(Kind::Folder(folder)) => {
+            (IN_MEMKIND_FOLDER, 0, texts.add(folder.as_os_str().as_bytes())?)
+        }
+        FarMemory::Memkind(Kind::Named(name)) => {
+            (IN_MEMKIND, 0, texts.add(memkind::variable(name).as_bytes())?)
+        }
     };
     let longest = chains.iter().map(Vec::len).max().unwrap_or(0);
     let mut out = Vec::new();
@@ -189,5 +193,13 @@ mod tests {
             .collect();
         assert_eq!(spans, [(0, 1), (1, 1), (2, 2)]);
         assert!(encode(&FarMemory::File("a\0b".into()), 1, 1, &[]).is_err());
+    }
+
+    #[test]
+    fn kinds_of_memkind_are_told_by_their_variables() {
+        let kind = FarMemory::Memkind(Kind::Named("hbw-all"));
+        let plan = encode(&kind, 4096, 1, &[]).unwrap();
+        assert_eq!(plan[8..12], IN_MEMKIND.to_le_bytes());
+        assert!(plan.ends_with(b"\0MEMKIND_HBW_ALL\0"), "{plan:?}");
     }
 }
