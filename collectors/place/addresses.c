@@ -134,9 +134,8 @@ static void map_from_copy(const struct mapping *mapping, void *context) {
     int *copy = context;
     if (!mapping->is_shared || !is_far((void *)mapping->low) || *copy < 0)
         return;
-    void *mapped =
-        __trackway_allocator.mmap((void *)mapping->low, mapping->high - mapping->low, PROT_READ | PROT_WRITE,
-                                  MAP_SHARED | MAP_FIXED, *copy, (off_t)mapping->offset);
+    void *mapped = __trackway_allocator.mmap((void *)mapping->low, mapping->high - mapping->low, PROT_READ | PROT_WRITE,
+                                             MAP_SHARED | MAP_FIXED, *copy, (off_t)mapping->offset);
     if (mapped == MAP_FAILED)
         *copy = -1;
 }
@@ -169,8 +168,7 @@ static void *map_far(void *wanted, size_t length, int protection, int flags, int
     }
     if (is_shared && file.descriptor < 0)
         remember_file(descriptor);
-    void *mapped =
-        __trackway_allocator.mmap((void *)begin, length, protection, flags | MAP_FIXED, descriptor, offset);
+    void *mapped = __trackway_allocator.mmap((void *)begin, length, protection, flags | MAP_FIXED, descriptor, offset);
     if (mapped == MAP_FAILED)
         give_addresses((void *)begin, length);
     return mapped;

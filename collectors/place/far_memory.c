@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { BIND = 2 /* MPOL_BIND */, NODES_IN_WORD = 64, WORDS_OF_NODES = 16 };
+enum { BIND = 2 /* MPOL_BIND */, NODES_IN_WORD = 64 };
 
 static struct plan *plan;
 static int copy = -1; // of the file, for a child that is about to be forked
@@ -33,16 +33,12 @@ static long bind(long memory, long length, long mode, const uint64_t *nodes, lon
     return result;
 }
 
-static void bind_to_node(void *memory) {
-    uint64_t nodes[WORDS_OF_NODES] = {0};
-    if (plan->node >= NODES_IN_WORD * WORDS_OF_NODES)
-        give_up("there is no NUMA node of that number");
-    nodes[plan->node / NODES_IN_WORD] = UINT64_C(1) << plan->node % NODES_IN_WORD;
+static void bind_to_nodes(void *memory) {
+    uint64_t nodes[WORDS_OF_NODES];
+    __builtin_memcpy(nodes, in_plan(plan, plan->place), sizeof nodes);
     long result = bind((long)memory, (long)plan->capacity, BIND, nodes, NODES_IN_WORD * WORDS_OF_NODES + 1);
     if (result < 0)
-        give_up(
-            "memory can't be bound to that NUMA node: `numactl --hardware` lists the nodes, and a container may forbid "
-            "mbind");
+        give_up("memory can't be bound to those NUMA nodes: a container may forbid mbind, or its cpuset the nodes");
 }
 
 int open_nameless(const char *path) {
@@ -62,8 +58,9 @@ int open_nameless(const char *path) {
 // The program itself has the file that was named; other programs that it starts have files of their own.
 static int open_file(void) {
     bool is_first = kernel_call(SYS_getppid, 0, 0, 0, 0) == plan->first_parent;
-    const char *path = in_plan(plan, plan->path);
-    int file = is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless(path);
+    const char *path = in_plan(plan, plan->place);
+    int file =
+        is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless(path);
     // What a former program of this process left there goes.
     if (file < 0 || kernel_call(SYS_ftruncate, file, 0, 0, 0) < 0 ||
         kernel_call(SYS_ftruncate, file, (long)plan->capacity, 0, 0) < 0)
@@ -81,7 +78,7 @@ void begin_far(struct plan *of) {
     if (file >= 0)
         kernel_call(SYS_close, file, 0, 0, 0);
     else
-        bind_to_node(memory);
+        bind_to_nodes(memory);
     __trackway_far_begin = (uintptr_t)memory;
     __trackway_far_size = plan->capacity;
     __trackway_far = &__trackway_size_classes;
@@ -101,7 +98,7 @@ bool write_all(int file, const unsigned char *bytes, size_t length, uint64_t off
 }
 
 static void copy_file(void) {
-    copy = open_nameless(in_plan(plan, plan->path));
+    copy = open_nameless(in_plan(plan, plan->place));
     if (copy < 0 || kernel_call(SYS_ftruncate, copy, (long)plan->capacity, 0, 0) < 0 ||
         !write_all(copy, (const unsigned char *)__trackway_far_begin, __trackway_far_top, 0))
         give_up("far memory can't be copied for a forked process: there is no room beside the file");

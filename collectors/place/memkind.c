@@ -157,11 +157,17 @@ static void prepare_fork(void) {
     whereabouts = FORKING;
 }
 
-static void copy_for_child(void) {
+// Where the file system knows no files without names it had one for a moment.
+static int open_copy(const char *folder) {
     struct text name = {.length = 0};
-    append(&name, in_plan(__trackway_plan, __trackway_plan->path));
+    append(&name, folder);
     append(&name, "/far");
-    copy = open_nameless(name.bytes);
+    int file = (int)kernel_call(SYS_openat, AT_FDCWD, (long)folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    return file >= 0 ? file : open_nameless(name.bytes);
+}
+
+static void copy_for_child(void) {
+    copy = open_copy(in_plan(__trackway_plan, __trackway_plan->place));
     if (copy < 0 || !copy_mappings(copy))
         give_up("far memory can't be copied for a forked process: there is no room in memkind's folder");
 }
@@ -234,8 +240,8 @@ static void *load(void) {
 
 static void do_nothing(void) {}
 
-// At its end a program still uses blocks: standard output's buffer, and those of threads that go on. memkind would unmap
-// them all, so its functions for the end don't run.
+// At its end a program still uses blocks: standard output's buffer, and those of threads that go on. memkind would
+// unmap them all, so its functions for the end don't run.
 static void keep_at_end(void *library) {
     struct link_map *map;
     uintptr_t functions = 0;
@@ -258,7 +264,7 @@ static void keep_at_end(void *library) {
 }
 
 static int find_kind(void *library, const struct plan *plan) {
-    const char *name = in_plan(plan, plan->path);
+    const char *name = in_plan(plan, plan->place);
     if (plan->kind == IN_MEMKIND_FOLDER)
         return memkind.create_pmem(name, plan->capacity, &kind);
     kind = *(kind_t *)find(library, name);
@@ -274,7 +280,7 @@ static void begin_kind(void *library, const struct plan *plan) {
     if (error) {
         char message[MOST_MESSAGE];
         memkind.error_message(error, message, sizeof message);
-        give_up_about(in_plan(plan, plan->path), ": ", message);
+        give_up_about(in_plan(plan, plan->place), ": ", message);
     }
     void *block = memkind.malloc(kind, LEAST_BYTES);
     if (!block || !is_far(block))

@@ -174,6 +174,25 @@ class Applied(Recorded):
         self.assertEqual(refused.returncode, 2)
         self.assertRegex(refused.stderr, r"there is no NUMA node 900 with memory; there are 0 \([\d,]{6,} bytes free\)")
 
+    @unittest.skipUnless(os.path.isdir("/sys/devices/system/node/node0"), "the system knows no NUMA nodes")
+    def test_nodes_are_named_as_libnuma_does(self):
+        placed = self.place("--far-node", "+0", "--far-size", "1G", "--", self.program, "100000")
+        self.assertEqual(placed.stdout.strip(), self.result)
+        self.assertIn("in NUMA node 0", placed.stderr)
+        libraries = self.path / "libraries"
+        libraries.mkdir()
+        (libraries / "libnuma.so.1").write_bytes(b"")
+        missing = tools.environment(LD_LIBRARY_PATH=str(libraries))
+        for nodes, settings, part in (
+            ("netdev:nonexistent", {}, 'libnuma knows no NUMA nodes by "netdev:nonexistent"'),
+            ("all", {"env": missing}, "--far-node all needs libnuma, which can't be loaded: .*package libnuma1"),
+        ):
+            refused = self.place("--far-node", nodes, "--", self.program, "1", check=False, **settings)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertRegex(refused.stderr, part)
+        by_number = self.place("--far-node", "0-0", "--far-size", "1G", "--", self.program, "100000", env=missing)
+        self.assertEqual(by_number.stdout.strip(), self.result)
+
     def test_what_finds_no_room_stays(self):
         placed = self.place("--far-file", self.path / "small", "--far-size", "1M", "--", self.program, "100000")
         self.assertEqual(placed.stdout.strip(), self.result)

@@ -20,8 +20,8 @@ const PAGE: u64 = 4096;
 pub enum FarMemory {
     /// A mapped file.
     File(PathBuf),
-    /// A NUMA node.
-    Node(u32),
+    /// NUMA nodes; at least one.
+    Nodes(Vec<u32>),
     /// What memkind allocates from.
     Memkind(Kind),
 }
@@ -30,7 +30,11 @@ impl fmt::Display for FarMemory {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             FarMemory::File(path) => write!(formatter, "{}", path.display()),
-            FarMemory::Node(node) => write!(formatter, "NUMA node {node}"),
+            FarMemory::Nodes(nodes) => {
+                let numbers: Vec<String> = nodes.iter().map(u32::to_string).collect();
+                let word = if nodes.len() == 1 { "node" } else { "nodes" };
+                write!(formatter, "NUMA {word} {}", numbers.join(","))
+            }
             FarMemory::Memkind(Kind::Folder(folder)) => write!(formatter, "memkind's files in {}", folder.display()),
             FarMemory::Memkind(Kind::Named(name)) => write!(formatter, "memkind's kind {name}"),
         }
@@ -52,13 +56,13 @@ pub struct Prepared {
 pub fn prepare(arguments: &PlaceArguments) -> Result<Prepared, Failure> {
     let asked = arguments.far_size;
     let capacity_bytes = asked.unwrap_or(MOST_BYTES);
-    let (memory, capacity_bytes) = match (&arguments.far_file, arguments.far_node, &arguments.far_memkind) {
+    let (memory, capacity_bytes) = match (&arguments.far_file, &arguments.far_node, &arguments.far_memkind) {
         (Some(_), ..) => return prepare_file(arguments, capacity_bytes),
-        (None, Some(node), _) => {
-            let free_bytes = nodes::require(node)?;
-            // Where a node is full the kernel ends programs that are bound to it.
+        (None, Some(text), _) => {
+            let (nodes, free_bytes) = nodes::require(text)?;
+            // Where nodes are full the kernel ends programs that are bound to them.
             let most = asked.unwrap_or_else(|| MOST_BYTES.min(free_bytes / PAGE * PAGE).max(PAGE));
-            (FarMemory::Node(node), most)
+            (FarMemory::Nodes(nodes), most)
         }
         (None, None, Some(kind)) => {
             let kind = kind.clone().require(capacity_bytes)?;
@@ -66,7 +70,7 @@ pub fn prepare(arguments: &PlaceArguments) -> Result<Prepared, Failure> {
         }
         (None, None, None) => {
             return Err(Failure::new(
-                "name far memory: --far-file PATH, --far-node N or --far-memkind KIND",
+                "name far memory: --far-file PATH, --far-node NODES or --far-memkind KIND",
             ))
         }
     };

@@ -5,9 +5,11 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-use libloading::{Library, Symbol};
+use libloading::Symbol;
 use rustix::fs::{fallocate, FallocateFlags};
 
+use super::libnuma::Libnuma;
+use super::shared_library::SharedLibrary;
 use crate::failure::Failure;
 
 /// Debian's package that has it is `libmemkind0`.
@@ -112,9 +114,8 @@ fn require_folder(folder: &Path) -> Result<PathBuf, Failure> {
     Ok(folder)
 }
 
-/// The library, which stays loaded.
 struct Memkind {
-    library: &'static Library,
+    library: SharedLibrary,
 }
 
 type KindPointer = *mut c_void;
@@ -122,18 +123,17 @@ type KindPointer = *mut c_void;
 impl Memkind {
     fn load() -> Result<Memkind, Failure> {
         // SAFETY: what memkind does when it is loaded is to set up its allocator, which nobody calls.
-        let library = unsafe { Library::new(LIBRARY) }.map_err(|error| {
+        let library = unsafe { SharedLibrary::load(LIBRARY) }.map_err(|error| {
             Failure::new(format!(
                 "memkind can't be loaded: {error}; install Debian's package libmemkind0, or use --far-node or --far-file"
             ))
         })?;
-        Ok(Memkind {
-            library: Box::leak(Box::new(library)),
-        })
+        Ok(Memkind { library })
     }
 
     fn require(&self, name: &str) -> Result<(), Failure> {
-        self.require_nodes()?;
+        // Where there are none memkind ends a program that allocates.
+        Libnuma::load("memkind")?;
         let Some(problem) = self.problem(name)? else {
             return Ok(());
         };
@@ -147,29 +147,13 @@ impl Memkind {
         )))
     }
 
-    /// memkind ends a program that allocates where these are missing.
-    fn require_nodes(&self) -> Result<(), Failure> {
-        // SAFETY: `int numa_available(void)` of libnuma, which memkind is linked with.
-        let is_available = unsafe {
-            let numa_available: Symbol<unsafe extern "C" fn() -> c_int> = self.symbol("numa_available")?;
-            numa_available() >= 0
-        };
-        if is_available {
-            return Ok(());
-        }
-        Err(Failure::new(
-            "the system knows no NUMA nodes, or a container forbids to ask for them, which memkind's own kinds need; \
-             name a folder",
-        ))
-    }
-
     /// What is against using a kind.
     fn problem(&self, name: &str) -> Result<Option<String>, Failure> {
         // SAFETY: `struct memkind *MEMKIND_...` and `int memkind_check_available(struct memkind *)` of memkind.h.
         let error = unsafe {
-            let kind: Symbol<*const KindPointer> = self.symbol(&variable(name))?;
+            let kind: Symbol<*const KindPointer> = self.library.symbol(&variable(name))?;
             let check: Symbol<unsafe extern "C" fn(KindPointer) -> c_int> =
-                self.symbol("memkind_check_available")?;
+                self.library.symbol("memkind_check_available")?;
             check(**kind)
         };
         match error {
@@ -183,20 +167,12 @@ impl Memkind {
         // SAFETY: `void memkind_error_message(int, char *, size_t)` writes a text with its final zero byte.
         let text = unsafe {
             let write: Symbol<unsafe extern "C" fn(c_int, *mut c_char, usize)> =
-                self.symbol("memkind_error_message")?;
+                self.library.symbol("memkind_error_message")?;
             write(error, text.as_mut_ptr(), text.len());
             CStr::from_ptr(text.as_ptr())
         };
         let text = text.to_string_lossy();
         Ok(text.trim_start_matches("<memkind>").trim().to_owned())
-    }
-
-    /// # Safety
-    /// `T` has to be what the name stands for.
-    unsafe fn symbol<T>(&self, name: &str) -> Result<Symbol<'_, T>, Failure> {
-        // SAFETY: as the caller says.
-        unsafe { self.library.get(name.as_bytes()) }
-            .map_err(|_| Failure::new(format!("this memkind has no {name}; it has to be 1.14 or newer")))
     }
 }
 

@@ -3,10 +3,12 @@
 mod advice_file;
 mod apply;
 mod far_memory;
+mod libnuma;
 mod memkind;
 mod nodes;
 mod plan_file;
 mod recommend;
+mod shared_library;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,7 +31,7 @@ use crate::placement::TierArguments;
 #[command(
     mut_arg("top", |top| top.help("Rows of the table of call sites; 0 for all")),
     mut_arg("csv", |csv| csv.help("Print the table of call sites as CSV")),
-    override_usage = "trackway place [OPTIONS] TRACE\n       trackway place --advice FILE (--far-file PATH | --far-node N | --far-memkind KIND) -- PROGRAM ARGUMENTS",
+    override_usage = "trackway place [OPTIONS] TRACE\n       trackway place --advice FILE (--far-file PATH | --far-node NODES | --far-memkind KIND) -- PROGRAM ARGUMENTS",
     after_help = "Examples:\n  trackway place --tier dram:capacity=8G --tier cxl --advice prog.advice prog.trackway\n  \
                   trackway place --tier hbm:capacity=2G --tier dram --measured-in dram prog.trackway\n  \
                   trackway place --advice prog.advice --far-node 1 -- ./prog arguments\n  \
@@ -51,15 +53,16 @@ pub struct PlaceArguments {
     /// Put allocations of the far tier into this file, which is created, mapped, and removed when the program has ended
     #[arg(long, value_name = "PATH", conflicts_with = "far_node", requires = "command")]
     pub far_file: Option<PathBuf>,
-    /// Put allocations of the far tier on this NUMA node
-    #[arg(long, value_name = "N", requires = "command")]
-    pub far_node: Option<u32>,
+    /// Put allocations of the far tier on these NUMA nodes: numbers, such as 1 or 2-3, or what libnuma knows them by,
+    /// such as file:/mnt/cxl or pci:3a:00
+    #[arg(long, value_name = "NODES", requires = "command")]
+    pub far_node: Option<String>,
     /// Let the memkind library allocate those of the far tier: a kind such as dax-kmem, hbw, highest-capacity or
     /// interleave, or a folder (with a slash) for files of its own, as on persistent memory
     #[arg(long, value_name = "KIND", value_parser = Kind::parse, conflicts_with_all = ["far_file", "far_node"],
         requires = "command")]
     pub far_memkind: Option<Kind>,
-    /// Bytes of far memory at most [default: 64G, or what is free on the NUMA node if that is less]
+    /// Bytes of far memory at most [default: 64G, or what is free on the NUMA nodes if that is less]
     #[arg(long, value_name = "SIZE", value_parser = parse_far_size, requires = "command")]
     pub far_size: Option<u64>,
     /// The tier of the advice that is far [default: its last]

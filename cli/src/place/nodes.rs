@@ -5,28 +5,37 @@ use std::path::Path;
 
 use trackway_report::grouped;
 
+use super::libnuma::Libnuma;
 use crate::failure::Failure;
 
 const FOLDER: &str = "/sys/devices/system/node";
 const STATUS: &str = "/proc/self/status";
 
-/// Bytes that allocations could have on a node, with what files only keep in memory.
+/// Nodes by their numbers, such as `1` or `0-1,4`, or by what else libnuma knows them; and the bytes that allocations
+/// could have there, with what files only keep in memory.
 ///
 /// # Errors
 /// If there is no such node with memory, or this process may not use it.
-pub fn require(node: u32) -> Result<u64, Failure> {
+pub fn require(text: &str) -> Result<(Vec<u32>, u64), Failure> {
+    let nodes = match numbers(text) {
+        Some(nodes) => nodes,
+        None => Libnuma::load(&format!("--far-node {text}"))?.nodes(text)?,
+    };
     let status = fs::read_to_string(STATUS).unwrap_or_default();
-    require_in(Path::new(FOLDER), &status, node)
+    let folder = Path::new(FOLDER);
+    nodes.iter().try_for_each(|node| require_node(folder, &status, *node))?;
+    let free = nodes.iter().map(|node| free_bytes(folder, *node)).sum();
+    Ok((nodes, free))
 }
 
-fn require_in(folder: &Path, status: &str, node: u32) -> Result<u64, Failure> {
+fn require_node(folder: &Path, status: &str, node: u32) -> Result<(), Failure> {
     let Ok(with_memory) = fs::read_to_string(folder.join("has_memory")) else {
         return Err(Failure::about(
             folder,
             "the system knows no NUMA nodes; use --far-file",
         ));
     };
-    let nodes = numbers(&with_memory);
+    let nodes = numbers(&with_memory).unwrap_or_default();
     if !nodes.contains(&node) {
         let known: Vec<String> = nodes.into_iter().map(|node| told(folder, node)).collect();
         return Err(Failure::new(format!(
@@ -36,14 +45,15 @@ fn require_in(folder: &Path, status: &str, node: u32) -> Result<u64, Failure> {
     }
     let allowed = status
         .lines()
-        .find_map(|line| line.strip_prefix("Mems_allowed_list:"));
-    if allowed.is_some_and(|allowed| !numbers(allowed).contains(&node)) {
-        return Err(Failure::new(format!(
-            "this process may not use NUMA node {node}: its cpuset allows {}",
-            allowed.unwrap_or_default().trim()
-        )));
+        .find_map(|line| line.strip_prefix("Mems_allowed_list:"))
+        .unwrap_or_default()
+        .trim();
+    match numbers(allowed) {
+        Some(nodes) if !nodes.contains(&node) => Err(Failure::new(format!(
+            "this process may not use NUMA node {node}: its cpuset allows {allowed}"
+        ))),
+        _ => Ok(()),
     }
-    Ok(free_bytes(folder, node))
 }
 
 fn told(folder: &Path, node: u32) -> String {
@@ -63,13 +73,15 @@ fn free_bytes(folder: &Path, node: u32) -> u64 {
     kilobytes.sum::<u64>() * 1024
 }
 
-/// Of a list such as `0-1,4`.
-fn numbers(list: &str) -> Vec<u32> {
-    let ranges = list.trim().split(',').filter_map(|range| {
+/// Of a list such as `0-1,4`; nothing if it is none.
+fn numbers(list: &str) -> Option<Vec<u32>> {
+    let ranges = list.trim().split(',').map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        Some(first.parse().ok()?..=last.parse().ok()?)
+        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        (first..=last).contains(&first).then_some(first..=last)
     });
-    ranges.flatten().collect()
+    let ranges: Vec<_> = ranges.collect::<Option<_>>()?;
+    Some(ranges.into_iter().flatten().collect())
 }
 
 #[cfg(test)]
@@ -85,7 +97,9 @@ mod tests {
         fs::create_dir(folder.path().join("node4")).unwrap();
         fs::write(folder.path().join("node4/meminfo"), MEMINFO).unwrap();
         let status = format!("Name:\tp\nMems_allowed_list:\t{allowed}\n");
-        require_in(folder.path(), &status, node).map_err(|failure| failure.to_string())
+        let done = require_node(folder.path(), &status, node);
+        done.map(|()| free_bytes(folder.path(), node))
+            .map_err(|failure| failure.to_string())
     }
 
     #[test]
@@ -96,10 +110,19 @@ mod tests {
     #[test]
     fn errors_say_which_nodes_there_are() {
         let missing = outcome(2, "0-7").unwrap_err();
-        assert!(missing.contains("node 2 with memory; there are 0 (0 bytes free), 1 (0 bytes free), 4 (8,222,720"));
+        let known = "node 2 with memory; there are 0 (0 bytes free), 1 (0 bytes free), 4 (8,222,720 bytes free)";
+        assert!(missing.contains(known), "{missing}");
         let forbidden = outcome(4, "0-1").unwrap_err();
         assert!(forbidden.contains("cpuset allows 0-1"), "{forbidden}");
-        let none = require_in(Path::new("/nonexistent"), "", 0).unwrap_err();
+        let none = require_node(Path::new("/nonexistent"), "", 0).unwrap_err();
         assert!(none.to_string().contains("no NUMA nodes"));
+    }
+
+    #[test]
+    fn lists_are_numbers_and_ranges() {
+        assert_eq!(numbers("0-1,4\n"), Some(vec![0, 1, 4]));
+        for text in ["", "all", "3-1", "+0", "1,", "file:/"] {
+            assert_eq!(numbers(text), None, "{text}");
+        }
     }
 }
