@@ -8,6 +8,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -20,8 +21,7 @@ struct code {
 };
 
 THREAD_LOCAL bool __trackway_maps_far;
-static struct code library, tracer; // the tracer's frames stand between the library and us
-static bool takes_only_shared;
+static struct code mapper, tracer;
 static size_t capacity, mapped_bytes;
 static struct spans spans;
 static uint32_t lock;
@@ -46,28 +46,27 @@ static void *keep_unused(void *where, size_t length) {
     return __trackway_allocator.mmap(where, length, PROT_NONE, flags, -1, 0);
 }
 
-static void find_code_of(const struct mapping *mapping, void *function) {
-    static const char name[] = "/preload.so";
-    if (!mapping->is_code || !mapping->path)
-        return;
-    if (mapping->low <= (uintptr_t)function && (uintptr_t)function < mapping->high)
-        library = (struct code){mapping->low, mapping->high};
-    size_t length = __builtin_strlen(mapping->path);
-    if (length >= sizeof name - 1 && __builtin_strcmp(mapping->path + length - (sizeof name - 1), name) == 0)
+static void find_tracer(const struct mapping *mapping, void *context) {
+    (void)context;
+    if (mapping->is_code && is_of_tracer(mapping))
         tracer = (struct code){mapping->low, mapping->high};
 }
 
 // Twice as many addresses as bytes: what is given back leaves gaps.
-void reserve_addresses(size_t bytes, const void *function, bool only_shared) {
+void reserve_addresses(size_t bytes, const void *function) {
     size_t length;
     void *range = MAP_FAILED;
+    Dl_info object;
+    const ElfW(Sym) * symbol;
+    if (!dladdr1(function, &object, (void **)&symbol, RTLD_DL_SYMENT) || !symbol)
+        give_up("the function by which memkind maps memory can't be found");
     if (!__builtin_mul_overflow(bytes, 2, &length))
         range = keep_unused(NULL, length);
     if (range == MAP_FAILED)
         give_up("no addresses for far memory of that size: --far-size says how large it is");
-    for_each_mapping(find_code_of, (void *)function);
+    mapper = (struct code){(uintptr_t)function, (uintptr_t)function + symbol->st_size};
+    for_each_mapping(find_tracer, NULL);
     capacity = bytes;
-    takes_only_shared = only_shared;
     give_span(&spans, (uintptr_t)range, length);
     __trackway_far_begin = (uintptr_t)range;
     __trackway_far_size = length;
@@ -151,11 +150,11 @@ bool map_copy(int copy) {
 
 static bool is_in(struct code code, uintptr_t address) { return address - code.low < code.high - code.low; }
 
-// What another allocator maps that the library calls stays where it is.
-static inline __attribute__((always_inline)) bool is_of_library(const uintptr_t *frame) {
+// Tables of the library, and what another allocator maps that it calls, stay where they are.
+static inline __attribute__((always_inline)) bool is_for_blocks(const uintptr_t *frame) {
     if (is_in(tracer, frame[1]))
         frame = (const uintptr_t *)frame[0];
-    return is_in(library, frame[1]);
+    return is_in(mapper, frame[1]);
 }
 
 static void *map_far(void *wanted, size_t length, int protection, int flags, int descriptor, off_t offset) {
@@ -177,8 +176,7 @@ static void *map_far(void *wanted, size_t length, int protection, int flags, int
 static inline __attribute__((always_inline)) void *map(void *address, size_t length, int protection, int flags,
                                                        int descriptor, off_t offset, const uintptr_t *frame) {
     const struct allocator *next = next_allocator();
-    bool goes_far = __trackway_maps_far && !(flags & MAP_FIXED) && (flags & MAP_SHARED || !takes_only_shared) &&
-                    length > 0 && is_of_library(frame);
+    bool goes_far = __trackway_maps_far && !(flags & MAP_FIXED) && length > 0 && is_for_blocks(frame);
     return goes_far ? map_far(address, length, protection, flags, descriptor, offset)
                     : next->mmap(address, length, protection, flags, descriptor, offset);
 }

@@ -8,10 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Reserves the range, in which at most so many bytes are mapped at once, or ends the program. `function`: one of the
-// library whose mappings it is for. Of these go there, while the thread is said to be inside, the shared ones only, or
-// all.
-void reserve_addresses(size_t capacity, const void *function, bool only_shared);
+// Reserves the range, in which at most so many bytes are mapped at once, or ends the program. `function`: the one of
+// the library that maps what its blocks come from; while the thread is said to be inside, its mappings go there.
+void reserve_addresses(size_t capacity, const void *function);
 extern THREAD_LOCAL bool __trackway_maps_far;
 
 // The file of shared mappings; negative before the first one.

@@ -48,3 +48,9 @@ void for_each_mapping(void (*take)(const struct mapping *mapping, void *context)
     if (file >= 0)
         kernel_call(SYS_close, file, 0, 0, 0);
 }
+
+bool is_of_tracer(const struct mapping *mapping) {
+    static const char name[] = "/preload.so";
+    size_t length = mapping->path ? __builtin_strlen(mapping->path) : 0;
+    return length >= sizeof name - 1 && __builtin_strcmp(mapping->path + length - (sizeof name - 1), name) == 0;
+}

@@ -16,4 +16,7 @@ struct mapping {
 // Reads /proc/self/maps, without memory of the program's. One thread at a time: those who look call sites up.
 void for_each_mapping(void (*take)(const struct mapping *mapping, void *context), void *context);
 
+// Whether it is of preload.so, the library that records allocations, whose frames stand between callers and us.
+bool is_of_tracer(const struct mapping *mapping);
+
 #endif

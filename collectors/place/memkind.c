@@ -274,7 +274,7 @@ static int find_kind(void *library, const struct plan *plan) {
 // A first block makes memkind do what it does once, and tells which file it maps.
 static void begin_kind(void *library, const struct plan *plan) {
     bool is_in_folder = plan->kind == IN_MEMKIND_FOLDER;
-    reserve_addresses(plan->capacity, (const void *)memkind.malloc, is_in_folder);
+    reserve_addresses(plan->capacity, find(library, is_in_folder ? "memkind_pmem_mmap" : "memkind_default_mmap"));
     enter();
     int error = find_kind(library, plan);
     if (error) {
@@ -284,7 +284,7 @@ static void begin_kind(void *library, const struct plan *plan) {
     }
     void *block = memkind.malloc(kind, LEAST_BYTES);
     if (!block || !is_far(block))
-        give_up("memkind has no memory of that kind: --far-size says how much it may map, some of it for itself");
+        give_up("memkind has no memory of that kind");
     memkind.free(kind, block);
     leave();
     // Programs that this one starts have files of their own.

@@ -32,16 +32,11 @@ static uint32_t lock;
 
 // ---- Code that is mapped -------------------------------------------------------------------------------------------
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = __builtin_strlen(text), wanted = __builtin_strlen(end);
-    return length >= wanted && __builtin_strcmp(text + length - wanted, end) == 0;
-}
-
-static uint32_t object_of(const char *path) {
-    for (uint32_t i = 0; i < plan->object_count; i++)
-        if (__builtin_strcmp(path, object_path(plan, i)) == 0)
+static uint32_t object_of(const struct mapping *mapping) {
+    for (uint32_t i = 0; mapping->path && i < plan->object_count; i++)
+        if (__builtin_strcmp(mapping->path, object_path(plan, i)) == 0)
             return i;
-    return ends_with(path, "/preload.so") ? TRACER : NO_OBJECT;
+    return is_of_tracer(mapping) ? TRACER : NO_OBJECT;
 }
 
 // Where the object begins of which a mapping is: objects' mappings follow each other.
@@ -53,7 +48,7 @@ struct current {
 static void take_mapping(const struct mapping *mapping, void *context) {
     struct current *current = context;
     struct code_range range = {.low = mapping->low, .high = mapping->high};
-    range.object = mapping->path ? object_of(mapping->path) : NO_OBJECT;
+    range.object = object_of(mapping);
     if (range.object != current->object) {
         current->object = range.object;
         current->base = range.low;

@@ -137,6 +137,14 @@ class Moves(InFolder, unittest.TestCase):
             self.assertEqual(own.stat().st_size, 0)
 
     @unittest.skipUnless(os.path.isdir("/sys/devices/system/node/node0"), "the system knows no NUMA nodes")
+    def test_of_a_kind_with_little_room(self):
+        size = ("--far-memkind", "regular", "--far-size", "2M")
+        placed = tools.trackway("place", "--advice", self.advice, *size, "--", self.program)
+        self.assertEqual(placed.stdout.splitlines()[-2:], ["done", "at the end: as it was"])
+        self.assertIn("found no room there", placed.stderr)
+        self.assertLess(int(placed.stderr.split("at most ")[1].split()[0].replace(",", "")), 2 << 20)
+
+    @unittest.skipUnless(os.path.isdir("/sys/devices/system/node/node0"), "the system knows no NUMA nodes")
     def test_of_kinds_of_its_own(self):
         self.check("regular", place="bind:0")
         self.check("interleave", place="interleave:0")

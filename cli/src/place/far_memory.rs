@@ -35,7 +35,9 @@ impl fmt::Display for FarMemory {
                 let word = if nodes.len() == 1 { "node" } else { "nodes" };
                 write!(formatter, "NUMA {word} {}", numbers.join(","))
             }
-            FarMemory::Memkind(Kind::Folder(folder)) => write!(formatter, "memkind's files in {}", folder.display()),
+            FarMemory::Memkind(Kind::Folder(folder)) => {
+                write!(formatter, "memkind's files in {}", folder.display())
+            }
             FarMemory::Memkind(Kind::Named(name)) => write!(formatter, "memkind's kind {name}"),
         }
     }

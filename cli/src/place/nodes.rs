@@ -23,7 +23,9 @@ pub fn require(text: &str) -> Result<(Vec<u32>, u64), Failure> {
     };
     let status = fs::read_to_string(STATUS).unwrap_or_default();
     let folder = Path::new(FOLDER);
-    nodes.iter().try_for_each(|node| require_node(folder, &status, *node))?;
+    nodes
+        .iter()
+        .try_for_each(|node| require_node(folder, &status, *node))?;
     let free = nodes.iter().map(|node| free_bytes(folder, *node)).sum();
     Ok((nodes, free))
 }
@@ -88,7 +90,8 @@ fn numbers(list: &str) -> Option<Vec<u32>> {
 mod tests {
     use super::*;
 
-    const MEMINFO: &str = "Node 4 MemTotal:  9000 kB\nNode 4 MemFree:  8000 kB\nNode 4 Active(file):  10 kB\n\
+    const MEMINFO: &str =
+        "Node 4 MemTotal:  9000 kB\nNode 4 MemFree:  8000 kB\nNode 4 Active(file):  10 kB\n\
                            Node 4 Inactive(file):  20 kB\nNode 4 Active(anon):  300 kB\n";
 
     fn outcome(node: u32, allowed: &str) -> Result<u64, String> {
@@ -110,7 +113,8 @@ mod tests {
     #[test]
     fn errors_say_which_nodes_there_are() {
         let missing = outcome(2, "0-7").unwrap_err();
-        let known = "node 2 with memory; there are 0 (0 bytes free), 1 (0 bytes free), 4 (8,222,720 bytes free)";
+        let known =
+            "node 2 with memory; there are 0 (0 bytes free), 1 (0 bytes free), 4 (8,222,720 bytes free)";
         assert!(missing.contains(known), "{missing}");
         let forbidden = outcome(4, "0-1").unwrap_err();
         assert!(forbidden.contains("cpuset allows 0-1"), "{forbidden}");

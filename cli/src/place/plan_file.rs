@@ -73,9 +73,7 @@ pub fn encode(
         FarMemory::Memkind(Kind::Folder(folder)) => {
             (IN_MEMKIND_FOLDER, texts.add(folder.as_os_str().as_bytes())?)
         }
-        FarMemory::Memkind(Kind::Named(name)) => {
-            (IN_MEMKIND, texts.add(memkind::variable(name).as_bytes())?)
-        }
+        FarMemory::Memkind(Kind::Named(name)) => (IN_MEMKIND, texts.add(memkind::variable(name).as_bytes())?),
     };
     let longest = chains.iter().map(Vec::len).max().unwrap_or(0);
     let mut out = Vec::new();
