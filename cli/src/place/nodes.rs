@@ -79,11 +79,17 @@ fn free_bytes(folder: &Path, node: u32) -> u64 {
 fn numbers(list: &str) -> Option<Vec<u32>> {
     let ranges = list.trim().split(',').map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
-        let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+        let (first, last) = (number(first)?, number(last)?);
         (first..=last).contains(&first).then_some(first..=last)
     });
     let ranges: Vec<_> = ranges.collect::<Option<_>>()?;
     Some(ranges.into_iter().flatten().collect())
+}
+
+/// Digits alone: to libnuma `+1` is the second one of those that the process may use.
+fn number(digits: &str) -> Option<u32> {
+    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
