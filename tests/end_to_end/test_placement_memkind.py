@@ -28,6 +28,16 @@ def advised_moves():
     return folder, program, advice, tools.run(program).stdout.splitlines()
 
 
+class Addresses(unittest.TestCase):
+    def test_free_addresses_are_those_that_nobody_holds(self):
+        with tools.folder() as folder:
+            place = tools.ROOT / "collectors" / "place"
+            sources = [tools.PROGRAMS / "address_spans.c", place / "spans.c"]
+            flags = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", f"-I{place}")
+            program = tools.compile_plain(Path(folder) / "address_spans", sources, *flags)
+            self.assertEqual(tools.run(program).stdout, "as the map has it\n")
+
+
 class InFolder:
     def setUp(self):
         super().setUp()
