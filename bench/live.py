@@ -1,10 +1,9 @@
 """The live path: how much longer a traced program takes when its chunks go through a Kafka broker on this machine.
 
 Rows: recorded to /dev/shm; to a collector that writes there; to one that feeds a broker (its log in /dev/shm, too); the
-same while Spark, with one core, counts accesses by variable as they come: when nothing else wants the processors, as if it
-were on other machines, and at equal priority. `time` is the program's. `lag` is how long after the program's end all
-accesses were counted. All the rest shares the machine's processors, and on a machine with few of them that is what is
-measured.
+same while Spark, with one core and at the same priority, counts accesses by variable as they come, in a query that has run
+for a while. `time` is the program's. `lag` is how long after the program's end all accesses were counted. All of them share
+the machine's processors, and on a machine with few of them that is what is measured.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """What sampling costs (`trackway record --sample`), and how near its shares of accesses come to those of complete traces.
 
 Prints a table for each workload: CPU time at three rates, the recorder's included, as ratios to the plain program in
-interleaved rounds; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line. The closing
+interleaved rounds, and beside it that of the timer's interrupts alone; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line. The closing
 line has the medians of the ratios and of the errors. docs/benchmarks.md explains the columns. Speed never makes the command
 fail.
 """
@@ -35,10 +35,13 @@ TARGETS = {250: 1.01, 1000: 1.025, 5000: 1.10}
 # Points, at the rate whose samples are compared.
 TARGET_ERROR = 5
 COMPARED_RATE = 5000
+# Takes the timer's interrupts, and nothing else.
+TIMER = programs.OUT / "timer_alone"
 
 COLUMNS = (
     Column("plain_s", "plain s", "{:.2f}"),
     *(Column(f"hz{rate}", f"{rate} Hz", "{:.3f}") for rate in RATES),
+    *(Column(f"timer{rate}", f"timer {rate} Hz", "{:.3f}") for rate in RATES),
     *(Column(f"recorder{rate}", f"recorder {rate} Hz %", "{:.2f}") for rate in RATES),
     Column("fixed_ms", "fixed ms", "{:.0f}"),
     Column("samples", "samples", "{:.0f}"),
@@ -60,6 +63,7 @@ def one_round(program, arguments, trace, environment):
     }
     for rate in RATES:
         figures[f"hz{rate}"] = timing.recorded(program, arguments, sampling(rate), trace, environment)
+        figures[f"timer{rate}"] = timing.timed([TIMER, rate, program, *arguments], environment)
     return figures
 
 
@@ -104,6 +108,7 @@ def measure(name, rounds, folder):
     for rate in RATES:
         key = f"hz{rate}"
         row[key] = statistics.median((one[key]["cpu_s"] - fixed_s) / one["plain"]["cpu_s"] for one in measured)
+        row[f"timer{rate}"] = statistics.median(one[f"timer{rate}"]["cpu_s"] / one["plain"]["cpu_s"] for one in measured)
         row[f"recorder{rate}"] = statistics.median(
             100 * (one[key]["recorder_cpu_s"] - fixed_s) / one["plain"]["cpu_s"] for one in measured
         )
@@ -150,6 +155,7 @@ def main():
         parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(SIZES)}")
     old = results.earlier(arguments)
     programs.build_tools()
+    call("clang-19", "-O2", programs.ROOT / "bench" / f"{TIMER.name}.c", "-o", TIMER)
     rows = {}
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
         folder = Path(folder)

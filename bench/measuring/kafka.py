@@ -26,9 +26,9 @@ COLUMNS = (
     Column("macc_per_s", "Macc/s", "{:.1f}"),
     Column("lag_s", "lag, s", "{:.1f}"),
 )
-# On what the others leave of the processors, as executors of a cluster take nothing from the traced program's machine.
-APART = "Kafka, counted by Spark"
-BESIDE = "the same, at equal priority"
+COUNTED = "Kafka, counted by Spark"
+# Recordings that a query counts before it is measured: a Java program that has just started interprets its code.
+WARMING = 3
 
 
 class Collector:
@@ -48,31 +48,23 @@ class Collector:
 class Query:
     """Spark with one core that counts accesses by variable as they come."""
 
-    def __init__(self, topic, folder, is_apart):
-        self.process = subprocess.Popen(
-            [PYTHON, QUERY, topic, folder],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            preexec_fn=only_when_idle if is_apart else None,
-        )
+    def __init__(self, topic, folder):
+        command = [PYTHON, QUERY, topic, folder]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         if self.process.stdout.readline() != "ready\n":
             sys.exit("bench: Spark does not start")
 
-    def end(self, accesses):
-        """Seconds until all accesses are counted."""
+    def wait_for(self, accesses):
+        """Seconds until so many accesses in all are counted."""
         started = time.monotonic()
         self.process.stdin.write(f"{accesses}\n")
         self.process.stdin.flush()
         if self.process.stdout.readline() != "counted\n":
             sys.exit("bench: Spark does not count all accesses")
-        lag = time.monotonic() - started
+        return time.monotonic() - started
+
+    def end(self):
         self.process.communicate()
-        return lag
-
-
-def only_when_idle():
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 def over_socket(program, arguments, collector):
@@ -88,6 +80,20 @@ def accesses_of(trace):
     return int(programs.call(programs.DECODE, trace).split()[0])
 
 
+def counted(program, arguments, topic, folder, accesses):
+    """Of a recording that a query counts which has counted others before; the lag is from the program's end on."""
+    collector = Collector(topic)
+    query = Query(topic, folder)  # behind what makes the topic
+    for number in range(WARMING):
+        over_socket(program, arguments, collector)
+        query.wait_for((number + 1) * accesses)
+        collector = Collector(topic)
+    row = over_socket(program, arguments, collector)
+    row["lag_s"] = query.wait_for((WARMING + 1) * accesses)
+    query.end()
+    return row
+
+
 def once(program, arguments, broker, folder, number, accesses):
     """All ways, one after the other."""
     trace = folder / "trace"
@@ -97,12 +103,8 @@ def once(program, arguments, broker, folder, number, accesses):
     trace.unlink()
     topic = f"kafka://{broker.address}/plain-{number}"
     rows["Kafka"] = over_socket(program, arguments, Collector(topic))
-    for row, is_apart in ((APART, True), (BESIDE, False)):
-        topic = f"kafka://{broker.address}/counted-{number}-{is_apart}"
-        collector = Collector(topic)
-        query = Query(topic, folder / f"query-{number}-{is_apart}", is_apart)
-        rows[row] = over_socket(program, arguments, collector)
-        rows[row]["lag_s"] = query.end(accesses)
+    topic = f"kafka://{broker.address}/counted-{number}"
+    rows[COUNTED] = counted(program, arguments, topic, folder / f"query-{number}", accesses)
     for row in rows.values():
         row["ratio"] = row["time_s"] / rows["/dev/shm"]["time_s"]
         row["macc_per_s"] = accesses / 1e6 / row["time_s"]
@@ -133,7 +135,7 @@ def measure(name, arguments, rounds):
 
 def slowdown(rows):
     """Of the traced program, through Kafka to Spark on the same processors, over recording to /dev/shm."""
-    return rows[BESIDE]["ratio"]
+    return rows[COUNTED]["ratio"]
 
 
 def missing():

@@ -1,8 +1,9 @@
-"""Counts the accesses that come to a Kafka topic, until as many have come as standard input says."""
+"""Counts the accesses that come to a Kafka topic: says so whenever as many have come as a line of standard input says."""
 
 import os
 import sys
 import threading
+import time
 
 from pyspark.sql import SparkSession
 from trackway.spark import live
@@ -19,11 +20,12 @@ def main():
     query = live.start(live.access_counts(spark, kafka=topic), folder)
     threading.Event().wait(3)  # the first micro-batch is empty, but starts the workers
     print("ready", flush=True)
-    wanted = int(sys.stdin.readline())
-    while counted(spark, folder) < wanted:
-        if query.exception() is not None:
-            raise query.exception()
-    print("counted", flush=True)
+    for line in sys.stdin:
+        while counted(spark, folder) < int(line):
+            if query.exception() is not None:
+                raise query.exception()
+            time.sleep(0.1)
+        print("counted", flush=True)
     query.stop()
     spark.stop()
 

@@ -1,7 +1,8 @@
 """How fast a Spark cluster of one executor with one core counts the accesses of a trace by variable.
 
 Run with the Python of build/python: spark_session.py TRACE ROUNDS. Prints JSON: `accesses`, and for each round `wall_s`
-and `cpu_s`, the processor time of executor, workers, master and driver together. A first round warms up and isn't printed.
+and `cpu_s`, the processor time of executor, workers, master and driver together. The first rounds aren't printed: Java compiles
+itself in them, which takes as long as all the rest.
 """
 
 import json
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession  # noqa: E402
 from tests.spark_cluster import Cluster  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
+WARMING = 5
 
 
 def stat(pid):
@@ -66,12 +68,12 @@ def main():
     with Cluster(workers=1, cores=1, memory="1g") as cluster:
         sessions = {os.getsid(0), *(process.pid for process in cluster.processes)}
         spark = session_for(cluster)
-        for _ in range(rounds + 1):
+        for _ in range(WARMING + rounds):
             cpu, wall = cpu_seconds(sessions), time.monotonic()
             rows = trackway.spark.counts(spark, trace, ["variable"]).collect()
             found.append({"wall_s": time.monotonic() - wall, "cpu_s": cpu_seconds(sessions) - cpu})
         spark.stop()
-    print(json.dumps({"accesses": sum(row.accesses for row in rows), "rounds": found[1:]}))
+    print(json.dumps({"accesses": sum(row.accesses for row in rows), "rounds": found[WARMING:]}))
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ pub struct CollectArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Codec {
-    /// Columns; but while the program would have to wait, records are stored uncompressed if that is faster
+    /// Columns; but while the program would have to wait, a file gets records uncompressed if that is faster
     Auto,
     /// Records split into columns: smaller than lz4; where lz4 does as well, it is used
     Columns,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use gimli::{DwTag, Expression, Operation};
+use gimli::{DwTag, Expression, Operation, UnitOffset};
 
 use crate::debug_info::{DebugInfo, Entry, EntryId, UnitOf};
 use crate::elf::Bytes;
@@ -45,11 +45,12 @@ struct Scope {
 impl Survey {
     fn visit<'d>(&mut self, unit: &UnitOf<'_, 'd>, executed: &[u64]) -> gimli::Result<()> {
         let mut entries = unit.unit.entries_raw(None)?;
+        let mut depth_of_first = 0;
         let mut entry = Entry::null();
         let mut around: Vec<Scope> = Vec::new();
         while !entries.is_empty() {
             entry.offset = entries.next_offset();
-            entry.depth = entries.next_depth();
+            entry.depth = depth_of_first + entries.next_depth();
             let Some(abbreviation) = entries.read_abbreviation()? else {
                 continue;
             };
@@ -62,6 +63,11 @@ impl Survey {
             entries.read_attributes(abbreviation.attributes(), &mut entry.attrs)?;
             while around.last().is_some_and(|scope| scope.depth >= entry.depth) {
                 around.pop();
+            }
+            if let Some(sibling) = behind_idle_function(unit, &entry, executed) {
+                entries = unit.unit.entries_raw(Some(sibling))?;
+                depth_of_first = entry.depth;
+                continue;
             }
             let prefix = around.last().map(|scope| &scope.prefix);
             self.note(unit, &entry, prefix, executed);
@@ -83,11 +89,7 @@ impl Survey {
         match entry.tag {
             gimli::DW_TAG_variable => self.note_variable(unit, entry, id),
             gimli::DW_TAG_subprogram => {
-                let runs = |range: &gimli::Range| {
-                    let first = executed.partition_point(|address| *address < range.begin);
-                    executed.get(first).is_some_and(|address| *address < range.end)
-                };
-                if unit.ranges(entry).iter().any(runs) {
+                if runs(&unit.ranges(entry), executed) {
                     self.functions.push(id);
                 }
             }
@@ -131,6 +133,30 @@ impl Survey {
             self.definitions.entry(full).or_insert(id);
         }
     }
+}
+
+fn runs(ranges: &[gimli::Range], executed: &[u64]) -> bool {
+    ranges.iter().any(|range| {
+        let first = executed.partition_point(|address| *address < range.begin);
+        executed.get(first).is_some_and(|address| *address < range.end)
+    })
+}
+
+/// The entry behind a function that has code of its own, none of which was executed. Nobody refers to what is in it: what
+/// was inlined elsewhere is described by an entry without code. Most of a library's entries are passed over so.
+fn behind_idle_function<'d>(
+    unit: &UnitOf<'_, 'd>,
+    entry: &Entry<'d>,
+    executed: &[u64],
+) -> Option<UnitOffset> {
+    if entry.tag != gimli::DW_TAG_subprogram || !entry.has_children {
+        return None;
+    }
+    let sibling = unit.local(unit.reference(entry, gimli::DW_AT_sibling)?)?;
+    let ranges = unit.ranges(entry);
+    let is_idle = !ranges.is_empty() && !runs(&ranges, executed);
+    // One that leads back is damaged, and would never end.
+    (is_idle && sibling > entry.offset).then_some(sibling)
 }
 
 fn is_structure(tag: DwTag) -> bool {

@@ -151,7 +151,10 @@ fn record_to(
     };
     let sampling_info = sampling.as_ref().map(Sampling::info);
     let start_info = machine::start_info(options, child.id(), &clock, sampling_info);
-    let output = encoding::Output::new(sink, options.compression == Compression::Auto);
+    // Over a connection more bytes cost time at the other end, which isn't seen here.
+    let goes_far = matches!(options.output, Output::Collector(_));
+    let keeps_pace = options.compression == Compression::Auto && !goes_far;
+    let output = encoding::Output::new(sink, keeps_pace);
     let end = EndOfProgram::default();
     let (totals, samples, interrupted, end_ns) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);

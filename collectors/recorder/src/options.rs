@@ -173,8 +173,8 @@ pub struct Route {
 /// How chunks are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// As [`Compression::Columns`]; but while the program would have to wait, records are stored as they are if that
-    /// takes less time.
+    /// As [`Compression::Columns`]; but while the program would have to wait, records are stored in a file as they are if
+    /// that takes less time.
     Auto,
     None,
     Lz4,

@@ -15,9 +15,12 @@ use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::{RecordError, RecordOptions, SamplesSummary};
 
-/// Samples are taken from the kernel that often, or a little later: just after the next sample, for a window rests on
-/// memory as it is then.
-const INTERVAL: Duration = Duration::from_millis(20);
+/// Samples are taken from the kernel whenever so many may have come, or a little later: just after the next one, for a
+/// window rests on memory as it is then.
+const DRAINED_SAMPLES: u32 = 25;
+/// But no oftener and, where they are few, no more rarely than this.
+const SHORTEST_INTERVAL: Duration = Duration::from_millis(4);
+const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 /// So long after a sample it can be taken.
 const DELAY: Duration = Duration::from_micros(15);
 /// Who waits for the next sample waits so long at most.
@@ -99,6 +102,7 @@ fn open(
 /// Samples a program that runs.
 pub struct Sampling {
     sampler: Sampler,
+    interval: Duration,
     next_drain: Instant,
     gathered: Samples,
     last_chunk: Instant,
@@ -110,9 +114,11 @@ impl Sampling {
     pub fn new(sampler: Sampler) -> Self {
         // SAFETY: sets how late the calling thread may wake up, in nanoseconds. If it fails, windows come later.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+        let interval = interval(sampler.info().rate_hz);
         Sampling {
             sampler,
-            next_drain: Instant::now() + INTERVAL,
+            interval,
+            next_drain: Instant::now() + interval,
             gathered: Samples::default(),
             last_chunk: Instant::now(),
             summary: SamplesSummary::default(),
@@ -165,10 +171,10 @@ impl Sampling {
         let now_ns = clock.now_ns();
         let next_ns = self
             .sampler
-            .next_sample_ns(now_ns.saturating_add(INTERVAL.as_nanos() as u64));
-        next_ns.map_or(INTERVAL, |next_ns| {
+            .next_sample_ns(now_ns.saturating_add(self.interval.as_nanos() as u64));
+        next_ns.map_or(self.interval, |next_ns| {
             let wait = Duration::from_nanos(next_ns.saturating_sub(now_ns)) + DELAY;
-            wait.clamp(INTERVAL, LONGEST_WAIT)
+            wait.clamp(self.interval, LONGEST_WAIT)
         })
     }
 
@@ -186,6 +192,13 @@ impl Sampling {
     }
 }
 
+/// Between drains, at so many samples for each second of a thread; 0: unknown.
+fn interval(rate_hz: u64) -> Duration {
+    let samples =
+        Duration::from_secs(1) * DRAINED_SAMPLES / u32::try_from(rate_hz.max(1)).unwrap_or(u32::MAX);
+    samples.clamp(SHORTEST_INTERVAL, LONGEST_INTERVAL)
+}
+
 fn append(all: &mut Samples, more: Samples) {
     let first = all.window.len();
     all.lost += more.lost;
@@ -200,6 +213,15 @@ fn append(all: &mut Samples, more: Samples) {
 mod tests {
     use super::*;
     use trackway_trace::{Sample, WindowAccess};
+
+    #[test]
+    fn many_samples_are_taken_often() {
+        let milliseconds = |rate_hz| interval(rate_hz).as_millis();
+        assert_eq!(
+            [0, 250, 1000, 2500, 5000, 100_000].map(milliseconds),
+            [20, 20, 20, 10, 5, 4]
+        );
+    }
 
     #[test]
     fn windows_keep_their_accesses() {

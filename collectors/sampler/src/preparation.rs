@@ -17,8 +17,8 @@ pub const USUAL_RATE: u64 = 1000;
 pub const USUAL_WINDOW: u32 = 256;
 /// An overhead that is asked for is met by rates between these.
 const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
-/// The share of the program's time that windows take at a rate that is asked for, millionths.
-const WINDOWS_SHARE: u64 = 5000;
+/// At a rate that is asked for, windows take this part of the time that its samples take.
+const WINDOWS_PART: u64 = 4;
 const TRACING: &str = "/sys/kernel/tracing";
 const DEVICES: &str = "/sys/bus/event_source/devices";
 
@@ -74,7 +74,7 @@ impl PreparedSampler {
         };
         let cost_ns = cost.as_nanos() as u64;
         let (rate, windows_share) = match options.pace {
-            Pace::Hz(hz) => (Rate { hz }, WINDOWS_SHARE),
+            Pace::Hz(hz) => (Rate { hz }, windows_share(hz)),
             Pace::Overhead(millionths) => (rate_for(millionths, cost_ns), millionths / 2),
         };
         let mut info = SamplingInfo {
@@ -188,6 +188,12 @@ fn no_tick() -> SamplerError {
     SamplerError::opening("the tick", missing)
 }
 
+/// What windows may take of the program's time, millionths: a part of what its samples usually take.
+fn windows_share(hz: u64) -> u64 {
+    let samples = hz.saturating_mul(skid::UNKNOWN_COST.as_nanos() as u64) / 1000;
+    samples / WINDOWS_PART
+}
+
 /// Half of what sampling may take goes to the samples, the other half to windows.
 fn rate_for(overhead_millionths: u64, cost_ns: u64) -> Rate {
     let hz = overhead_millionths * 1000 / 2 / cost_ns.max(1);
@@ -218,6 +224,11 @@ fn processor_vendor() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_take_a_quarter_of_what_samples_take() {
+        assert_eq!([250, 1000, 5000].map(windows_share), [937, 3750, 18_750]);
+    }
 
     #[test]
     fn an_overhead_is_shared_by_samples_and_windows() {

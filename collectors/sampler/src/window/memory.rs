@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 /// Bytes that are read at once.
 const BLOCK: u64 = 256;
 /// Blocks that are kept.
@@ -78,13 +80,51 @@ struct Stored {
     late: u8,
 }
 
+/// The words of 8 bytes in which a value of at most 8 bytes lies, and a bit for each of its bytes there.
+struct Words {
+    addresses: [u64; 2],
+    bytes: [u8; 2],
+    shift: u32,
+}
+
+impl Words {
+    fn of(address: u64, size: u32) -> Self {
+        let first = address & !7;
+        let bytes = ((1u16 << size) - 1) << (address & 7);
+        Words {
+            addresses: [first, first.wrapping_add(8)],
+            bytes: [bytes as u8, (bytes >> 8) as u8],
+            shift: (address & 7) as u32 * 8,
+        }
+    }
+
+    /// The value in the words.
+    fn taken(&self, words: [u64; 2]) -> u64 {
+        let both = u128::from(words[0]) | u128::from(words[1]) << 64;
+        (both >> self.shift) as u64
+    }
+
+    /// The words with the value in them.
+    fn placed(&self, value: u64) -> [u64; 2] {
+        let both = u128::from(value) << self.shift;
+        [both as u64, (both >> 64) as u64]
+    }
+}
+
+/// All bits of these bytes.
+fn spread(bytes: u8) -> u64 {
+    (0..8)
+        .filter(|lane| bytes >> lane & 1 != 0)
+        .fold(0, |bits, lane| bits | 0xff << (lane * 8))
+}
+
 /// A process's memory with the stores of a window.
 pub struct Memory<S> {
     source: S,
     /// By a hash of the address; 0 where there is none.
     addresses: Vec<u64>,
     blocks: Vec<[u8; BLOCK as usize]>,
-    stored: HashMap<u64, Stored>,
+    stored: HashMap<u64, Stored, RandomState>,
     /// What was filled or copied by one instruction: unknown from here to there.
     unknown: Vec<(u64, u64)>,
 }
@@ -95,7 +135,7 @@ impl<S: MemorySource> Memory<S> {
             source,
             addresses: vec![0; BLOCKS],
             blocks: vec![[0; BLOCK as usize]; BLOCKS],
-            stored: HashMap::new(),
+            stored: HashMap::default(),
             unknown: Vec::new(),
         }
     }
@@ -120,37 +160,52 @@ impl<S: MemorySource> Memory<S> {
     }
 
     fn load_through_stores(&mut self, address: u64, size: u32) -> Value {
-        let mut value = Value::known(0);
-        let mut read = None;
-        for byte in 0..size {
-            let at = address.wrapping_add(byte.into());
-            let (word, lane) = (self.stored.get(&(at & !7)).copied(), at & 7);
-            let bits = match word.filter(|word| word.stored >> lane & 1 != 0) {
-                Some(word) => {
-                    value.is_known &= word.unknown >> lane & 1 == 0;
-                    value.is_late |= word.late >> lane & 1 != 0;
-                    word.bits >> (lane * 8)
-                }
-                None => {
-                    let read: Value = *read.get_or_insert_with(|| self.read(address, size));
-                    value.is_known &= read.is_known;
-                    value.is_late |= read.is_late;
-                    read.bits >> (byte * 8)
-                }
-            };
-            value.bits |= (bits & 0xff) << (byte * 8);
+        let wanted = Words::of(address, size);
+        let [first, second] = wanted.addresses;
+        let mut stored = self.stored.get(&first).copied().unwrap_or_default();
+        let behind = match wanted.bytes[1] {
+            0 => None,
+            _ => self.stored.get(&second).copied(),
+        };
+        let behind = behind.unwrap_or_default();
+        stored.stored &= wanted.bytes[0];
+        let here = [stored, behind];
+        let of_stores = |bytes: fn(&Stored) -> u8| [0, 1].map(|word| bytes(&here[word]) & wanted.bytes[word]);
+        let found = of_stores(|word| word.stored);
+        if found == [0, 0] {
+            return self.read(address, size);
+        }
+        let is_any = |bytes: [u8; 2]| bytes != [0, 0];
+        let mut value = Value {
+            bits: wanted.taken([stored.bits & spread(found[0]), behind.bits & spread(found[1])]),
+            is_known: !is_any(of_stores(|word| word.stored & word.unknown)),
+            is_late: is_any(of_stores(|word| word.stored & word.late)),
+        };
+        if found != wanted.bytes {
+            let read = self.read(address, size);
+            let rest = wanted.taken([0, 1].map(|word| spread(wanted.bytes[word] & !found[word])));
+            value.bits |= read.bits & rest;
+            value.is_known &= read.is_known;
+            value.is_late |= read.is_late;
         }
         value
     }
 
     fn read(&mut self, address: u64, size: u32) -> Value {
         let mut bytes = [0; 8];
-        for index in 0..u64::from(size) {
-            let at = address.wrapping_add(index);
-            match self.block(at / BLOCK * BLOCK) {
-                Some(slot) => bytes[index as usize] = self.blocks[slot][(at % BLOCK) as usize],
-                None => return Value::UNKNOWN,
-            }
+        let (start, length) = (address % BLOCK, u64::from(size));
+        let here = length.min(BLOCK - start);
+        let Some(slot) = self.block(address - start) else {
+            return Value::UNKNOWN;
+        };
+        let (before, behind) = bytes.split_at_mut(here as usize);
+        before.copy_from_slice(&self.blocks[slot][start as usize..(start + here) as usize]);
+        if here < length {
+            let Some(slot) = self.block((address - start).wrapping_add(BLOCK)) else {
+                return Value::UNKNOWN;
+            };
+            let rest = (length - here) as usize;
+            behind[..rest].copy_from_slice(&self.blocks[slot][..rest]);
         }
         Value {
             bits: u64::from_le_bytes(bytes),
@@ -177,14 +232,19 @@ impl<S: MemorySource> Memory<S> {
         if size > 8 {
             return self.forget(address, size.into());
         }
-        for byte in 0..size {
-            let at = address.wrapping_add(byte.into());
-            let (word, lane) = (self.stored.entry(at & !7).or_default(), at & 7);
-            let (bit, shift) = (1 << lane, lane * 8);
-            word.stored |= bit;
-            word.unknown = word.unknown & !bit | if value.is_known { 0 } else { bit };
-            word.late = word.late & !bit | if value.is_late { bit } else { 0 };
-            word.bits = word.bits & !(0xff << shift) | (value.bits >> (byte * 8) & 0xff) << shift;
+        let words = Words::of(address, size);
+        let bits = words.placed(value.bits);
+        for index in 0..2 {
+            let bytes = words.bytes[index];
+            if bytes == 0 {
+                continue;
+            }
+            let word = self.stored.entry(words.addresses[index]).or_default();
+            let (unknown, late) = (!value.is_known, value.is_late);
+            word.stored |= bytes;
+            word.unknown = word.unknown & !bytes | if unknown { bytes } else { 0 };
+            word.late = word.late & !bytes | if late { bytes } else { 0 };
+            word.bits = word.bits & !spread(bytes) | bits[index] & spread(bytes);
         }
         // A later store may be to a place whose content wasn't known.
         self.unfill(address, size);

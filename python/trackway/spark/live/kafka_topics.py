@@ -34,6 +34,8 @@ class Topics:
             "enable.auto.commit": "false",
             "auto.offset.reset": "error",
             "fetch.wait.max.ms": "20",
+            # Else a second passes whenever the queue was full, and it always is where chunks come fast.
+            "fetch.queue.backoff.ms": "5",
             "queued.min.messages": "100",
             "queued.max.messages.kbytes": "32768",
             "max.partition.fetch.bytes": "8388608",
