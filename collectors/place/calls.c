@@ -11,7 +11,7 @@
 
 VISIBLE void *malloc(size_t size) {
     const struct allocator *next = next_allocator();
-    void *block = is_advised(HERE) ? far_allocate(0, size, false) : NULL;
+    void *block = is_advised(HERE) ? __trackway_far->allocate(0, size, false) : NULL;
     return block ? block : next->malloc(size);
 }
 
@@ -20,21 +20,21 @@ VISIBLE void *calloc(size_t count, size_t size) {
     size_t bytes;
     void *block = NULL;
     if (is_advised(HERE) && !__builtin_mul_overflow(count, size, &bytes))
-        block = far_allocate(0, bytes, true);
+        block = __trackway_far->allocate(0, bytes, true);
     return block ? block : next->calloc(count, size);
 }
 
 VISIBLE void free(void *block) {
     const struct allocator *next = next_allocator();
     if (is_far(block))
-        far_free(block);
+        __trackway_far->free(block);
     else if (block && !is_in_arena(block))
         next->free(block);
 }
 
 static size_t size_of_block(void *block) {
     if (is_far(block))
-        return far_size(block);
+        return __trackway_far->size(block);
     return is_in_arena(block) ? arena_size(block) : next_allocator()->malloc_usable_size(block);
 }
 
@@ -48,21 +48,32 @@ static void *move_block(void *block, void *other, size_t size) {
     return other;
 }
 
+// A far block that stays far; NULL if it has to be copied.
+static void *resize(void *block, size_t size) {
+    size_t former = __trackway_far->size(block);
+    if (size <= former && size >= former / 2)
+        return block;
+    return __trackway_far->reallocate ? __trackway_far->reallocate(block, size) : NULL;
+}
+
 static inline __attribute__((always_inline)) void *reallocate(void *block, size_t size, const uintptr_t *frame) {
     const struct allocator *next = next_allocator();
     bool goes_far = is_advised(frame);
     if (!block) {
-        void *far = goes_far ? far_allocate(0, size, false) : NULL;
+        void *far = goes_far ? __trackway_far->allocate(0, size, false) : NULL;
         return far ? far : next->realloc(NULL, size);
     }
     if (size == 0 && is_far(block)) {
         free(block);
         return NULL;
     }
-    if (is_far(block) && goes_far && size <= far_size(block) && size >= far_size(block) / 2)
-        return block;
+    if (is_far(block) && goes_far) {
+        void *far = resize(block, size);
+        if (far)
+            return far;
+    }
     if (goes_far && size > 0) {
-        void *far = far_allocate(0, size, false);
+        void *far = __trackway_far->allocate(0, size, false);
         if (far)
             return move_block(block, far, size);
     }
@@ -85,7 +96,7 @@ VISIBLE void *reallocarray(void *block, size_t count, size_t size) {
 static inline bool is_alignment(size_t alignment) { return alignment && (alignment & (alignment - 1)) == 0; }
 
 static inline __attribute__((always_inline)) void *aligned(size_t alignment, size_t size, const uintptr_t *frame) {
-    return is_alignment(alignment) && is_advised(frame) ? far_allocate(alignment, size, false) : NULL;
+    return is_alignment(alignment) && is_advised(frame) ? __trackway_far->allocate(alignment, size, false) : NULL;
 }
 
 VISIBLE void *aligned_alloc(size_t alignment, size_t size) {

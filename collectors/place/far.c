@@ -18,17 +18,18 @@ struct chunk {
 };
 
 uintptr_t __trackway_far_begin, __trackway_far_size;
+const struct far_allocator *__trackway_far;
 static uint32_t lock;
 size_t __trackway_far_top; // what lies behind was never used and is zero
 static struct chunk *free_chunks[CLASSES];
 static uint64_t live_bytes;
 
-void enter_far(void) {
+static void enter(void) {
     while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE))
         kernel_call(SYS_sched_yield, 0, 0, 0, 0);
 }
 
-void leave_far(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+static void leave(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
 
 // At least those of the class: chunks begin where blocks may.
 static size_t chunk_bytes(uint32_t class) {
@@ -62,32 +63,16 @@ static uintptr_t take_chunk(uint32_t class, bool *is_new) {
     return __trackway_far_begin + __trackway_far_top - bytes;
 }
 
-static void count_placed(size_t size) {
-    struct plan_counters *counters = &__trackway_plan->counters;
-    live_bytes += size;
-    __atomic_fetch_add(&counters->placed_blocks, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&counters->placed_bytes, size, __ATOMIC_RELAXED);
-    uint64_t most = __atomic_load_n(&counters->most_live_bytes, __ATOMIC_RELAXED);
-    while (live_bytes > most && !__atomic_compare_exchange_n(&counters->most_live_bytes, &most, live_bytes, true,
-                                                             __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-        ;
-}
-
-static void count_full(size_t size) {
-    __atomic_fetch_add(&__trackway_plan->counters.full_blocks, 1, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&__trackway_plan->counters.full_bytes, size, __ATOMIC_RELAXED);
-}
-
-void *far_allocate(size_t alignment, size_t size, bool zeroed) {
+static void *allocate(size_t alignment, size_t size, bool zeroed) {
     size_t slack = alignment > HEAD ? alignment : 0, bytes;
     uintptr_t chunk = 0;
     bool is_new = false;
-    enter_far();
+    enter();
     if (!__builtin_add_overflow(size, slack + HEAD, &bytes) && bytes <= __trackway_far_size)
         chunk = take_chunk(class_of(bytes), &is_new);
     if (chunk)
-        count_placed(size);
-    leave_far();
+        count_placed(size, live_bytes += size);
+    leave();
     if (!chunk) {
         count_full(size);
         return NULL;
@@ -101,17 +86,26 @@ void *far_allocate(size_t alignment, size_t size, bool zeroed) {
     return (void *)block;
 }
 
-void far_free(void *block) {
+static void release(void *block) {
     struct head head = *head_of(block);
     struct chunk *chunk = (struct chunk *)((uintptr_t)block - (uintptr_t)head.distance * HEAD);
-    enter_far();
+    enter();
     live_bytes -= head.size;
     chunk->next = free_chunks[head.class];
     free_chunks[head.class] = chunk;
-    leave_far();
+    leave();
 }
 
-size_t far_size(const void *block) {
+static size_t usable_size(void *block) {
     const struct head *head = head_of(block);
     return chunk_bytes(head->class) - (size_t)head->distance * HEAD;
 }
+
+// What the lock guards has to be whole when it is copied, and a child has no other threads that could open it.
+const struct far_allocator __trackway_size_classes = {
+    .allocate = allocate,
+    .free = release,
+    .size = usable_size,
+    .prepare_fork = enter,
+    .finish_fork = leave,
+};

@@ -2,6 +2,7 @@
 #include "allocator.h"
 #include "far.h"
 #include "kernel.h"
+#include "memkind.h"
 #include "ring_name.h"
 #include "sites.h"
 
@@ -9,7 +10,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
-enum { BIND = 2 /* MPOL_BIND */, NODES_IN_WORD = 64, WORDS_OF_NODES = 16 };
+enum { BIND = 2 /* MPOL_BIND */, NODES_IN_WORD = 64 };
 
 static struct plan *plan;
 static int copy = -1; // of the file, for a child that is about to be forked
@@ -32,23 +33,18 @@ static long bind(long memory, long length, long mode, const uint64_t *nodes, lon
     return result;
 }
 
-static void bind_to_node(void *memory) {
-    uint64_t nodes[WORDS_OF_NODES] = {0};
-    if (plan->node >= NODES_IN_WORD * WORDS_OF_NODES)
-        give_up("there is no NUMA node of that number");
-    nodes[plan->node / NODES_IN_WORD] = UINT64_C(1) << plan->node % NODES_IN_WORD;
+static void bind_to_nodes(void *memory) {
+    uint64_t nodes[WORDS_OF_NODES];
+    __builtin_memcpy(nodes, in_plan(plan, plan->place), sizeof nodes);
     long result = bind((long)memory, (long)plan->capacity, BIND, nodes, NODES_IN_WORD * WORDS_OF_NODES + 1);
     if (result < 0)
-        give_up(
-            "memory can't be bound to that NUMA node: `numactl --hardware` lists the nodes, and a container may forbid "
-            "mbind");
+        give_up("memory can't be bound to those NUMA nodes: a container may forbid mbind, or its cpuset the nodes");
 }
 
-// A file beside the one that was named, which nobody else finds.
-static int open_nameless(void) {
+int open_nameless(const char *path) {
     static uint32_t count;
     struct text name = {.length = 0};
-    append(&name, (const char *)in_plan(plan, plan->path));
+    append(&name, path);
     append(&name, ".");
     append_number(&name, (uint64_t)kernel_call(SYS_getpid, 0, 0, 0, 0));
     append(&name, ".");
@@ -62,8 +58,9 @@ static int open_nameless(void) {
 // The program itself has the file that was named; other programs that it starts have files of their own.
 static int open_file(void) {
     bool is_first = kernel_call(SYS_getppid, 0, 0, 0, 0) == plan->first_parent;
-    const char *path = in_plan(plan, plan->path);
-    int file = is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless();
+    const char *path = in_plan(plan, plan->place);
+    int file =
+        is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless(path);
     // What a former program of this process left there goes.
     if (file < 0 || kernel_call(SYS_ftruncate, file, 0, 0, 0) < 0 ||
         kernel_call(SYS_ftruncate, file, (long)plan->capacity, 0, 0) < 0)
@@ -81,16 +78,18 @@ void begin_far(struct plan *of) {
     if (file >= 0)
         kernel_call(SYS_close, file, 0, 0, 0);
     else
-        bind_to_node(memory);
+        bind_to_nodes(memory);
     __trackway_far_begin = (uintptr_t)memory;
     __trackway_far_size = plan->capacity;
+    __trackway_far = &__trackway_size_classes;
 }
 
 // ---- Forks: a shared mapping stays shared, so the child gets a copy ------------------------------------------------
 
-static bool write_all(int file, const unsigned char *bytes, size_t length) {
+bool write_all(int file, const unsigned char *bytes, size_t length, uint64_t offset) {
     for (size_t done = 0; done < length;) {
-        long written = kernel_call(SYS_pwrite64, file, (long)(bytes + done), (long)(length - done), (long)done);
+        long written =
+            kernel_call(SYS_pwrite64, file, (long)(bytes + done), (long)(length - done), (long)(offset + done));
         if (written <= 0 && written != -EINTR)
             return false;
         done += written > 0 ? (size_t)written : 0;
@@ -98,18 +97,24 @@ static bool write_all(int file, const unsigned char *bytes, size_t length) {
     return true;
 }
 
+static void copy_file(void) {
+    copy = open_nameless(in_plan(plan, plan->place));
+    if (copy < 0 || kernel_call(SYS_ftruncate, copy, (long)plan->capacity, 0, 0) < 0 ||
+        !write_all(copy, (const unsigned char *)__trackway_far_begin, __trackway_far_top, 0))
+        give_up("far memory can't be copied for a forked process: there is no room beside the file");
+}
+
+// A child has no other threads that could leave what they have entered. Who is inside of an allocator may yet look call
+// sites up.
 static void prepare_fork(void) {
     if (!__trackway_plan)
         return;
-    // A child has no other threads that could leave what they have entered.
+    __trackway_far->prepare_fork();
     enter_sites();
-    enter_far();
-    if (plan->kind != IN_FILE)
-        return;
-    copy = open_nameless();
-    if (copy < 0 || kernel_call(SYS_ftruncate, copy, (long)plan->capacity, 0, 0) < 0 ||
-        !write_all(copy, (const unsigned char *)__trackway_far_begin, __trackway_far_top))
-        give_up("far memory can't be copied for a forked process: there is no room beside the file");
+    if (__trackway_plan->kind == IN_FILE)
+        copy_file();
+    else if (__trackway_far->copy_for_child)
+        __trackway_far->copy_for_child();
 }
 
 static void finish_fork(void) {
@@ -118,8 +123,8 @@ static void finish_fork(void) {
     if (copy >= 0)
         kernel_call(SYS_close, copy, 0, 0, 0);
     copy = -1;
-    leave_far();
     leave_sites();
+    __trackway_far->finish_fork();
 }
 
 static void begin_child(void) {
@@ -129,8 +134,9 @@ static void begin_child(void) {
 }
 
 // Other handlers may allocate: those that were registered before ours run outside of it.
-__attribute__((constructor)) static void watch_forks(void) {
+__attribute__((constructor)) static void begin_program(void) {
     next_allocator(); // the program may not have allocated yet
+    begin_waiting_memkind();
     if (__trackway_plan && pthread_atfork(prepare_fork, finish_fork, begin_child) != 0)
         give_up("no memory to watch for forks");
 }

@@ -25,7 +25,7 @@ static void *without_library(size_t size, size_t alignment) {
 static inline __attribute__((always_inline)) void *allocate(enum operator_new form, size_t size, uintptr_t second,
                                                             uintptr_t third, size_t alignment, const uintptr_t *frame) {
     const struct allocator *allocator = next_allocator();
-    void *block = is_advised(frame) ? far_allocate(alignment, size ? size : 1, false) : NULL;
+    void *block = is_advised(frame) ? __trackway_far->allocate(alignment, size ? size : 1, false) : NULL;
     if (block)
         return block;
     void *(*next)(size_t, uintptr_t, uintptr_t) = allocator->operator_new[form];

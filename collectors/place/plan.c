@@ -3,6 +3,7 @@
 #include "allocator.h"
 #include "far.h"
 #include "kernel.h"
+#include "memkind.h"
 #include "process.h"
 #include "sites.h"
 
@@ -74,7 +75,11 @@ void attach(void) {
     if (!read_path(path))
         return;
     struct plan *plan = map_plan(path);
-    begin_far(plan);
     begin_sites(plan);
+    if (is_memkind(plan)) {
+        leave_to_memkind(plan);
+        return;
+    }
+    begin_far(plan);
     __trackway_plan = plan;
 }

@@ -2,12 +2,16 @@
 #ifndef TRACKWAY_PLACE_PLAN_H
 #define TRACKWAY_PLACE_PLAN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define PLAN_MAGIC UINT64_C(0x4e414c5057540001) /* version 1 */
+#define PLAN_MAGIC UINT64_C(0x4e414c5057540002) /* version 2 */
 
-enum plan_kind { IN_FILE = 0, ON_NODE = 1 };
+enum plan_kind { IN_FILE = 0, ON_NODES = 1, IN_MEMKIND_FOLDER = 2, IN_MEMKIND = 3 };
+
+// Words of a mask of nodes: bit 0 of the first one is node 0.
+enum { WORDS_OF_NODES = 16 };
 
 // What was placed, of all processes.
 struct plan_counters {
@@ -19,16 +23,16 @@ struct plan_counters {
 struct plan {
     uint64_t magic;
     uint32_t kind;
-    uint32_t node;
+    uint32_t unused;
     uint64_t capacity;
     uint32_t first_parent; // its child places in the file itself, other processes in files of their own
     uint32_t object_count, chain_count, frame_count;
     uint32_t longest_chain;
-    uint32_t unused;
-    uint64_t objects; // where lists and the path stand, bytes from the beginning
+    uint32_t unused_too;
+    uint64_t objects; // where lists and texts stand, bytes from the beginning
     uint64_t chains;
     uint64_t frames;
-    uint64_t path;
+    uint64_t place; // the path of the file or folder, the mask of nodes, or the name of memkind's variable for the kind
     struct plan_counters counters;
 };
 
@@ -45,6 +49,8 @@ struct plan_frame {
     uint32_t object;
     uint32_t unused;
 };
+
+static inline bool is_memkind(const struct plan *plan) { return plan->kind >= IN_MEMKIND_FOLDER; }
 
 // None: nothing is placed in this process.
 extern struct plan *__trackway_plan;

@@ -2,11 +2,10 @@
 // when an address is in no known code: objects come and go.
 #include "sites.h"
 #include "kernel.h"
+#include "maps.h"
 #include "stack.h"
 
-#include <fcntl.h>
-
-enum { MOST_RANGES = 1024, LINE_BYTES = 4608, VAIN_LOOKS = 64, FRAMES_OF_OTHERS = 4 };
+enum { MOST_RANGES = 1024, VAIN_LOOKS = 64, FRAMES_OF_OTHERS = 4 };
 #define NO_OBJECT UINT32_MAX
 #define TRACER (UINT32_MAX - 1) /* preload.so, whose frames stand between the caller and us */
 // After so many looks in vain what is no code at all is looked for only now and then.
@@ -30,73 +29,39 @@ static struct code_range ranges[MOST_RANGES];
 static uint32_t range_count, vain_looks;
 static uint64_t next_look;
 static uint32_t lock;
-static char line[LINE_BYTES];
 
 // ---- Code that is mapped -------------------------------------------------------------------------------------------
 
-static bool ends_with(const char *text, const char *end) {
-    size_t length = __builtin_strlen(text), wanted = __builtin_strlen(end);
-    return length >= wanted && __builtin_strcmp(text + length - wanted, end) == 0;
-}
-
-static uint32_t object_of(const char *path) {
-    for (uint32_t i = 0; i < plan->object_count; i++)
-        if (__builtin_strcmp(path, object_path(plan, i)) == 0)
+static uint32_t object_of(const struct mapping *mapping) {
+    for (uint32_t i = 0; mapping->path && i < plan->object_count; i++)
+        if (__builtin_strcmp(mapping->path, object_path(plan, i)) == 0)
             return i;
-    return ends_with(path, "/preload.so") ? TRACER : NO_OBJECT;
+    return is_of_tracer(mapping) ? TRACER : NO_OBJECT;
 }
 
-static uintptr_t read_hexadecimal(const char **text) {
-    uintptr_t number = 0;
-    for (; **text != '-' && **text != ' '; (*text)++)
-        number = number * 16 + (uintptr_t)(**text <= '9' ? **text - '0' : **text - 'a' + 10);
-    (*text)++;
-    return number;
-}
-
-// Where the object begins of which a line is: objects' mappings follow each other.
+// Where the object begins of which a mapping is: objects' mappings follow each other.
 struct current {
     uint32_t object;
     uintptr_t base;
 };
 
-// "LOW-HIGH rwxp OFFSET DEVICE INODE PATH"
-static void take_line(const char *text, struct current *current) {
-    struct code_range range;
-    range.low = read_hexadecimal(&text);
-    range.high = read_hexadecimal(&text);
-    bool is_code = text[2] == 'x';
-    const char *path = __builtin_strchr(text, '/');
-    range.object = path ? object_of(path) : NO_OBJECT;
+static void take_mapping(const struct mapping *mapping, void *context) {
+    struct current *current = context;
+    struct code_range range = {.low = mapping->low, .high = mapping->high};
+    range.object = object_of(mapping);
     if (range.object != current->object) {
         current->object = range.object;
         current->base = range.low;
     }
     range.base = current->base;
-    if (is_code && range_count < MOST_RANGES)
+    if (mapping->is_code && range_count < MOST_RANGES)
         ranges[range_count++] = range;
 }
 
-static void read_maps(void) {
-    char part[512];
-    size_t used = 0;
-    long length;
+static void find_code(void) {
     struct current current = {NO_OBJECT, 0};
-    int file = (int)kernel_call(SYS_openat, AT_FDCWD, (long)"/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
     range_count = 0;
-    while (file >= 0 && (length = kernel_call(SYS_read, file, (long)part, sizeof part, 0)) > 0)
-        for (long i = 0; i < length; i++) {
-            if (part[i] != '\n') {
-                if (used < LINE_BYTES - 1)
-                    line[used++] = part[i];
-                continue;
-            }
-            line[used] = 0;
-            take_line(line, &current);
-            used = 0;
-        }
-    if (file >= 0)
-        kernel_call(SYS_close, file, 0, 0, 0);
+    for_each_mapping(take_mapping, &current);
 }
 
 static const struct code_range *range_of(uintptr_t code) {
@@ -110,7 +75,7 @@ static const struct code_range *range_of(uintptr_t code) {
 static struct place_in_object place_of(uintptr_t code) {
     const struct code_range *range = range_of(code - 1);
     if (!range && __builtin_ia32_rdtsc() >= next_look) {
-        read_maps();
+        find_code();
         range = range_of(code - 1);
         if (!range && ++vain_looks > VAIN_LOOKS)
             next_look = __builtin_ia32_rdtsc() + TICKS_BETWEEN_LOOKS;
@@ -221,5 +186,5 @@ void begin_sites(const struct plan *of) {
     plan = of;
     uint32_t frames = of->longest_chain + FRAMES_OF_OTHERS;
     __trackway_frames = frames < MOST_FRAMES ? frames : MOST_FRAMES;
-    read_maps();
+    find_code();
 }

@@ -171,8 +171,27 @@ class Applied(Recorded):
         self.assertEqual(placed.stdout.strip(), self.result)
         self.assertIn("in NUMA node 0", placed.stderr)
         refused = self.place("--far-node", "900", "--", self.program, "1", check=False)
-        self.assertEqual(refused.returncode, 125)
-        self.assertIn("can't be bound to that NUMA node", refused.stderr)
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"there is no NUMA node 900 with memory; there are 0 \([\d,]{6,} bytes free\)")
+
+    @unittest.skipUnless(os.path.isdir("/sys/devices/system/node/node0"), "the system knows no NUMA nodes")
+    def test_nodes_are_named_as_libnuma_does(self):
+        placed = self.place("--far-node", "+0", "--far-size", "1G", "--", self.program, "100000")
+        self.assertEqual(placed.stdout.strip(), self.result)
+        self.assertIn("in NUMA node 0", placed.stderr)
+        libraries = self.path / "libraries"
+        libraries.mkdir()
+        (libraries / "libnuma.so.1").write_bytes(b"")
+        missing = tools.environment(LD_LIBRARY_PATH=str(libraries))
+        for nodes, settings, part in (
+            ("netdev:nonexistent", {}, 'libnuma knows no NUMA nodes by "netdev:nonexistent"'),
+            ("all", {"env": missing}, "--far-node all needs libnuma, which can't be loaded: .*package libnuma1"),
+        ):
+            refused = self.place("--far-node", nodes, "--", self.program, "1", check=False, **settings)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+            self.assertRegex(refused.stderr, part)
+        by_number = self.place("--far-node", "0-0", "--far-size", "1G", "--", self.program, "100000", env=missing)
+        self.assertEqual(by_number.stdout.strip(), self.result)
 
     def test_what_finds_no_room_stays(self):
         placed = self.place("--far-file", self.path / "small", "--far-size", "1M", "--", self.program, "100000")
@@ -236,14 +255,22 @@ def placed_blocks():
 
 @unittest.skipUnless(can_sample(), "the kernel lets nobody sample here")
 class Forks(unittest.TestCase):
+    def setUp(self):
+        own = tools.folder()
+        self.addCleanup(own.cleanup)
+        self.path = Path(own.name)
+        self.program, trace = recorded(self.path, "placed_forks.c")
+        self.advice = self.path / "advice"
+        tools.trackway("place", "--tier", "dram:capacity=1", "--tier", "cxl", "--advice", self.advice, trace)
+
+    def check(self, *far):
+        placed = tools.trackway("place", "--advice", self.advice, *far, "--", self.program, time_limit_s=120)
+        self.assertEqual(placed.stdout, "bad 0\n")
+        self.assertNotIn("found no room", placed.stderr)
+
     def test_children_have_far_blocks_of_their_own(self):
-        with tools.folder() as folder:
-            path = Path(folder)
-            program, trace = recorded(path, "placed_forks.c")
-            tools.trackway("place", "--tier", "dram:capacity=1", "--tier", "cxl", "--advice", path / "advice", trace)
-            far = ("--far-file", path / "far", "--far-size", "64M")
-            placed = tools.trackway("place", "--advice", path / "advice", *far, "--", program, time_limit_s=120)
-            self.assertEqual(placed.stdout, "bad 0\n")
+        self.check("--far-file", self.path / "far", "--far-size", "64M")
+        self.check("--far-memkind", "/dev/shm", "--far-size", "256M")
 
 
 @unittest.skipUnless(can_sample(), "the kernel lets nobody sample here")

@@ -13,7 +13,8 @@ use trackway_analysis::placement::{AdvisedCall, AdvisedFrame};
 use trackway_report::{counted, grouped};
 
 use super::advice_file::{self, Advice};
-use super::plan_file::{self, Counters, FarMemory};
+use super::far_memory::{self, FarMemory};
+use super::plan_file::{self, Counters};
 use super::PlaceArguments;
 use crate::failure::Failure;
 use crate::installation::Installation;
@@ -28,8 +29,8 @@ pub fn run(arguments: &PlaceArguments) -> Result<ExitCode, Failure> {
     let calls = far_calls(&advice, path, arguments.far.as_deref())?;
     require_same_objects(&calls, path)?;
     let library = Installation::locate().placer()?;
-    let far = FarFile::create(arguments)?;
-    let plan = plan_file::encode(&far.memory, arguments.far_size, std::process::id(), &calls);
+    let far = far_memory::prepare(arguments)?;
+    let plan = plan_file::encode(&far.memory, far.capacity_bytes, std::process::id(), &calls);
     let plan = write_plan(&plan.map_err(|error| Failure::about(path, error))?)?;
     let status = start(arguments, &library, &plan)?;
     tell(
@@ -87,33 +88,6 @@ fn build_id(path: &Path) -> Option<String> {
     Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The file that holds far memory; it goes when the program has ended.
-struct FarFile {
-    memory: FarMemory,
-    _file: Option<TempPath>,
-}
-
-impl FarFile {
-    fn create(arguments: &PlaceArguments) -> Result<FarFile, Failure> {
-        let path = match (&arguments.far_file, arguments.far_node) {
-            (None, Some(node)) => {
-                return Ok(FarFile {
-                    memory: FarMemory::Node(node),
-                    _file: None,
-                })
-            }
-            (Some(path), _) => path,
-            (None, None) => return Err(Failure::new("name far memory: --far-file PATH or --far-node N")),
-        };
-        output::write_file(path, b"", arguments.force)?;
-        let path = fs::canonicalize(path).map_err(|error| Failure::about(path, error))?;
-        Ok(FarFile {
-            memory: FarMemory::File(path.clone()),
-            _file: TempPath::try_from_path(path).ok(),
-        })
-    }
-}
-
 /// For the program, and those that it starts, as long as it runs.
 fn write_plan(plan: &[u8]) -> Result<TempPath, Failure> {
     let mut file = NamedTempFile::new().map_err(Failure::writing)?;
@@ -149,12 +123,8 @@ fn after_tracer(library: &Path, others: Option<OsString>) -> OsString {
 }
 
 fn tell(counters: &Counters, memory: &FarMemory) {
-    let place = match memory {
-        FarMemory::File(path) => path.display().to_string(),
-        FarMemory::Node(node) => format!("NUMA node {node}"),
-    };
     eprintln!(
-        "trackway: {} of {} bytes in {place}, at most {} bytes at once",
+        "trackway: {} of {} bytes in {memory}, at most {} bytes at once",
         counted(counters.placed_blocks, "allocation"),
         grouped(counters.placed_bytes),
         grouped(counters.most_live_bytes)

@@ -5,23 +5,23 @@ use std::ffi::CString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use trackway_analysis::placement::AdvisedCall;
 
-const MAGIC: u64 = 0x4e41_4c50_5754_0001;
+use super::far_memory::FarMemory;
+use super::memkind::{self, Kind};
+
+const MAGIC: u64 = 0x4e41_4c50_5754_0002;
 /// Bytes of `struct plan`, and where the counters begin in it.
 const HEADER: usize = 128;
 const COUNTERS: usize = 80;
 const IN_FILE: u32 = 0;
-const ON_NODE: u32 = 1;
-
-/// Where far memory is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum FarMemory {
-    File(PathBuf),
-    Node(u32),
-}
+const ON_NODES: u32 = 1;
+const IN_MEMKIND_FOLDER: u32 = 2;
+const IN_MEMKIND: u32 = 3;
+/// Bytes of a mask of nodes: the lowest bit of the first byte is node 0.
+const NODE_MASK: usize = 128;
 
 /// What came of it, of all processes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,14 +67,18 @@ pub fn encode(
         .iter()
         .map(|path| texts.add(path.as_bytes()))
         .collect::<Result<_, _>>()?;
-    let (kind, node, path) = match memory {
-        FarMemory::File(path) => (IN_FILE, 0, texts.add(path.as_os_str().as_bytes())?),
-        FarMemory::Node(node) => (ON_NODE, *node, texts.add(b"")?),
+    let (kind, place) = match memory {
+        FarMemory::File(path) => (IN_FILE, texts.add(path.as_os_str().as_bytes())?),
+        FarMemory::Nodes(nodes) => (ON_NODES, texts.add_bytes(&node_mask(nodes))),
+        FarMemory::Memkind(Kind::Folder(folder)) => {
+            (IN_MEMKIND_FOLDER, texts.add(folder.as_os_str().as_bytes())?)
+        }
+        FarMemory::Memkind(Kind::Named(name)) => (IN_MEMKIND, texts.add(memkind::variable(name).as_bytes())?),
     };
     let longest = chains.iter().map(Vec::len).max().unwrap_or(0);
     let mut out = Vec::new();
     out.extend(MAGIC.to_le_bytes());
-    out.extend([kind, node].map(u32::to_le_bytes).concat());
+    out.extend([kind, 0].map(u32::to_le_bytes).concat());
     out.extend(capacity_bytes.to_le_bytes());
     let counts = [
         parent,
@@ -86,7 +90,7 @@ pub fn encode(
     ];
     out.extend(counts.map(u32::to_le_bytes).concat());
     out.extend(
-        [objects_at as u64, chains_at as u64, frames_at as u64, path]
+        [objects_at as u64, chains_at as u64, frames_at as u64, place]
             .map(u64::to_le_bytes)
             .concat(),
     );
@@ -105,6 +109,17 @@ pub fn encode(
     Ok(out)
 }
 
+/// Nodes that don't fit are none that a kernel has.
+fn node_mask(nodes: &[u32]) -> [u8; NODE_MASK] {
+    let mut mask = [0; NODE_MASK];
+    for node in nodes {
+        if let Some(byte) = mask.get_mut(*node as usize / 8) {
+            *byte |= 1 << (node % 8);
+        }
+    }
+    mask
+}
+
 struct Texts {
     at: usize,
     bytes: Vec<u8>,
@@ -120,9 +135,13 @@ impl Texts {
 
     /// Where it stands in the file.
     fn add(&mut self, text: &[u8]) -> Result<u64, std::ffi::NulError> {
+        Ok(self.add_bytes(&CString::new(text)?.into_bytes_with_nul()))
+    }
+
+    fn add_bytes(&mut self, bytes: &[u8]) -> u64 {
         let place = self.at + self.bytes.len();
-        self.bytes.extend(CString::new(text)?.into_bytes_with_nul());
-        Ok(place as u64)
+        self.bytes.extend(bytes);
+        place as u64
     }
 }
 
@@ -189,5 +208,20 @@ mod tests {
             .collect();
         assert_eq!(spans, [(0, 1), (1, 1), (2, 2)]);
         assert!(encode(&FarMemory::File("a\0b".into()), 1, 1, &[]).is_err());
+    }
+
+    #[test]
+    fn nodes_are_bits() {
+        let plan = encode(&FarMemory::Nodes(vec![1, 9]), 4096, 1, &[]).unwrap();
+        assert_eq!(plan[8..12], ON_NODES.to_le_bytes());
+        assert_eq!(plan[plan.len() - NODE_MASK..][..3], [2, 2, 0]);
+    }
+
+    #[test]
+    fn kinds_of_memkind_are_told_by_their_variables() {
+        let kind = FarMemory::Memkind(Kind::Named("hbw-all"));
+        let plan = encode(&kind, 4096, 1, &[]).unwrap();
+        assert_eq!(plan[8..12], IN_MEMKIND.to_le_bytes());
+        assert!(plan.ends_with(b"\0MEMKIND_HBW_ALL\0"), "{plan:?}");
     }
 }

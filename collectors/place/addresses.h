@@ -1,0 +1,28 @@
+// A range of addresses into which memkind maps what it allocates, so that its blocks are known by their addresses.
+#ifndef TRACKWAY_PLACE_ADDRESSES_H
+#define TRACKWAY_PLACE_ADDRESSES_H
+
+#include "runtime.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Reserves the range, in which at most so many bytes are mapped at once, or ends the program. `function`: the one of
+// the library that maps what its blocks come from; while the thread is said to be inside, its mappings go there.
+void reserve_addresses(size_t capacity, const void *function);
+extern THREAD_LOCAL bool __trackway_maps_far;
+
+// The file of shared mappings; negative before the first one.
+int mapped_file(void);
+// In a forked process: maps all that is shared from this copy of the file, and puts it in the file's place. False if it
+// can't.
+bool map_copy(int copy);
+// False if there is no room.
+bool copy_mappings(int copy);
+
+// Nobody else maps between the two.
+void enter_addresses(void);
+void leave_addresses(void);
+
+#endif
