@@ -34,8 +34,8 @@ fn not_started(program: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::NotFound => Failure::about(
             program,
-            "not found; it answers SQL, writes folders of Parquet and reads object stores: build it with `make`, or \
-             `cargo build --package trackway-lake` where cargo has built trackway",
+            "not found; it answers SQL, writes folders of Parquet and reads object stores: build it with `make`, or, if \
+             trackway is cargo's, with `cargo build --workspace --bin trackway-lake`",
         ),
         _ => Failure::about(program, error),
     }
