@@ -3,6 +3,8 @@
 # make test     lint, unit tests, tests of the pass, end-to-end tests
 # make bench WHAT=record
 # make dynamorio  what records unmodified binaries; make dynamorio-aarch64  the same for AArch64
+# make program  bin/trackway without bin/trackway-lake, which takes longer to compile than all the rest: SQL, folders of
+#               Parquet, object stores
 # make preload  what records allocations; part of make
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
@@ -14,8 +16,6 @@ JOBS ?= 2
 WHAT ?= record
 # The versions of LLVM that the pass is built for; trackway cc takes the plugin that fits the compiler.
 LLVM ?= 16 19
-# Always both, as setup/python does: cargo would build what they share once more for another selection.
-PACKAGES := trackway trackway-python
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
 CC_OF_PASS ?= clang-19
@@ -28,9 +28,9 @@ FORMATTED = $(shell git ls-files '*.c' '*.h' '*.cpp' ':!collectors/pass/test')
 all: build
 
 setup:
-	@setup/install
+	@setup/install $(PURPOSE)
 
-build: pass runtime preload place program
+build: pass runtime preload place lake
 
 pass: $(LLVM:%=pass-%)
 	@cd $(LIBRARY) && test ! -e TrackwayPass19.so || ln -sf TrackwayPass19.so TrackwayPass.so
@@ -56,11 +56,19 @@ runtime-%: setup
 	@test ! -e /usr/$*/include/stdio.h || $(MAKE) --no-print-directory -C collectors/runtime TARGET=$* \
 		OUT=$(LIBRARY)/$* OBJ=$(abspath $(BUILD))/obj/runtime-$* INCLUDE=$(abspath $(BUILD))/include
 
-# Copied only when it changed, so that programs built by it aren't built again for nothing.
-program: setup
-	cargo build --release --locked --quiet $(PACKAGES:%=--package %)
+# trackway, and trackway-lake, too, if that is there already: both must be of the same sources.
+program: PROGRAMS := trackway $(notdir $(wildcard $(BUILD)/bin/trackway-lake))
+lake: PROGRAMS := trackway trackway-lake
+
+# Programs of all packages, as setup/python and the tests do: of another selection cargo would choose other features of
+# what they share, and build that once more. Copied only when they changed, so that programs built by them aren't built
+# again for nothing.
+program lake: setup
+	cargo build --release --locked --quiet --workspace $(PROGRAMS:%=--bin %)
 	@mkdir -p $(BUILD)/bin
-	@cmp -s target/release/trackway $(PROGRAM) || install target/release/trackway $(PROGRAM)
+	@for name in $(PROGRAMS); do \
+		cmp -s target/release/$$name $(BUILD)/bin/$$name || install target/release/$$name $(BUILD)/bin || exit 1; \
+	done
 	@ln -sf trackway $(BUILD)/bin/trackway-cc
 	@ln -sf trackway $(BUILD)/bin/trackway-c++
 	@ln -sf trackway $(BUILD)/bin/trackway-fc
@@ -72,7 +80,9 @@ python: setup
 kafka: python
 	@setup/kafka >/dev/null
 
-demo: build
+# Builds and installs no more than it takes.
+demo: PURPOSE := --build
+demo: pass-19 runtime program
 	@setup/demo $(PROGRAM)
 
 test: build dynamorio dynamorio-aarch64 python kafka
@@ -97,4 +107,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program python kafka demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program lake python kafka demo test dynamorio dynamorio-aarch64 bench format clean

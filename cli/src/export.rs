@@ -1,7 +1,6 @@
 //! `trackway export`.
 
 mod allocation_stacks;
-mod parquet_folders;
 mod references;
 
 use std::io::Write;
@@ -136,11 +135,9 @@ impl ExportArguments {
     }
 }
 
+/// Everything but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
-    if let Some(folder) = &arguments.parquet {
-        return parquet_folders::write(trace, folder, arguments);
-    }
     if arguments.to != Some(Format::Csv) && !allocation_stacks::are_wanted(&trace, arguments) {
         require_accesses(&trace)?;
     }

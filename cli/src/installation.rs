@@ -1,4 +1,4 @@
-//! Where the pass, the runtime and the header of this installation are.
+//! Where the pass, the runtime, the header and the other program of this installation are.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -32,6 +32,13 @@ impl Installation {
             None => env::current_exe().map(|path| root_of(&path)).unwrap_or_default(),
         };
         Installation { root }
+    }
+
+    /// Another program of Trackway: it lies beside this one.
+    pub fn program(name: &str) -> Result<PathBuf, Failure> {
+        let own = env::current_exe();
+        own.map(|path| path.with_file_name(name))
+            .map_err(|error| Failure::new(format!("the folder of this program, for {name}: {error}")))
     }
 
     #[cfg(test)]

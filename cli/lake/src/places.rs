@@ -10,9 +10,8 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
+use trackway_answers::failure::Failure;
 use trackway_stores::{is_address, Place};
-
-use crate::failure::Failure;
 
 /// What a user has named, brought here where it was in a store; copies are gone with this, or if the command is
 /// interrupted.

@@ -1,24 +1,20 @@
 //! `trackway query`.
 
-mod arguments;
 mod destination;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use trackway_answers::failure::Failure;
+use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::{output, processors, soundness};
+use trackway_cli::query::{AnswerFormat, QueryArguments, Question};
 use trackway_query::{
     catalog, write, Answer, Format, QueryError, Session, TableDescription, TraceSet, Written,
 };
 use trackway_report::{counted, Report, Table, TableBuilder};
-use trackway_trace::Trace;
 
-use crate::failure::Failure;
 use crate::places::Places;
-use crate::progress::with_polled_bar;
-use crate::{output, processors, soundness};
-
-pub use arguments::QueryArguments;
-use arguments::{AnswerFormat, Question};
 use destination::Destination;
 
 pub fn run(arguments: &QueryArguments) -> Result<ExitCode, Failure> {
@@ -90,11 +86,6 @@ fn write_answer(
         QueryError::Writing(error) => Failure::about(path, error),
         other => failed(other),
     })
-}
-
-fn record_bytes(trace: &Trace) -> u64 {
-    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-    chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum()
 }
 
 /// What the answer lacks, and why.

@@ -4,9 +4,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
-
-use super::arguments::{AnswerFormat, QueryArguments};
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
+use trackway_cli::query::{AnswerFormat, QueryArguments};
 
 /// What messages call it.
 pub fn standard_output() -> &'static Path {

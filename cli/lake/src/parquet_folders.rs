@@ -1,30 +1,31 @@
 //! The tables of a trace as folders of Parquet files.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use trackway_answers::failure::Failure;
+use trackway_answers::progress::{record_bytes, with_polled_bar};
+use trackway_answers::{output, processors, soundness};
 use trackway_arrow::{Relation, TraceTables};
+use trackway_cli::export::ExportArguments;
 use trackway_query::{export, relations, ExportSettings};
 use trackway_report::{counted, grouped};
 use trackway_trace::Trace;
 
-use super::ExportArguments;
-use crate::failure::Failure;
-use crate::progress::with_polled_bar;
 use crate::query::failed;
-use crate::{output, processors, soundness};
 
 /// Writes all tables, or the one that is asked for, and says how many rows each has.
-pub fn write(trace: Trace, folder: &Path, arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+pub fn write(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
+    let folder = arguments.parquet.as_deref();
+    let folder = folder.ok_or_else(|| Failure::new("name a folder with --parquet"))?;
+    let trace = Trace::open(&arguments.trace)?;
     soundness::warnings(&trace).iter().for_each(output::warn);
     let settings = ExportSettings {
         tables: chosen(arguments.table.as_deref())?,
         rows_per_file: arguments.rows.get(),
         threads: arguments.reading.threads.unwrap_or_else(processors::available),
     };
-    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-    let total = chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum();
+    let total = record_bytes(&trace);
     let tables = Arc::new(TraceTables::new(trace));
     let read = || tables.decoded().1;
     let exported = with_polled_bar(total, arguments.reading.quiet, &read, || {

@@ -1,0 +1,37 @@
+//! The program as which `trackway` goes on where that takes DataFusion or the clients of object stores: with the same
+//! command line, and with messages in its name.
+
+mod parquet_folders;
+mod places;
+mod query;
+
+use std::process::ExitCode;
+
+use trackway_answers::diff;
+use trackway_answers::failure::Failure;
+use trackway_cli::{check, exit_code, verb, Verb};
+
+use places::Places;
+
+fn main() -> ExitCode {
+    exit_code(run(verb()))
+}
+
+fn run(verb: Verb) -> Result<ExitCode, Failure> {
+    match verb {
+        Verb::Query(arguments) => query::run(&arguments),
+        Verb::Export(arguments) => parquet_folders::write(&arguments),
+        Verb::Diff(mut arguments) => {
+            let places = [&mut arguments.before, &mut arguments.after];
+            let _copies = Places::bring(places, arguments.reading.quiet)?;
+            diff::run(&arguments)
+        }
+        Verb::Check(mut arguments) => {
+            let _copies = Places::bring([&mut arguments.trace], arguments.reading.quiet)?;
+            check::run(&arguments)
+        }
+        _ => Err(Failure::new(
+            "trackway-lake is a part of `trackway`, which does this: call that",
+        )),
+    }
+}

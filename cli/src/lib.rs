@@ -1,0 +1,176 @@
+//! Trackway's command line: reads arguments and wires the other crates together. One definition of the arguments serves
+//! two programs: `trackway`, and `trackway-lake`, as which it goes on where that is needed.
+
+mod arguments;
+pub mod check;
+mod collect;
+mod compile;
+mod counters;
+mod dump;
+pub mod export;
+mod hardware;
+mod import;
+mod info;
+mod installation;
+mod instruction_set;
+mod lake;
+mod live;
+mod place;
+pub mod query;
+mod record;
+mod sampling;
+mod top;
+mod verify;
+mod view;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::process::ExitCode;
+
+use trackway_answers::{
+    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
+    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, whatif,
+};
+
+pub use arguments::Verb;
+use arguments::{CommandLine, CompletionsArguments};
+use clap::{CommandFactory, Parser};
+use compile::Language;
+use failure::Failure;
+
+const ERROR: u8 = 2;
+
+/// The program `trackway`.
+pub fn main() -> ExitCode {
+    let mut words = env::args_os();
+    let name = words.next().unwrap_or_default();
+    let words: Vec<OsString> = words.collect();
+    let done = match compiler_call(&name, &words) {
+        Some((language, arguments)) => Err(compile::run(language, arguments.to_vec())),
+        None => run(verb()),
+    };
+    exit_code(done)
+}
+
+/// What the command line asks for; ends the process if it is wrong, or asks for help.
+pub fn verb() -> Verb {
+    CommandLine::parse().verb
+}
+
+/// Tells of a failure, and of the exit status that it has.
+pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
+    match done {
+        Ok(status) => status,
+        Err(Failure::OutputClosed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("trackway: {failure}");
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<ExitCode, Failure> {
+    match verb {
+        Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
+        Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
+        Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
+        Verb::Record(arguments) => record::run(arguments),
+        Verb::Collect(arguments) => collect::run(arguments),
+        Verb::Import(arguments) => import::run(arguments),
+        Verb::Top(arguments) => top::run(arguments),
+        Verb::Report(arguments) => report::run(&arguments),
+        Verb::Patterns(arguments) => patterns::run(&arguments),
+        Verb::Samples(arguments) => samples::run(&arguments),
+        Verb::Reuse(arguments) => reuse::run(&arguments),
+        Verb::Branches(arguments) => branches::run(&arguments),
+        Verb::Sharing(arguments) => sharing::run(&arguments),
+        Verb::Map(arguments) => map::run(&arguments),
+        Verb::Memory(arguments) => memory::run(&arguments),
+        Verb::Allocations(arguments) => allocations::run(&arguments),
+        Verb::Objects(arguments) => objects::run(&arguments),
+        Verb::Place(arguments) => place::run(&arguments),
+        Verb::Diff(arguments) if lake::has_url([&arguments.before, &arguments.after]) => Err(lake::run()),
+        Verb::Diff(arguments) => diff::run(&arguments),
+        Verb::Check(arguments) if lake::has_url([&arguments.trace]) => Err(lake::run()),
+        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Export(arguments) if arguments.parquet.is_some() => Err(lake::run()),
+        Verb::Export(arguments) => export::run(&arguments),
+        Verb::Layout(arguments) => layout::run(&arguments),
+        Verb::Whatif(arguments) => whatif::run(&arguments),
+        Verb::Info(arguments) => info::run(&arguments),
+        Verb::Query(_) => Err(lake::run()),
+        Verb::Dump(arguments) => dump::run(&arguments),
+        Verb::Verify(arguments) => verify::run(&arguments),
+        Verb::View(arguments) => view::run(&arguments),
+        Verb::Completions(arguments) => print_completions(&arguments),
+    }
+}
+
+fn print_completions(arguments: &CompletionsArguments) -> Result<ExitCode, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        arguments.shell,
+        &mut CommandLine::command(),
+        "trackway",
+        &mut script,
+    );
+    output::print(&String::from_utf8_lossy(&script))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also
+/// be called by a link named after the verb.
+fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Language, &'a [OsString])> {
+    let file_name = Path::new(name).file_name().unwrap_or_default();
+    if file_name == "trackway-cc" {
+        return Some((Language::C, words));
+    }
+    if file_name == "trackway-c++" {
+        return Some((Language::Cxx, words));
+    }
+    if file_name == "trackway-fc" {
+        return Some((Language::Fortran, words));
+    }
+    let (verb, rest) = words.split_first()?;
+    match verb.to_str()? {
+        "cc" => Some((Language::C, rest)),
+        "c++" => Some((Language::Cxx, rest)),
+        "fc" => Some((Language::Fortran, rest)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(name: &str, words: &[&str]) -> Option<(Language, Vec<OsString>)> {
+        let words: Vec<OsString> = words.iter().map(Into::into).collect();
+        compiler_call(OsStr::new(name), &words).map(|(language, rest)| (language, rest.to_vec()))
+    }
+
+    #[test]
+    fn compilers_are_chosen_by_verb_or_by_name() {
+        assert_eq!(
+            call("/usr/bin/trackway", &["cc", "--help"]),
+            Some((Language::C, vec!["--help".into()]))
+        );
+        assert_eq!(call("trackway", &["c++"]), Some((Language::Cxx, vec![])));
+        assert_eq!(
+            call("/x/trackway-c++", &["cc"]),
+            Some((Language::Cxx, vec!["cc".into()]))
+        );
+        assert_eq!(
+            call("trackway-fc", &["a.f90"]),
+            Some((Language::Fortran, vec!["a.f90".into()]))
+        );
+        assert_eq!(call("trackway", &["report", "cc"]), None);
+        assert_eq!(call("trackway", &[]), None);
+    }
+
+    #[test]
+    fn the_definition_of_the_command_line_is_sound() {
+        CommandLine::command().debug_assert();
+    }
+}
