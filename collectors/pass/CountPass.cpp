@@ -45,9 +45,11 @@ class ModuleCounter {
         for (Function *F : Functions)
             count(*F);
         for (auto *Kept : {&Entering, &Others})
-            Kept->finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
-                choose(From, Instrumented, Plain, Kept == &Entering);
-            });
+            Kept->finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain,
+                             BasicBlock &Before) { choose(From, Instrumented, Plain, Before, Kept == &Entering); },
+                         [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                             begin(From, Instrumented, Plain, Kept == &Entering);
+                         });
         ModuleContent Content{Table.serialize(), Table.symbols()};
         Content.Counters = std::max<uint64_t>(Table.counterCount(), 1);
         Content.HasRegions = HasRegions;
@@ -99,27 +101,35 @@ class ModuleCounter {
     }
 
     // A thread counts from the first function on that is chosen so, if it was not begun.
-    void choose(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, bool EntersRegions) {
-        LLVMContext &C = M.getContext();
+    void choose(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, BasicBlock &Begin, bool EntersRegions) {
         Function *F = From.getParent();
-        auto *Other = BasicBlock::Create(C, "other", F), *Begin = BasicBlock::Create(C, "begin", F);
+        auto *Other = BasicBlock::Create(M.getContext(), "other", F);
+        auto *NotBegunYet = BasicBlock::Create(M.getContext(), "not.begun", F);
         IRBuilder<> B(&From);
-        Value *CountsFrom =
-            B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(), Symbols.Descriptor,
-                                                           ModuleField::CountsFrom));
-        if (EntersRegions)
-            CountsFrom = B.CreateSub(CountsFrom, B.getInt64(1));
+        Value *Least = countsFrom(B, EntersRegions);
         Value *State = Symbols.state(B);
-        B.CreateCondBr(B.CreateICmpUGE(State, CountsFrom), &Instrumented, Other);
+        B.CreateCondBr(B.CreateICmpUGE(State, Least), &Instrumented, Other);
 
         B.SetInsertPoint(Other);
-        Value *IsRegistered = B.CreateICmpULE(CountsFrom, B.getInt64(CountsNow));
-        Value *MustBegin = B.CreateAnd(IsRegistered, B.CreateICmpEQ(State, B.getInt64(NotBegun)));
-        B.CreateCondBr(MustBegin, Begin, &Plain, unlikely(C));
+        B.CreateCondBr(B.CreateICmpEQ(State, B.getInt64(NotBegun)), NotBegunYet, &Plain);
 
-        B.SetInsertPoint(Begin);
+        B.SetInsertPoint(NotBegunYet);
+        Value *IsRegistered = B.CreateICmpULE(Least, B.getInt64(CountsNow));
+        B.CreateCondBr(IsRegistered, &Begin, &Plain, unlikely(M.getContext()));
+    }
+
+    void begin(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, bool EntersRegions) {
+        IRBuilder<> B(&From);
         B.CreateCall(Symbols.Begin);
-        B.CreateCondBr(B.CreateICmpUGE(Symbols.state(B), CountsFrom), &Instrumented, &Plain);
+        Value *State = Symbols.state(B);
+        B.CreateCondBr(B.CreateICmpUGE(State, countsFrom(B, EntersRegions)), &Instrumented, &Plain);
+    }
+
+    // The least state of a thread in which it counts.
+    Value *countsFrom(IRBuilder<> &B, bool EntersRegions) {
+        Value *Least = B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(),
+                                                                      Symbols.Descriptor, ModuleField::CountsFrom));
+        return EntersRegions ? B.CreateSub(Least, B.getInt64(1)) : Least;
     }
 
     Module &M;

@@ -112,13 +112,19 @@ static void forgetMemoryEffects(Function &F) {
         A.removeAttr(Attribute::NoCapture);
 }
 
+// A function of the same type whose linkage concerns nobody.
+static Function *createBeside(const Function &F, const Twine &Name) {
+    Function *New = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage, F.getAddressSpace(), Name,
+                                     const_cast<Module *>(F.getParent()));
+    New->copyAttributesFrom(&F);
+    New->setVisibility(GlobalValue::DefaultVisibility);
+    New->setDSOLocal(true);
+    New->setComdat(const_cast<Comdat *>(F.getComdat()));
+    return New;
+}
+
 static Function *moveBody(Function &F) {
-    Function *Traced = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage, F.getAddressSpace(),
-                                        F.getName() + ".traced", F.getParent());
-    Traced->copyAttributesFrom(&F);
-    Traced->setVisibility(GlobalValue::DefaultVisibility);
-    Traced->setDSOLocal(true);
-    Traced->setComdat(F.getComdat());
+    Function *Traced = createBeside(F, F.getName() + ".traced");
     Traced->copyMetadata(&F, 0);
     F.clearMetadata();
     SmallVector<BlockAddress *, 4> Addresses;
@@ -174,15 +180,8 @@ static void forgetEntryHooks(Function &F) {
         F.removeFnAttr(Name);
 }
 
-static void writeDispatcher(Function &F, Function *Traced, Function *Plain, Dispatch::Choice Choose) {
-    LLVMContext &C = F.getContext();
-    auto *Entry = BasicBlock::Create(C, "entry", &F), *Record = BasicBlock::Create(C, "record", &F),
-         *Run = BasicBlock::Create(C, "run", &F);
-    Choose(*Entry, *Record, *Run);
-    IRBuilder<> B(Record);
-    jumpTo(B, Traced, F);
-    B.SetInsertPoint(Run);
-    jumpTo(B, Plain, F);
+// What a choice has no need of.
+static void undress(Function &F) {
     F.setPersonalityFn(nullptr);
     F.removeFnAttr(Attribute::AlwaysInline);
     F.removeFnAttr(Attribute::OptimizeNone);
@@ -193,11 +192,42 @@ static void writeDispatcher(Function &F, Function *Traced, Function *Plain, Disp
     forgetMemoryEffects(F);
 }
 
+static BasicBlock *wayTo(Function *Target, Function &F, const Twine &Name) {
+    auto *BB = BasicBlock::Create(F.getContext(), Name, &F);
+    IRBuilder<> B(BB);
+    jumpTo(B, Target, F);
+    return BB;
+}
+
+static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch::Choice Choose) {
+    auto *Entry = BasicBlock::Create(F.getContext(), "entry", &F);
+    BasicBlock *Record = wayTo(Traced, F, "record"), *Run = wayTo(Plain, F, "run");
+    Choose(*Entry, *Record, *Run);
+    undress(F);
+}
+
 void Dispatch::finish(Choice Choose) {
     for (Versions &V : Kept) {
         V.Traced = moveBody(*V.Original);
-        writeDispatcher(*V.Original, V.Traced, V.Plain, Choose);
+        writeChoice(*V.Original, V.Traced, V.Plain, Choose);
     }
+    directCalls();
+}
+
+void Dispatch::finish(FirstChoice Choose, Choice Later) {
+    for (Versions &V : Kept) {
+        V.Traced = moveBody(*V.Original);
+        Function *Late = createBeside(*V.Original, V.Original->getName() + ".late");
+        Late->addFnAttr(Attribute::Cold);
+        writeChoice(*Late, V.Traced, V.Plain, Later);
+        writeChoice(*V.Original, V.Traced, V.Plain, [&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+            Choose(From, Instrumented, Plain, *wayTo(Late, *V.Original, "late"));
+        });
+    }
+    directCalls();
+}
+
+void Dispatch::directCalls() {
     DenseMap<Function *, const Versions *> ByOriginal;
     DenseMap<Function *, bool> IsTraced;
     for (const Versions &V : Kept) {

@@ -25,12 +25,20 @@ class Dispatch {
     // blocks between them.
     using Choice =
         llvm::function_ref<void(llvm::BasicBlock &From, llvm::BasicBlock &Instrumented, llvm::BasicBlock &Plain)>;
+    // The same, with a third way for what must be done before there is a choice.
+    using FirstChoice = llvm::function_ref<void(llvm::BasicBlock &From, llvm::BasicBlock &Instrumented,
+                                                llvm::BasicBlock &Plain, llvm::BasicBlock &Before)>;
 
     // Moves the bodies of all kept functions, which are instrumented by now, out of the way and puts the choice in
     // their place.
     void finish(Choice Choose);
+    // Where the third way is taken, Later does what must be done, and chooses. That stands in a function of its own: if
+    // the choice itself called anything, it would save registers each time.
+    void finish(FirstChoice Choose, Choice Later);
 
   private:
+    void directCalls();
+
     struct Versions {
         llvm::Function *Original;
         llvm::Function *Plain;
