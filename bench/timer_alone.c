@@ -1,5 +1,5 @@
-// Runs a program under the clock event by which `trackway record --sample` samples it, without a buffer: the kernel takes
-// its interrupts and stores nothing. What that costs no sampler by the clock can avoid.
+// Runs a program under the clock event by which `trackway record --sample` samples it, without a buffer: the kernel
+// takes its interrupts and stores nothing. What that costs no sampler by the clock can avoid.
 //
 //     timer_alone HERTZ PROGRAM ARGUMENTS
 #define _GNU_SOURCE

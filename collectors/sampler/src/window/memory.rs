@@ -233,18 +233,16 @@ impl<S: MemorySource> Memory<S> {
             return self.forget(address, size.into());
         }
         let words = Words::of(address, size);
-        let bits = words.placed(value.bits);
-        for index in 0..2 {
-            let bytes = words.bytes[index];
+        let parts = words.addresses.into_iter().zip(words.bytes);
+        for ((address, bytes), bits) in parts.zip(words.placed(value.bits)) {
             if bytes == 0 {
                 continue;
             }
-            let word = self.stored.entry(words.addresses[index]).or_default();
-            let (unknown, late) = (!value.is_known, value.is_late);
+            let word = self.stored.entry(address).or_default();
             word.stored |= bytes;
-            word.unknown = word.unknown & !bytes | if unknown { bytes } else { 0 };
-            word.late = word.late & !bytes | if late { bytes } else { 0 };
-            word.bits = word.bits & !spread(bytes) | bits[index] & spread(bytes);
+            word.unknown = word.unknown & !bytes | if value.is_known { 0 } else { bytes };
+            word.late = word.late & !bytes | if value.is_late { bytes } else { 0 };
+            word.bits = word.bits & !spread(bytes) | bits & spread(bytes);
         }
         // A later store may be to a place whose content wasn't known.
         self.unfill(address, size);
