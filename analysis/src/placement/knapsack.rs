@@ -8,8 +8,12 @@ pub struct Item {
 }
 
 impl Item {
+    /// What takes no room goes first.
     fn density(&self) -> f64 {
-        self.value / self.bytes.max(1) as f64
+        match self.bytes {
+            0 => f64::INFINITY,
+            bytes => self.value / bytes as f64,
+        }
     }
 }
 
@@ -170,6 +174,12 @@ mod tests {
         let choice = choose(&[item(1, 0.0), item(1, -5.0), item(0, 1.0)], 10);
         assert_eq!(choice.taken, [false, false, true]);
         assert_eq!(choose(&[], 10).value, 0.0);
+    }
+
+    #[test]
+    fn the_bound_holds_what_takes_no_room() {
+        let choice = choose(&[item(13, 15.0), item(0, 1.0), item(13, 14.0)], 13);
+        assert_eq!((choice.value, choice.bound), (16.0, 16.0));
     }
 
     proptest! {
