@@ -72,7 +72,7 @@ def by_line(trace, verb, table, count, *options):
     rows = next(found["rows"] for found in report["tables"] if found["name"] == table)
     lines = Counter()
     for row in rows:
-        lines[Path(row["file"]).name, row["line"]] += row[count]
+        lines[Path(row["file"]).name, row["line"]] += row[count] or 0
     return lines
 
 
@@ -83,12 +83,12 @@ def errors(traced, arguments, folder, environment):
     truth = by_line(complete, "report", "lines", "accesses", "--quiet", "--cache", "none", "--by", "line")
     complete.unlink()
     call(TRACKWAY, "record", "-q", *sampling(COMPARED_RATE), "-f", "-o", sampled, "--", traced, *arguments, env=environment)
-    told = by_line(sampled, "samples", "sample_lines", "window_accesses")
+    told = by_line(sampled, "samples", "sample_lines", "access_share")
     # Complete traces know nothing of libraries.
     told = Counter({line: count for line, count in told.items() if line in truth})
     sampled.unlink()
     differences = [
-        abs(told[line] / max(1, told.total()) - truth[line] / max(1, truth.total())) for line in truth.keys() | told.keys()
+        abs(told[line] / (told.total() or 1) - truth[line] / max(1, truth.total())) for line in truth.keys() | told.keys()
     ]
     return 100 * max(differences), 50 * sum(differences)
 

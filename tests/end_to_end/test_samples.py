@@ -156,14 +156,36 @@ class Accesses(Sampled):
                 truth = Counter()
                 for row in next(table["rows"] for table in rows if table["name"] == "lines"):
                     truth[row["line"], Path(row["file"]).name] += row["accesses"]
-                told = Counter()
+                told, seen = Counter(), 0
                 for row in table(sampled, "sample_lines"):
                     if (row["line"], Path(row["file"]).name) in truth:
-                        told[row["line"], Path(row["file"]).name] += row["window_accesses"]
-                self.assertGreater(told.total(), 300)
+                        told[row["line"], Path(row["file"]).name] += row["access_share"]
+                        seen += row["window_accesses"]
+                self.assertGreater(seen, 300)
                 for line, accesses in truth.items():
                     share = told[line] / told.total()
                     self.assertAlmostEqual(share, accesses / truth.total(), delta=ACCESS_POINTS, msg=line)
+
+
+    def test_loops_of_unlike_speed_count_by_their_accesses(self):
+        source = tools.PROGRAMS / "samples" / "two_speeds.c"
+        text = source.read_text().splitlines()
+        slow, fast = (next(number for number, line in enumerate(text, 1) if f"// {mark}" in line) for mark in ("SLOW", "FAST"))
+        with tools.folder() as folder:
+            traced = tools.compile_traced(f"{folder}/two", [source], "-O2", "-g", oracle=False)
+            complete, sampled = f"{folder}/complete", f"{folder}/sampled"
+            tools.record(complete, traced)
+            tools.record(sampled, traced, options=("--sample=4000Hz",))
+            rows = tools.report(complete, "--by", "line", "--top", "0")["tables"]
+            truth = {row["line"]: row["accesses"] for row in next(table["rows"] for table in rows if table["name"] == "lines")}
+            told = {row["line"]: row for row in table(sampled, "sample_lines") if row["file"].endswith(source.name)}
+            sampling = table(sampled, "sampling")[0]
+        self.assertGreater(sampling["paced"], 0.5)
+        self.assertGreater(sampling["stood_for"], 0.5)
+        share = truth[fast] / (truth[slow] + truth[fast])
+        shares = {line: told[line]["access_share"] for line in (slow, fast)}
+        self.assertGreater(told[slow]["time_share"], 0.5, "the premise: most of the time goes to few accesses")
+        self.assertAlmostEqual(shares[fast] / sum(shares.values()), share, delta=ACCESS_POINTS)
 
 
 class Code(Sampled):

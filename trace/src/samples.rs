@@ -114,6 +114,11 @@ pub struct Sample {
     /// Instructions from `seen_at` on that were looked at.
     pub window_instructions: u32,
     pub window_end: WindowEnd,
+    /// How fast the thread ran there: instructions in a millisecond of its CPU time; 0 if unknown.
+    pub window_speed: u32,
+    /// What the window stands for, in the unit of the event: the weights of its loop's samples since the loop's last window.
+    /// 0: it stands for as much as any other.
+    pub window_weight: u64,
     /// Its accesses, as a range of [`Samples::window`].
     pub window: Range<usize>,
 }

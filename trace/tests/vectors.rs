@@ -389,9 +389,10 @@ fn samples() {
         (Some(0x2000), 8, 100)
     );
     assert_eq!(
-        (first.window_instructions, first.window_end),
-        (3, WindowEnd::Full)
+        (first.window_instructions, first.window_end, first.window_speed),
+        (3, WindowEnd::Full, 50_000)
     );
+    assert_eq!((first.window_weight, second.window_weight), (300, 0));
     let access = read.window_of(first)[0];
     assert_eq!(
         (access.instruction, access.address, access.size_bytes),

@@ -23,11 +23,14 @@ impl Weight {
     }
 }
 
-/// Accesses in windows: of each window, how many there are of a part, and of all.
+/// Accesses in windows: of each window, how many there are of a part, and of all, both multiplied by how much the window
+/// counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clusters {
     pub windows: u64,
-    pub part: u64,
+    /// As they were seen.
+    pub seen: u64,
+    part: f64,
     part_squares: f64,
     products: f64,
 }
@@ -36,29 +39,33 @@ pub struct Clusters {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AllClusters {
     pub windows: u64,
-    pub accesses: u64,
+    /// As they were seen.
+    pub seen: u64,
+    accesses: f64,
     squares: f64,
 }
 
 impl Clusters {
-    /// A window with `part` accesses of the part and `all` in all.
-    pub fn add(&mut self, part: u64, all: u64) {
+    /// A window with `part` accesses of the part and `all` in all, which counts `weight`.
+    pub fn add(&mut self, part: u64, all: u64, weight: f64) {
         self.windows += 1;
+        self.seen += part;
+        let (part, all) = (weight * part as f64, weight * all as f64);
         self.part += part;
-        self.part_squares += (part as f64).powi(2);
-        self.products += part as f64 * all as f64;
+        self.part_squares += part * part;
+        self.products += part * all;
     }
 
     /// The part's share of all accesses; none without accesses.
     pub fn share_of(&self, all: &AllClusters) -> Option<SampledShare> {
         let sums = WindowSums {
-            part: self.part as f64,
+            part: self.part,
             part_squares: self.part_squares,
             products: self.products,
         };
         let all = AllWindows {
             windows: all.windows as f64,
-            accesses: all.accesses as f64,
+            accesses: all.accesses,
             squares: all.squares,
         };
         of_windows(&sums, &all)
@@ -66,10 +73,12 @@ impl Clusters {
 }
 
 impl AllClusters {
-    pub fn add(&mut self, accesses: u64) {
+    pub fn add(&mut self, accesses: u64, weight: f64) {
         self.windows += 1;
+        self.seen += accesses;
+        let accesses = weight * accesses as f64;
         self.accesses += accesses;
-        self.squares += (accesses as f64).powi(2);
+        self.squares += accesses * accesses;
     }
 }
 
@@ -100,9 +109,9 @@ mod tests {
         // Half of the windows lie wholly in the part: as a coin thrown 100 times, whatever windows hold.
         let (mut part, mut all) = (Clusters::default(), AllClusters::default());
         for window in 0..100 {
-            all.add(50);
+            all.add(50, 1.0);
             if window % 2 == 0 {
-                part.add(50, 50);
+                part.add(50, 50, 1.0);
             }
         }
         let interval = part.share_of(&all).unwrap();

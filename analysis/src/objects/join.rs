@@ -16,6 +16,7 @@ use super::places::{Accessed, Places};
 use super::totals::{Objects, Spot};
 use crate::allocations::CallSites;
 use crate::moments::TimeBins;
+use crate::samples::window_weights::WindowWeights;
 
 /// Accesses of one instruction that lie at most so far apart are a stream.
 const NEAR_BYTES: u64 = 64;
@@ -68,6 +69,7 @@ fn empty(trace: &Trace, samples: &[Samples], slices: usize, damage: Vec<TraceErr
         owners: IndexMap::new(),
         weight: Weight::default(),
         windows: AllClusters::default(),
+        window_weights: WindowWeights::of(samples),
         unknown_window_accesses: 0,
         classes: HashMap::new(),
         lost: samples.iter().map(|chunk| chunk.lost).sum(),
@@ -304,9 +306,10 @@ impl Join<'_> {
         if known == 0 {
             return;
         }
-        self.objects.windows.add(known);
+        let weight = self.objects.window_weights.weight(sample);
+        self.objects.windows.add(known, weight);
         for (index, part) in of_owner {
-            self.objects.owners[index].clusters.add(part, known);
+            self.objects.owners[index].clusters.add(part, known, weight);
         }
     }
 }

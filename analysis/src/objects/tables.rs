@@ -103,7 +103,7 @@ impl Objects {
                     .into(),
             );
         }
-        warnings.extend(bias(&self.sampling, self.windows.windows > 0));
+        warnings.extend(bias(&self.sampling, &self.window_weights));
         warnings
     }
 
@@ -163,11 +163,12 @@ impl Objects {
         let mut rows: Vec<Row> = rows
             .iter()
             .copied()
-            .filter(|row| row.1.clusters.part > 0)
+            .filter(|row| row.1.clusters.seen > 0)
             .collect();
-        rows.sort_by_key(|row| Reverse(row.1.clusters.part));
-        let shown = &rows[..rows.len().min(top)];
         let share = |row: &Row| row.1.clusters.share_of(&self.windows);
+        let rank = |row: &Row| share(row).map_or(0.0, |share| share.share);
+        rows.sort_by(|left, right| rank(right).total_cmp(&rank(left)));
+        let shown = &rows[..rows.len().min(top)];
         let real = |number: fn(SampledShare) -> f64| move |row: &Row| share(row).map(number);
         named(TableBuilder::new(
             "object_accesses",
@@ -175,8 +176,8 @@ impl Objects {
             shown,
         ))
         .total_rows(rows.len())
-        .ranked_by("accesses")
-        .integer("accesses", "accesses", Unit::Count, |row| row.1.clusters.part)
+        .ranked_by("access_share")
+        .integer("accesses", "accesses", Unit::Count, |row| row.1.clusters.seen)
         .optional_real("access_share", "share", Unit::Share, real(|share| share.share))
         .optional_real(
             "access_share_low",
@@ -273,8 +274,11 @@ impl Objects {
                 (of(&Owner::NoAccess), whole)
             })
             .integer("windows", "windows", Unit::Count, |()| self.windows.windows)
+            .share("paced", "of known speed", |()| {
+                (self.window_weights.paced, self.window_weights.windows)
+            })
             .integer("window_accesses", "their accesses", Unit::Count, |()| {
-                self.windows.accesses
+                self.windows.seen
             })
             .integer(
                 "unknown_window_accesses",

@@ -9,6 +9,7 @@ use super::call_chain::ReturnPlace;
 use super::estimate::{AllClusters, Clusters, Weight};
 use super::owner::Owner;
 use crate::moments::TimeBins;
+use crate::samples::window_weights::WindowWeights;
 
 /// What belongs to one owner.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +70,8 @@ pub struct Objects {
     pub weight: Weight,
     /// Of all windows: accesses with known addresses.
     pub windows: AllClusters,
+    /// How much windows count.
+    pub window_weights: WindowWeights,
     pub unknown_window_accesses: u64,
     /// How many samples know their address in which way, and what they weigh.
     pub classes: HashMap<AddressClass, Weight>,
@@ -164,9 +167,9 @@ impl Objects {
     /// alone and at most 5 % of all are unknown; low if it is in fewer than 30 windows, or over 25 % of all are
     /// unknown.
     pub fn confidence(&self, totals: &OwnerTotals) -> Confidence {
-        let all = self.windows.accesses + self.unknown_window_accesses;
+        let all = self.windows.seen + self.unknown_window_accesses;
         let unknown = self.unknown_window_accesses as f64 / all.max(1) as f64;
-        let sure = totals.window_sure as f64 / totals.clusters.part.max(1) as f64;
+        let sure = totals.window_sure as f64 / totals.clusters.seen.max(1) as f64;
         let windows = totals.clusters.windows;
         if windows < FEW_WINDOWS || unknown > MOST_UNKNOWN {
             Confidence::Low

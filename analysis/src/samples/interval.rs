@@ -35,7 +35,8 @@ pub fn of_weights(part: u64, whole: u64, squares: f64) -> Option<SampledShare> {
     })
 }
 
-/// Sums over windows, for the share that one place has in what all of them hold.
+/// Sums over windows, for the share that one place has in what all of them hold. A window's accesses are multiplied by
+/// how much it counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowSums {
     /// Accesses of the place.

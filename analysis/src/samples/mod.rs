@@ -6,6 +6,7 @@
 pub(crate) mod interval;
 pub(crate) mod tables;
 mod tally;
+pub(crate) mod window_weights;
 
 use std::collections::HashMap;
 
@@ -16,6 +17,7 @@ use trackway_trace::{
 use crate::names::demangle;
 use crate::Findings;
 use tally::Tally;
+use window_weights::WindowWeights;
 
 /// Names of the tables, in their order.
 pub const TABLES: [&str; 5] = [
@@ -50,6 +52,7 @@ pub struct SampledProgram {
     lines: Tally<Line>,
     instructions: Tally<InstructionPlace>,
     sampled: Extent,
+    weights: WindowWeights,
     damage: Vec<TraceError>,
 }
 
@@ -63,7 +66,6 @@ struct Extent {
     threads: u64,
     /// Samples whose instruction is unknown: their time goes to the line at which they were seen.
     unattributed: u64,
-    windows: u64,
     window_instructions: u64,
     /// Windows by [`WindowEnd`].
     ends: [u64; 5],
@@ -82,6 +84,7 @@ impl SampledProgram {
             lines: Tally::default(),
             instructions: Tally::default(),
             sampled: Extent::of(&chunks),
+            weights: WindowWeights::of(&chunks),
             damage,
         };
         let mut lookup = Lookup {
@@ -133,8 +136,9 @@ impl SampledProgram {
             .map(|access| lookup.place(sample, access.instruction))
             .collect();
         let lines: Vec<Line> = places.iter().map(|place| place.line.clone()).collect();
-        self.lines.add_window(&lines, accesses);
-        self.instructions.add_window(&places, accesses);
+        let weight = self.weights.weight(sample);
+        self.lines.add_window(&lines, accesses, weight);
+        self.instructions.add_window(&places, accesses, weight);
     }
 }
 
@@ -150,7 +154,6 @@ impl Extent {
             extent.samples += 1;
             extent.weight += sample.weight;
             extent.unattributed += u64::from(sample.instruction == 0);
-            extent.windows += u64::from(sample.window_end != WindowEnd::None);
             extent.window_instructions += u64::from(sample.window_instructions);
             extent.ends[sample.window_end as usize] += 1;
             if sample.data_source.is_known() {

@@ -5,6 +5,7 @@ use trackway_trace::{AddressClass, MemoryLevel, SamplingInfo, WindowEnd};
 
 use super::interval::SampledShare;
 use super::tally::{PlaceSums, Tally};
+use super::window_weights::WindowWeights;
 use super::{InstructionPlace, Line, SampledProgram};
 use crate::names::UNKNOWN;
 use crate::Findings;
@@ -229,7 +230,13 @@ fn extent_table(program: &SampledProgram) -> Table {
         .share("skid_behind_load", "of them behind the load", |()| {
             (skid.behind_load, skid.samples)
         })
-        .integer("windows", "windows", Unit::Count, |()| extent.windows)
+        .integer("windows", "windows", Unit::Count, |()| program.weights.windows)
+        .share("paced", "of known speed", |()| {
+            (program.weights.paced, program.weights.windows)
+        })
+        .share("stood_for", "of the weight stood for by windows", |()| {
+            (program.weights.stands_for, extent.weight)
+        })
         .integer(
             "window_instructions",
             "instructions of windows",
@@ -258,12 +265,12 @@ pub fn notes(program: &SampledProgram) -> Vec<String> {
             counted(program.sampled.lost, "sample")
         ));
     }
-    notes.extend(bias(&program.info, program.sampled.windows > 0));
+    notes.extend(bias(&program.info, &program.weights));
     notes
 }
 
 /// What each source is biased towards.
-pub(crate) fn bias(info: &SamplingInfo, has_windows: bool) -> Vec<String> {
+pub(crate) fn bias(info: &SamplingInfo, windows: &WindowWeights) -> Vec<String> {
     let mut notes = Vec::new();
     let has = |source: &str| info.events.iter().any(|event| event.source == source);
     if has("clock") {
@@ -273,12 +280,13 @@ pub(crate) fn bias(info: &SamplingInfo, has_windows: bool) -> Vec<String> {
                 .into(),
         );
     }
-    if has_windows && ["clock", "tick"].into_iter().any(has) {
-        notes.push(
-            "shares of accesses come from the instructions that follow samples: where parts of the program differ in \
-             accesses a second, those with more count too little"
-                .into(),
-        );
+    if windows.windows > windows.paced && ["clock", "tick"].into_iter().any(has) {
+        let unknown = (windows.windows - windows.paced) as f64 / windows.windows as f64;
+        notes.push(format!(
+            "shares of accesses come from the instructions that follow samples; of {} of these windows it isn't known \
+             how fast the program ran there: where they differ in accesses a second, those with more count too little",
+            percent(unknown)
+        ));
     }
     if has("tick") {
         notes.push(

@@ -66,9 +66,9 @@ impl<K: Hash + Eq + Clone> Tally<K> {
         }
     }
 
-    /// `places`: of the accesses, in their order.
-    pub fn add_window(&mut self, places: &[K], accesses: &[WindowAccess]) {
-        let length = accesses.len() as f64;
+    /// `places`: of the accesses, in their order. `weight`: how much the window counts.
+    pub fn add_window(&mut self, places: &[K], accesses: &[WindowAccess], weight: f64) {
+        let length = weight * accesses.len() as f64;
         self.windows.windows += 1.0;
         self.windows.accesses += length;
         self.windows.squares += length * length;
@@ -78,7 +78,7 @@ impl<K: Hash + Eq + Clone> Tally<K> {
             sums.accesses += 1;
             sums.stored += u64::from(access.is_store);
             sums.known_by[access.known_by as usize] += 1;
-            *counts.entry(place.clone()).or_default() += 1.0;
+            *counts.entry(place.clone()).or_default() += weight;
         }
         for (place, count) in counts {
             let sums = &mut self.places.entry(place).or_default().windows;
@@ -93,7 +93,7 @@ impl<K: Hash + Eq + Clone> Tally<K> {
         interval::of_weights(sums.weight, self.weight, self.squares)
     }
 
-    /// Of the accesses of all windows.
+    /// Of the accesses of all windows, by how much these count.
     pub fn access_share(&self, sums: &PlaceSums) -> Option<SampledShare> {
         interval::of_windows(&sums.windows, &self.windows)
     }
@@ -136,5 +136,28 @@ impl PlaceSums {
     /// Accesses of windows whose addresses and ways rest on the sample's registers alone, and all.
     pub fn by_registers(&self) -> (u64, u64) {
         (self.known_by[WindowAddress::Registers as usize], self.accesses)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn windows_count_by_their_weights_in_shares_and_intervals() {
+        let accesses = |count| vec![WindowAccess::default(); count];
+        let mut tally: Tally<&str> = Tally::default();
+        for _ in 0..50 {
+            tally.add_window(&["slow"; 4], &accesses(4), 0.25);
+            tally.add_window(&["fast"; 4], &accesses(4), 1.75);
+        }
+        let of = |name| tally.access_share(&tally.places[name]).unwrap();
+        assert_eq!((of("slow").share, of("fast").share), (0.125, 0.875));
+        assert_eq!(tally.places["slow"].accesses, 200, "as they were seen");
+        // Each window lies wholly in one place. The ratio's residuals are 0.25 · 4 · 0.875 and 1.75 · 4 · 0.125, each 50
+        // times, of a sum of 400.
+        let variance = 50.0 * (0.875f64.powi(2) * 2.0) * 100.0 / 99.0 / (400.0 * 400.0);
+        let half = 1.959_963_985 * variance.sqrt();
+        assert!((of("slow").high - 0.125 - half).abs() < 1e-9, "{:?}", of("slow"));
     }
 }

@@ -8,9 +8,9 @@ mod testing;
 
 use scene::*;
 use trackway_analysis::objects::{Confidence, Objects, Owner, Picture, PictureView, ReturnPlace};
-use trackway_report::HeatMap;
+use trackway_report::{HeatMap, Value};
 use trackway_trace::allocations::AllocationAction;
-use trackway_trace::{Direction, Protection, Sample, Trace, WindowAccess, WindowAddress};
+use trackway_trace::{Direction, Protection, Sample, Trace, WindowAccess, WindowAddress, WindowEnd};
 
 /// Owners that samples fell to, by label, with their numbers.
 fn samples(trace: &Trace) -> Vec<(String, u64)> {
@@ -241,6 +241,55 @@ fn windows_say_what_share_of_the_accesses_goes_where() {
     // 40 windows, and a fifth of the accesses is unknown.
     assert_eq!(objects.confidence(walk), Confidence::Medium);
     assert_eq!(objects.unknown_window_accesses, 40);
+}
+
+#[test]
+fn windows_count_by_the_instructions_for_which_they_stand() {
+    let mut scene = Scene::new(Vec::new());
+    scene.calls(
+        0,
+        &[
+            (1, &[BUILD], allocated(0x10000, 4096)),
+            (2, &[WALK], allocated(0x20000, 4096)),
+        ],
+    );
+    // Of equal time, three times as many instructions; of a third of the time as many.
+    for (time_ns, address, window_weight, window_speed) in [
+        (100, 0x10000, 3000, 100),
+        (101, 0x20000, 3000, 300),
+        (102, 0x10000, 1000, 300),
+    ] {
+        let sample = Sample {
+            time_ns,
+            window_weight,
+            window_speed,
+            window_end: WindowEnd::Full,
+            address: Some(address),
+            ..loading()
+        };
+        let access = WindowAccess {
+            address,
+            known_by: WindowAddress::Registers,
+            ..WindowAccess::default()
+        };
+        scene.push(sample, &[access; 2]);
+    }
+    let trace = scene.open();
+    let objects = Objects::of(&trace, 64);
+    let share = |name: &str| {
+        let found = objects.owners.iter().find(|(owner, _)| owner.name() == name);
+        let clusters = found.unwrap().1.clusters;
+        (clusters.seen, clusters.share_of(&objects.windows).unwrap().share)
+    };
+    let (build, walk) = (share("build"), share("walk"));
+    assert_eq!((build.0, walk.0), (4, 2));
+    assert!(
+        (build.1 - 0.4).abs() < 1e-9 && (walk.1 - 0.6).abs() < 1e-9,
+        "{build:?} {walk:?}"
+    );
+    let told = objects.findings(10).tables.pop().unwrap();
+    let value = |name: &str| told.column(name).unwrap().value(0);
+    assert_eq!(value("paced"), Value::Real(1.0));
 }
 
 #[test]

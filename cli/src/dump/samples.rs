@@ -112,6 +112,8 @@ fn as_json(index: u64, sample: &Sample, place: &CodePlace, chunk: &Samples, plac
         "line": place.line,
         "window_instructions": sample.window_instructions,
         "window_end": sample.window_end.name(),
+        "window_speed": sample.window_speed,
+        "window_weight": sample.window_weight,
         "window": window,
     })
 }

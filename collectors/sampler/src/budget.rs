@@ -12,6 +12,8 @@ pub struct Budget {
 
 /// What the first windows may take before anything is earned.
 const CREDIT_NS: u64 = 1_000_000;
+/// What isn't urgent leaves so much for what is.
+const RESERVE_NS: u64 = 250_000;
 /// Time that was not used is kept for so long only: else a long quiet time would end in a burst.
 const MOST_KEPT_NS: u64 = 20_000_000;
 
@@ -40,6 +42,11 @@ impl Budget {
     pub fn allows(&self) -> bool {
         self.spent_ns < self.earned_ns
     }
+
+    /// The same for what isn't urgent.
+    pub fn allows_more(&self) -> bool {
+        self.spent_ns.saturating_add(RESERVE_NS) < self.earned_ns
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +64,14 @@ mod tests {
         assert!(budget.allows());
         budget.spend(Duration::from_micros(1));
         assert!(!budget.allows());
+    }
+
+    #[test]
+    fn what_is_not_urgent_leaves_a_rest() {
+        let mut budget = Budget::new(0);
+        assert!(budget.allows_more());
+        budget.spend(Duration::from_nanos(CREDIT_NS - RESERVE_NS));
+        assert!(budget.allows() && !budget.allows_more());
     }
 
     #[test]

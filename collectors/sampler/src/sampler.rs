@@ -45,7 +45,8 @@ impl Sampler {
         period: u64,
     ) -> Self {
         let spe = processor_written::reader(&events, period);
-        let windows = WindowMaker::new(info.window_instructions, windows_share, pid);
+        let weighs_time = plans[0].source.is_of_threads();
+        let windows = WindowMaker::new(info.window_instructions, windows_share, weighs_time, pid);
         Sampler {
             spe,
             events,
@@ -206,6 +207,8 @@ impl Sampler {
                 samples.window.extend(window.accesses);
                 sample.window_instructions = window.instructions;
                 sample.window_end = window.end;
+                sample.window_speed = window.speed;
+                sample.window_weight = window.stands_for_ns;
             }
             sample.window = first..samples.window.len();
         }

@@ -1,5 +1,6 @@
 //! Which samples get windows, and what these are made with.
 
+use std::collections::HashMap;
 use std::time::Instant;
 
 use trackway_trace::WindowEnd;
@@ -7,11 +8,13 @@ use trackway_trace::WindowEnd;
 use crate::address_spaces::AddressSpaces;
 use crate::budget::Budget;
 use crate::code::LiveCode;
+use crate::loop_times::{LoopTimes, Place};
 use crate::record::PerfSample;
 use crate::registers::{Registers, STACK_POINTER};
 use crate::seen_code::SeenCode;
+use crate::speed::{Speeds, Way};
 use crate::thread_pointers::ThreadPointers;
-use crate::window::{look_ahead, Directions, Memory, NoMemory, ProcessMemory, Window};
+use crate::window::{look_ahead, Directions, Memory, NoMemory, ProcessMemory, Unobserved, Window};
 
 /// Samples that are older than the latest one by more have no window: memory changes.
 const FRESH_NS: u64 = 200_000;
@@ -30,11 +33,15 @@ pub struct WindowMaker {
     directions: Directions,
     live: LiveCode,
     threads: ThreadPointers,
+    speeds: Speeds,
+    times: LoopTimes,
+    /// Whether samples stand for time.
+    weighs_time: bool,
 }
 
 impl WindowMaker {
-    /// `share`: of the program's time, millionths.
-    pub fn new(limit: u32, share: u64, pid: u32) -> Self {
+    /// `share`: of the program's time, millionths. `weighs_time`: whether the samples' periods are nanoseconds.
+    pub fn new(limit: u32, share: u64, weighs_time: bool, pid: u32) -> Self {
         WindowMaker {
             limit,
             budget: Budget::new(share),
@@ -43,6 +50,9 @@ impl WindowMaker {
             directions: Directions::default(),
             live: LiveCode::default(),
             threads: ThreadPointers::default(),
+            speeds: Speeds::default(),
+            times: LoopTimes::default(),
+            weighs_time,
         }
     }
 
@@ -55,9 +65,12 @@ impl WindowMaker {
     pub fn forget(&mut self, pid: u32) {
         self.directions.forget(pid);
         self.threads.forget(pid);
+        self.speeds.forget(pid);
+        self.times.forget(pid);
     }
 
-    /// Windows of the latest samples, in the order of the samples; the program ran for `ran_ns` since the last call.
+    /// Windows of the latest samples, and of one in each other loop where memory doesn't matter, in the order of the
+    /// samples; the program ran for `ran_ns` since the last call.
     pub fn windows(
         &mut self,
         samples: &[&PerfSample],
@@ -72,19 +85,78 @@ impl WindowMaker {
         }
         self.live.forget();
         let latest_ns = samples.last().map_or(0, |sample| sample.time_ns);
-        for (sample, window) in samples.iter().zip(&mut windows).rev() {
-            if !self.budget.allows() || sample.time_ns + FRESH_NS < latest_ns {
+        let is_fresh = |sample: &&PerfSample| sample.time_ns + FRESH_NS >= latest_ns;
+        let fresh = samples.iter().rev().take_while(|sample| is_fresh(sample)).count();
+        for (index, window) in windows.iter_mut().enumerate().rev().take(fresh) {
+            if !self.budget.allows() {
                 break;
             }
-            let registers = self.prepare(sample);
-            let (began, found) = (Instant::now(), code.finding);
-            *window = registers.and_then(|registers| self.window(sample, &registers, spaces, code));
-            // Code is found once, whoever asks first: that is no part of what windows cost.
-            let finding = code.finding - found;
-            self.budget.spend(began.elapsed().saturating_sub(finding));
+            *window = self.paid_window(&samples[..=index], spaces, code);
+        }
+        if self.weighs_time {
+            self.cover_loops(samples, &mut windows, spaces, code);
+            self.speeds.note(samples);
         }
         self.learn(samples, spaces, code);
         windows
+    }
+
+    /// Makes windows in loops that have none, and says for what time all stand.
+    fn cover_loops(
+        &mut self,
+        samples: &[&PerfSample],
+        windows: &mut [Option<Window>],
+        spaces: &AddressSpaces,
+        code: &mut SeenCode,
+    ) {
+        let places = samples.iter().map(|sample| self.times.add(sample, spaces, code));
+        let places: Vec<Place> = places.collect();
+        let made = places
+            .iter()
+            .zip(&*windows)
+            .filter(|(_, window)| window.is_some());
+        let mut covered: HashMap<Place, u64> = HashMap::new();
+        made.for_each(|(place, _)| *covered.entry(*place).or_default() += 1);
+        for (index, place) in places.iter().enumerate().rev() {
+            if !self.budget.allows_more() {
+                break;
+            }
+            if covered.contains_key(place) || !self.times.can_wait(*place) {
+                continue;
+            }
+            // The memory isn't that of the sample's time any more.
+            let window = self.paid_window(&samples[..=index], spaces, code);
+            windows[index] = window.filter(|window| window.is_way_sure);
+            match windows[index] {
+                Some(_) => *covered.entry(*place).or_default() += 1,
+                None => self.times.note_failure(*place),
+            }
+        }
+        let times: HashMap<Place, u64> = covered
+            .into_iter()
+            .map(|(place, count)| (place, self.times.take(place) / count))
+            .collect();
+        for (place, window) in places.iter().zip(windows) {
+            if let Some(window) = window {
+                window.stands_for_ns = times[place];
+            }
+        }
+    }
+
+    /// The window of the last one of the samples, paid from the budget.
+    fn paid_window(
+        &mut self,
+        samples: &[&PerfSample],
+        spaces: &AddressSpaces,
+        code: &mut SeenCode,
+    ) -> Option<Window> {
+        let registers = self.prepare(samples.last()?);
+        let (began, found) = (Instant::now(), code.finding);
+        let window = registers.and_then(|registers| self.window(samples, &registers, spaces, code));
+        // Code is found once, whoever asks first: that is no part of what windows cost.
+        let finding = code.finding - found;
+        self.budget.spend(began.elapsed().saturating_sub(finding));
+        window
     }
 
     /// The registers from which a window begins. The thread's control block is looked for once, which is no part of
@@ -101,26 +173,38 @@ impl WindowMaker {
 
     fn window(
         &mut self,
-        sample: &PerfSample,
+        samples: &[&PerfSample],
         registers: &Registers,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> Option<Window> {
-        let pid = sample.pid;
+        let pid = samples.last()?.pid;
         let live = &mut self.live;
         self.memory.begin(ProcessMemory { pid });
         self.directions.begin(pid);
-        let function_at = |address| {
+        let mut function_at = |address| {
             let found = code.function(spaces, pid, address);
             found.or_else(|| live.from(&mut ProcessMemory { pid }, pid, address))
         };
-        let window = look_ahead(
+        let mut way = Way::default();
+        let mut window = look_ahead(
             registers,
             self.limit,
             &mut self.memory,
             &mut self.directions,
-            function_at,
+            &mut way,
+            &mut function_at,
         );
+        if self.weighs_time {
+            let progress = self.speeds.progress(samples);
+            let known = self.speeds.by_known_loop(pid, &progress, &way);
+            // It must not take the next windows' time.
+            let speed = match self.budget.allows_more() {
+                true => known.or_else(|| self.speeds.by_execution(pid, registers, &progress, function_at)),
+                false => known,
+            };
+            window.speed = speed.unwrap_or(0);
+        }
         (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)
     }
 
@@ -139,6 +223,7 @@ impl WindowMaker {
                 LEARNED,
                 &mut self.unread,
                 &mut self.directions,
+                &mut Unobserved,
                 |address| code.function(spaces, pid, address),
             );
         }

@@ -99,6 +99,18 @@ fn of_moment<'t>() -> Vec<Column<SampleRow<'t>>> {
             "accesses of the instructions behind it that were looked at",
             Cells::U64(|row| row.sample.window.len() as u64),
         ),
+        Column::new(
+            "window_speed",
+            "instructions/ms",
+            "instructions that the thread executed there in a millisecond of its CPU time",
+            Cells::MaybeU32(|row| Some(row.sample.window_speed).filter(|speed| *speed > 0)),
+        ),
+        Column::new(
+            "window_weight",
+            "",
+            "what these accesses stand for, in the unit of the event",
+            Cells::MaybeU64(|row| Some(row.sample.window_weight).filter(|weight| *weight > 0)),
+        ),
     ]
 }
 

@@ -23,6 +23,8 @@ pub(super) mod column {
     pub const WINDOW_INSTRUCTIONS: u8 = 16;
     pub const WINDOW_END: u8 = 17;
     pub const WINDOW_ACCESSES: u8 = 18;
+    pub const WINDOW_SPEED: u8 = 19;
+    pub const WINDOW_WEIGHT: u8 = 20;
     /// or for each access of a window.
     pub const FIRST_OF_WINDOW: u8 = 32;
     pub const ACCESS_INSTRUCTION: u8 = 32;
@@ -55,6 +57,8 @@ impl Samples {
         of(WINDOW_INSTRUCTIONS, |sample| sample.window_instructions.into());
         of(WINDOW_END, |sample| sample.window_end as u64);
         of(WINDOW_ACCESSES, |sample| sample.window.len() as u64);
+        of(WINDOW_SPEED, |sample| sample.window_speed.into());
+        of(WINDOW_WEIGHT, |sample| sample.window_weight);
         let mut of =
             |number, value: fn(&WindowAccess) -> u64| columns.add(number, self.accesses().map(value));
         of(ACCESS_INSTRUCTION, |access| access.instruction);

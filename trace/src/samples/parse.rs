@@ -48,7 +48,7 @@ impl Columns {
         let length = cursor.varint("length of a column")?;
         let start = cursor.position();
         let bytes = cursor.take(length, "a column")?;
-        let is_known = (column::TIME..=column::WINDOW_ACCESSES).contains(&number)
+        let is_known = (column::TIME..=column::WINDOW_WEIGHT).contains(&number)
             || (column::ACCESS_INSTRUCTION..=column::ACCESS_KIND).contains(&number);
         if !is_known {
             return Ok(()); // a newer writer's
@@ -162,6 +162,8 @@ impl Columns {
             weight: self.value(WEIGHT, index),
             window_instructions: number(WINDOW_INSTRUCTIONS)?,
             window_end,
+            window_speed: number(WINDOW_SPEED)?,
+            window_weight: self.value(WINDOW_WEIGHT, index),
             window,
         })
     }

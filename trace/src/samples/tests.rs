@@ -19,6 +19,8 @@ fn samples() -> Samples {
         weight: 4_000_000,
         window_instructions: 3,
         window_end: WindowEnd::SystemCall,
+        window_speed: 50_125,
+        window_weight: 9_000_000,
         window: 0..2,
     };
     let second = Sample {
@@ -87,6 +89,19 @@ fn columns_of_newer_writers_are_passed_over() {
     bytes[3] += 1; // the number of columns
     bytes.extend_from_slice(&[31, 2, 0xff, 0xff]);
     assert_eq!(Samples::parse(&bytes).unwrap(), samples());
+}
+
+#[test]
+fn windows_of_older_writers_have_no_speed_and_weight() {
+    let mut samples = samples();
+    let with = samples.encode();
+    for sample in &mut samples.samples {
+        (sample.window_speed, sample.window_weight) = (0, 0);
+    }
+    let without = samples.encode();
+    // Columns of zeros are left out.
+    assert_eq!(with[3] - without[3], 2);
+    assert_eq!(Samples::parse(&without).unwrap(), samples);
 }
 
 #[test]

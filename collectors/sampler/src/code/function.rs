@@ -13,6 +13,8 @@ pub struct Function {
     steps: Vec<Step>,
     /// How many jumps within the function lead to an address.
     jumps: HashMap<u64, Jumps>,
+    /// Where jumps lead back: the first and the last instruction of what they repeat.
+    loops: Vec<(usize, usize)>,
 }
 
 /// The jumps to an instruction.
@@ -70,7 +72,18 @@ impl Function {
                 target.from = from;
             }
         }
-        Function { steps, jumps }
+        let loops = loops(&steps);
+        Function { steps, jumps, loops }
+    }
+
+    /// Where the innermost loop begins that an instruction is in, by its index, as far as jumps within the function tell.
+    pub fn loop_around(&self, index: usize) -> Option<u64> {
+        let around = self
+            .loops
+            .iter()
+            .filter(|(first, last)| (*first..=*last).contains(&index));
+        let (first, _) = around.min_by_key(|(first, last)| last - first)?;
+        Some(self.steps[*first].address())
     }
 
     pub fn steps(&self) -> &[Step] {
@@ -136,4 +149,19 @@ impl Function {
         }
         blocks
     }
+}
+
+fn loops(steps: &[Step]) -> Vec<(usize, usize)> {
+    let target = |step: &Step| match step.instruction.flow_control() {
+        FlowControl::ConditionalBranch | FlowControl::UnconditionalBranch => {
+            Some(step.instruction.near_branch_target())
+        }
+        _ => None,
+    };
+    let back = |(last, step): (usize, &Step)| {
+        let target = target(step).filter(|target| *target <= step.address())?;
+        let first = steps.binary_search_by_key(&target, Step::address).ok()?;
+        Some((first, last))
+    };
+    steps.iter().enumerate().filter_map(back).collect()
 }

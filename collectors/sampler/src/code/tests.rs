@@ -138,3 +138,14 @@ fn the_instruction_before_is_that_of_the_only_way() {
     );
     assert_eq!(function.blocks(), [0..3, 3..5, 5..6, 6..7, 7..8, 8..9]);
 }
+
+#[test]
+fn instructions_know_their_innermost_loop() {
+    // 0: nop; 1: dec rcx; 4: jne 1; 6: dec rbx; 9: jne 0; b: ret
+    let function = decode(&[
+        0x90, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0x48, 0xff, 0xcb, 0x75, 0xf5, 0xc3,
+    ]);
+    let begins: Vec<Option<u64>> = (0..6).map(|index| function.loop_around(index)).collect();
+    let (outer, inner) = (Some(0x1000), Some(0x1001));
+    assert_eq!(begins, [outer, inner, inner, outer, outer, None]);
+}

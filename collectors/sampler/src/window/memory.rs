@@ -11,6 +11,9 @@ const BLOCKS: usize = 256;
 
 /// Where memory is read.
 pub trait MemorySource {
+    /// Whether what is read may have changed since the sample.
+    const IS_LATE: bool = true;
+
     /// Fills `bytes` from the address on; false if they can't be read.
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool;
 }
@@ -33,6 +36,37 @@ impl MemorySource for ProcessMemory {
         // SAFETY: writes to `bytes`; the other process's addresses are checked by the kernel.
         let read = unsafe { libc::process_vm_readv(self.pid as libc::pid_t, &local, 1, &remote, 1, 0) };
         usize::try_from(read).is_ok_and(|read| read == bytes.len())
+    }
+}
+
+/// What a thread keeps on its stack next to the stack pointer, which nobody else changes: spilled registers and return
+/// addresses.
+#[derive(Default)]
+pub struct StackMemory {
+    pid: u32,
+    from: u64,
+    to: u64,
+}
+
+/// From the stack pointer on.
+const FRAMES: u64 = 4096;
+
+impl StackMemory {
+    pub fn of(pid: u32, stack_pointer: u64) -> Self {
+        StackMemory {
+            pid,
+            // Functions that call nothing keep values below it.
+            from: stack_pointer.saturating_sub(BLOCK) / BLOCK * BLOCK,
+            to: stack_pointer.saturating_add(FRAMES),
+        }
+    }
+}
+
+impl MemorySource for StackMemory {
+    const IS_LATE: bool = false;
+
+    fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
+        (self.from..self.to).contains(&address) && ProcessMemory { pid: self.pid }.read(address, bytes)
     }
 }
 
@@ -129,6 +163,12 @@ pub struct Memory<S> {
     unknown: Vec<(u64, u64)>,
 }
 
+impl<S: MemorySource + Default> Default for Memory<S> {
+    fn default() -> Self {
+        Memory::new(S::default())
+    }
+}
+
 impl<S: MemorySource> Memory<S> {
     pub fn new(source: S) -> Self {
         Memory {
@@ -210,7 +250,7 @@ impl<S: MemorySource> Memory<S> {
         Value {
             bits: u64::from_le_bytes(bytes),
             is_known: true,
-            is_late: true,
+            is_late: S::IS_LATE,
         }
     }
 

@@ -19,9 +19,9 @@ use std::rc::Rc;
 use trackway_trace::{WindowAccess, WindowEnd};
 
 pub use directions::Directions;
-pub use memory::{Memory, MemorySource, NoMemory, ProcessMemory};
+pub use memory::{Memory, MemorySource, NoMemory, ProcessMemory, StackMemory, Value};
 
-use crate::code::Function;
+use crate::code::{Function, Step};
 use crate::registers::Registers;
 use machine::Machine;
 
@@ -32,6 +32,28 @@ pub struct Window {
     pub instructions: u32,
     pub end: WindowEnd,
     pub accesses: Vec<WindowAccess>,
+    /// Whether the way rests on the sample's registers alone.
+    pub is_way_sure: bool,
+    /// The time for which it stands: that of its loop's samples since the loop's last window, ns; 0: as all others.
+    pub stands_for_ns: u64,
+    /// How fast the thread ran there, instructions in a millisecond of its CPU time; 0 if unknown.
+    pub speed: u32,
+}
+
+/// Sees what is executed.
+pub trait Observer {
+    /// An instruction was executed; the general registers behind it, and whether the way there rests on nothing that was
+    /// read late or drawn. False: no more is wanted.
+    fn executed(&mut self, step: &Step, registers: &[Value; 17], is_way_sure: bool) -> bool;
+}
+
+/// Nobody looks.
+pub struct Unobserved;
+
+impl Observer for Unobserved {
+    fn executed(&mut self, _step: &Step, _registers: &[Value; 17], _is_way_sure: bool) -> bool {
+        true
+    }
 }
 
 /// Where the execution goes on.
@@ -43,12 +65,14 @@ enum Next {
 }
 
 /// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function
-/// that holds an address, if its code can be read. Jumps that depend on memory go as `directions` says.
+/// that holds an address, if its code can be read. Jumps that depend on memory go as `directions` says. Where `observer`
+/// wants no more, the window is full.
 pub fn look_ahead<S: MemorySource>(
     registers: &Registers,
     limit: u32,
     memory: &mut Memory<S>,
     directions: &mut Directions,
+    observer: &mut impl Observer,
     mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
 ) -> Window {
     let mut machine = Machine::new(registers, memory, directions);
@@ -66,7 +90,9 @@ pub fn look_ahead<S: MemorySource>(
             break WindowEnd::Unreadable;
         };
         let following = step.next();
-        match machine.execute(step) {
+        let next = machine.execute(step);
+        let goes_on = observer.executed(step, &machine.registers, !machine.late_path);
+        match next {
             Next::Following => {
                 *index += 1;
                 if *index == function.steps().len() {
@@ -77,11 +103,17 @@ pub fn look_ahead<S: MemorySource>(
             Next::End(end) => break end,
         }
         instructions += 1;
+        if !goes_on {
+            break WindowEnd::Full;
+        }
     };
     Window {
         instructions,
         end,
+        is_way_sure: !machine.late_path,
         accesses: machine.accesses,
+        stands_for_ns: 0,
+        speed: 0,
     }
 }
 

@@ -181,6 +181,7 @@ fn score_of(command: &mut Command) -> Score {
             WINDOW,
             &mut memory,
             &mut Directions::default(),
+            &mut Unobserved,
             &mut function_at,
         );
         compare(&stepped, &window, &mut function_at, &mut score);

@@ -44,9 +44,14 @@ fn run(code: &[u8], general: [u64; 8], pages: Pages, limit: u32) -> Window {
     let end = CODE + code.len() as u64;
     let mut memory = Memory::new(pages);
     let mut directions = Directions::default();
-    look_ahead(&registers, limit, &mut memory, &mut directions, |address| {
-        (CODE..end).contains(&address).then(|| Rc::clone(&function))
-    })
+    look_ahead(
+        &registers,
+        limit,
+        &mut memory,
+        &mut directions,
+        &mut Unobserved,
+        |address| (CODE..end).contains(&address).then(|| Rc::clone(&function)),
+    )
 }
 
 fn addresses(window: &Window) -> Vec<(u64, bool)> {

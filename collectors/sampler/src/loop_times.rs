@@ -1,0 +1,119 @@
+//! The time of samples by the loops that they are in, for which windows stand.
+
+use std::collections::HashMap;
+
+use crate::address_spaces::AddressSpaces;
+use crate::record::PerfSample;
+use crate::seen_code::SeenCode;
+
+/// Loops and instructions that are kept; with more, all begin anew.
+const MOST: usize = 1 << 16;
+/// A loop in which windows of older samples failed so often has none any more.
+const FAILURES: u32 = 2;
+const PAGE: u64 = 4096;
+
+/// The innermost loop of a process's code around an instruction: where it begins. Outside of loops a function, and without
+/// one a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    pid: u32,
+    begin: u64,
+}
+
+#[derive(Debug, Default)]
+struct Time {
+    /// For which no window stands yet.
+    open_ns: u64,
+    failures: u32,
+}
+
+/// Time for which no window stands yet.
+#[derive(Debug, Default)]
+pub struct LoopTimes {
+    places: HashMap<(u32, u64), Place>,
+    times: HashMap<Place, Time>,
+}
+
+impl LoopTimes {
+    /// Adds the time that a sample stands for to its loop's.
+    pub fn add(&mut self, sample: &PerfSample, spaces: &AddressSpaces, code: &mut SeenCode) -> Place {
+        if self.places.len() >= MOST || self.times.len() >= MOST {
+            self.places.clear();
+            self.times.clear();
+        }
+        let key = (sample.pid, sample.instruction);
+        let place = *self
+            .places
+            .entry(key)
+            .or_insert_with(|| find(sample, spaces, code));
+        let time = self.times.entry(place).or_default();
+        time.open_ns = time.open_ns.saturating_add(sample.period);
+        place
+    }
+
+    /// The time for which no window stood so far; now one does.
+    pub fn take(&mut self, place: Place) -> u64 {
+        let time = self.times.get_mut(&place);
+        time.map_or(0, |time| std::mem::take(&mut time.open_ns))
+    }
+
+    /// Whether windows of samples that are not the latest can be made there.
+    pub fn can_wait(&self, place: Place) -> bool {
+        let time = self.times.get(&place);
+        time.is_none_or(|time| time.failures < FAILURES)
+    }
+
+    /// One of them could not.
+    pub fn note_failure(&mut self, place: Place) {
+        self.times.entry(place).or_default().failures += 1;
+    }
+
+    /// The process executes another program.
+    pub fn forget(&mut self, pid: u32) {
+        self.places.retain(|(process, _), _| *process != pid);
+        self.times.retain(|place, _| place.pid != pid);
+    }
+}
+
+fn find(sample: &PerfSample, spaces: &AddressSpaces, code: &mut SeenCode) -> Place {
+    let (pid, instruction) = (sample.pid, sample.instruction);
+    let begin = code.function(spaces, pid, instruction).and_then(|function| {
+        let innermost = function.loop_around(function.index_at(instruction)?);
+        innermost.or_else(|| function.steps().first().map(|step| step.address()))
+    });
+    Place {
+        pid,
+        begin: begin.unwrap_or(instruction / PAGE * PAGE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_adds_up_until_a_window_stands_for_it() {
+        let (spaces, mut code) = (AddressSpaces::default(), SeenCode::default());
+        let mut times = LoopTimes::default();
+        let sample = |instruction| PerfSample {
+            pid: 1,
+            instruction,
+            period: 100,
+            ..PerfSample::default()
+        };
+        let here = times.add(&sample(0x1000), &spaces, &mut code);
+        let there = times.add(&sample(0x9000), &spaces, &mut code);
+        assert_eq!(times.add(&sample(0x1fff), &spaces, &mut code), here);
+        assert_ne!(here, there);
+        assert_eq!(
+            (times.take(here), times.take(here), times.take(there)),
+            (200, 0, 100)
+        );
+        assert!(times.can_wait(here));
+        (0..FAILURES).for_each(|_| times.note_failure(here));
+        assert!(!times.can_wait(here) && times.can_wait(there));
+        times.add(&sample(0x1000), &spaces, &mut code);
+        times.forget(1);
+        assert_eq!(times.take(here), 0);
+    }
+}
