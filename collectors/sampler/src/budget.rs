@@ -12,7 +12,7 @@ pub struct Budget {
 
 /// What the first windows may take before anything is earned.
 const CREDIT_NS: u64 = 1_000_000;
-/// What isn't urgent leaves so much for what is.
+/// What comes again and again leaves so much for what is rare.
 const RESERVE_NS: u64 = 250_000;
 /// Time that was not used is kept for so long only: else a long quiet time would end in a burst.
 const MOST_KEPT_NS: u64 = 20_000_000;
@@ -43,8 +43,8 @@ impl Budget {
         self.spent_ns < self.earned_ns
     }
 
-    /// The same for what isn't urgent.
-    pub fn allows_more(&self) -> bool {
+    /// The same for what comes again and again.
+    pub fn allows_usual(&self) -> bool {
         self.spent_ns.saturating_add(RESERVE_NS) < self.earned_ns
     }
 }
@@ -67,11 +67,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_urgent_leaves_a_rest() {
+    fn what_comes_often_leaves_a_rest() {
         let mut budget = Budget::new(0);
-        assert!(budget.allows_more());
+        assert!(budget.allows_usual());
         budget.spend(Duration::from_nanos(CREDIT_NS - RESERVE_NS));
-        assert!(budget.allows() && !budget.allows_more());
+        assert!(budget.allows() && !budget.allows_usual());
     }
 
     #[test]

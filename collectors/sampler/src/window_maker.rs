@@ -88,7 +88,7 @@ impl WindowMaker {
         let is_fresh = |sample: &&PerfSample| sample.time_ns + FRESH_NS >= latest_ns;
         let fresh = samples.iter().rev().take_while(|sample| is_fresh(sample)).count();
         for (index, window) in windows.iter_mut().enumerate().rev().take(fresh) {
-            if !self.budget.allows() {
+            if !self.budget.allows_usual() {
                 break;
             }
             *window = self.paid_window(&samples[..=index], spaces, code);
@@ -118,7 +118,7 @@ impl WindowMaker {
         let mut covered: HashMap<Place, u64> = HashMap::new();
         made.for_each(|(place, _)| *covered.entry(*place).or_default() += 1);
         for (index, place) in places.iter().enumerate().rev() {
-            if !self.budget.allows_more() {
+            if !self.budget.allows() {
                 break;
             }
             if covered.contains_key(place) || !self.times.can_wait(*place) {
@@ -198,11 +198,8 @@ impl WindowMaker {
         if self.weighs_time {
             let progress = self.speeds.progress(samples);
             let known = self.speeds.by_known_loop(pid, &progress, &way);
-            // It must not take the next windows' time.
-            let speed = match self.budget.allows_more() {
-                true => known.or_else(|| self.speeds.by_execution(pid, registers, &progress, function_at)),
-                false => known,
-            };
+            // A loop is measured twice at most, whatever that takes from the next windows.
+            let speed = known.or_else(|| self.speeds.by_execution(pid, registers, &progress, function_at));
             window.speed = speed.unwrap_or(0);
         }
         (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)

@@ -1,12 +1,28 @@
 //! Which registers move on with time, as counters and pointers of the loop that a thread is in do.
 
+use std::ops::RangeInclusive;
+
 use super::history::Moment;
 use crate::registers::STACK_POINTER;
 
-/// Steps from sample to sample that must be alike.
-const LEAST_STEPS: usize = 4;
-/// How often a step, for each nanosecond, may be the mean of the later ones, and they it.
-const LIKENESS: f64 = 2.0;
+/// Which steps from sample to sample are progress.
+struct Steadiness {
+    /// So many at least.
+    steps: usize,
+    /// Each, for the time that its sample stands for, so many times the mean of the later ones.
+    times: RangeInclusive<f64>,
+}
+
+const EVEN: Steadiness = Steadiness {
+    steps: 4,
+    times: 0.5..=2.0,
+};
+/// Between samples threads may be in the kernel, whose time no sample stands for: then steps differ, and only more of them
+/// say something.
+const UNEVEN: Steadiness = Steadiness {
+    steps: 6,
+    times: 0.0..=10.0,
+};
 
 /// A register that moves on with time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -17,37 +33,37 @@ pub struct Progress {
     pub units_per_ms: f64,
 }
 
-/// Registers that moved in one direction up to the last moment, by similar amounts in the same time. What counts an inner
-/// loop begins again between two samples: its values are as good as drawn by chance.
+/// Registers that moved in one direction up to the last moment, by similar amounts in the same time, or for longer. What
+/// counts an inner loop begins again between two samples: its values are as good as drawn by chance.
 pub fn progressing(moments: &[Moment]) -> Vec<Progress> {
     let registers = (0..16).filter(|register| *register != STACK_POINTER);
-    registers
-        .filter_map(|register| of_register(register, moments))
-        .collect()
+    let progress = |register| {
+        EVEN.of(register, moments)
+            .or_else(|| UNEVEN.of(register, moments))
+    };
+    registers.filter_map(progress).collect()
 }
 
-fn of_register(register: usize, moments: &[Moment]) -> Option<Progress> {
-    let (mut sum, mut ran_ns, mut steps) = (0.0, 0.0, 0);
-    for pair in moments.windows(2).rev() {
-        let step = pair[1].general[register].wrapping_sub(pair[0].general[register]) as i64 as f64;
-        let step_ns = pair[1].ran_ns as f64;
-        if !is_alike(step / step_ns, sum / ran_ns) {
-            break;
+impl Steadiness {
+    fn of(&self, register: usize, moments: &[Moment]) -> Option<Progress> {
+        let (mut sum, mut ran_ns, mut steps) = (0.0, 0.0, 0);
+        for pair in moments.windows(2).rev() {
+            let step = pair[1].general[register].wrapping_sub(pair[0].general[register]) as i64 as f64;
+            let step_ns = pair[1].ran_ns as f64;
+            let times = (step / step_ns) / (sum / ran_ns);
+            let is_first = steps == 0;
+            if step == 0.0 || step_ns == 0.0 || !is_first && !self.times.contains(&times) {
+                break;
+            }
+            sum += step;
+            ran_ns += step_ns;
+            steps += 1;
         }
-        sum += step;
-        ran_ns += step_ns;
-        steps += 1;
+        (steps >= self.steps).then(|| Progress {
+            register,
+            units_per_ms: sum / ran_ns * 1e6,
+        })
     }
-    (steps >= LEAST_STEPS).then(|| Progress {
-        register,
-        units_per_ms: sum / ran_ns * 1e6,
-    })
-}
-
-/// `mean` is no number before the first step.
-fn is_alike(step: f64, mean: f64) -> bool {
-    let times = step / mean;
-    step != 0.0 && step.is_finite() && (mean.is_nan() || (1.0 / LIKENESS..=LIKENESS).contains(&times))
 }
 
 #[cfg(test)]
@@ -88,6 +104,18 @@ mod tests {
             progressing(&moments([9_000_000, 5_000_000, 100, 200, 300, 400])),
             []
         );
+    }
+
+    #[test]
+    fn a_loop_that_is_often_in_the_kernel_takes_more_samples() {
+        // Page faults: the time between samples is up to eight times that for which they stand.
+        let values = [10, 11, 18, 20, 21, 29, 31];
+        let found = progressing(&moments(values));
+        assert!(
+            (found[0].units_per_ms - 21.0 / 6.0 * 5.0).abs() < 1e-9,
+            "{found:?}"
+        );
+        assert_eq!(progressing(&moments(values[1..].iter().copied())), []);
     }
 
     #[test]
