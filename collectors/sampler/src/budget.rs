@@ -8,6 +8,8 @@ pub struct Budget {
     millionths: u64,
     earned_ns: u64,
     spent_ns: u64,
+    /// What one of those that come again and again takes, rather too much.
+    usual_ns: u64,
 }
 
 /// What the first windows may take before anything is earned.
@@ -24,6 +26,7 @@ impl Budget {
             millionths,
             earned_ns: CREDIT_NS,
             spent_ns: 0,
+            usual_ns: 0,
         }
     }
 
@@ -43,9 +46,16 @@ impl Budget {
         self.spent_ns < self.earned_ns
     }
 
-    /// The same for what comes again and again.
+    /// The same of what comes again and again.
+    pub fn spend_usual(&mut self, time: Duration) {
+        let most = MOST_KEPT_NS / 2;
+        self.usual_ns = (self.usual_ns / 8 * 7).max(time.as_nanos() as u64).min(most);
+        self.spend(time);
+    }
+
+    /// Whether there is time for what comes again and again, and for what is rare after it.
     pub fn allows_usual(&self) -> bool {
-        self.spent_ns.saturating_add(RESERVE_NS) < self.earned_ns
+        self.spent_ns.saturating_add(RESERVE_NS + self.usual_ns) < self.earned_ns
     }
 }
 
@@ -72,6 +82,9 @@ mod tests {
         assert!(budget.allows_usual());
         budget.spend(Duration::from_nanos(CREDIT_NS - RESERVE_NS));
         assert!(budget.allows() && !budget.allows_usual());
+        let mut budget = Budget::new(0);
+        budget.spend_usual(Duration::from_nanos(CREDIT_NS / 2));
+        assert!(!budget.allows_usual(), "the next one would take the reserve");
     }
 
     #[test]

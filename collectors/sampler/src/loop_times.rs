@@ -10,20 +10,24 @@ use crate::seen_code::SeenCode;
 const MOST: usize = 1 << 16;
 /// A loop in which windows of older samples failed so often has none any more.
 const FAILURES: u32 = 2;
+/// With fewer windows than that, a loop's come before what comes again and again.
+const FEW: u32 = 8;
 const PAGE: u64 = 4096;
 
 /// The innermost loop of a process's code around an instruction: where it begins. Outside of loops a function, and without
 /// one a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    pid: u32,
-    begin: u64,
+    pub pid: u32,
+    pub begin: u64,
 }
 
 #[derive(Debug, Default)]
 struct Time {
     /// For which no window stands yet.
     open_ns: u64,
+    /// How often windows stood for it.
+    covered: u32,
     failures: u32,
 }
 
@@ -53,8 +57,14 @@ impl LoopTimes {
 
     /// The time for which no window stood so far; now one does.
     pub fn take(&mut self, place: Place) -> u64 {
-        let time = self.times.get_mut(&place);
-        time.map_or(0, |time| std::mem::take(&mut time.open_ns))
+        let time = self.times.entry(place).or_default();
+        time.covered = time.covered.saturating_add(1);
+        std::mem::take(&mut time.open_ns)
+    }
+
+    /// Whether there were few windows so far.
+    pub fn has_few(&self, place: Place) -> bool {
+        self.times.get(&place).is_none_or(|time| time.covered < FEW)
     }
 
     /// Whether windows of samples that are not the latest can be made there.
@@ -109,7 +119,9 @@ mod tests {
             (times.take(here), times.take(here), times.take(there)),
             (200, 0, 100)
         );
-        assert!(times.can_wait(here));
+        assert!(times.can_wait(here) && times.has_few(here));
+        (2..FEW).for_each(|_| _ = times.take(here));
+        assert!(!times.has_few(here) && times.has_few(there));
         (0..FAILURES).for_each(|_| times.note_failure(here));
         assert!(!times.can_wait(here) && times.can_wait(there));
         times.add(&sample(0x1000), &spaces, &mut code);

@@ -1,7 +1,7 @@
 //! Which samples get windows, and what these are made with.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use trackway_trace::WindowEnd;
 
@@ -23,11 +23,15 @@ const LEARNED: u32 = 12;
 /// Samples of a drain of which that is asked.
 const LEARNED_SAMPLES: usize = 4;
 
+/// Of what windows may take, one part in so many is for measuring loops.
+const LOOPS_PART: u64 = 4;
+
 /// Makes windows within a share of the program's time.
 pub struct WindowMaker {
     /// Instructions of a window at most; 0: there are none.
     limit: u32,
     budget: Budget,
+    loops_budget: Budget,
     memory: Memory<ProcessMemory>,
     unread: Memory<NoMemory>,
     directions: Directions,
@@ -44,7 +48,8 @@ impl WindowMaker {
     pub fn new(limit: u32, share: u64, weighs_time: bool, pid: u32) -> Self {
         WindowMaker {
             limit,
-            budget: Budget::new(share),
+            budget: Budget::new(share - share / LOOPS_PART),
+            loops_budget: Budget::new(share / LOOPS_PART),
             memory: Memory::new(ProcessMemory { pid }),
             unread: Memory::new(NoMemory),
             directions: Directions::default(),
@@ -80,10 +85,13 @@ impl WindowMaker {
     ) -> Vec<Option<Window>> {
         let mut windows: Vec<Option<Window>> = samples.iter().map(|_| None).collect();
         self.budget.earn(ran_ns);
+        self.loops_budget.earn(ran_ns);
         if self.limit == 0 {
             return windows;
         }
         self.live.forget();
+        let places = samples.iter().map(|sample| self.times.add(sample, spaces, code));
+        let places: Vec<Place> = places.collect();
         let latest_ns = samples.last().map_or(0, |sample| sample.time_ns);
         let is_fresh = |sample: &&PerfSample| sample.time_ns + FRESH_NS >= latest_ns;
         let fresh = samples.iter().rev().take_while(|sample| is_fresh(sample)).count();
@@ -91,10 +99,12 @@ impl WindowMaker {
             if !self.budget.allows_usual() {
                 break;
             }
-            *window = self.paid_window(&samples[..=index], spaces, code);
+            let (made, taken) = self.timed_window(&samples[..=index], places[index], spaces, code);
+            self.budget.spend_usual(taken);
+            *window = made;
         }
         if self.weighs_time {
-            self.cover_loops(samples, &mut windows, spaces, code);
+            self.cover_loops(samples, &places, &mut windows, spaces, code);
             self.speeds.note(samples);
         }
         self.learn(samples, spaces, code);
@@ -105,12 +115,11 @@ impl WindowMaker {
     fn cover_loops(
         &mut self,
         samples: &[&PerfSample],
+        places: &[Place],
         windows: &mut [Option<Window>],
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) {
-        let places = samples.iter().map(|sample| self.times.add(sample, spaces, code));
-        let places: Vec<Place> = places.collect();
         let made = places
             .iter()
             .zip(&*windows)
@@ -118,14 +127,19 @@ impl WindowMaker {
         let mut covered: HashMap<Place, u64> = HashMap::new();
         made.for_each(|(place, _)| *covered.entry(*place).or_default() += 1);
         for (index, place) in places.iter().enumerate().rev() {
-            if !self.budget.allows() {
-                break;
+            let is_paid = match self.times.has_few(*place) {
+                true => self.budget.allows(),
+                false => self.budget.allows_usual(),
+            };
+            if !is_paid {
+                continue;
             }
             if covered.contains_key(place) || !self.times.can_wait(*place) {
                 continue;
             }
             // The memory isn't that of the sample's time any more.
-            let window = self.paid_window(&samples[..=index], spaces, code);
+            let (window, taken) = self.timed_window(&samples[..=index], *place, spaces, code);
+            self.budget.spend(taken);
             windows[index] = window.filter(|window| window.is_way_sure);
             match windows[index] {
                 Some(_) => *covered.entry(*place).or_default() += 1,
@@ -143,20 +157,26 @@ impl WindowMaker {
         }
     }
 
-    /// The window of the last one of the samples, paid from the budget.
-    fn paid_window(
+    /// The window of the last one of the samples, and what it takes.
+    fn timed_window(
         &mut self,
         samples: &[&PerfSample],
+        place: Place,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
-    ) -> Option<Window> {
-        let registers = self.prepare(samples.last()?);
+    ) -> (Option<Window>, Duration) {
+        let registers = samples.last().and_then(|sample| self.prepare(sample));
         let (began, found) = (Instant::now(), code.finding);
-        let window = registers.and_then(|registers| self.window(samples, &registers, spaces, code));
+        let window = registers.and_then(|registers| self.window(place.pid, &registers, spaces, code));
         // Code is found once, whoever asks first: that is no part of what windows cost.
-        let finding = code.finding - found;
-        self.budget.spend(began.elapsed().saturating_sub(finding));
-        window
+        let taken = began.elapsed().saturating_sub(code.finding - found);
+        let window = window.map(|mut window| {
+            if self.weighs_time {
+                window.speed = self.speed(samples, place, &window, spaces, code).unwrap_or(0);
+            }
+            window
+        });
+        (window, taken)
     }
 
     /// The registers from which a window begins. The thread's control block is looked for once, which is no part of
@@ -173,16 +193,15 @@ impl WindowMaker {
 
     fn window(
         &mut self,
-        samples: &[&PerfSample],
+        pid: u32,
         registers: &Registers,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> Option<Window> {
-        let pid = samples.last()?.pid;
         let live = &mut self.live;
         self.memory.begin(ProcessMemory { pid });
         self.directions.begin(pid);
-        let mut function_at = |address| {
+        let function_at = |address| {
             let found = code.function(spaces, pid, address);
             found.or_else(|| live.from(&mut ProcessMemory { pid }, pid, address))
         };
@@ -193,16 +212,35 @@ impl WindowMaker {
             &mut self.memory,
             &mut self.directions,
             &mut way,
-            &mut function_at,
+            function_at,
         );
-        if self.weighs_time {
-            let progress = self.speeds.progress(samples);
-            let known = self.speeds.by_known_loop(pid, &progress, &way);
-            // A loop is measured twice at most, whatever that takes from the next windows.
-            let speed = known.or_else(|| self.speeds.by_execution(pid, registers, &progress, function_at));
-            window.speed = speed.unwrap_or(0);
-        }
+        window.way = way;
         (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)
+    }
+
+    /// How fast the thread of the last one of the samples runs in its loop.
+    fn speed(
+        &mut self,
+        samples: &[&PerfSample],
+        place: Place,
+        window: &Window,
+        spaces: &AddressSpaces,
+        code: &mut SeenCode,
+    ) -> Option<u32> {
+        let registers = samples.last()?.registers?;
+        let progress = self.speeds.progress(samples);
+        let known = self.speeds.by_known_loop(place.pid, &progress, &window.way);
+        if known.is_some() || !self.loops_budget.allows() {
+            return known;
+        }
+        let (began, found) = (Instant::now(), code.finding);
+        let function_at = |address| code.function(spaces, place.pid, address);
+        let speed = self
+            .speeds
+            .by_execution(place, &registers, &progress, function_at);
+        let finding = code.finding - found;
+        self.loops_budget.spend(began.elapsed().saturating_sub(finding));
+        speed
     }
 
     /// Notes which way the next jumps of the latest samples go, as far as registers alone say so: that takes little.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::watch::UnitCost;
+use crate::loop_times::Place;
 
 /// Loops that are kept; with more, all are found again.
 const LOOPS: usize = 1024;
@@ -25,8 +26,8 @@ struct Loop {
 #[derive(Debug, Default)]
 pub struct KnownLoops {
     loops: Vec<Loop>,
-    /// By process, register and the instruction at which the thread was seen.
-    failures: HashMap<(u32, usize, u64), u32>,
+    /// By the loop in which the thread was seen, and register.
+    failures: HashMap<(Place, usize), u32>,
 }
 
 impl KnownLoops {
@@ -79,20 +80,20 @@ impl KnownLoops {
         });
     }
 
-    /// How often what follows an instruction didn't say how many a loop takes.
-    pub fn failures(&self, pid: u32, register: usize, instruction: u64) -> u32 {
-        let failures = self.failures.get(&(pid, register, instruction));
+    /// How often executing what follows didn't say how many instructions a loop takes for a register.
+    pub fn failures(&self, place: Place, register: usize) -> u32 {
+        let failures = self.failures.get(&(place, register));
         failures.copied().unwrap_or(0)
     }
 
-    pub fn note_failure(&mut self, pid: u32, register: usize, instruction: u64) {
-        *self.failures.entry((pid, register, instruction)).or_default() += 1;
+    pub fn note_failure(&mut self, place: Place, register: usize) {
+        *self.failures.entry((place, register)).or_default() += 1;
     }
 
     /// The process executes another program.
     pub fn forget(&mut self, pid: u32) {
         self.loops.retain(|known| known.pid != pid);
-        self.failures.retain(|(process, ..), _| *process != pid);
+        self.failures.retain(|(place, _), _| place.pid != pid);
     }
 }
 
@@ -131,11 +132,9 @@ mod tests {
     #[test]
     fn failures_are_counted() {
         let mut loops = KnownLoops::default();
-        (0..3).for_each(|_| loops.note_failure(1, 3, 0x1000));
-        assert_eq!(loops.failures(1, 3, 0x1000), 3);
-        assert_eq!(
-            (loops.failures(1, 5, 0x1000), loops.failures(1, 3, 0x1004)),
-            (0, 0)
-        );
+        let place = |pid| Place { pid, begin: 0x1000 };
+        (0..3).for_each(|_| loops.note_failure(place(1), 3));
+        let failures = |pid, register| loops.failures(place(pid), register);
+        assert_eq!((failures(1, 3), failures(1, 5), failures(2, 3)), (3, 0, 0));
     }
 }

@@ -18,6 +18,7 @@ pub use way::Way;
 use std::rc::Rc;
 
 use crate::code::Function;
+use crate::loop_times::Place;
 use crate::record::PerfSample;
 use crate::registers::{Registers, STACK_POINTER};
 use crate::window::{look_ahead, Directions, Memory, StackMemory};
@@ -62,18 +63,17 @@ impl Speeds {
         known.next()
     }
 
-    /// The same by executing what follows the sample.
+    /// The same by executing what follows the sample, which was seen in that loop.
     pub fn by_execution(
         &mut self,
-        pid: u32,
+        place: Place,
         registers: &Registers,
         progress: &[Progress],
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
-        let instruction = registers.instruction;
         let failures = progress
             .iter()
-            .map(|progress| self.loops.failures(pid, progress.register, instruction));
+            .map(|progress| self.loops.failures(place, progress.register));
         let limit = match failures.min()? {
             0 => FIRST_LOOK,
             1..FAILURES => LONGEST_LOOK,
@@ -81,8 +81,8 @@ impl Speeds {
         };
         let mut watch = Watch::new(progress, registers.general);
         self.memory
-            .begin(StackMemory::of(pid, registers.general[STACK_POINTER]));
-        self.directions.begin(pid);
+            .begin(StackMemory::of(place.pid, registers.general[STACK_POINTER]));
+        self.directions.begin(place.pid);
         look_ahead(
             registers,
             limit,
@@ -91,20 +91,19 @@ impl Speeds {
             &mut watch,
             &mut function_at,
         );
-        self.learn(pid, instruction, &watch, function_at)
+        self.learn(place, &watch, function_at)
     }
 
     fn learn(
         &mut self,
-        pid: u32,
-        instruction: u64,
+        place: Place,
         watch: &Watch,
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
         let found = watch.found();
         for progress in watch.progress() {
             if !found.iter().any(|found| found.progress == *progress) {
-                self.loops.note_failure(pid, progress.register, instruction);
+                self.loops.note_failure(place, progress.register);
             }
         }
         for one in &found {
@@ -112,10 +111,12 @@ impl Speeds {
             let path = watch.path_of(one).iter().copied();
             let code = path.filter(|address| function.index_at(*address).is_some());
             self.loops
-                .add(pid, one.progress.register, one.changed_at, code, one.cost);
+                .add(place.pid, one.progress.register, one.changed_at, code, one.cost);
         }
         let best = best(&found)?;
-        let cost = self.loops.cost(pid, best.progress.register, best.changed_at)?;
+        let cost = self
+            .loops
+            .cost(place.pid, best.progress.register, best.changed_at)?;
         speed(&best.progress, cost)
     }
 

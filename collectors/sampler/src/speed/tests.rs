@@ -44,7 +44,11 @@ fn speed_of(speeds: &mut Speeds, code: &[u8], samples: &[PerfSample]) -> Option<
     let progress = speeds.progress(&samples);
     let registers = samples.last()?.registers?;
     let function = function(code);
-    speeds.by_execution(PID, &registers, &progress, |address| {
+    let place = Place {
+        pid: PID,
+        begin: CODE,
+    };
+    speeds.by_execution(place, &registers, &progress, |address| {
         function.index_at(address).map(|_| Rc::clone(&function))
     })
 }
@@ -63,12 +67,9 @@ fn a_nest_of_loops_has_the_speed_of_its_outer_counter() {
 fn a_loop_that_was_measured_is_known_again() {
     let mut speeds = Speeds::default();
     let samples = samples(8, 16_000);
-    let way = |begin| {
+    let way = || {
         let (mut way, function) = (Way::default(), function(&NEST));
-        let registers = Registers {
-            instruction: begin,
-            ..samples[7].registers.unwrap()
-        };
+        let registers = samples[7].registers.unwrap();
         let (mut memory, mut directions) = (Memory::new(NoMemory), Directions::default());
         look_ahead(&registers, 6, &mut memory, &mut directions, &mut way, |_| {
             Some(Rc::clone(&function))
@@ -77,7 +78,7 @@ fn a_loop_that_was_measured_is_known_again() {
     };
     let known = |speeds: &Speeds| {
         let samples: Vec<&PerfSample> = samples.iter().collect();
-        speeds.by_known_loop(PID, &speeds.progress(&samples), &way(INNER))
+        speeds.by_known_loop(PID, &speeds.progress(&samples), &way())
     };
     assert_eq!(known(&speeds), None);
     for _ in 0..2 {
