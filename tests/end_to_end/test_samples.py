@@ -18,6 +18,8 @@ WORKLOADS = tools.ROOT / "workloads"
 POINTS = 0.15
 # How far the accesses after samples may: memory is read late.
 ACCESS_POINTS = 0.30
+# The same where phases of a few milliseconds have nearly all accesses: each has one window or two.
+PHASE_POINTS = 0.5
 
 
 def program():
@@ -185,7 +187,9 @@ class Accesses(Sampled):
         share = truth[fast] / (truth[slow] + truth[fast])
         shares = {line: told[line]["access_share"] for line in (slow, fast)}
         self.assertGreater(told[slow]["time_share"], 0.5, "the premise: most of the time goes to few accesses")
-        self.assertAlmostEqual(shares[fast] / sum(shares.values()), share, delta=ACCESS_POINTS)
+        # By time alone it is below 0.1.
+        self.assertGreater(share, 0.9)
+        self.assertAlmostEqual(shares[fast] / sum(shares.values()), share, delta=PHASE_POINTS)
 
 
 class Code(Sampled):
