@@ -1,6 +1,8 @@
 // Walking a stack by the rules of .eh_frame.
 #include "stack.h"
 
+enum { WORDS_OF_FRAME = 2 };
+
 struct walk {
     const uintptr_t *frame; // of our function: nothing below is read
     uintptr_t high;         // nor anything from here on
@@ -11,16 +13,28 @@ struct walk {
     struct memo *memo;
 };
 
+// Whether the word belongs to the one that was noted last. Those of our own frame were stored a moment ago, each by
+// itself: to load them as one would wait for both stores.
+static bool ends_pair(const struct memo *memo, uint32_t place) {
+    return place >= WORDS_OF_FRAME && memo->pair_count < MOST_PAIRS && memo->word_count > 0 &&
+           memo->word_places[memo->word_count - 1] == place + 1;
+}
+
 static void note(struct walk *walk, uintptr_t at, uintptr_t word) {
     struct memo *memo = walk->memo;
     if (!memo)
         return;
-    if (memo->count < MOST_WORDS) {
-        uint32_t place = (uint32_t)((at - (uintptr_t)walk->frame) / sizeof word);
-        memo->words[memo->count++] = (struct read_word){word, place};
+    uint32_t place = (uint32_t)((at - (uintptr_t)walk->frame) / sizeof word), last = memo->word_count - 1;
+    if (ends_pair(memo, place)) {
+        memo->pair_places[memo->pair_count] = place;
+        memo->pairs[memo->pair_count++] = (word_pair){word, memo->words[last]};
+        memo->word_count = last;
+    } else if (memo->word_count < MOST_WORDS) {
+        memo->word_places[memo->word_count] = place;
+        memo->words[memo->word_count++] = word;
     } else {
+        memo->is_incomplete = true;
         walk->memo = NULL;
-        memo->frame = NULL; // a walk that the memo can't hold
     }
 }
 
@@ -135,8 +149,14 @@ static enum stack_end step(struct walk *walk) {
 
 // What is compared at once has words enough.
 static void pad(struct memo *memo) {
-    for (; memo->count % WORDS_AT_ONCE != 0; memo->count++)
-        memo->words[memo->count] = memo->words[0];
+    for (; memo->word_count % READ_AT_ONCE != 0; memo->word_count++) {
+        memo->word_places[memo->word_count] = memo->word_places[0];
+        memo->words[memo->word_count] = memo->words[0];
+    }
+    for (; memo->pair_count % READ_AT_ONCE != 0; memo->pair_count++) {
+        memo->pair_places[memo->pair_count] = memo->pair_places[0];
+        memo->pairs[memo->pair_count] = memo->pairs[0];
+    }
 }
 
 void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct memo *memo) {
