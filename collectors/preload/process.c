@@ -170,10 +170,13 @@ bool is_recorded(void) {
     return __trackway_process.ring != NULL;
 }
 
-void begin_epoch(void) {
+// All threads of the process look again at what they know.
+static void begin_epoch(void) {
     if (is_recorded())
         __atomic_fetch_add(&__trackway_witness.epoch, 1, __ATOMIC_SEQ_CST);
 }
+
+void forget_addresses(void) { begin_epoch(); }
 
 // Two threads come to one another's blocks only by what the later one did after this.
 static void count_thread(struct own *own) {

@@ -19,21 +19,25 @@ struct tracer {
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
 };
 
-enum { MOST_WORDS = 28, MOST_PAIRS = 16, READ_AT_ONCE = 2, MEMOS = 4 };
+enum { MOST_WORDS = 28, MEMOS = 4 };
 
-// Two words that stand side by side, as a frame pointer and a return address do.
-typedef uintptr_t word_pair __attribute__((vector_size(16)));
+// A word that a walk read, so many words from the frame where it began. Two that stand side by side, as a frame pointer
+// and a return address do, take the room of two: the place of the first, and then both.
+union read_word {
+    struct {
+        uintptr_t word;
+        uint64_t place;
+    };
+    uintptr_t both __attribute__((vector_size(16)));
+};
 
-// A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands. Places are
-// words from the frame.
+// A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands.
 struct memo {
     const uintptr_t *frame; // NULL: the memo means nothing
     uint32_t unit;
-    uint32_t word_count, pair_count;
-    bool is_incomplete; // more was read than it can hold
-    uint32_t word_places[MOST_WORDS], pair_places[MOST_PAIRS];
-    uintptr_t words[MOST_WORDS];
-    word_pair pairs[MOST_PAIRS];
+    bool is_incomplete;              // more was read than it can hold
+    uint32_t word_count, pair_count; // words stand at the begin, pairs at the end
+    union read_word read[MOST_WORDS];
 };
 
 // All that a thread has.
@@ -70,8 +74,6 @@ extern HIDDEN struct witness __trackway_witness;
 void attach(void);
 // Whether this process is recorded. One that was forked behind our back records for itself from here on.
 bool is_recorded(void);
-// Makes all threads of the process look again at what they know.
-void begin_epoch(void);
 // What a thread knows is of the present epoch from here on. A handler that comes meanwhile may leave by longjmp.
 void enter_epoch(struct own *own);
 // Sees to it that the end of this thread is noticed.

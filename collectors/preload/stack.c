@@ -54,7 +54,6 @@ static uint16_t walk_anew(const struct own *own, struct tracer *tracer, const ui
 // A handler that comes meanwhile may leave by longjmp: so the memo is valid last of all.
 static uint16_t walk_and_remember(struct own *own, const uintptr_t *frame, struct memo *memo) {
     forget_memo(memo);
-    memo->word_count = memo->pair_count = 0;
     memo->is_incomplete = false;
     memo->unit = walk_anew(own, &own->first, frame, memo);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

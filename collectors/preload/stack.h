@@ -32,23 +32,25 @@ static inline void forget_memo(struct memo *memo) {
 // Follows the callers of the function with this frame; notes in `memo`, if there is one, what it reads for that.
 void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct memo *memo);
 
-// Whether a walk would find the stack of the memo: it would read the same words, and so go the same way.
+// Whether a walk would find the stack of the memo: it would read the same words, and so go the same way. Another caller
+// mostly shows among the single words. What was stored last is read first, since it takes longest.
 static inline __attribute__((always_inline)) bool repeats(const struct memo *memo, const uintptr_t *frame) {
-    typedef word_pair pair_of_stack __attribute__((aligned(8), may_alias));
+    typedef uintptr_t pair __attribute__((vector_size(16)));
+    typedef pair pair_of_stack __attribute__((aligned(8), may_alias));
     if (memo->frame != frame)
         return false;
     uintptr_t difference = 0;
+    const union read_word *end = memo->read + memo->word_count;
 #pragma clang loop vectorize(disable) unroll(disable)
-    for (uint32_t i = 0; i < memo->word_count; i += READ_AT_ONCE) {
-        difference |= frame[memo->word_places[i]] ^ memo->words[i];
-        difference |= frame[memo->word_places[i + 1]] ^ memo->words[i + 1];
-    }
-    word_pair differences = {difference, 0};
+    for (const union read_word *read = memo->read; read < end; read++)
+        difference |= frame[read->place] ^ read->word;
+    if (difference != 0)
+        return false;
+    pair differences = {0, 0};
+    const union read_word *first = memo->read + MOST_WORDS - 2 * memo->pair_count;
 #pragma clang loop unroll(disable)
-    for (uint32_t i = 0; i < memo->pair_count; i += READ_AT_ONCE) {
-        differences |= *(const pair_of_stack *)(frame + memo->pair_places[i]) ^ memo->pairs[i];
-        differences |= *(const pair_of_stack *)(frame + memo->pair_places[i + 1]) ^ memo->pairs[i + 1];
-    }
+    for (const union read_word *read = memo->read + MOST_WORDS - 2; read >= first; read -= 2)
+        differences |= *(const pair_of_stack *)(frame + read[0].place) ^ read[1].both;
     return (differences[0] | differences[1]) == 0;
 }
 

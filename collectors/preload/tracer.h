@@ -62,8 +62,7 @@ struct short_event {
 };
 
 static inline __attribute__((always_inline)) void finish_short(struct own *own, struct short_event event,
-                                                               uint64_t ticks, uint64_t stack,
-                                                               const uintptr_t *frame) {
+                                                               uint64_t ticks, uint64_t stack, const uintptr_t *frame) {
     struct tracer *tracer = &own->first;
     uint64_t delta = ticks - tracer->last_ticks;
     if (UNLIKELY(event.size > UINT16_MAX || (event.address >> ADDRESS_BITS | delta >> 32) != 0)) {

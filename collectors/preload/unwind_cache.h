@@ -12,6 +12,8 @@ enum { ADDRESS_SIZE = 48, PLACE_BITS = 14 };
 extern HIDDEN uint64_t __trackway_rules[1 << PLACE_BITS];
 // Changes when objects were unloaded: what was known of addresses may be wrong.
 extern HIDDEN uint32_t __trackway_unloaded;
+// Runs then: whoever uses the table may know more of addresses.
+void forget_addresses(void);
 
 static inline uint64_t spread(uintptr_t code) {
     return code * UINT64_C(0x9E3779B97F4A7C15) & ((UINT64_C(1) << ADDRESS_SIZE) - 1);
