@@ -1,6 +1,7 @@
 """Calls of allocators: what a pair of malloc and free costs when it is recorded (bench/allocation_pairs.c).
 
-The pairs are called below eight frames, in a program with frame pointers and in one without. Figures are nanoseconds for each pair: `cpu` is the CPU time of
+The pairs are called below eight frames, in a program with frame pointers and in one without; `beside a thread` that has
+allocated, too, since the clock is read more slowly then. Figures are nanoseconds for each pair: `cpu` is the CPU time of
 the thread that calls, the plain program's own included, `wall` what passes, with waiting for the recorder. `discard` throws
 buffers away: the program's side; `shm` writes the whole trace to /dev/shm. The target speaks of `discard`'s CPU time with
 eight frames. heaptrack runs where it is installed. Speed never makes the command fail.
@@ -19,8 +20,9 @@ from measuring.results import Column
 from measuring.targets import Figure, as_json, print_verdicts
 
 SOURCE = Path(__file__).with_name("allocation_pairs.c")
-FLAGS = ("-O2", "-fno-optimize-sibling-calls")
+FLAGS = ("-O2", "-pthread", "-fno-optimize-sibling-calls")
 WITHOUT = "discard, 8 frames, no frame pointers"
+BESIDE = "discard, 8 frames, beside a thread"
 COLUMNS = (Column("wall_ns", "wall ns/pair"), Column("cpu_ns", "cpu ns/pair"), Column("added_ns", "added cpu ns/pair"))
 TARGET_NS = 50.0
 
@@ -34,6 +36,7 @@ def variants(folder):
         "discard, no stack": [*record, "--frames=0", "--discard", "--"],
         "discard, 8 frames": [*record, "--discard", "--"],
         WITHOUT: [*record, "--discard", "--"],
+        BESIDE: [*record, "--discard", "--"],
         "discard, 16 frames": [*record, "--frames=16", "--discard", "--"],
         "shm, 8 frames": [*record, *shm, "--"],
     }
@@ -42,8 +45,8 @@ def variants(folder):
     return commands
 
 
-def figures_of(command, program, pairs):
-    words = [str(word) for word in [*command, program, pairs]]
+def figures_of(command, program, *arguments):
+    words = [str(word) for word in [*command, program, *arguments]]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     # heaptrack prints lines of its own.
     lines = [line.split() for line in done.stdout.splitlines()]
@@ -69,7 +72,8 @@ def measure(arguments):
             timing.progress(number + 1, "round")
             for name, command in variants(Path(folder)).items():
                 called = without if name == WITHOUT else program
-                rounds.setdefault(name, []).append(figures_of(command, called, arguments.pairs))
+                words = (arguments.pairs, "beside") if name == BESIDE else (arguments.pairs,)
+                rounds.setdefault(name, []).append(figures_of(command, called, *words))
     rows = {}
     for name, figures in rounds.items():
         rows[name] = {key: statistics.median(figure[key] for figure in figures) for key in figures[0]}
@@ -98,6 +102,7 @@ def main():
     figures = [
         Figure("CPU ns for each pair, 8 frames, discarding", rows["discard, 8 frames"]["cpu_ns"], TARGET_NS),
         Figure("the same without frame pointers", rows[WITHOUT]["cpu_ns"], TARGET_NS),
+        Figure("the same beside a thread that allocates, too", rows[BESIDE]["cpu_ns"], TARGET_NS),
     ]
     print()
     print_verdicts(figures)

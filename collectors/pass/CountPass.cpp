@@ -100,36 +100,38 @@ class ModuleCounter {
             }
     }
 
-    // A thread counts from the first function on that is chosen so, if it was not begun.
+    // The state alone leads to the plain copy, by one comparison, and with the module's word by another one to that
+    // which counts. A thread counts from the first function on that is chosen so, if it was not begun.
     void choose(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, BasicBlock &Begin, bool EntersRegions) {
         Function *F = From.getParent();
-        auto *Other = BasicBlock::Create(M.getContext(), "other", F);
-        auto *NotBegunYet = BasicBlock::Create(M.getContext(), "not.begun", F);
+        auto *Other = BasicBlock::Create(M.getContext(), "other", F, &Plain);
+        auto *NotNow = BasicBlock::Create(M.getContext(), "not.now", F, &Plain);
+        auto *Registered = BasicBlock::Create(M.getContext(), "registered", F, &Plain);
         IRBuilder<> B(&From);
-        Value *Least = countsFrom(B, EntersRegions);
         Value *State = Symbols.state(B);
-        B.CreateCondBr(B.CreateICmpUGE(State, Least), &Instrumented, Other);
+        B.CreateCondBr(runsPlain(B, State, EntersRegions), &Plain, Other);
 
         B.SetInsertPoint(Other);
-        B.CreateCondBr(B.CreateICmpEQ(State, B.getInt64(NotBegun)), NotBegunYet, &Plain);
+        Value *Greatest = B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(),
+                                                                         Symbols.Descriptor, ModuleField::CountsUpTo));
+        B.CreateCondBr(B.CreateICmpULE(State, Greatest), &Instrumented, NotNow);
 
-        B.SetInsertPoint(NotBegunYet);
-        Value *IsRegistered = B.CreateICmpULE(Least, B.getInt64(CountsNow));
-        B.CreateCondBr(IsRegistered, &Begin, &Plain, unlikely(M.getContext()));
+        B.SetInsertPoint(NotNow);
+        B.CreateCondBr(B.CreateICmpEQ(Greatest, B.getInt64(0)), &Plain, Registered);
+
+        B.SetInsertPoint(Registered);
+        B.CreateCondBr(B.CreateICmpEQ(State, B.getInt64(NotBegun)), &Begin, &Plain);
     }
 
+    // Of a module that is registered.
     void begin(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, bool EntersRegions) {
         IRBuilder<> B(&From);
         B.CreateCall(Symbols.Begin);
-        Value *State = Symbols.state(B);
-        B.CreateCondBr(B.CreateICmpUGE(State, countsFrom(B, EntersRegions)), &Instrumented, &Plain);
+        B.CreateCondBr(runsPlain(B, Symbols.state(B), EntersRegions), &Plain, &Instrumented);
     }
 
-    // The least state of a thread in which it counts.
-    Value *countsFrom(IRBuilder<> &B, bool EntersRegions) {
-        Value *Least = B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Symbols.Descriptor->getValueType(),
-                                                                      Symbols.Descriptor, ModuleField::CountsFrom));
-        return EntersRegions ? B.CreateSub(Least, B.getInt64(1)) : Least;
+    static Value *runsPlain(IRBuilder<> &B, Value *State, bool EntersRegions) {
+        return B.CreateICmpULT(State, B.getInt64(EntersRegions ? CountsNot : CountsNow));
     }
 
     Module &M;

@@ -13,7 +13,7 @@
 namespace trackway {
 
 // enum trackway_counting_state of abi.h
-constexpr uint64_t NotBegun = 0, CountsNow = 3;
+constexpr uint64_t CountsNot = 1, CountsNow = 2, NotBegun = 3;
 
 // What the code of a module that counts refers to (collectors/runtime/abi.h).
 struct CountingSymbols {

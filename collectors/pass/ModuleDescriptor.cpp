@@ -43,7 +43,7 @@ static void addConstructor(Module &M, GlobalVariable &Descriptor) {
     IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
     // Fails to link with a runtime of another version.
     auto *Version =
-        new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_5");
+        new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_6");
     FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
     B.CreateCall(Register, {&Descriptor, Version});
     B.CreateRetVoid();
@@ -56,13 +56,11 @@ void embedModule(GlobalVariable &Descriptor, const ModuleContent &Content) {
     auto I32 = [&](uint32_t Value) { return ConstantInt::get(Type::getInt32Ty(C), Value); };
     auto I64 = [&](uint64_t Value) { return ConstantInt::get(Type::getInt64Ty(C), Value); };
     GlobalVariable *Table = embedTable(M, Content.Table), *Symbols = embedSymbols(M, Content.Symbols);
-    // Until it is registered no thread's state is as great.
-    uint64_t CountsFrom = Content.Counters ? UINT64_MAX : 0;
     Descriptor.setInitializer(
         ConstantStruct::get(cast<StructType>(Descriptor.getValueType()),
                             {I32(0), I32(Content.Segments), Table, I64(Content.Table.size()), Symbols,
                              I64(Content.Symbols.size()), ConstantPointerNull::get(PointerType::getUnqual(C)),
-                             I64(Content.Counters), I64(0), I64(CountsFrom), I64(Content.HasRegions)}));
+                             I64(Content.Counters), I64(0), I64(0), I64(Content.HasRegions)}));
     addConstructor(M, Descriptor);
 }
 

@@ -2,6 +2,8 @@
 #ifndef TRACKWAY_ALLOCATOR_H
 #define TRACKWAY_ALLOCATOR_H
 
+#include "runtime.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -58,8 +60,8 @@ struct allocator {
     bool has_plain_operators;
 };
 
-extern struct allocator __trackway_allocator;
-extern bool __trackway_is_resolved;
+extern HIDDEN struct allocator __trackway_allocator;
+extern HIDDEN bool __trackway_is_resolved;
 
 // Fills it; until it returns the arena serves those who allocate.
 void resolve_allocator(void);
@@ -75,7 +77,7 @@ static inline const struct allocator *next_allocator(void) {
 
 // arena.c
 enum { ARENA_BYTES = 64 * 1024 };
-extern unsigned char __trackway_arena[ARENA_BYTES];
+extern HIDDEN unsigned char __trackway_arena[ARENA_BYTES];
 static inline bool is_in_arena(const void *block) {
     return (uintptr_t)block - (uintptr_t)__trackway_arena < ARENA_BYTES;
 }

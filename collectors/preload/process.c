@@ -19,6 +19,7 @@
 
 struct process __trackway_process;
 struct witness __trackway_witness __attribute__((aligned(4096)));
+static uint32_t recording_threads;
 static pthread_key_t end_of_thread;
 static bool has_key;
 
@@ -134,7 +135,7 @@ void attach(void) {
     __trackway_abandon_former_image();
     // Old kernels can't; then only forks are noticed of which the C library tells.
     kernel_call(SYS_madvise, (long)&__trackway_witness, sizeof __trackway_witness, MADV_WIPEONFORK, 0);
-    __trackway_witness.records = 1;
+    __trackway_witness.epoch = 1;
 }
 
 // ---- Threads and processes -----------------------------------------------------------------------------------------
@@ -157,15 +158,41 @@ static void become_child(void) {
     struct own *own = &__trackway_tracers;
     __trackway_process.parent_pid = __trackway_process.pid;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
-    __trackway_witness.records = 1;
+    recording_threads = 0;
+    __trackway_witness.epoch = 1;
     begin_child_tracers(own->fork_ticks ? own->fork_ticks : own->first.last_ticks);
     own->fork_ticks = 0;
 }
 
 bool is_recorded(void) {
-    if (!__trackway_witness.records && __trackway_process.ring)
+    if (__trackway_witness.epoch == 0 && __trackway_process.ring)
         become_child();
     return __trackway_process.ring != NULL;
+}
+
+// All threads of the process look again at what they know.
+static void begin_epoch(void) {
+    if (is_recorded())
+        __atomic_fetch_add(&__trackway_witness.epoch, 1, __ATOMIC_SEQ_CST);
+}
+
+void forget_addresses(void) { begin_epoch(); }
+
+// Two threads come to one another's blocks only by what the later one did after this.
+static void count_thread(struct own *own) {
+    if (__atomic_fetch_add(&recording_threads, 1, __ATOMIC_SEQ_CST) > 0)
+        begin_epoch();
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    own->is_counted = true; // a thread that is counted twice is only slower
+}
+
+void enter_epoch(struct own *own) {
+    if (!own->is_counted)
+        count_thread(own);
+    uint64_t epoch = __atomic_load_n(&__trackway_witness.epoch, __ATOMIC_SEQ_CST);
+    own->is_alone = __atomic_load_n(&recording_threads, __ATOMIC_SEQ_CST) == 1;
+    forget_memos(own);
+    own->epoch = epoch;
 }
 
 // Should the parent end before the child runs, the recorder still knows that there is one. No handler must run in the

@@ -19,26 +19,33 @@ struct tracer {
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
 };
 
-enum { MOST_WORDS = 28, WORDS_AT_ONCE = 4, MEMOS = 4 };
+enum { MOST_WORDS = 28, MEMOS = 4 };
 
-// A word that a walk read, so many words from the frame where it began.
-struct read_word {
-    uintptr_t word;
-    uint32_t place;
+// A word that a walk read, so many words from the frame where it began. Two that stand side by side, as a frame pointer
+// and a return address do, take the room of two: the place of the first, and then both.
+union read_word {
+    struct {
+        uintptr_t word;
+        uint64_t place;
+    };
+    uintptr_t both __attribute__((vector_size(16)));
 };
 
 // A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands.
 struct memo {
-    const uintptr_t *frame;
-    uint32_t unloaded; // __trackway_unloaded
-    uint32_t unit;     // 0: none
-    uint32_t count;
-    struct read_word words[MOST_WORDS];
+    const uintptr_t *frame; // NULL: the memo means nothing
+    uint32_t unit;
+    bool is_incomplete;              // more was read than it can hold
+    uint32_t word_count, pair_count; // words stand at the begin, pairs at the end
+    union read_word read[MOST_WORDS];
 };
 
 // All that a thread has.
 struct own {
     struct tracer first;
+    uint64_t epoch;              // in which memos and `is_alone` are true; 0: none
+    bool is_counted;             // among the threads that record
+    bool is_alone;               // no other thread of the process has recorded
     uintptr_t inside;            // the frame of the function that is recording; 0: none is
     uintptr_t stack_low;         // of the thread's own stack
     uintptr_t stack_high;        // 0: not known yet
@@ -47,28 +54,33 @@ struct own {
     uint64_t fork_ticks;         // before a fork
     bool watches_end;            // the destructor of this thread will run
     struct tracer nested;        // for handlers that interrupt the first
-    struct memo *last[2];        // the memos of the last allocation and release; NULL: none
+    struct memo *last[2];        // the memos of the last allocation and release
     struct memo memos[2][MEMOS]; // by places of allocations and of releases
 };
 
-extern THREAD_LOCAL struct own __trackway_tracers;
+extern HIDDEN THREAD_LOCAL struct own __trackway_tracers;
 
 // A page of its own, which the kernel clears in forked processes, however they were forked.
 struct witness {
-    uint32_t records; // 1: this process does
-    uint32_t unused[1023];
+    // 0: this process does not record. Grows whenever what threads know may be wrong: another one begins to record, or
+    // objects were unloaded.
+    uint64_t epoch;
+    uint64_t unused[511];
 };
-extern struct witness __trackway_witness;
+extern HIDDEN struct witness __trackway_witness;
 
 // process.c
 // Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
 void attach(void);
 // Whether this process is recorded. One that was forked behind our back records for itself from here on.
 bool is_recorded(void);
+// What a thread knows is of the present epoch from here on. A handler that comes meanwhile may leave by longjmp.
+void enter_epoch(struct own *own);
 // Sees to it that the end of this thread is noticed.
 void watch_this_thread(struct own *own);
 
 // tracer.c
+void forget_memos(struct own *own);
 // In a forked process: forgets what its thread had from the parent, and tells of the fork, which came after
 // `fork_ticks`.
 void begin_child_tracers(uint64_t fork_ticks);

@@ -54,13 +54,12 @@ static uint16_t walk_anew(const struct own *own, struct tracer *tracer, const ui
 // A handler that comes meanwhile may leave by longjmp: so the memo is valid last of all.
 static uint16_t walk_and_remember(struct own *own, const uintptr_t *frame, struct memo *memo) {
     forget_memo(memo);
-    memo->frame = frame;
-    memo->unloaded = __atomic_load_n(&__trackway_unloaded, __ATOMIC_RELAXED);
-    memo->count = 0;
-    uint16_t unit = walk_anew(own, &own->first, frame, memo);
+    memo->is_incomplete = false;
+    memo->unit = walk_anew(own, &own->first, frame, memo);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    memo->unit = unit;
-    return unit;
+    if (!memo->is_incomplete)
+        memo->frame = frame;
+    return (uint16_t)memo->unit;
 }
 
 // Other places of a program mostly have other memos.
@@ -69,7 +68,9 @@ static uint32_t memo_at(const uintptr_t *frame) {
     return (uint32_t)(place * UINT64_C(0x9E3779B97F4A7C15) >> 32) % MEMOS;
 }
 
-uint64_t find_or_define(struct own *own, struct tracer *tracer, const uintptr_t *frame, bool releases) {
+uint64_t stack_of(struct own *own, struct tracer *tracer, const uintptr_t *frame, bool releases) {
+    if (__trackway_frames == 0)
+        return 0;
     if (UNLIKELY(own->stack_high == 0))
         find_stack(own);
     if (tracer != &own->first)

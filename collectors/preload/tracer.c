@@ -29,10 +29,11 @@ static void forget_buffer(struct tracer *tracer) {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-static void forget_memos(struct own *own) {
-    for (int i = 0; i < MEMOS; i++) {
-        forget_memo(&own->memos[false][i]);
-        forget_memo(&own->memos[true][i]);
+void forget_memos(struct own *own) {
+    for (int releases = 0; releases < 2; releases++) {
+        own->last[releases] = own->memos[releases];
+        for (int i = 0; i < MEMOS; i++)
+            forget_memo(&own->memos[releases][i]);
     }
 }
 
@@ -135,14 +136,29 @@ void record_at_length(uint32_t operation, uint32_t by, uint64_t address, uint64_
         return;
     }
     set_inside(own, frame);
+    if (own->epoch != __trackway_witness.epoch)
+        enter_epoch(own);
     write_event(own, &own->first, &event);
     leave(own);
+}
+
+void record_at_stack(uint32_t operation, uint32_t by, uint64_t address, uint64_t size, const uintptr_t *frame,
+                     uint64_t ticks) {
+    struct own *own = &__trackway_tracers;
+    struct tracer *tracer = &own->first;
+    const unsigned char *former = tracer->cursor;
+    uint64_t stack = stack_of(own, tracer, frame, operation != ALLOCATED);
+    if (UNLIKELY(tracer->cursor != former))
+        ticks = read_ticks(); // to define a stack took long, and may have told of code
+    finish_short(own, (struct short_event){operation, by, address, size}, ticks, stack, frame);
 }
 
 void begin_child_tracers(uint64_t fork_ticks) {
     struct own *own = &__trackway_tracers;
     own->first = own->nested = (struct tracer){.cursor = NULL};
     forget_memos(own);
+    own->epoch = 0;
+    own->is_counted = false;
     own->inside = 0;
     begin_child_code();
     record_at_length(FORKED, BY_NOTHING, 0, fork_ticks, NULL, HERE);

@@ -19,9 +19,16 @@ struct more {
     uint64_t old, old_size, protection, descriptor, offset;
 };
 
+// After all that stands before it in the program.
 static inline uint64_t read_ticks(void) {
     unsigned processor;
     return __builtin_ia32_rdtscp(&processor);
+}
+
+// Without another thread nobody can tell that the processor reads the clock before it is done with what stands before:
+// the thread's own events follow one another all the same, also in its handlers.
+static inline uint64_t ticks_of_event(const struct own *own) {
+    return LIKELY(own->is_alone) ? __builtin_ia32_rdtsc() : read_ticks();
 }
 
 // A reader of a buffer that was swept takes a unit for whole when its first half isn't 0.
@@ -45,33 +52,49 @@ static inline void leave(struct own *own) {
 // Ways for what is rare: `frame` is that of the function that was called.
 void record_at_length(uint32_t operation, uint32_t by, uint64_t address, uint64_t size, const struct more *more,
                       const uintptr_t *frame);
+// Goes on with an allocation or release whose stack isn't that of the last one.
+void record_at_stack(uint32_t operation, uint32_t by, uint64_t address, uint64_t size, const uintptr_t *frame,
+                     uint64_t ticks);
+
+struct short_event {
+    uint32_t operation, by;
+    uint64_t address, size;
+};
+
+static inline __attribute__((always_inline)) void finish_short(struct own *own, struct short_event event,
+                                                               uint64_t ticks, uint64_t stack, const uintptr_t *frame) {
+    struct tracer *tracer = &own->first;
+    uint64_t delta = ticks - tracer->last_ticks;
+    if (UNLIKELY(event.size > UINT16_MAX || (event.address >> ADDRESS_BITS | delta >> 32) != 0)) {
+        leave(own);
+        record_at_length(event.operation, event.by, event.address, event.size, NULL, frame);
+        return;
+    }
+    put_unit(tracer->cursor, unit_head(event.operation, event.by, event.size, delta),
+             event.address | stack << ADDRESS_BITS);
+    tracer->last_ticks = ticks;
+    tracer->cursor += UNIT_BYTES;
+    leave(own);
+}
 
 // Allocations and releases, which are nearly all events.
 static inline __attribute__((always_inline)) void record(uint32_t operation, uint32_t by, uint64_t address,
                                                          uint64_t size, const uintptr_t *frame) {
     struct own *own = &__trackway_tracers;
     struct tracer *tracer = &own->first;
-    if (UNLIKELY(!__trackway_witness.records || own->inside != 0 || tracer->cursor >= tracer->limit)) {
+    bool is_ready = own->epoch == __trackway_witness.epoch && own->inside == 0 && tracer->cursor < tracer->limit;
+    if (UNLIKELY(!is_ready)) {
         record_at_length(operation, by, address, size, NULL, frame);
         return;
     }
     set_inside(own, frame);
     // Reading the clock waits for what stands before it; so the walk stands behind, beside what the program does next.
-    uint64_t ticks = read_ticks();
-    const unsigned char *former = tracer->cursor;
-    uint64_t stack = stack_of(own, tracer, frame, operation != ALLOCATED);
-    if (UNLIKELY(tracer->cursor != former))
-        ticks = read_ticks(); // to define a stack took long, and may have told of code
-    uint64_t delta = ticks - tracer->last_ticks;
-    bool is_short = size <= UINT16_MAX && (address >> ADDRESS_BITS | delta >> 32) == 0;
-    if (LIKELY(is_short)) {
-        put_unit(tracer->cursor, unit_head(operation, by, size, delta), address | stack << ADDRESS_BITS);
-        tracer->last_ticks = ticks;
-        tracer->cursor += UNIT_BYTES;
-    }
-    leave(own);
-    if (UNLIKELY(!is_short))
-        record_at_length(operation, by, address, size, NULL, frame);
+    uint64_t ticks = ticks_of_event(own);
+    const struct memo *last = own->last[operation != ALLOCATED];
+    if (LIKELY(repeats(last, frame)))
+        finish_short(own, (struct short_event){operation, by, address, size}, ticks, last->unit, frame);
+    else
+        record_at_stack(operation, by, address, size, frame, ticks);
 }
 
 #endif

@@ -45,6 +45,7 @@ static void forget_unloaded(void) {
     __atomic_fetch_add(&__trackway_unloaded, 1, __ATOMIC_RELEASE);
     for (uint32_t i = 0; i < 1 << PLACE_BITS; i++)
         __atomic_store_n(&__trackway_rules[i], 0, __ATOMIC_RELAXED);
+    forget_addresses();
 }
 
 // Other code may come to stand where the object stood.

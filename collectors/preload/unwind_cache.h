@@ -2,15 +2,18 @@
 #ifndef TRACKWAY_UNWIND_CACHE_H
 #define TRACKWAY_UNWIND_CACHE_H
 
+#include "runtime.h"
 #include "unwind_rule.h"
 
 enum { ADDRESS_SIZE = 48, PLACE_BITS = 14 };
 
 // An address is multiplied by an odd number, which loses nothing: the product's upper bits are the place in the table,
 // the lower ones stand there with the rule. So an entry is one word, which nobody sees half written. 0: it is empty.
-extern uint64_t __trackway_rules[1 << PLACE_BITS];
+extern HIDDEN uint64_t __trackway_rules[1 << PLACE_BITS];
 // Changes when objects were unloaded: what was known of addresses may be wrong.
-extern uint32_t __trackway_unloaded;
+extern HIDDEN uint32_t __trackway_unloaded;
+// Runs then: whoever uses the table may know more of addresses.
+void forget_addresses(void);
 
 static inline uint64_t spread(uintptr_t code) {
     return code * UINT64_C(0x9E3779B97F4A7C15) & ((UINT64_C(1) << ADDRESS_SIZE) - 1);

@@ -1,6 +1,8 @@
 // Walking a stack by the rules of .eh_frame.
 #include "stack.h"
 
+enum { WORDS_OF_FRAME = 2 };
+
 struct walk {
     const uintptr_t *frame; // of our function: nothing below is read
     uintptr_t high;         // nor anything from here on
@@ -9,18 +11,33 @@ struct walk {
     uintptr_t frame_pointer;    // the register rbp, if it is read already
     uintptr_t frame_pointer_at; // else where it stands; 0: it is read
     struct memo *memo;
+    uint32_t words, pairs; // of the memo
+    uint64_t last_place;   // of a word that is no pair's; 0: of none
 };
+
+// Whether the word stands before the one that was read last. Those of our own frame were stored a moment ago, each by
+// itself: to load them as one would wait for both stores.
+static bool begins_pair(const struct walk *walk, uint64_t place) {
+    return place >= WORDS_OF_FRAME && place + 1 == walk->last_place;
+}
 
 static void note(struct walk *walk, uintptr_t at, uintptr_t word) {
     struct memo *memo = walk->memo;
+    uint64_t place = (at - (uintptr_t)walk->frame) / sizeof word;
     if (!memo)
         return;
-    if (memo->count < MOST_WORDS) {
-        uint32_t place = (uint32_t)((at - (uintptr_t)walk->frame) / sizeof word);
-        memo->words[memo->count++] = (struct read_word){word, place};
-    } else {
+    if (walk->words + 2 * walk->pairs == MOST_WORDS) {
+        memo->is_incomplete = true;
         walk->memo = NULL;
-        memo->frame = NULL; // a walk that the memo can't hold
+    } else if (begins_pair(walk, place)) {
+        uintptr_t second = memo->read[--walk->words].word;
+        union read_word *pair = memo->read + MOST_WORDS - 2 * ++walk->pairs;
+        pair[0].place = place;
+        pair[1].both = (__typeof__(pair->both)){word, second};
+        walk->last_place = 0; // no third one belongs to them
+    } else {
+        memo->read[walk->words++] = (union read_word){.word = word, .place = place};
+        walk->last_place = place;
     }
 }
 
@@ -133,12 +150,6 @@ static enum stack_end step(struct walk *walk) {
     return !goes_on ? CUT : walk->code == 0 ? OUTERMOST : FRAME_LIMIT;
 }
 
-// What is compared at once has words enough.
-static void pad(struct memo *memo) {
-    for (; memo->count % WORDS_AT_ONCE != 0; memo->count++)
-        memo->words[memo->count] = memo->words[0];
-}
-
 void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct memo *memo) {
     struct walk walk = {.frame = frame,
                         .high = high,
@@ -157,6 +168,8 @@ void walk(const uintptr_t *frame, uintptr_t high, struct frames *frames, struct 
     frames->count = count;
     frames->hash = hash;
     frames->end = end;
-    if (memo)
-        pad(memo);
+    if (memo) {
+        memo->word_count = walk.words;
+        memo->pair_count = walk.pairs;
+    }
 }

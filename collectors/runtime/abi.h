@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_5`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_6`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 5
+#define TRACKWAY_ABI 6
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -26,9 +26,8 @@ struct trackway_module {
     // Of a module that counts, else all 0 (docs/format.md, section 6):
     uint64_t counter_count;
     uint64_t counter_offset; // set by the runtime: bytes from `counters` of struct trackway_counting to the first one
-    // Functions count while the thread's state is at least this: TRACKWAY_COUNTS_NOW, or while the module isn't
-    // registered the greatest number there is.
-    uint64_t counts_from;
+    // The greatest state of a thread in which its functions count: TRACKWAY_COUNTS_NOW, or 0 until it is registered.
+    uint64_t counts_up_to;
     uint64_t has_regions; // 0: it has none
 };
 
@@ -52,10 +51,10 @@ struct trackway_counting {
 };
 
 enum trackway_counting_state {
-    TRACKWAY_NOT_BEGUN = 0,
-    TRACKWAY_UNRECORDED = 1, // there are no counters: all functions run their plain copy
-    TRACKWAY_COUNTS_NOT = 2, // outside of what is to be counted: only functions that enter regions run their other copy
-    TRACKWAY_COUNTS_NOW = 3,
+    TRACKWAY_UNRECORDED = 0, // there are no counters: all functions run their plain copy
+    TRACKWAY_COUNTS_NOT = 1, // outside of what is to be counted: only functions that enter regions run their other copy
+    TRACKWAY_COUNTS_NOW = 2,
+    TRACKWAY_NOT_BEGUN = 3, // of a new thread; the greatest, so that one comparison leads to the plain copy
 };
 
 // What the program says of the regions of interest in which it is; one for each name in a translation unit.

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 struct process __trackway_process;
-VISIBLE const char __trackway_abi_5 = TRACKWAY_ABI;
+VISIBLE const char __trackway_abi_6 = TRACKWAY_ABI;
 static pthread_once_t attached = PTHREAD_ONCE_INIT;
 
 void __trackway_complain(const char *message) {
@@ -149,14 +149,16 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
 
 static void begin_module(struct trackway_module *module, uint32_t first_id) {
     if (module->counter_count)
-        __atomic_store_n(&module->counts_from, TRACKWAY_COUNTS_NOW, __ATOMIC_RELEASE);
+        __atomic_store_n(&module->counts_up_to, TRACKWAY_COUNTS_NOW, __ATOMIC_RELEASE);
     else
         __atomic_store_n(&module->id_base, first_id << 8, __ATOMIC_RELEASE);
 }
 
 static void register_module(struct trackway_module *module) {
     pthread_once(&attached, attach);
-    bool is_registered = module->id_base || module->counts_from == TRACKWAY_COUNTS_NOW;
+    bool is_registered = module->id_base || module->counts_up_to;
+    if (!__trackway_process.ring)
+        __trackway_counting.state = TRACKWAY_UNRECORDED; // this thread's functions need not ask further
     if (!__trackway_process.ring || is_registered)
         return;
     if (module->counter_count && !__trackway_place_counters(module)) {

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
+VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting = {.state = TRACKWAY_NOT_BEGUN};
 THREAD_LOCAL struct tally *__trackway_own_tally;
 
 static void begin_whole(struct tally *tally, struct stream *stream) {
@@ -73,7 +73,7 @@ static void close_all(struct tally *tally) {
 void __trackway_end_counting(void) {
     struct tally *tally = __trackway_own_tally;
     __trackway_own_tally = NULL;
-    __trackway_counting = (struct trackway_counting){0};
+    __trackway_counting = (struct trackway_counting){.state = TRACKWAY_NOT_BEGUN};
     if (!tally)
         return;
     close_all(tally);

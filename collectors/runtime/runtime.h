@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #define VISIBLE __attribute__((visibility("default")))
+#define HIDDEN __attribute__((visibility("hidden")))
 #define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
 
 // A sequence of buffers of one kind, of which at most one is owned at a time.

@@ -61,12 +61,14 @@ static void free_all(void) {
 
 int main(void) {
     pthread_t threads[THREADS];
+    pass_on((void *)(size_t)(THREADS + 1)); // while no other thread is there
     for (size_t i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, pass_on, (void *)(i + 1));
     for (int child = 0; child < CHILDREN; child++)
         if (fork() == 0) { // while the others allocate
             _exit(0);
         }
+    pass_on((void *)(size_t)(THREADS + 2));
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     for (int child = 0; child < CHILDREN; child++)

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const ABI: u32 = 5;
+pub const ABI: u32 = 6;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;

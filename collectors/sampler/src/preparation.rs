@@ -64,15 +64,16 @@ impl PreparedSampler {
     /// # Errors
     /// If the kernel doesn't let this user sample.
     pub fn new(options: &SamplerOptions) -> Result<Self, SamplerError> {
-        let calibration = skid::calibrate();
+        // A rate that is asked for is taken, whatever it costs.
+        let calibration = skid::calibrate(matches!(options.pace, Pace::Overhead(_)));
         let Some(plans) = plans(options.source, calibration.is_ok()) else {
             return Err(calibration.err().unwrap_or_else(no_tick));
         };
         let (skid, cost) = match calibration {
             Ok(calibration) => (Some(calibration.skid), calibration.sample_cost),
-            Err(_) => (None, skid::UNKNOWN_COST),
+            Err(_) => (None, None),
         };
-        let cost_ns = cost.as_nanos() as u64;
+        let cost_ns = cost.unwrap_or(skid::UNKNOWN_COST).as_nanos() as u64;
         let (rate, windows_share) = match options.pace {
             Pace::Hz(hz) => (Rate { hz }, windows_share(hz)),
             Pace::Overhead(millionths) => (rate_for(millionths, cost_ns), millionths / 2),

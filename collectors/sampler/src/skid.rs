@@ -23,8 +23,8 @@ const RATE: Rate = Rate { hz: 5000 };
 #[derive(Clone, Debug, PartialEq)]
 pub struct Calibration {
     pub skid: Skid,
-    /// What a sample takes from the program.
-    pub sample_cost: Duration,
+    /// What a sample takes from the program; none if that wasn't measured.
+    pub sample_cost: Option<Duration>,
 }
 
 /// A sample costs at least and at most so much, whatever was measured on a busy machine.
@@ -33,11 +33,10 @@ const COSTS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_mi
 /// What a sample is taken to cost if that can't be measured.
 pub const UNKNOWN_COST: Duration = Duration::from_micros(15);
 
-/// Samples the calling thread while it chases pointers.
-pub fn calibrate() -> Result<Calibration, SamplerError> {
+/// Samples the calling thread while it chases pointers. To measure the cost of a sample, too, takes twice the time.
+pub fn calibrate(measures_cost: bool) -> Result<Calibration, SamplerError> {
     let chain = Chain::new();
     let mut place = chain.begin();
-    // The same work without samples, half before and half after.
     let speed = |place: &mut *const u8, steps: u64| {
         let began = Instant::now();
         let around = chase(place, steps);
@@ -46,7 +45,9 @@ pub fn calibrate() -> Result<Calibration, SamplerError> {
     let (warm, _) = speed(&mut place, 20_000);
     let each = (warm.as_nanos() as u64 / 20_000).max(1);
     let steps = MEASURED.as_nanos() as u64 / each;
-    let (before, _) = speed(&mut place, steps / 2);
+    // The same work without samples, half before and half after.
+    let half = |place: &mut *const u8| measures_cost.then(|| speed(place, steps / 2).0);
+    let before = half(&mut place);
     let mut ring = sampled_thread()?;
     let (sampled, around) = speed(&mut place, steps);
     let (mut skid, mut samples) = (Skid::default(), 0);
@@ -57,12 +58,15 @@ pub fn calibrate() -> Result<Calibration, SamplerError> {
         }
     });
     drop(ring);
-    let (after, _) = speed(&mut place, steps / 2);
-    let excess = sampled.saturating_sub(before + after);
-    let cost = excess.checked_div(samples).unwrap_or(COSTS.1);
+    let unsampled = before.zip(half(&mut place)).map(|(before, after)| before + after);
+    let cost_over = |unsampled| {
+        let excess: Duration = sampled.saturating_sub(unsampled);
+        let cost = excess.checked_div(samples).unwrap_or(COSTS.1);
+        cost.clamp(COSTS.0, COSTS.1)
+    };
     Ok(Calibration {
         skid,
-        sample_cost: cost.clamp(COSTS.0, COSTS.1),
+        sample_cost: unsampled.map(cost_over),
     })
 }
 

@@ -17,11 +17,8 @@ void __trackway_begin_counting(void);
 void __trackway_enter_region(struct trackway_region *region);
 void __trackway_leave_region(const struct trackway_region *region);
 
-static struct trackway_module module = {.table = counting_table,
-                                        .table_length = sizeof counting_table,
-                                        .counter_count = 2,
-                                        .counts_from = UINT64_MAX,
-                                        .has_regions = 1};
+static struct trackway_module module = {
+    .table = counting_table, .table_length = sizeof counting_table, .counter_count = 2, .has_regions = 1};
 static struct trackway_region outer = {.name = "outer"}, inner = {.name = "inner"};
 
 __attribute__((constructor)) static void register_module(void) { __trackway_register(&module); }
@@ -29,7 +26,7 @@ __attribute__((constructor)) static void register_module(void) { __trackway_regi
 static void count(uint64_t times) {
     if (__trackway_counting.state == TRACKWAY_NOT_BEGUN)
         __trackway_begin_counting();
-    if (__trackway_counting.state < module.counts_from)
+    if (__trackway_counting.state < TRACKWAY_COUNTS_NOW || __trackway_counting.state > module.counts_up_to)
         return;
     uint64_t *counters = (uint64_t *)(__trackway_counting.counters + module.counter_offset);
     counters[0] += times;
