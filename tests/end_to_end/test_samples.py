@@ -87,7 +87,8 @@ class Time(Sampled):
         loads = [sample for sample in waiting if sample["direction"] == "load"]
         self.assertGreater(len(loads), 100)
         known = [sample["address"] for sample in loads if sample["address"] is not None]
-        self.assertGreater(len(known), 20)
+        # Those whose base register the windows of other samples told.
+        self.assertGreater(len(known), 5)
         heap = max(known) - min(known)
         self.assertLess(heap, 1 << 25)
         self.assertEqual({address % 8 for address in known}, {0})
@@ -167,7 +168,6 @@ class Accesses(Sampled):
                 for line, accesses in truth.items():
                     share = told[line] / told.total()
                     self.assertAlmostEqual(share, accesses / truth.total(), delta=ACCESS_POINTS, msg=line)
-
 
     def test_loops_of_unlike_speed_count_by_their_accesses(self):
         source = tools.PROGRAMS / "samples" / "two_speeds.c"
