@@ -87,7 +87,7 @@ class Time(Sampled):
         loads = [sample for sample in waiting if sample["direction"] == "load"]
         self.assertGreater(len(loads), 100)
         known = [sample["address"] for sample in loads if sample["address"] is not None]
-        # Those whose base register the windows of other samples told.
+        # What the load overwrote is found by windows alone.
         self.assertGreater(len(known), 5)
         heap = max(known) - min(known)
         self.assertLess(heap, 1 << 25)
