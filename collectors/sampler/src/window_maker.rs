@@ -167,12 +167,12 @@ impl WindowMaker {
     ) -> (Option<Window>, Duration) {
         let registers = samples.last().and_then(|sample| self.prepare(sample));
         let (began, found) = (Instant::now(), code.finding);
-        let window = registers.and_then(|registers| self.window(place.pid, &registers, spaces, code));
+        let made = registers.and_then(|registers| self.window(place.pid, &registers, spaces, code));
         // Code is found once, whoever asks first: that is no part of what windows cost.
         let taken = began.elapsed().saturating_sub(code.finding - found);
-        let window = window.map(|mut window| {
+        let window = made.map(|(mut window, way)| {
             if self.weighs_time {
-                window.speed = self.speed(samples, place, &window, spaces, code).unwrap_or(0);
+                window.speed = self.speed(samples, place, &way, spaces, code).unwrap_or(0);
             }
             window
         });
@@ -197,7 +197,7 @@ impl WindowMaker {
         registers: &Registers,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
-    ) -> Option<Window> {
+    ) -> Option<(Window, Way)> {
         let live = &mut self.live;
         self.memory.begin(ProcessMemory { pid });
         self.directions.begin(pid);
@@ -206,7 +206,7 @@ impl WindowMaker {
             found.or_else(|| live.from(&mut ProcessMemory { pid }, pid, address))
         };
         let mut way = Way::default();
-        let mut window = look_ahead(
+        let window = look_ahead(
             registers,
             self.limit,
             &mut self.memory,
@@ -214,8 +214,7 @@ impl WindowMaker {
             &mut way,
             function_at,
         );
-        window.way = way;
-        (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some(window)
+        (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some((window, way))
     }
 
     /// How fast the thread of the last one of the samples runs in its loop.
@@ -223,13 +222,13 @@ impl WindowMaker {
         &mut self,
         samples: &[&PerfSample],
         place: Place,
-        window: &Window,
+        way: &Way,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> Option<u32> {
         let registers = samples.last()?.registers?;
         let progress = self.speeds.progress(samples);
-        let known = self.speeds.by_known_loop(place.pid, &progress, &window.way);
+        let known = self.speeds.by_known_loop(place.pid, &progress, way);
         if known.is_some() || !self.loops_budget.allows() {
             return known;
         }

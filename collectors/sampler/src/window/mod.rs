@@ -23,7 +23,6 @@ pub use memory::{Memory, MemorySource, NoMemory, ProcessMemory, StackMemory, Val
 
 use crate::code::{Function, Step};
 use crate::registers::Registers;
-use crate::speed::Way;
 use machine::Machine;
 
 /// What the instructions from a sample on do.
@@ -33,8 +32,6 @@ pub struct Window {
     pub instructions: u32,
     pub end: WindowEnd,
     pub accesses: Vec<WindowAccess>,
-    /// What was executed, if it was observed so.
-    pub way: Way,
     /// Whether that rests on the sample's registers alone.
     pub is_way_sure: bool,
     /// The time for which it stands: that of its loop's samples since the loop's last window, ns; 0: as all others.
@@ -113,7 +110,6 @@ pub fn look_ahead<S: MemorySource>(
     Window {
         instructions,
         end,
-        way: Way::default(),
         is_way_sure: !machine.late_path,
         accesses: machine.accesses,
         stands_for_ns: 0,
