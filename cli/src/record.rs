@@ -184,6 +184,13 @@ fn warn_of_lost_samples(samples: &SamplesSummary) {
     } else if samples.samples == 0 {
         output::warn("NOTHING WAS SAMPLED: the program ran for less than the time between two samples, or only in the kernel.");
     }
+    if samples.refused_stops > 0 {
+        output::warn(format!(
+            "{} are missing: a thread could not be stopped. A debugger, or another tracer, has the program, or Yama's \
+             ptrace_scope forbids it. Shares of accesses lack them, shares of time don't.",
+            counted(samples.refused_stops, "window")
+        ));
+    }
 }
 
 /// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.

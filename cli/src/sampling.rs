@@ -46,7 +46,8 @@ pub struct SampledArguments {
     /// What takes the samples: `best` is the processor's own events, else the kernel's clock, else its tick
     #[arg(long, value_name = "SOURCE", value_enum, default_value_t = SampleSource::Best, requires = "sample")]
     pub sample_source: SampleSource,
-    /// Instructions behind a sample that are looked at for what they access; more than the body of a loop has. 0: none
+    /// Instructions that are looked at for what they access, of threads that are stopped for a tenth of a millisecond; more
+    /// than the body of a loop has. 0: none, and nothing is stopped
     #[arg(long, value_name = "N", default_value_t = USUAL_WINDOW, requires = "sample",
           value_parser = clap::value_parser!(u32).range(0..=LONGEST_WINDOW))]
     pub look_ahead: u32,

@@ -73,7 +73,7 @@ pub enum WindowAddress {
     /// It is not known: the operand is relative to a segment, or gathers.
     #[default]
     Unknown = 0,
-    /// On the registers of the sample alone, or on what the window itself stored.
+    /// On registers and memory of the moment at which the window begins, or on what the window itself stored.
     Registers = 1,
     /// Also on memory that was read after the sample, and may have changed by then.
     MemoryReadLater = 2,

@@ -29,7 +29,7 @@ pub struct OwnerTotals {
     pub clusters: Clusters,
     pub window_loads: u64,
     pub window_stores: u64,
-    /// Of them those whose address rests on registers alone.
+    /// Of them those whose address rests on nothing that was read later.
     pub window_sure: u64,
     /// Of pairs of accesses that one instruction makes there in one window: all, and those that lie within a cache
     /// line's length of each other.

@@ -139,9 +139,7 @@ fn shares<'r, K>(builder: TableBuilder<'r, Row<'r, K>>) -> TableBuilder<'r, Row<
             bound(row.accesses, |share| share.high)
         })
         .share("stores", "stores", |row| (row.sums.stored, row.sums.accesses))
-        .share("by_registers", "by registers alone", |row| {
-            row.sums.by_registers()
-        })
+        .share("of_the_moment", "of the moment", |row| row.sums.of_the_moment())
         .share("addressed", "with address", |row| row.sums.addressed())
         .text("class", "address known", |row| row.sums.usual_class().name())
         .rate("latency_cycles", "cycles", |row| {

@@ -133,8 +133,8 @@ impl PlaceSums {
         (known, (self.loads.max(self.stores)).max(known))
     }
 
-    /// Accesses of windows whose addresses and ways rest on the sample's registers alone, and all.
-    pub fn by_registers(&self) -> (u64, u64) {
+    /// Accesses of windows whose addresses and ways rest on nothing that was read later or drawn, and all.
+    pub fn of_the_moment(&self) -> (u64, u64) {
         (self.known_by[WindowAddress::Registers as usize], self.accesses)
     }
 }

@@ -1,11 +1,17 @@
 //! How much windows count.
 
+use std::collections::HashMap;
+
 use trackway_trace::{Sample, Samples, WindowEnd};
 
+/// A thread's speed in a window is taken for that of its windows without one up to so far away.
+const NEAR_NS: u64 = 50_000_000;
+
 /// Windows have as many instructions, whatever they stand for and however fast the program ran. Each counts by the
-/// instructions of the time for which it stands, where its speed is known; else as those of known speed do on average for
-/// that time, so that unknown ones keep their share of the time.
-#[derive(Clone, Copy, Debug, Default)]
+/// instructions of the time for which it stands, where its speed is known. Where it isn't, the thread's speeds in the
+/// windows next to it in time stand for it; where none is near, it counts as those of known speed do on average for that
+/// time, so that unknown ones keep their share of the time.
+#[derive(Clone, Debug, Default)]
 pub struct WindowWeights {
     pub windows: u64,
     /// Those of known speed.
@@ -16,6 +22,8 @@ pub struct WindowWeights {
     mean_speed: f64,
     /// Of what windows stand for; 0: nothing is known of that.
     mean_time: f64,
+    /// When which speeds are known, by process and thread, in the order of time.
+    known: HashMap<(u32, u32), Vec<(u64, u32)>>,
 }
 
 impl WindowWeights {
@@ -32,7 +40,12 @@ impl WindowWeights {
                 weights.paced += 1;
                 paced_time += time;
                 instructions += time * f64::from(sample.window_speed);
+                let of_thread = weights.known.entry((sample.pid, sample.tid)).or_default();
+                of_thread.push((sample.time_ns, sample.window_speed));
             }
+        }
+        for of_thread in weights.known.values_mut() {
+            of_thread.sort_unstable();
         }
         weights.mean_speed = ratio(instructions, paced_time);
         weights.mean_time = ratio(weights.stands_for as f64, weights.windows as f64);
@@ -43,10 +56,25 @@ impl WindowWeights {
     pub fn weight(&self, sample: &Sample) -> f64 {
         let relative = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 1.0 };
         let speed = match sample.window_speed {
-            0 => 1.0,
-            speed => relative(speed.into(), self.mean_speed),
+            0 => self.speed_near(sample),
+            speed => Some(speed.into()),
         };
+        let speed = speed.map_or(1.0, |speed| relative(speed, self.mean_speed));
         speed * relative(sample.window_weight as f64, self.mean_time)
+    }
+
+    /// Of the thread, by its last window of known speed before and its first one behind.
+    fn speed_near(&self, sample: &Sample) -> Option<f64> {
+        let known = self.known.get(&(sample.pid, sample.tid))?;
+        let behind = known.partition_point(|(time_ns, _)| *time_ns <= sample.time_ns);
+        let next = [behind.checked_sub(1), Some(behind)].into_iter().flatten();
+        let near = next
+            .filter_map(|index| known.get(index))
+            .filter(|(time_ns, _)| time_ns.abs_diff(sample.time_ns) <= NEAR_NS);
+        let (sum, count) = near.fold((0.0, 0), |(sum, count), (_, speed)| {
+            (sum + f64::from(*speed), count + 1)
+        });
+        (count > 0).then(|| sum / f64::from(count))
     }
 }
 
@@ -62,16 +90,23 @@ fn ratio(sum: f64, whole: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Windows of these weights and speeds, and a sample without one.
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Windows of these weights and speeds, each a second behind the one before, and a sample without one.
     fn chunk(windows: &[(u64, u32)]) -> Samples {
-        let window = |(weight, speed): &(u64, u32)| Sample {
+        let window = |(number, (weight, speed)): (u64, &(u64, u32))| Sample {
+            time_ns: number * SECOND,
             window_weight: *weight,
             window_speed: *speed,
             window_end: WindowEnd::Full,
             ..Sample::default()
         };
         Samples {
-            samples: windows.iter().map(window).chain([Sample::default()]).collect(),
+            samples: (0..)
+                .zip(windows)
+                .map(window)
+                .chain([Sample::default()])
+                .collect(),
             ..Samples::default()
         }
     }
@@ -97,6 +132,26 @@ mod tests {
         // 100 at 4000, 300 at 2000: 2500 on average.
         let both = weights(&[(100, 4000), (300, 2000), (200, 0)]);
         assert_eq!(both, [0.5 * 1.6, 1.5 * 0.8, 1.0]);
+    }
+
+    #[test]
+    fn a_window_of_unknown_speed_is_as_fast_as_its_thread_at_that_time() {
+        let mut chunks = [chunk(&[(0, 1000), (0, 0), (0, 3000), (0, 0)])];
+        // The last one comes right behind the second, and is another thread's.
+        for (index, time_ns) in [(1, SECOND / 100), (2, SECOND / 50), (3, SECOND / 100 + 1)] {
+            chunks[0].samples[index].time_ns = time_ns;
+        }
+        chunks[0].samples[3].tid = 7;
+        let weights = |chunks: &[Samples; 1]| {
+            let weights = WindowWeights::of(chunks);
+            chunks[0].samples[..4]
+                .iter()
+                .map(|sample| weights.weight(sample))
+                .collect::<Vec<f64>>()
+        };
+        assert_eq!(weights(&chunks), [0.5, 1.0, 1.5, 1.0], "between both");
+        chunks[0].samples[2].time_ns = SECOND;
+        assert_eq!(weights(&chunks), [0.5, 0.5, 1.5, 1.0], "the next one is far away");
     }
 
     #[test]

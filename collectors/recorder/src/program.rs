@@ -123,6 +123,7 @@ impl Program {
         let pid = child.id();
         let descriptor = open_process(pid);
         scope.spawn(move || {
+            wait_for_end(pid);
             end.set(child.wait().map_or(ProgramEnd::Exited(0), program_end));
             ring.poke();
         });
@@ -134,6 +135,16 @@ impl Program {
         if let (Some(descriptor), Some(signal)) = (&self.descriptor, Signal::from_named_raw(signal)) {
             let _ = rustix::process::pidfd_send_signal(descriptor, signal);
         }
+    }
+}
+
+fn wait_for_end(pid: u32) {
+    if let Some(descriptor) = open_process(pid) {
+        let mut waited = [rustix::event::PollFd::new(
+            &descriptor,
+            rustix::event::PollFlags::IN,
+        )];
+        while rustix::event::poll(&mut waited, None) == Err(rustix::io::Errno::INTR) {}
     }
 }
 

@@ -15,16 +15,11 @@ use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::{RecordError, RecordOptions, SamplesSummary};
 
-/// Samples are taken from the kernel whenever so many may have come, or a little later: just after the next one, for a
-/// window rests on memory as it is then.
+/// Samples are taken from the kernel whenever so many may have come.
 const DRAINED_SAMPLES: u32 = 25;
 /// But no oftener and, where they are few, no more rarely than this.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(4);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
-/// So long after a sample it can be taken.
-const DELAY: Duration = Duration::from_micros(15);
-/// Who waits for the next sample waits so long at most.
-const LONGEST_WAIT: Duration = Duration::from_millis(40);
 /// A chunk has so many samples, or those of so long.
 const CHUNK_SAMPLES: usize = 8192;
 const CHUNK_TIME: Duration = Duration::from_secs(1);
@@ -110,10 +105,7 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// The calling thread will wake up on time.
     pub fn new(sampler: Sampler) -> Self {
-        // SAFETY: sets how late the calling thread may wake up, in nanoseconds. If it fails, windows come later.
-        unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         let interval = interval(sampler.info().rate_hz);
         Sampling {
             sampler,
@@ -150,13 +142,14 @@ impl Sampling {
     pub fn finish(mut self, clock: &RecordingClock, collector: &mut Collector) -> SamplesSummary {
         self.drain(clock);
         self.push(collector);
+        self.summary.refused_stops = self.sampler.refused_stops();
         collector.add_seen_code(self.sampler.seen_code());
         self.summary
     }
 
     fn drain(&mut self, clock: &RecordingClock) {
         let samples = self.sampler.drain(clock.offset_ns());
-        self.next_drain = Instant::now() + self.until_next_sample(clock);
+        self.next_drain = Instant::now() + self.interval;
         self.summary.samples += samples.samples.len() as u64;
         self.summary.lost += samples.lost;
         let windows = samples
@@ -165,17 +158,6 @@ impl Sampling {
             .filter(|sample| sample.window_end != WindowEnd::None);
         self.summary.windows += windows.count() as u64;
         append(&mut self.gathered, samples);
-    }
-
-    fn until_next_sample(&self, clock: &RecordingClock) -> Duration {
-        let now_ns = clock.now_ns();
-        let next_ns = self
-            .sampler
-            .next_sample_ns(now_ns.saturating_add(self.interval.as_nanos() as u64));
-        next_ns.map_or(self.interval, |next_ns| {
-            let wait = Duration::from_nanos(next_ns.saturating_sub(now_ns)) + DELAY;
-            wait.clamp(self.interval, LONGEST_WAIT)
-        })
     }
 
     /// Mappings first: should the file be cut off, the samples before the cut can be named.

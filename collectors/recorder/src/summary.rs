@@ -51,6 +51,8 @@ pub struct SamplesSummary {
     pub lost: u64,
     /// Samples whose next instructions were executed.
     pub windows: u64,
+    /// Windows that there are not, since a thread couldn't be stopped.
+    pub refused_stops: u64,
 }
 
 /// What a recording came to.

@@ -8,12 +8,12 @@ pub struct Budget {
     millionths: u64,
     earned_ns: u64,
     spent_ns: u64,
-    /// What one of those that come again and again takes, rather too much.
+    /// What one of those that come again and again takes, on average of the latest.
     usual_ns: u64,
 }
 
 /// What the first windows may take before anything is earned.
-const CREDIT_NS: u64 = 1_000_000;
+const CREDIT_NS: u64 = 2_000_000;
 /// What comes again and again leaves so much for what is rare.
 const RESERVE_NS: u64 = 250_000;
 /// Time that was not used is kept for so long only: else a long quiet time would end in a burst.
@@ -49,7 +49,7 @@ impl Budget {
     /// The same of what comes again and again.
     pub fn spend_usual(&mut self, time: Duration) {
         let most = MOST_KEPT_NS / 2;
-        self.usual_ns = (self.usual_ns / 8 * 7).max(time.as_nanos() as u64).min(most);
+        self.usual_ns = self.usual_ns / 8 * 7 + (time.as_nanos() as u64).min(most) / 8;
         self.spend(time);
     }
 
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_is_spent_is_a_share_of_what_ran() {
         let mut budget = Budget::new(5000);
-        budget.spend(Duration::from_millis(1));
+        budget.spend(Duration::from_nanos(CREDIT_NS));
         assert!(!budget.allows());
         budget.earn(1_000_000_000);
         assert!(budget.allows());
@@ -83,8 +83,12 @@ mod tests {
         budget.spend(Duration::from_nanos(CREDIT_NS - RESERVE_NS));
         assert!(budget.allows() && !budget.allows_usual());
         let mut budget = Budget::new(0);
-        budget.spend_usual(Duration::from_nanos(CREDIT_NS / 2));
-        assert!(!budget.allows_usual(), "the next one would take the reserve");
+        // Each takes a fifth of what there is: after four, the next one and the reserve are more than the rest.
+        let each = CREDIT_NS / 5;
+        for expected in [true, true, true, true, false] {
+            assert_eq!(budget.allows_usual(), expected);
+            budget.spend_usual(Duration::from_nanos(each));
+        }
     }
 
     #[test]

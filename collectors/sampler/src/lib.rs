@@ -1,5 +1,5 @@
-//! Samples of the instructions that a program executes, and of the memory that these access; the program is neither
-//! compiled anew nor stopped.
+//! Samples of the instructions that a program executes, and of the memory that these access; the program is not compiled
+//! anew, and its threads are stopped for moments only.
 //!
 //! [`attributes`] chooses what takes samples on a machine, [`record`] reads what the kernel delivers, and [`Sampler`]
 //! makes samples of a trace of it. Where no processor says which access a sample stands for, `attribution` finds the
@@ -11,6 +11,7 @@ mod attribution;
 mod auxiliary;
 mod budget;
 mod code;
+mod cpu_time;
 mod error;
 mod events;
 mod loop_times;
@@ -26,6 +27,7 @@ mod seen_code;
 mod skid;
 pub mod spe;
 mod speed;
+mod stopped;
 mod thread_pointers;
 mod window;
 mod window_maker;

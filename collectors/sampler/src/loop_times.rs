@@ -20,6 +20,8 @@ const PAGE: u64 = 4096;
 pub struct Place {
     pub pid: u32,
     pub begin: u64,
+    /// Where the function begins.
+    pub function: u64,
 }
 
 #[derive(Debug, Default)]
@@ -41,18 +43,26 @@ pub struct LoopTimes {
 impl LoopTimes {
     /// Adds the time that a sample stands for to its loop's.
     pub fn add(&mut self, sample: &PerfSample, spaces: &AddressSpaces, code: &mut SeenCode) -> Place {
+        let place = self.place(sample.pid, sample.instruction, spaces, code);
+        let time = self.times.entry(place).or_default();
+        time.open_ns = time.open_ns.saturating_add(sample.period);
+        place
+    }
+
+    /// The loop around an instruction of a process.
+    pub fn place(
+        &mut self,
+        pid: u32,
+        instruction: u64,
+        spaces: &AddressSpaces,
+        code: &mut SeenCode,
+    ) -> Place {
         if self.places.len() >= MOST || self.times.len() >= MOST {
             self.places.clear();
             self.times.clear();
         }
-        let key = (sample.pid, sample.instruction);
-        let place = *self
-            .places
-            .entry(key)
-            .or_insert_with(|| find(sample, spaces, code));
-        let time = self.times.entry(place).or_default();
-        time.open_ns = time.open_ns.saturating_add(sample.period);
-        place
+        let place = self.places.entry((pid, instruction));
+        *place.or_insert_with(|| find(pid, instruction, spaces, code))
     }
 
     /// The time for which no window stood so far; now one does.
@@ -85,16 +95,15 @@ impl LoopTimes {
     }
 }
 
-fn find(sample: &PerfSample, spaces: &AddressSpaces, code: &mut SeenCode) -> Place {
-    let (pid, instruction) = (sample.pid, sample.instruction);
-    let begin = code.function(spaces, pid, instruction).and_then(|function| {
+fn find(pid: u32, instruction: u64, spaces: &AddressSpaces, code: &mut SeenCode) -> Place {
+    let found = code.function(spaces, pid, instruction).and_then(|function| {
+        let first = function.steps().first()?.address();
         let innermost = function.loop_around(function.index_at(instruction)?);
-        innermost.or_else(|| function.steps().first().map(|step| step.address()))
+        Some((first, innermost.unwrap_or(first)))
     });
-    Place {
-        pid,
-        begin: begin.unwrap_or(instruction / PAGE * PAGE),
-    }
+    let page = instruction / PAGE * PAGE;
+    let (function, begin) = found.unwrap_or((page, page));
+    Place { pid, begin, function }
 }
 
 #[cfg(test)]

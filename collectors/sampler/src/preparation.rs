@@ -156,7 +156,7 @@ impl OpenSampler {
             plans,
             info,
             windows_share,
-            pid,
+            self.target,
             period_operations(rate),
         );
         if runs {

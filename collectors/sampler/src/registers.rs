@@ -50,6 +50,20 @@ impl Registers {
         }
     }
 
+    /// Of a thread that stands still.
+    #[cfg(target_arch = "x86_64")]
+    pub fn from_user(user: &libc::user_regs_struct) -> Self {
+        Registers {
+            general: [
+                user.rax, user.rcx, user.rdx, user.rbx, user.rsp, user.rbp, user.rsi, user.rdi, user.r8,
+                user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15,
+            ],
+            instruction: user.rip,
+            flags: user.eflags,
+            thread_pointer: Some(user.fs_base),
+        }
+    }
+
     /// From a sample's values, which stand in the order of the bits of `mask`.
     pub fn from_perf(values: &[u8], mask: u64) -> Self {
         let mut registers = Registers::default();

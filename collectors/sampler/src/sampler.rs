@@ -6,7 +6,7 @@ use crate::address_spaces::AddressSpaces;
 use crate::attributes::{tick_period_ns, EventPlan, Source};
 use crate::attribution::{self, Attribution};
 use crate::code::Function;
-use crate::events::Events;
+use crate::events::{Events, Target};
 use crate::processor_written;
 use crate::record::{self, PerfSample, Record};
 use crate::registers::Registers;
@@ -30,8 +30,6 @@ pub struct Sampler {
     spe: SpeReader,
     /// Of one drain.
     records: Vec<Record>,
-    /// Time and period of the latest sample.
-    last_sample: Option<(u64, u64)>,
 }
 
 impl Sampler {
@@ -41,12 +39,12 @@ impl Sampler {
         plans: Vec<EventPlan>,
         info: SamplingInfo,
         windows_share: u64,
-        pid: u32,
+        target: Target,
         period: u64,
     ) -> Self {
         let spe = processor_written::reader(&events, period);
         let weighs_time = plans[0].source.is_of_threads();
-        let windows = WindowMaker::new(info.window_instructions, windows_share, weighs_time, pid);
+        let windows = WindowMaker::new(info.window_instructions, windows_share, weighs_time, target);
         Sampler {
             spe,
             events,
@@ -57,7 +55,6 @@ impl Sampler {
             code: SeenCode::default(),
             windows,
             records: Vec::new(),
-            last_sample: None,
         }
     }
 
@@ -90,7 +87,7 @@ impl Sampler {
         self.see_by_tick(&mut records);
         // What was mapped is known before samples of it, whichever processor's buffer had them.
         records.sort_by_key(time_of);
-        // Memory changes: the sooner windows are made, the better. Only new code must be known before.
+        // The thread moves on: the sooner windows are made, the likelier it is still there. Only new code must be known before.
         let is_code_known = !records.iter().any(changes_code);
         let mut windows = is_code_known.then(|| self.make_windows(&records));
         let mut samples = Samples::default();
@@ -113,7 +110,6 @@ impl Sampler {
                 let attributed = self.attribute(sample);
                 self.code.name([sample.instruction, attributed.instruction]);
                 samples.samples.push(self.sample(sample, attributed));
-                self.last_sample = Some((sample.time_ns, sample.period));
             }
             Record::Mapped(mapped) => self.spaces.map(mapped.clone(), &mut self.code.cache),
             Record::Forked { pid, parent, time_ns } => self.spaces.fork(*pid, *parent, *time_ns),
@@ -126,18 +122,14 @@ impl Sampler {
         }
     }
 
-    /// When the next sample comes after that time, in the trace's time, if the thread that was sampled last runs on.
-    /// None if that can't be told.
-    pub fn next_sample_ns(&self, after_ns: u64) -> Option<u64> {
-        let is_clock = self.plans[0].source.is_of_threads();
-        let (last_ns, period_ns) = self.last_sample.filter(|_| is_clock)?;
-        let periods = after_ns.saturating_sub(last_ns).div_ceil(period_ns.max(1));
-        last_ns.checked_add(periods.checked_mul(period_ns)?)
-    }
-
     /// What processes have mapped since the last call.
     pub fn take_mappings(&mut self) -> Vec<MappingEvent> {
         self.spaces.take_changes()
+    }
+
+    /// How many windows there are not since a thread couldn't be stopped.
+    pub fn refused_stops(&self) -> u64 {
+        self.windows.refused_stops()
     }
 
     /// The blocks of code in which samples and windows named an instruction.

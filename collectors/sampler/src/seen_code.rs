@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::address_spaces::AddressSpaces;
 use crate::code::{CodeCache, Function};
+use crate::cpu_time::cpu_time;
 
 /// Addresses whose functions are kept.
 const MOST_RECENT: usize = 1 << 16;
@@ -36,9 +37,9 @@ impl SeenCode {
         if let Some(known) = self.recent.get(&(pid, address)) {
             return known.clone();
         }
-        let began = Instant::now();
+        let began = cpu_time();
         let function = self.find(spaces, pid, address);
-        self.finding += began.elapsed();
+        self.finding += cpu_time() - began;
         if self.recent.len() == MOST_RECENT {
             self.recent.clear();
         }

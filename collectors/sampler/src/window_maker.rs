@@ -1,27 +1,26 @@
 //! Which samples get windows, and what these are made with.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use trackway_trace::WindowEnd;
 
 use crate::address_spaces::AddressSpaces;
 use crate::budget::Budget;
 use crate::code::LiveCode;
+use crate::cpu_time::cpu_time;
+use crate::events::Target;
 use crate::loop_times::{LoopTimes, Place};
 use crate::record::PerfSample;
-use crate::registers::{Registers, STACK_POINTER};
+use crate::registers::Registers;
 use crate::seen_code::SeenCode;
-use crate::speed::{Speeds, Way};
+use crate::speed::{Position, SpeedMeter, Way};
+use crate::stopped::Stopper;
 use crate::thread_pointers::ThreadPointers;
-use crate::window::{look_ahead, Directions, Memory, NoMemory, ProcessMemory, Unobserved, Window};
+use crate::window::{look_ahead, Directions, Memory, ProcessMemory, Window};
 
-/// Samples that are older than the latest one by more have no window: memory changes.
-const FRESH_NS: u64 = 200_000;
-/// Instructions behind a sample in which registers may say which way a jump goes.
-const LEARNED: u32 = 12;
-/// Samples of a drain of which that is asked.
-const LEARNED_SAMPLES: usize = 4;
+/// What a stop takes of the stopped thread's processor: an interrupt, and changing to another thread and back.
+const STOP: Duration = Duration::from_micros(20);
 
 /// Of what windows may take, one part in so many is for measuring loops.
 const LOOPS_PART: u64 = 4;
@@ -31,13 +30,12 @@ pub struct WindowMaker {
     /// Instructions of a window at most; 0: there are none.
     limit: u32,
     budget: Budget,
-    loops_budget: Budget,
     memory: Memory<ProcessMemory>,
-    unread: Memory<NoMemory>,
     directions: Directions,
     live: LiveCode,
     threads: ThreadPointers,
-    speeds: Speeds,
+    speeds: SpeedMeter,
+    stopper: Stopper,
     times: LoopTimes,
     /// Whether samples stand for time.
     weighs_time: bool,
@@ -45,17 +43,20 @@ pub struct WindowMaker {
 
 impl WindowMaker {
     /// `share`: of the program's time, millionths. `weighs_time`: whether the samples' periods are nanoseconds.
-    pub fn new(limit: u32, share: u64, weighs_time: bool, pid: u32) -> Self {
+    pub fn new(limit: u32, share: u64, weighs_time: bool, target: Target) -> Self {
+        let (pid, child) = match target {
+            Target::Starting(pid) => (pid, Some(pid)),
+            Target::Running(pid) => (pid, None),
+        };
         WindowMaker {
             limit,
             budget: Budget::new(share - share / LOOPS_PART),
-            loops_budget: Budget::new(share / LOOPS_PART),
-            memory: Memory::new(ProcessMemory { pid }),
-            unread: Memory::new(NoMemory),
+            memory: Memory::new(ProcessMemory::stopped(pid)),
             directions: Directions::default(),
             live: LiveCode::default(),
             threads: ThreadPointers::default(),
-            speeds: Speeds::default(),
+            speeds: SpeedMeter::new(Budget::new(share / LOOPS_PART), pid),
+            stopper: Stopper::new(child),
             times: LoopTimes::default(),
             weighs_time,
         }
@@ -63,7 +64,12 @@ impl WindowMaker {
 
     /// What FS is based on in a thread, if a window has found it.
     pub fn thread_pointer(&self, tid: u32) -> Option<u64> {
-        self.threads.known(tid)
+        self.threads.of(tid)
+    }
+
+    /// How many windows there are not since a thread couldn't be stopped.
+    pub fn refused_stops(&self) -> u64 {
+        self.stopper.refused
     }
 
     /// The process executes another program.
@@ -74,8 +80,8 @@ impl WindowMaker {
         self.times.forget(pid);
     }
 
-    /// Windows of the latest samples, and of one in each other loop where memory doesn't matter, in the order of the
-    /// samples; the program ran for `ran_ns` since the last call.
+    /// A window of the thread that was sampled last, which stands still meanwhile, at the last sample; and where memory
+    /// doesn't matter windows of samples in other loops, at these. The program ran for `ran_ns` since the last call.
     pub fn windows(
         &mut self,
         samples: &[&PerfSample],
@@ -85,30 +91,63 @@ impl WindowMaker {
     ) -> Vec<Option<Window>> {
         let mut windows: Vec<Option<Window>> = samples.iter().map(|_| None).collect();
         self.budget.earn(ran_ns);
-        self.loops_budget.earn(ran_ns);
+        self.speeds.earn(ran_ns);
         if self.limit == 0 {
             return windows;
         }
         self.live.forget();
         let places = samples.iter().map(|sample| self.times.add(sample, spaces, code));
-        let places: Vec<Place> = places.collect();
-        let latest_ns = samples.last().map_or(0, |sample| sample.time_ns);
-        let is_fresh = |sample: &&PerfSample| sample.time_ns + FRESH_NS >= latest_ns;
-        let fresh = samples.iter().rev().take_while(|sample| is_fresh(sample)).count();
-        for (index, window) in windows.iter_mut().enumerate().rev().take(fresh) {
-            if !self.budget.allows_usual() {
-                break;
+        let mut places: Vec<Place> = places.collect();
+        if self.weighs_time {
+            self.speeds.note(samples, &places);
+        }
+        let last = samples.last().zip(places.last_mut()).zip(windows.last_mut());
+        if let Some(((sample, place), window)) = last {
+            if let Some((there, made)) = self.stopped_window(sample, spaces, code) {
+                (*place, *window) = (there, Some(made));
             }
-            let (made, taken) = self.timed_window(&samples[..=index], places[index], spaces, code);
-            self.budget.spend_usual(taken);
-            *window = made;
         }
         if self.weighs_time {
             self.cover_loops(samples, &places, &mut windows, spaces, code);
-            self.speeds.note(samples);
         }
-        self.learn(samples, spaces, code);
         windows
+    }
+
+    /// The window of a sample's thread from where it is now, and in which loop that is. None if there is no time for one,
+    /// or the thread doesn't run any more.
+    fn stopped_window(
+        &mut self,
+        sample: &PerfSample,
+        spaces: &AddressSpaces,
+        code: &mut SeenCode,
+    ) -> Option<(Place, Window)> {
+        if !self.budget.allows_usual() {
+            return None;
+        }
+        let (pid, tid) = (sample.pid, sample.tid);
+        let (began, found) = (cpu_time(), code.finding);
+        let stopped = self.stopper.stop(pid, tid)?;
+        let registers = stopped.registers()?;
+        self.threads.note(pid, tid, registers.thread_pointer);
+        let place = self.times.place(pid, registers.instruction, spaces, code);
+        let memory = ProcessMemory::stopped(pid);
+        let made = self.window(memory, &registers, Way::default(), spaces, code);
+        let finding = code.finding - found;
+        let taken = (cpu_time() - began).saturating_sub(finding);
+        self.budget.spend_usual(taken + STOP);
+        let (mut window, way) = made?;
+        if self.weighs_time {
+            let position = Position {
+                thread: (pid, tid),
+                time_ns: sample.time_ns,
+                place,
+                registers,
+            };
+            let function_at = |address| code.function(spaces, pid, address);
+            let speed = self.speeds.of_stopped(&position, &way, stopped, function_at);
+            window.speed = speed.unwrap_or(0);
+        }
+        Some((place, window))
     }
 
     /// Makes windows in loops that have none, and says for what time all stand.
@@ -137,10 +176,9 @@ impl WindowMaker {
             if covered.contains_key(place) || !self.times.can_wait(*place) {
                 continue;
             }
-            // The memory isn't that of the sample's time any more.
-            let (window, taken) = self.timed_window(&samples[..=index], *place, spaces, code);
+            let (window, taken) = self.registers_window(samples[index], *place, spaces, code);
             self.budget.spend(taken);
-            windows[index] = window.filter(|window| window.is_way_sure);
+            windows[index] = window;
             match windows[index] {
                 Some(_) => *covered.entry(*place).or_default() += 1,
                 None => self.times.note_failure(*place),
@@ -157,55 +195,56 @@ impl WindowMaker {
         }
     }
 
-    /// The window of the last one of the samples, and what it takes.
-    fn timed_window(
+    /// The window of a sample whose thread runs on, as far as it doesn't rest on memory, and what it takes.
+    fn registers_window(
         &mut self,
-        samples: &[&PerfSample],
+        sample: &PerfSample,
         place: Place,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> (Option<Window>, Duration) {
-        let registers = samples.last().and_then(|sample| self.prepare(sample));
-        let (began, found) = (Instant::now(), code.finding);
-        let made = registers.and_then(|registers| self.window(place.pid, &registers, spaces, code));
+        let registers = sample.registers.map(|registers| Registers {
+            thread_pointer: self.threads.of(sample.tid),
+            ..registers
+        });
+        let (began, found) = (cpu_time(), code.finding);
+        // The memory isn't that of the sample's time any more.
+        let memory = ProcessMemory::late(place.pid);
+        let way = Way::to_be_sure();
+        let made = registers.and_then(|registers| self.window(memory, &registers, way, spaces, code));
         // Code is found once, whoever asks first: that is no part of what windows cost.
-        let taken = began.elapsed().saturating_sub(code.finding - found);
-        let window = made.map(|(mut window, way)| {
-            if self.weighs_time {
-                window.speed = self.speed(samples, place, &way, spaces, code).unwrap_or(0);
-            }
+        let taken = (cpu_time() - began).saturating_sub(code.finding - found);
+        let sure = made.filter(|(window, _)| window.is_way_sure);
+        let window = sure.zip(registers).map(|((mut window, way), registers)| {
+            let position = Position {
+                thread: (sample.pid, sample.tid),
+                time_ns: sample.time_ns,
+                place,
+                registers,
+            };
+            let function_at = |address| code.function(spaces, place.pid, address);
+            window.speed = self.speeds.of_running(&position, &way, function_at).unwrap_or(0);
             window
         });
         (window, taken)
     }
 
-    /// The registers from which a window begins. The thread's control block is looked for once, which is no part of
-    /// what windows cost.
-    fn prepare(&mut self, sample: &PerfSample) -> Option<Registers> {
-        let mut registers = sample.registers?;
-        let pid = sample.pid;
-        let stack = registers.general[STACK_POINTER];
-        registers.thread_pointer = self
-            .threads
-            .of(&mut ProcessMemory { pid }, pid, sample.tid, stack);
-        Some(registers)
-    }
-
     fn window(
         &mut self,
-        pid: u32,
+        memory: ProcessMemory,
         registers: &Registers,
+        mut way: Way,
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> Option<(Window, Way)> {
         let live = &mut self.live;
-        self.memory.begin(ProcessMemory { pid });
+        let pid = memory.pid;
+        self.memory.begin(memory);
         self.directions.begin(pid);
         let function_at = |address| {
             let found = code.function(spaces, pid, address);
-            found.or_else(|| live.from(&mut ProcessMemory { pid }, pid, address))
+            found.or_else(|| live.from(&mut ProcessMemory::late(pid), pid, address))
         };
-        let mut way = Way::default();
         let window = look_ahead(
             registers,
             self.limit,
@@ -215,53 +254,5 @@ impl WindowMaker {
             function_at,
         );
         (window.instructions > 0 || window.end != WindowEnd::Unreadable).then_some((window, way))
-    }
-
-    /// How fast the thread of the last one of the samples runs in its loop.
-    fn speed(
-        &mut self,
-        samples: &[&PerfSample],
-        place: Place,
-        way: &Way,
-        spaces: &AddressSpaces,
-        code: &mut SeenCode,
-    ) -> Option<u32> {
-        let registers = samples.last()?.registers?;
-        let progress = self.speeds.progress(samples);
-        let known = self.speeds.by_known_loop(place.pid, &progress, way);
-        if known.is_some() || !self.loops_budget.allows() {
-            return known;
-        }
-        let (began, found) = (Instant::now(), code.finding);
-        let function_at = |address| code.function(spaces, place.pid, address);
-        let speed = self
-            .speeds
-            .by_execution(place, &registers, &progress, function_at);
-        let finding = code.finding - found;
-        self.loops_budget.spend(began.elapsed().saturating_sub(finding));
-        speed
-    }
-
-    /// Notes which way the next jumps of the latest samples go, as far as registers alone say so: that takes little.
-    fn learn(&mut self, samples: &[&PerfSample], spaces: &AddressSpaces, code: &mut SeenCode) {
-        let (began, found) = (Instant::now(), code.finding);
-        for sample in samples.iter().rev().skip(1).take(LEARNED_SAMPLES) {
-            let Some(registers) = &sample.registers else {
-                continue;
-            };
-            let pid = sample.pid;
-            self.unread.begin(NoMemory);
-            self.directions.begin(pid);
-            look_ahead(
-                registers,
-                LEARNED,
-                &mut self.unread,
-                &mut self.directions,
-                &mut Unobserved,
-                |address| code.function(spaces, pid, address),
-            );
-        }
-        let finding = code.finding - found;
-        self.budget.spend(began.elapsed().saturating_sub(finding));
     }
 }

@@ -1,57 +1,76 @@
-//! What samples of the last moments say of each thread.
+//! What samples of the last moments say of each thread, by the function in which it was.
 
 use std::collections::{HashMap, VecDeque};
 
 use crate::record::PerfSample;
 
-/// Moments of a thread that are kept.
-const MOMENTS: usize = 16;
-/// Threads that are kept; with more, all begin anew.
+/// Moments of a thread in a function that are kept: those of a drain, and those that are asked for before them.
+const MOMENTS: usize = 48;
+const LATEST: usize = 16;
+/// Threads, and functions of each, that are kept; with more, all begin anew.
 const THREADS: usize = 4096;
+const FUNCTIONS: usize = 64;
 
 /// A sample's general registers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
     pub general: [u64; 16],
-    /// The thread's CPU time since the moment before, as far as samples stand for it.
+    /// The thread's CPU time until then, as far as samples stand for it.
     pub ran_ns: u64,
+    pub time_ns: u64,
+}
+
+#[derive(Debug, Default)]
+struct History {
+    ran_ns: u64,
+    /// By the address of the function: others have other things in the same registers.
+    functions: HashMap<u64, VecDeque<Moment>>,
 }
 
 /// The latest moments of threads.
 #[derive(Debug, Default)]
-pub struct Histories(HashMap<(u32, u32), VecDeque<Moment>>);
+pub struct Histories(HashMap<(u32, u32), History>);
 
 impl Histories {
-    /// Moments of the thread of the last one of `samples`, up to that; the latest one comes last. All samples but these
-    /// were noted before.
-    pub fn until_last(&self, samples: &[&PerfSample]) -> Vec<Moment> {
-        let Some(last) = samples.last() else {
-            return Vec::new();
-        };
-        let thread = thread_of(last);
-        let latest = samples.iter().rev().filter(|sample| thread_of(sample) == thread);
-        let mut moments: Vec<Moment> = latest.take(MOMENTS).filter_map(|sample| moment(sample)).collect();
-        let kept = self.0.get(&thread).into_iter().flatten().rev();
-        moments.extend(kept.take(MOMENTS - moments.len()));
-        moments.reverse();
-        moments
+    /// The latest moments up to that time of a thread of a process in the function that begins there, in their order.
+    pub fn until(&self, time_ns: u64, thread: (u32, u32), function: u64) -> Vec<Moment> {
+        let moments = self
+            .0
+            .get(&thread)
+            .and_then(|history| history.functions.get(&function));
+        let before = moments
+            .into_iter()
+            .flatten()
+            .rev()
+            .filter(|moment| moment.time_ns <= time_ns);
+        let mut latest: Vec<Moment> = before.take(LATEST).copied().collect();
+        latest.reverse();
+        latest
     }
 
-    pub fn note(&mut self, samples: &[&PerfSample]) {
-        for sample in samples {
-            let Some(moment) = moment(sample) else {
-                continue;
-            };
-            let thread = thread_of(sample);
-            if self.0.len() == THREADS && !self.0.contains_key(&thread) {
-                self.0.clear();
-            }
-            let moments = self.0.entry(thread).or_default();
-            if moments.len() == MOMENTS {
-                moments.pop_front();
-            }
-            moments.push_back(moment);
+    /// A thread was sampled in the function that begins there.
+    pub fn note(&mut self, sample: &PerfSample, function: u64) {
+        let thread = (sample.pid, sample.tid);
+        if self.0.len() == THREADS && !self.0.contains_key(&thread) {
+            self.0.clear();
         }
+        let history = self.0.entry(thread).or_default();
+        history.ran_ns = history.ran_ns.saturating_add(sample.period);
+        let Some(registers) = sample.registers else {
+            return;
+        };
+        if history.functions.len() == FUNCTIONS && !history.functions.contains_key(&function) {
+            history.functions.clear();
+        }
+        let moments = history.functions.entry(function).or_default();
+        if moments.len() == MOMENTS {
+            moments.pop_front();
+        }
+        moments.push_back(Moment {
+            general: registers.general,
+            ran_ns: history.ran_ns,
+            time_ns: sample.time_ns,
+        });
     }
 
     /// The process executes another program.
@@ -60,25 +79,17 @@ impl Histories {
     }
 }
 
-fn thread_of(sample: &PerfSample) -> (u32, u32) {
-    (sample.pid, sample.tid)
-}
-
-fn moment(sample: &PerfSample) -> Option<Moment> {
-    let registers = sample.registers?;
-    Some(Moment {
-        general: registers.general,
-        ran_ns: sample.period,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::registers::Registers;
 
+    const MAIN: u64 = 0x1000;
+    const OTHER: u64 = 0x2000;
+
     fn sample(tid: u32, value: u64) -> PerfSample {
         PerfSample {
+            time_ns: value,
             pid: 1,
             tid,
             period: 100,
@@ -90,27 +101,35 @@ mod tests {
         }
     }
 
-    fn values(moments: &[Moment]) -> Vec<u64> {
-        moments.iter().map(|moment| moment.general[3]).collect()
+    fn of(histories: &Histories, tid: u32, function: u64) -> Vec<(u64, u64)> {
+        let moments = histories.until(u64::MAX, (1, tid), function);
+        moments
+            .iter()
+            .map(|moment| (moment.general[3], moment.ran_ns))
+            .collect()
     }
 
     #[test]
-    fn moments_of_one_thread_run_on_from_drain_to_drain() {
+    fn moments_in_a_function_lie_as_far_apart_as_the_thread_ran() {
         let mut histories = Histories::default();
-        let first = [sample(1, 10), sample(2, 0), sample(1, 20)];
-        histories.note(&first.each_ref());
-        let second = [sample(1, 30), sample(2, 0), sample(1, 40), sample(1, 50)];
-        let second = second.each_ref();
-        assert_eq!(values(&histories.until_last(&second[..3])), [10, 20, 30, 40]);
-        histories.note(&second);
-        let many: Vec<PerfSample> = (1..=20).map(|value| sample(1, value)).collect();
-        let many: Vec<&PerfSample> = many.iter().collect();
-        assert_eq!(values(&histories.until_last(&many[..2]))[3..], [40, 50, 1, 2]);
-        assert_eq!(
-            values(&histories.until_last(&many)),
-            (5..=20).collect::<Vec<u64>>()
-        );
+        histories.note(&sample(1, 10), MAIN);
+        histories.note(&sample(2, 0), MAIN);
+        histories.note(&sample(1, 77), OTHER);
+        histories.note(&sample(1, 20), MAIN);
+        assert_eq!(of(&histories, 1, MAIN), [(10, 100), (20, 300)]);
+        assert_eq!(of(&histories, 1, OTHER), [(77, 200)]);
+        assert_eq!(of(&histories, 2, MAIN), [(0, 100)]);
+        (21..=60).for_each(|value| histories.note(&sample(1, value), MAIN));
+        let values = |until| {
+            let moments = histories.until(until, (1, 1), MAIN);
+            moments
+                .iter()
+                .map(|moment| moment.general[0])
+                .collect::<Vec<u64>>()
+        };
+        assert_eq!(values(u64::MAX), (45..=60).collect::<Vec<u64>>());
+        assert_eq!(values(40), (25..=40).collect::<Vec<u64>>());
         histories.forget(1);
-        assert_eq!(values(&histories.until_last(&many[..1])), [1]);
+        assert_eq!(of(&histories, 1, MAIN), []);
     }
 }

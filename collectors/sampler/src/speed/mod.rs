@@ -1,122 +1,194 @@
 //! How fast threads run where windows begin: instructions in their CPU time, by what loops do to registers.
 //!
 //! Counters and pointers of a loop move on from sample to sample; executing the instructions from a sample on shows how
-//! many of them a unit takes. Both together are a speed. Where memory decides which way a loop goes, it isn't asked: what
-//! the loop did before may have changed that memory.
+//! many of them a unit takes. Both together are a speed. Where memory decides which way a loop goes, only a thread that
+//! stands still is asked: what one does that runs on may change that memory.
 
 mod history;
 mod loops;
+mod meter;
 mod progress;
 #[cfg(test)]
 mod tests;
 mod watch;
 mod way;
 
-pub use progress::Progress;
+pub use meter::SpeedMeter;
 pub use way::Way;
 
 use std::rc::Rc;
 
-use crate::code::Function;
+use crate::code::{Function, Step};
 use crate::loop_times::Place;
 use crate::record::PerfSample;
-use crate::registers::{Registers, STACK_POINTER};
-use crate::window::{look_ahead, Directions, Memory, StackMemory};
+use crate::registers::Registers;
+use crate::window::{look_ahead, Directions, Memory, MemorySource};
 use history::Histories;
-use loops::{KnownLoops, FAILURES};
-use watch::{Found, UnitCost, Watch};
+use loops::{KnownLoops, Measured};
+use progress::Progress;
+use watch::{UnitCost, Watch};
 
 /// Instructions in a millisecond that no processor executes: more than 8 in a cycle of 6 GHz.
 const TOO_FAST: f64 = 50e6;
-/// Instructions that are executed to find how many a loop takes, at first and where that was too few.
-const FIRST_LOOK: u32 = 2_000;
-const LONGEST_LOOK: u32 = 20_000;
+/// Where a thread of a process is.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// Process and thread.
+    pub thread: (u32, u32),
+    /// When that was, at the latest.
+    pub time_ns: u64,
+    pub place: Place,
+    pub registers: Registers,
+}
+
+/// How far is looked to find how many instructions a loop takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Look {
+    /// While a thread stands still.
+    Short,
+    /// As far as it goes without memory that may have changed.
+    Long,
+}
 
 /// What is known of how fast threads run.
 #[derive(Default)]
 pub struct Speeds {
     histories: Histories,
     loops: KnownLoops,
-    memory: Memory<StackMemory>,
     directions: Directions,
 }
 
 impl Speeds {
-    /// Which registers of the last sample's thread are in progress there. All samples but these were noted before.
-    pub fn progress(&self, samples: &[&PerfSample]) -> Vec<Progress> {
-        progress::progressing(&self.histories.until_last(samples))
+    /// A thread was sampled in the function that begins there.
+    pub fn note(&mut self, sample: &PerfSample, function: u64) {
+        self.histories.note(sample, function);
     }
 
-    /// Samples whose windows were made.
-    pub fn note(&mut self, samples: &[&PerfSample]) {
-        self.histories.note(samples);
+    #[cfg(test)]
+    fn forget_samples(&mut self) {
+        self.histories = Histories::default();
+    }
+
+    /// Which registers of the thread are in progress in the function that begins there.
+    pub fn progress(&self, position: &Position, function: u64) -> Vec<Progress> {
+        let moments = self.histories.until(position.time_ns, position.thread, function);
+        progress::progressing(&moments)
     }
 
     /// Instructions in a millisecond, if the way leads through a loop that was measured often enough.
-    pub fn by_known_loop(&self, pid: u32, progress: &[Progress], way: &Way) -> Option<u32> {
-        let mut known = progress.iter().filter_map(|progress| {
-            let mut instructions = way.until_written(progress.register);
-            let cost = instructions
-                .find_map(|instruction| self.loops.measured(pid, progress.register, instruction))?;
-            speed(progress, cost)
-        });
-        known.next()
+    pub fn by_known_loop(
+        &mut self,
+        position: &Position,
+        way: &Way,
+        function_at: &mut dyn FnMut(u64) -> Option<Rc<Function>>,
+    ) -> Option<u32> {
+        let (progress, known) = self.known_loop(position, way, &mut *function_at)?;
+        if let Some(step) = known.step {
+            let seen = UnitCost {
+                instructions: way.instructions(),
+                units: way.times(known.changed_at) * step,
+            };
+            let (register, changed_at) = (known.register, known.changed_at);
+            if !way.changes_by(changed_at, step) {
+                self.loops.note_unequal(position.thread.0, register, changed_at);
+                return self.by_known_loop(position, way, function_at);
+            }
+            let cost = self.loops.refine(position.thread.0, register, changed_at, seen)?;
+            return speed(&progress, cost);
+        }
+        speed(&progress, known.cost)
     }
 
-    /// The same by executing what follows the sample, which was seen in that loop.
-    pub fn by_execution(
+    /// Of all that are known the one that was seen to change oftenest, rather by equal steps: what adds up may do so faster
+    /// and faster.
+    fn known_loop(
+        &self,
+        position: &Position,
+        way: &Way,
+        function_at: impl FnMut(u64) -> Option<Rc<Function>>,
+    ) -> Option<(Progress, &Measured)> {
+        let functions = way.functions(function_at);
+        let known = functions.iter().flat_map(|function| {
+            let begin = function.steps().first().map_or(0, Step::address);
+            let progress = self.progress(position, begin);
+            progress.into_iter().filter_map(|progress| {
+                let mut instructions = way.until_written(progress.register, function);
+                let known = instructions.find_map(|instruction| {
+                    self.loops
+                        .measured(position.thread.0, progress.register, instruction)
+                });
+                Some((progress, known?))
+            })
+        });
+        known.max_by_key(|(_, known)| {
+            (
+                known.step.is_some(),
+                known.cost.units / known.step.unwrap_or(u64::MAX).max(1),
+            )
+        })
+    }
+
+    /// The same by executing what follows.
+    pub fn by_execution<S: MemorySource>(
         &mut self,
-        place: Place,
-        registers: &Registers,
-        progress: &[Progress],
+        position: &Position,
+        look: Look,
+        memory: &mut Memory<S>,
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
+        let Position { place, registers, .. } = *position;
+        let progress = self.progress(position, place.function);
         let failures = progress
             .iter()
-            .map(|progress| self.loops.failures(place, progress.register));
-        let limit = match failures.min()? {
-            0 => FIRST_LOOK,
-            1..FAILURES => LONGEST_LOOK,
-            _ => return None,
-        };
-        let mut watch = Watch::new(progress, registers.general);
-        self.memory
-            .begin(StackMemory::of(place.pid, registers.general[STACK_POINTER]));
+            .map(|one| self.loops.failures(place, one.register, look));
+        if failures.min()? >= look.failures() {
+            return None;
+        }
+        let mut watch = Watch::new(&progress, registers.general);
         self.directions.begin(place.pid);
         look_ahead(
-            registers,
-            limit,
-            &mut self.memory,
+            &registers,
+            look.instructions(),
+            memory,
             &mut self.directions,
             &mut watch,
             &mut function_at,
         );
-        self.learn(place, &watch, function_at)
+        self.learn(place, look, &watch, function_at)
     }
 
     fn learn(
         &mut self,
         place: Place,
+        look: Look,
         watch: &Watch,
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
         let found = watch.found();
         for progress in watch.progress() {
             if !found.iter().any(|found| found.progress == *progress) {
-                self.loops.note_failure(place, progress.register);
+                self.loops.note_failure(place, progress.register, look);
             }
         }
+        let mut costs = Vec::new();
         for one in &found {
             let function = function_at(one.changed_at)?;
             let path = watch.path_of(one).iter().copied();
-            let code = path.filter(|address| function.index_at(*address).is_some());
-            self.loops
-                .add(place.pid, one.progress.register, one.changed_at, code, one.cost);
+            let cost = self.loops.add(Measured {
+                pid: place.pid,
+                register: one.progress.register,
+                changed_at: one.changed_at,
+                step: one.step,
+                code: path
+                    .filter(|address| function.index_at(*address).is_some())
+                    .collect(),
+                cost: one.cost,
+            });
+            costs.push((one, cost));
         }
-        let best = best(&found)?;
-        let cost = self
-            .loops
-            .cost(place.pid, best.progress.register, best.changed_at)?;
+        let (best, cost) = costs
+            .into_iter()
+            .max_by_key(|(one, _)| (one.step.is_some(), one.changes))?;
         speed(&best.progress, cost)
     }
 
@@ -128,9 +200,21 @@ impl Speeds {
     }
 }
 
-/// What changed oftenest says most.
-fn best(found: &[Found]) -> Option<&Found> {
-    found.iter().max_by_key(|found| found.changes)
+impl Look {
+    fn instructions(self) -> u32 {
+        match self {
+            Look::Short => 2_000,
+            Look::Long => 20_000,
+        }
+    }
+
+    /// After so many it isn't tried any more.
+    fn failures(self) -> u32 {
+        match self {
+            Look::Short => 2,
+            Look::Long => 4,
+        }
+    }
 }
 
 /// Instructions in a millisecond; none if no processor is as fast, or it rounds to none.

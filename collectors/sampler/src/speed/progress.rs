@@ -49,7 +49,7 @@ impl Steadiness {
         let (mut sum, mut ran_ns, mut steps) = (0.0, 0.0, 0);
         for pair in moments.windows(2).rev() {
             let step = pair[1].general[register].wrapping_sub(pair[0].general[register]) as i64 as f64;
-            let step_ns = pair[1].ran_ns as f64;
+            let step_ns = pair[1].ran_ns.saturating_sub(pair[0].ran_ns) as f64;
             let times = (step / step_ns) / (sum / ran_ns);
             let is_first = steps == 0;
             if step == 0.0 || step_ns == 0.0 || !is_first && !self.times.contains(&times) {
@@ -73,15 +73,16 @@ mod tests {
     const RBX: usize = 3;
 
     fn moments(values: impl IntoIterator<Item = u64>) -> Vec<Moment> {
-        let moment = |value| {
+        let moment = |(number, value): (u64, u64)| {
             let mut general = [7; 16];
             general[RBX] = value;
             Moment {
                 general,
-                ran_ns: 200_000,
+                ran_ns: number * 200_000,
+                ..Moment::default()
             }
         };
-        values.into_iter().map(moment).collect()
+        (1..).zip(values).map(moment).collect()
     }
 
     #[test]

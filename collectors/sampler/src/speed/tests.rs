@@ -1,7 +1,7 @@
 use iced_x86::InstructionInfoFactory;
 
 use super::*;
-use crate::window::NoMemory;
+use crate::window::StackMemory;
 
 const CODE: u64 = 0x1000;
 const PID: u32 = 0x7fff_ffff;
@@ -38,17 +38,49 @@ fn samples(count: u64, step: u64) -> Vec<PerfSample> {
     (0..count).map(sample).collect()
 }
 
+fn position(samples: &[PerfSample]) -> Position {
+    let last = samples.last().unwrap();
+    Position {
+        thread: (PID, last.tid),
+        time_ns: last.time_ns,
+        place: Place {
+            pid: PID,
+            begin: CODE,
+            function: CODE,
+        },
+        registers: last.registers.unwrap(),
+    }
+}
+
 /// By executing; the program is `code`.
 fn speed_of(speeds: &mut Speeds, code: &[u8], samples: &[PerfSample]) -> Option<u32> {
-    let samples: Vec<&PerfSample> = samples.iter().collect();
-    let progress = speeds.progress(&samples);
-    let registers = samples.last()?.registers?;
+    speeds.forget_samples();
+    samples.iter().for_each(|sample| speeds.note(sample, CODE));
     let function = function(code);
-    let place = Place {
-        pid: PID,
-        begin: CODE,
-    };
-    speeds.by_execution(place, &registers, &progress, |address| {
+    let mut memory = Memory::<StackMemory>::default();
+    speeds.by_execution(&position(samples), Look::Short, &mut memory, |address| {
+        function.index_at(address).map(|_| Rc::clone(&function))
+    })
+}
+
+fn way(code: &[u8], samples: &[PerfSample], instructions: u32) -> Way {
+    let (mut way, function) = (Way::default(), function(code));
+    let (mut memory, mut directions) = (Memory::<StackMemory>::default(), Directions::default());
+    let registers = position(samples).registers;
+    look_ahead(
+        &registers,
+        instructions,
+        &mut memory,
+        &mut directions,
+        &mut way,
+        |_| Some(Rc::clone(&function)),
+    );
+    way
+}
+
+fn by_known_loop(speeds: &mut Speeds, code: &[u8], samples: &[PerfSample], way: &Way) -> Option<u32> {
+    let function = function(code);
+    speeds.by_known_loop(&position(samples), way, &mut |address| {
         function.index_at(address).map(|_| Rc::clone(&function))
     })
 }
@@ -67,26 +99,57 @@ fn a_nest_of_loops_has_the_speed_of_its_outer_counter() {
 fn a_loop_that_was_measured_is_known_again() {
     let mut speeds = Speeds::default();
     let samples = samples(8, 16_000);
-    let way = || {
-        let (mut way, function) = (Way::default(), function(&NEST));
-        let registers = samples[7].registers.unwrap();
-        let (mut memory, mut directions) = (Memory::new(NoMemory), Directions::default());
-        look_ahead(&registers, 6, &mut memory, &mut directions, &mut way, |_| {
-            Some(Rc::clone(&function))
-        });
-        way
-    };
-    let known = |speeds: &Speeds| {
-        let samples: Vec<&PerfSample> = samples.iter().collect();
-        speeds.by_known_loop(PID, &speeds.progress(&samples), &way())
-    };
-    assert_eq!(known(&speeds), None);
-    for _ in 0..2 {
-        speed_of(&mut speeds, &NEST, &samples);
-    }
-    assert_eq!(known(&speeds), Some(95_000));
+    let way = way(&NEST, &samples, 6);
+    speed_of(&mut speeds, &NEST, &samples);
+    assert_eq!(
+        by_known_loop(&mut speeds, &NEST, &samples, &way),
+        None,
+        "once isn't enough"
+    );
+    speed_of(&mut speeds, &NEST, &samples);
+    // Six instructions without a change of the outer counter make it a little dearer.
+    let known = by_known_loop(&mut speeds, &NEST, &samples, &way).unwrap();
+    assert!((95_000..98_000).contains(&known), "{known}");
     speeds.forget(PID);
-    assert_eq!(known(&speeds), None);
+    assert_eq!(by_known_loop(&mut speeds, &NEST, &samples, &way), None);
+}
+
+/// 0: add rcx, 1; 4: add rbx, rcx; 7: jmp 0. What adds up goes faster and faster.
+const SUMS: [u8; 9] = [0x48, 0x83, 0xc1, 1, 0x48, 0x01, 0xcb, 0xeb, 0xf7];
+
+#[test]
+fn a_counter_says_more_than_a_sum() {
+    let mut speeds = Speeds::default();
+    let mut samples = samples(8, 16_000);
+    for (number, sample) in (0..).zip(&mut samples) {
+        let registers = sample.registers.as_mut().unwrap();
+        registers.instruction = CODE;
+        registers.general[RCX] = 1000 * number;
+    }
+    // 5,000 in a millisecond, of three instructions each.
+    assert_eq!(speed_of(&mut speeds, &SUMS, &samples), Some(15_000));
+    speed_of(&mut speeds, &SUMS, &samples);
+    let way = way(&SUMS, &samples, 30);
+    assert_eq!(by_known_loop(&mut speeds, &SUMS, &samples, &way), Some(15_000));
+}
+
+#[test]
+fn steps_that_were_equal_once_are_checked() {
+    let counter = |step: u8| [0x48, 0x83, 0xc3, step, 0xeb, 0xfa]; // 0: add rbx, step; 4: jmp 0
+    let mut speeds = Speeds::default();
+    let mut samples = samples(8, 16_000);
+    for sample in &mut samples {
+        sample.registers.as_mut().unwrap().instruction = CODE;
+    }
+    (0..2).for_each(|_| _ = speed_of(&mut speeds, &counter(16), &samples));
+    let known = |speeds: &mut Speeds, step| {
+        let way = way(&counter(step), &samples, 20);
+        by_known_loop(speeds, &counter(step), &samples, &way)
+    };
+    assert_eq!(known(&mut speeds, 16), Some(10_000));
+    // By 8: the cost of a unit is what was measured, no longer steps times 16.
+    assert_eq!(known(&mut speeds, 8), Some(10_000));
+    assert_eq!(known(&mut speeds, 8), Some(10_000));
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub struct Found {
     /// Address of the instruction that changes it.
     pub changed_at: u64,
     pub changes: u32,
+    /// By how much it changes each time, if that is always as much.
+    pub step: Option<u64>,
     /// Instructions, by their number, from the first change to the last.
     from: u32,
     to: u32,
@@ -81,6 +83,7 @@ impl<'p> Watch<'p> {
                 cost: best.cost(),
                 changed_at: best.address,
                 changes: best.changes,
+                step: best.is_equal.then_some(best.step.unsigned_abs()),
                 from: best.first.0,
                 to: best.last.0,
             })

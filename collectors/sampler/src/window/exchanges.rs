@@ -44,8 +44,7 @@ impl<S: MemorySource> Machine<'_, S> {
     }
 
     /// Where the value rests on memory that was read late, or isn't known, the exchange is taken to succeed: the program
-    /// made it long ago, so that memory now says otherwise, and few are contended. Samples behind it correct the jump that
-    /// tests it, as with any other.
+    /// made it long ago, so that memory now says otherwise, and few are contended.
     fn compares_and_exchanges(&mut self, step: &Step, destination: Place, source: Place) {
         let size = size_of(destination);
         let (old, new) = (self.read(destination), self.read(source));

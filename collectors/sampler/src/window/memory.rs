@@ -11,8 +11,10 @@ const BLOCKS: usize = 256;
 
 /// Where memory is read.
 pub trait MemorySource {
-    /// Whether what is read may have changed since the sample.
-    const IS_LATE: bool = true;
+    /// Whether what is read may have changed since the window's begin.
+    fn is_late(&self) -> bool {
+        false
+    }
 
     /// Fills `bytes` from the address on; false if they can't be read.
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool;
@@ -21,9 +23,27 @@ pub trait MemorySource {
 /// The memory of another process.
 pub struct ProcessMemory {
     pub pid: u32,
+    /// Whether the process ran on.
+    pub is_late: bool,
+}
+
+impl ProcessMemory {
+    /// Of a process that runs on.
+    pub fn late(pid: u32) -> Self {
+        ProcessMemory { pid, is_late: true }
+    }
+
+    /// Of a thread that stands still.
+    pub fn stopped(pid: u32) -> Self {
+        ProcessMemory { pid, is_late: false }
+    }
 }
 
 impl MemorySource for ProcessMemory {
+    fn is_late(&self) -> bool {
+        self.is_late
+    }
+
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
         let local = libc::iovec {
             iov_base: bytes.as_mut_ptr().cast(),
@@ -63,19 +83,8 @@ impl StackMemory {
 }
 
 impl MemorySource for StackMemory {
-    const IS_LATE: bool = false;
-
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
-        (self.from..self.to).contains(&address) && ProcessMemory { pid: self.pid }.read(address, bytes)
-    }
-}
-
-/// None at all: only what registers say is followed.
-pub struct NoMemory;
-
-impl MemorySource for NoMemory {
-    fn read(&mut self, _address: u64, _bytes: &mut [u8]) -> bool {
-        false
+        (self.from..self.to).contains(&address) && ProcessMemory::stopped(self.pid).read(address, bytes)
     }
 }
 
@@ -250,7 +259,7 @@ impl<S: MemorySource> Memory<S> {
         Value {
             bits: u64::from_le_bytes(bytes),
             is_known: true,
-            is_late: S::IS_LATE,
+            is_late: self.source.is_late(),
         }
     }
 

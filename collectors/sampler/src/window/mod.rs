@@ -1,8 +1,8 @@
-//! The window of a sample: what the instructions from it on access, found by executing them on the sample's registers.
+//! A window: what a thread's next instructions access, found by executing them on its registers.
 //!
-//! The program runs on meanwhile, and its memory is read when the window is made: what rests on it is marked. Stores of
-//! the window stay within it. What an instruction does to vector registers isn't followed: values that come from there
-//! are unknown, and so is the way behind a jump that depends on one, unless other samples saw where it goes.
+//! Where the thread runs on meanwhile, its memory is late, and what rests on it is marked. Stores of the window stay
+//! within it. What an instruction does to vector registers isn't followed: values that come from there are unknown, and so
+//! is the way behind a jump that depends on one, unless other windows saw where it goes.
 
 mod arithmetic;
 mod directions;
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use trackway_trace::{WindowAccess, WindowEnd};
 
 pub use directions::Directions;
-pub use memory::{Memory, MemorySource, NoMemory, ProcessMemory, StackMemory, Value};
+pub use memory::{Memory, MemorySource, ProcessMemory, StackMemory, Value};
 
 use crate::code::{Function, Step};
 use crate::registers::Registers;
@@ -32,7 +32,7 @@ pub struct Window {
     pub instructions: u32,
     pub end: WindowEnd,
     pub accesses: Vec<WindowAccess>,
-    /// Whether that rests on the sample's registers alone.
+    /// Whether that rests on nothing that was read later or drawn.
     pub is_way_sure: bool,
     /// The time for which it stands: that of its loop's samples since the loop's last window, ns; 0: as all others.
     pub stands_for_ns: u64,
@@ -48,8 +48,10 @@ pub trait Observer {
 }
 
 /// Nobody looks.
+#[cfg(test)]
 pub struct Unobserved;
 
+#[cfg(test)]
 impl Observer for Unobserved {
     fn executed(&mut self, _step: &Step, _registers: &[Value; 17], _is_way_sure: bool) -> bool {
         true
@@ -65,7 +67,7 @@ enum Next {
 }
 
 /// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function
-/// that holds an address, if its code can be read. Jumps that depend on memory go as `directions` says. Where `observer`
+/// that holds an address, if its code can be read. Jumps whose outcome isn't known go as `directions` says. Where `observer`
 /// wants no more, the window is full.
 pub fn look_ahead<S: MemorySource>(
     registers: &Registers,

@@ -7,8 +7,6 @@ use std::time::Duration;
 use super::*;
 use crate::address_spaces::AddressSpaces;
 use crate::code::CodeCache;
-use crate::registers::STACK_POINTER;
-use crate::thread_pointers::ThreadPointers;
 
 use trackway_trace::WindowAddress;
 
@@ -74,15 +72,7 @@ impl Stepped {
             (got == 0).then_some(user)?
         };
         let in_kernel = user.orig_rax as i64 >= 0;
-        (!in_kernel).then_some(Registers {
-            general: [
-                user.rax, user.rcx, user.rdx, user.rbx, user.rsp, user.rbp, user.rsi, user.rdi, user.r8,
-                user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15,
-            ],
-            instruction: user.rip,
-            flags: user.eflags,
-            thread_pointer: Some(user.fs_base),
-        })
+        (!in_kernel).then(|| Registers::from_user(&user))
     }
 }
 
@@ -169,13 +159,10 @@ fn score_of(command: &mut Command) -> Score {
         let Some(registers) = stepped.registers() else {
             continue;
         };
-        let (stack, pointer) = (registers.general[STACK_POINTER], registers.thread_pointer);
-        let found = ThreadPointers::default().of(&mut ProcessMemory { pid }, pid, pid, stack);
-        assert_eq!(found, pointer, "what FS is based on");
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
         spaces.read_running(pid, 0, &mut cache).unwrap();
         let mut function_at = |address| cache.function(spaces.mapping(pid, address)?, address);
-        let mut memory = Memory::new(ProcessMemory { pid });
+        let mut memory = Memory::new(ProcessMemory::stopped(pid));
         let window = look_ahead(
             &registers,
             WINDOW,

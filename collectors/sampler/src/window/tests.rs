@@ -23,6 +23,10 @@ impl Pages {
 }
 
 impl MemorySource for Pages {
+    fn is_late(&self) -> bool {
+        true
+    }
+
     fn read(&mut self, address: u64, bytes: &mut [u8]) -> bool {
         let is_mapped =
             (DATA..DATA + 0x1_0000).contains(&address) || (STACK - 0x1000..STACK + 0x1000).contains(&address);

@@ -53,11 +53,11 @@ impl<S: MemorySource> Machine<'_, S> {
 
     fn branch(&mut self, step: &Step) -> Next {
         let mut holds = self.condition(step.instruction.condition_code());
-        if self.late_flags || holds.is_none() {
-            holds = self.directions.choose(step.address(), holds);
-            self.late_path = true;
-        } else if let (Some(is_taken), false) = (holds, self.late_path) {
-            self.directions.note_sure(step.address(), is_taken);
+        self.late_path |= self.late_flags || holds.is_none();
+        match holds {
+            Some(is_taken) if !self.late_path => self.directions.note(step.address(), is_taken),
+            Some(_) => {}
+            None => holds = self.directions.draw(step.address()),
         }
         match holds {
             Some(true) => Next::At(step.instruction.near_branch_target()),
