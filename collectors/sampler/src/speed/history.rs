@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::loop_times::Place;
 use crate::record::PerfSample;
 
 /// Moments of a thread in a function that are kept: those of a drain, and those that are asked for before them.
@@ -18,6 +19,8 @@ pub struct Moment {
     /// The thread's CPU time until then, as far as samples stand for it.
     pub ran_ns: u64,
     pub time_ns: u64,
+    /// Where the loop begins in which it was.
+    pub loop_begin: u64,
 }
 
 #[derive(Debug, Default)]
@@ -48,8 +51,9 @@ impl Histories {
         latest
     }
 
-    /// A thread was sampled in the function that begins there.
-    pub fn note(&mut self, sample: &PerfSample, function: u64) {
+    /// A thread was sampled there.
+    pub fn note(&mut self, sample: &PerfSample, place: Place) {
+        let function = place.function;
         let thread = (sample.pid, sample.tid);
         if self.0.len() == THREADS && !self.0.contains_key(&thread) {
             self.0.clear();
@@ -70,6 +74,7 @@ impl Histories {
             general: registers.general,
             ran_ns: history.ran_ns,
             time_ns: sample.time_ns,
+            loop_begin: place.begin,
         });
     }
 
@@ -84,8 +89,16 @@ mod tests {
     use super::*;
     use crate::registers::Registers;
 
-    const MAIN: u64 = 0x1000;
-    const OTHER: u64 = 0x2000;
+    const MAIN: Place = at(0x1000);
+    const OTHER: Place = at(0x2000);
+
+    const fn at(function: u64) -> Place {
+        Place {
+            pid: 1,
+            begin: function + 16,
+            function,
+        }
+    }
 
     fn sample(tid: u32, value: u64) -> PerfSample {
         PerfSample {
@@ -101,8 +114,8 @@ mod tests {
         }
     }
 
-    fn of(histories: &Histories, tid: u32, function: u64) -> Vec<(u64, u64)> {
-        let moments = histories.until(u64::MAX, (1, tid), function);
+    fn of(histories: &Histories, tid: u32, place: Place) -> Vec<(u64, u64)> {
+        let moments = histories.until(u64::MAX, (1, tid), place.function);
         moments
             .iter()
             .map(|moment| (moment.general[3], moment.ran_ns))
@@ -121,7 +134,7 @@ mod tests {
         assert_eq!(of(&histories, 2, MAIN), [(0, 100)]);
         (21..=60).for_each(|value| histories.note(&sample(1, value), MAIN));
         let values = |until| {
-            let moments = histories.until(until, (1, 1), MAIN);
+            let moments = histories.until(until, (1, 1), MAIN.function);
             moments
                 .iter()
                 .map(|moment| moment.general[0])

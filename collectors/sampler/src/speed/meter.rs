@@ -40,7 +40,7 @@ impl SpeedMeter {
     /// Samples, and where they were taken.
     pub fn note(&mut self, samples: &[&PerfSample], places: &[Place]) {
         for (sample, place) in samples.iter().zip(places) {
-            self.speeds.note(sample, place.function);
+            self.speeds.note(sample, *place);
         }
     }
 

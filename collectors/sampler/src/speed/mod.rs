@@ -59,9 +59,9 @@ pub struct Speeds {
 }
 
 impl Speeds {
-    /// A thread was sampled in the function that begins there.
-    pub fn note(&mut self, sample: &PerfSample, function: u64) {
-        self.histories.note(sample, function);
+    /// A thread was sampled there.
+    pub fn note(&mut self, sample: &PerfSample, place: Place) {
+        self.histories.note(sample, place);
     }
 
     #[cfg(test)]
@@ -73,6 +73,17 @@ impl Speeds {
     pub fn progress(&self, position: &Position, function: u64) -> Vec<Progress> {
         let moments = self.histories.until(position.time_ns, position.thread, function);
         progress::progressing(&moments)
+    }
+
+    /// Whether the thread's latest sample is of the same loop: what registers did in another one says nothing here.
+    fn was_there(&self, position: &Position) -> bool {
+        let place = position.place;
+        let moments = self
+            .histories
+            .until(position.time_ns, position.thread, place.function);
+        moments
+            .last()
+            .is_some_and(|moment| moment.loop_begin == place.begin)
     }
 
     /// Instructions in a millisecond, if the way leads through a loop that was measured often enough.
@@ -137,6 +148,9 @@ impl Speeds {
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
         let Position { place, registers, .. } = *position;
+        if !self.was_there(position) {
+            return None;
+        }
         let progress = self.progress(position, place.function);
         let failures = progress
             .iter()

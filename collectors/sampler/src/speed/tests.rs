@@ -5,6 +5,11 @@ use crate::window::StackMemory;
 
 const CODE: u64 = 0x1000;
 const PID: u32 = 0x7fff_ffff;
+const PLACE: Place = Place {
+    pid: PID,
+    begin: CODE,
+    function: CODE,
+};
 const RBX: usize = 3;
 const RCX: usize = 1;
 
@@ -43,11 +48,7 @@ fn position(samples: &[PerfSample]) -> Position {
     Position {
         thread: (PID, last.tid),
         time_ns: last.time_ns,
-        place: Place {
-            pid: PID,
-            begin: CODE,
-            function: CODE,
-        },
+        place: PLACE,
         registers: last.registers.unwrap(),
     }
 }
@@ -55,7 +56,7 @@ fn position(samples: &[PerfSample]) -> Position {
 /// By executing; the program is `code`.
 fn speed_of(speeds: &mut Speeds, code: &[u8], samples: &[PerfSample]) -> Option<u32> {
     speeds.forget_samples();
-    samples.iter().for_each(|sample| speeds.note(sample, CODE));
+    samples.iter().for_each(|sample| speeds.note(sample, PLACE));
     let function = function(code);
     let mut memory = Memory::<StackMemory>::default();
     speeds.by_execution(&position(samples), Look::Short, &mut memory, |address| {
@@ -167,4 +168,21 @@ fn where_memory_decides_nothing_is_said() {
 fn what_no_processor_does_is_not_believed() {
     let samples = samples(8, 1 << 40);
     assert_eq!(speed_of(&mut Speeds::default(), &NEST, &samples), None);
+}
+
+#[test]
+fn what_registers_did_in_another_loop_says_nothing() {
+    let mut speeds = Speeds::default();
+    let samples = samples(8, 16_000);
+    let elsewhere = Place {
+        begin: CODE + 5,
+        ..PLACE
+    };
+    samples.iter().for_each(|sample| speeds.note(sample, elsewhere));
+    let function = function(&NEST);
+    let mut memory = Memory::<StackMemory>::default();
+    let speed = speeds.by_execution(&position(&samples), Look::Short, &mut memory, |_| {
+        Some(Rc::clone(&function))
+    });
+    assert_eq!(speed, None);
 }
