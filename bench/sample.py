@@ -1,8 +1,9 @@
 """What sampling costs (`trackway record --sample`), and how near its shares of accesses come to those of complete traces.
 
 Prints a table for each workload: CPU time at three rates, the recorder's included, as ratios to the plain program in
-interleaved rounds, and beside it that of the timer's interrupts alone; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line. The closing
-line has the medians of the ratios and of the errors. docs/benchmarks.md explains the columns. Speed never makes the command
+interleaved rounds, and beside it that of the timer's interrupts alone; what a recording costs at any rate (calibration, names); and the errors of shares of accesses by line, against
+the complete traces of the pass and, where DynamoRIO is set up, of the same machine code. The closing
+line has the medians of the ratios and of the first errors. docs/benchmarks.md explains the columns. Speed never makes the command
 fail.
 """
 
@@ -15,7 +16,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
-from measuring import programs, results, timing
+from measuring import accuracy, programs, results, timing
 from measuring.programs import TRACKWAY, call
 from measuring.results import Column
 from measuring.targets import Figure, as_json, print_verdicts
@@ -38,6 +39,8 @@ COMPARED_RATE = 5000
 # Takes the timer's interrupts, and nothing else.
 TIMER = programs.OUT / "timer_alone"
 
+SOURCES = {path.name for path in (programs.ROOT / "workloads").iterdir()}
+
 COLUMNS = (
     Column("plain_s", "plain s", "{:.2f}"),
     *(Column(f"hz{rate}", f"{rate} Hz", "{:.3f}") for rate in RATES),
@@ -48,6 +51,8 @@ COLUMNS = (
     Column("windows", "windows", "{:.0f}"),
     Column("error", "worst line, points", "{:.1f}"),
     Column("half", "differing, %", "{:.1f}"),
+    Column("same_code_error", "of the same code: worst line, points", "{:.1f}"),
+    Column("same_code_half", "differing, %", "{:.1f}"),
 )
 
 
@@ -76,21 +81,26 @@ def by_line(trace, verb, table, count, *options):
     return lines
 
 
-def errors(traced, arguments, folder, environment):
-    """The greatest difference of a line's share of accesses, in points, and the share that lies elsewhere, in percent."""
+def errors(program, arguments, folder, environment, *, collector=()):
+    """The greatest difference of a line's share of accesses, in points, and the share that lies elsewhere, in percent; of
+    lines of the program's own source."""
     complete, sampled = folder / "complete", folder / "sampled"
-    call(TRACKWAY, "record", "-q", "-f", "-o", complete, "--", traced, *arguments, env=environment)
+    call(TRACKWAY, "record", "-q", *collector, "-f", "-o", complete, "--", program, *arguments, env=environment)
     truth = by_line(complete, "report", "lines", "accesses", "--quiet", "--cache", "none", "--by", "line")
     complete.unlink()
-    call(TRACKWAY, "record", "-q", *sampling(COMPARED_RATE), "-f", "-o", sampled, "--", traced, *arguments, env=environment)
+    call(TRACKWAY, "record", "-q", *sampling(COMPARED_RATE), "-f", "-o", sampled, "--", program, *arguments, env=environment)
     told = by_line(sampled, "samples", "sample_lines", "access_share")
-    # Complete traces know nothing of libraries.
-    told = Counter({line: count for line, count in told.items() if line in truth})
+    truth, told = own(truth), own(told)
     sampled.unlink()
     differences = [
         abs(told[line] / (told.total() or 1) - truth[line] / max(1, truth.total())) for line in truth.keys() | told.keys()
     ]
     return 100 * max(differences), 50 * sum(differences)
+
+
+def own(lines):
+    """Those of workloads: the pass's traces know nothing of libraries. One line that only one of two traces knows counts."""
+    return Counter({line: count for line, count in lines.items() if line[0] in SOURCES})
 
 
 def extent(trace):
@@ -115,6 +125,9 @@ def measure(name, rounds, folder):
     sampled = extent(trace)
     row |= {"samples": sampled["samples"], "windows": sampled["windows"]}
     row["error"], row["half"] = errors(traced, SIZES[name], folder, environment)
+    if accuracy.dynamorio():
+        same_code = errors(plain, SIZES[name], folder, environment, collector=["--binary"])
+        row["same_code_error"], row["same_code_half"] = same_code
     return row
 
 
@@ -126,7 +139,11 @@ def medians(rows):
 def verdicts(rows):
     of = medians(rows)
     figures = [Figure(f"CPU time at {rate} Hz, median", of[f"hz{rate}"], limit) for rate, limit in TARGETS.items()]
-    return [*figures, Figure("greatest error of a line, median, points", of["error"], TARGET_ERROR)]
+    figures.append(Figure("greatest error of a line, median, points", of["error"], TARGET_ERROR))
+    same_code = [row["same_code_error"] for row in rows.values() if "same_code_error" in row]
+    if same_code:
+        figures.append(Figure("greatest error of a line, same code, any workload, points", max(same_code), TARGET_ERROR))
+    return figures
 
 
 def pair_cost():
@@ -167,6 +184,8 @@ def main():
     results.print_table("workload", COLUMNS, rows)
     if old:
         results.compare(old, "workload", COLUMNS, {"workloads": rows})
+    if not accuracy.dynamorio():
+        print("\nagainst the same machine code: not measured: `make dynamorio` builds what that takes")
     print()
     print_verdicts(verdicts(rows))
     results.write("sample", arguments, {"workloads": rows}, targets=as_json(verdicts(rows)))
