@@ -75,17 +75,6 @@ impl Speeds {
         progress::progressing(&moments)
     }
 
-    /// Whether the thread's latest sample is of the same loop: what registers did in another one says nothing here.
-    fn was_there(&self, position: &Position) -> bool {
-        let place = position.place;
-        let moments = self
-            .histories
-            .until(position.time_ns, position.thread, place.function);
-        moments
-            .last()
-            .is_some_and(|moment| moment.loop_begin == place.begin)
-    }
-
     /// Instructions in a millisecond, if the way leads through a loop that was measured often enough.
     pub fn by_known_loop(
         &mut self,
@@ -148,10 +137,14 @@ impl Speeds {
         mut function_at: impl FnMut(u64) -> Option<Rc<Function>>,
     ) -> Option<u32> {
         let Position { place, registers, .. } = *position;
-        if !self.was_there(position) {
+        let moments = self
+            .histories
+            .until(position.time_ns, position.thread, place.function);
+        // What registers did in another loop says nothing of this one.
+        if moments.last()?.loop_begin != place.begin {
             return None;
         }
-        let progress = self.progress(position, place.function);
+        let progress = progress::progressing(&moments);
         let failures = progress
             .iter()
             .map(|one| self.loops.failures(place, one.register, look));
