@@ -102,6 +102,23 @@ class InlinedTests(unittest.TestCase):
                 self.assertTrue(";main;sellAll(shop::Basket&) " in stacks.read_text())
 
 
+class UnitTests(unittest.TestCase):
+    """Programs of several units."""
+
+    def test_what_other_units_tell(self):
+        """gcc's tables lead to the units with code; what those don't know is looked up in the others. With -flto a unit tells
+        of code that another describes; clang has no such tables unless told to."""
+        units = tools.PROGRAMS / "units"
+        variants = (("gcc",), ("gcc", "-flto"), ("clang-19",), ("clang-19", "-gdwarf-aranges"))
+        for compiler, *flags in variants:
+            with self.subTest(compiler=compiler, flags=flags), tools.folder() as folder:
+                flags += ["-g", "-O1", units / "sums.c", units / "weights.c"]
+                trace, _ = recorded(compiled(folder, compiler, *flags, source=units / "main.c"))
+                self.assertEqual(accesses(trace, "variable")["weights"], 6_400)
+                self.assertEqual(accesses(trace, "field")["weight.light"], 6_400)
+                self.assertEqual(accesses(trace, "line")["sums.c", 12], 6_400)
+
+
 class WithoutDebugInformationTests(unittest.TestCase):
     def test_symbols_name_functions_and_static_variables(self):
         with tools.folder() as folder:

@@ -1,4 +1,5 @@
-//! How long it takes to name all code of a file, as if it had been executed: `whole_file FILE`.
+//! How long it takes to name the code of a file, as if it had been executed: `whole_file FILE [EVERY]`, all of it or each
+//! EVERYth block.
 
 use std::time::Instant;
 
@@ -10,6 +11,9 @@ fn main() {
     let path = std::env::args().nth(1).expect("a file");
     let path = std::fs::canonicalize(path).expect("there is such a file");
     let path = path.to_str().expect("a name in UTF-8");
+    let every: usize = std::env::args()
+        .nth(2)
+        .map_or(1, |every| every.parse().expect("a number"));
     let bytes = std::fs::read(path).expect("it can be read");
     let file = object::File::parse(&*bytes).expect("it is an object");
     let text = file.section_by_name(".text").expect("it has code");
@@ -28,10 +32,13 @@ fn main() {
         DecoderOptions::NONE,
     ) {
         block.push(instruction.ip() - base);
-        instructions += 1;
         if instruction.flow_control() != FlowControl::Next {
-            code.add(path, block.drain(..));
             blocks += 1;
+            let executed = block.drain(..);
+            if blocks % every == 0 {
+                instructions += executed.len();
+                code.add(path, executed);
+            }
         }
     }
     let began = Instant::now();
@@ -42,7 +49,10 @@ fn main() {
         let all = names.objects.iter().flat_map(|object| &object.instructions);
         all.filter(|entry| known(entry)).count()
     };
-    println!("{blocks} blocks, {instructions} instructions: {seconds:.2} s, {bytes} bytes");
+    println!(
+        "{} blocks, {instructions} instructions: {seconds:.3} s, {bytes} bytes",
+        blocks / every
+    );
     println!(
         "{} with a place, {} with an operand",
         of(|entry| entry.location != 0),

@@ -48,6 +48,14 @@ impl<'d> DebugInfo<'d> {
         }
     }
 
+    /// One of the object's own, by where it begins.
+    pub fn own_unit(&self, start: usize) -> Option<UnitOf<'_, 'd>> {
+        self.unit_of(EntryId {
+            shared: false,
+            offset: start,
+        })
+    }
+
     pub fn units(&self) -> impl Iterator<Item = UnitOf<'_, 'd>> {
         let own = self.own.iter().filter_map(|lazy| self.parsed(lazy, false));
         own.chain(self.shared.iter().filter_map(|lazy| self.parsed(lazy, true)))

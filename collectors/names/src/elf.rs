@@ -165,8 +165,6 @@ impl<'d> ElfFile<'d> {
             // Loading from memory can't fail.
             let _ = dwarf.load_sup(|id| load(shared, id));
         }
-        // Each unit is read for its lines, and again for its entries.
-        dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::All);
         dwarf
     }
 }

@@ -22,6 +22,7 @@ mod statics;
 mod survey;
 mod symbols;
 mod types;
+mod units;
 
 use std::sync::Arc;
 
@@ -32,6 +33,7 @@ use building::NamesBuilder;
 use elf::ElfFile;
 use executed::ObjectCode;
 use instructions::Operands;
+use units::Units;
 
 /// What is told while names are looked up.
 pub enum Notice<'n> {
@@ -69,7 +71,7 @@ fn resolve_object(code: &ObjectCode, names: &mut NamesBuilder) -> Result<(), Str
     let files = elf::Files::open(code.path)?;
     let elf = ElfFile::parse(&files)?;
     let sections = elf::Sections::default();
-    let dwarf = Arc::new(elf.dwarf(&sections));
+    let mut dwarf = elf.dwarf(&sections);
     let symbols = symbols::Symbols::of(&elf);
     let base = elf.first_address();
     let blocks: Vec<Vec<u64>> = code
@@ -80,8 +82,14 @@ fn resolve_object(code: &ObjectCode, names: &mut NamesBuilder) -> Result<(), Str
     let executed = sorted(blocks.iter().flatten().copied());
     let calls = code.calls.iter().map(|offset| base.wrapping_add(*offset));
     let addresses = sorted(executed.iter().copied().chain(calls));
-    let locations = lines::locate(dwarf.clone(), &symbols, &blocks, &addresses, names);
-    let found = operands::find(&elf, &sections, dwarf, &blocks, &executed);
+    let units = Units::with_code(&dwarf, &addresses);
+    if matches!(units, Units::Any) {
+        // Each is read for its lines, and again for its entries.
+        dwarf.populate_abbreviations_cache(gimli::AbbreviationsCacheStrategy::All);
+    }
+    let dwarf = Arc::new(dwarf);
+    let locations = lines::locate(&dwarf, &units, &symbols, &blocks, &addresses, names);
+    let found = operands::find(&elf, &sections, dwarf, &units, &blocks, &executed);
     let mut object = names.object(code.path);
     let nothing = Operands::default();
     for address in addresses {

@@ -12,19 +12,21 @@ use crate::frames::CallFrames;
 use crate::instructions::Operands;
 use crate::scopes::Function;
 use crate::statics::Statics;
-use crate::survey::survey;
+use crate::survey::Survey;
 use crate::types::Types;
+use crate::units::Units;
 
 /// By address; `addresses` are those of all instructions of the blocks, sorted.
 pub fn find<'d>(
     elf: &ElfFile<'d>,
     sections: &'d Sections,
     dwarf: Arc<Dwarf<'d>>,
+    units: &Units<'d>,
     blocks: &[Vec<u64>],
     addresses: &[u64],
 ) -> HashMap<u64, Operands> {
     let info = DebugInfo::new(dwarf);
-    let survey = survey(&info, addresses);
+    let survey = Survey::of(&info, units, addresses);
     let types = Types::new(&info, &survey);
     let statics = Statics::of(elf);
     let segments = elf
@@ -37,7 +39,7 @@ pub fn find<'d>(
     };
     let frames = CallFrames::of(elf, sections, addresses);
     let functions: Vec<Function> = survey
-        .functions
+        .functions()
         .iter()
         .filter_map(|id| Function::read(&info, *id))
         .collect();

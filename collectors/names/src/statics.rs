@@ -13,6 +13,8 @@ use crate::referents::Referent;
 use crate::scopes::declared;
 use crate::types::Types;
 
+const OFFSET_TABLE: &str = "global offset table";
+
 struct Symbol<'d> {
     address: u64,
     size: u64,
@@ -62,9 +64,12 @@ impl<'d> Statics<'d> {
 
     /// What stands at an address.
     pub fn at(&self, types: &Types, address: u64) -> Option<Referent> {
-        let statics = &types.survey.statics;
-        let next = statics.partition_point(|(start, _)| *start <= address);
-        let found = self.covering(types, &statics[..next], address);
+        if let Some(table) = self.linkers(address) {
+            return Some(Referent::compiler_made(table));
+        }
+        let found = types
+            .survey
+            .search(|findings| self.covering(types, &findings.statics, address));
         found.or_else(|| self.symbol_at(address))
     }
 
@@ -76,12 +81,25 @@ impl<'d> Statics<'d> {
         }
         let offset = distance.checked_add_unsigned(self.thread_size)?;
         let offset = u64::try_from(offset).ok()?;
-        let locals = &types.survey.thread_locals;
-        let next = locals.partition_point(|(start, _)| *start <= offset);
-        self.covering(types, &locals[..next], offset)
+        types
+            .survey
+            .search(|findings| self.covering(types, &findings.thread_locals, offset))
     }
 
-    fn covering(&self, types: &Types, before: &[(u64, EntryId)], address: u64) -> Option<Referent> {
+    /// The linker's tables hold no variables: none need be looked for.
+    fn linkers(&self, address: u64) -> Option<&'static str> {
+        self.section_at(address).filter(|holds| *holds == OFFSET_TABLE)
+    }
+
+    fn section_at(&self, address: u64) -> Option<&'static str> {
+        let mut sections = self.sections.iter();
+        let section = sections.find(|section| (section.first..section.end).contains(&address))?;
+        Some(section.holds)
+    }
+
+    fn covering(&self, types: &Types, variables: &[(u64, EntryId)], address: u64) -> Option<Referent> {
+        let next = variables.partition_point(|(start, _)| *start <= address);
+        let before = &variables[..next];
         let (start, _) = *before.last()?;
         let here = before.iter().rev().take_while(|(other, _)| *other == start);
         let distance = address - start;
@@ -134,11 +152,7 @@ impl<'d> Statics<'d> {
             };
             return Some(Referent::unknown_type(symbol.name, kind));
         }
-        let section = self
-            .sections
-            .iter()
-            .find(|section| (section.first..section.end).contains(&address))?;
-        Some(Referent::compiler_made(section.holds))
+        Some(Referent::compiler_made(self.section_at(address)?))
     }
 }
 
@@ -155,7 +169,7 @@ fn data<'d>(symbol: object::Symbol<'d, '_>) -> Option<Symbol<'d>> {
 
 fn made(section: object::Section) -> Option<Section> {
     let holds = match (section.name().ok()?, section.kind()) {
-        (".got" | ".got.plt", _) => "global offset table",
+        (".got" | ".got.plt", _) => OFFSET_TABLE,
         (_, SectionKind::ReadOnlyString) => "string literal",
         (".rodata", _) | (_, SectionKind::ReadOnlyData) => "constant",
         _ => return None,

@@ -1,5 +1,6 @@
-//! One look at all entries of an object: what must be found by address or by name.
+//! One look at all entries of units: what must be found by address or by name.
 
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -7,33 +8,92 @@ use gimli::{DwTag, Expression, Operation, UnitOffset};
 
 use crate::debug_info::{DebugInfo, Entry, EntryId, UnitOf};
 use crate::elf::Bytes;
+use crate::units::Units;
+
+/// Of the units that hold executed code, and of all others once something is asked for that those don't know.
+pub struct Survey<'a, 'd> {
+    info: &'a DebugInfo<'d>,
+    /// Sorted addresses.
+    executed: &'a [u64],
+    near: Findings,
+    all: OnceCell<Findings>,
+    near_is_all: bool,
+}
 
 #[derive(Default)]
-pub struct Survey {
+pub struct Findings {
     /// Static variables by their addresses.
     pub statics: Vec<(u64, EntryId)>,
     /// Variables of threads, by their offsets in the object's part of a thread's memory.
     pub thread_locals: Vec<(u64, EntryId)>,
     /// Functions some of whose addresses were executed.
-    pub functions: Vec<EntryId>,
+    functions: Vec<EntryId>,
     /// Namespaces and structures around types, with `::` behind; those of types without are left out.
-    pub scopes: HashMap<EntryId, Rc<str>>,
+    scopes: HashMap<EntryId, Rc<str>>,
     /// The first typedef of a type.
-    pub aliases: HashMap<EntryId, EntryId>,
+    aliases: HashMap<EntryId, EntryId>,
     /// Structures that are more than declared, by their full names.
-    pub definitions: HashMap<String, EntryId>,
+    definitions: HashMap<String, EntryId>,
 }
 
-/// `executed`: sorted addresses.
-pub fn survey(info: &DebugInfo, executed: &[u64]) -> Survey {
-    let mut survey = Survey::default();
-    for unit in info.units() {
-        // What is damaged ends its unit.
-        let _ = survey.visit(&unit, executed);
+impl<'a, 'd> Survey<'a, 'd> {
+    pub fn of(info: &'a DebugInfo<'d>, units: &Units<'d>, executed: &'a [u64]) -> Self {
+        let (near, near_is_all) = match units {
+            Units::Any => (Findings::of(info.units(), executed), true),
+            Units::These(units) => {
+                let starts = units
+                    .headers
+                    .iter()
+                    .filter_map(|header| header.debug_info_offset());
+                let near = starts.filter_map(|start| info.own_unit(start.0));
+                (Findings::of(near, executed), false)
+            }
+        };
+        Survey {
+            info,
+            executed,
+            near,
+            all: OnceCell::new(),
+            near_is_all,
+        }
     }
-    survey.statics.sort_unstable();
-    survey.thread_locals.sort_unstable();
-    survey
+
+    /// Looks among what is in units with executed code, then among all.
+    pub fn search<T>(&self, find: impl Fn(&Findings) -> Option<T>) -> Option<T> {
+        find(&self.near).or_else(|| find(self.all()?))
+    }
+
+    /// None: no more than the near ones.
+    fn all(&self) -> Option<&Findings> {
+        let look = || Findings::of(self.info.units(), self.executed);
+        (!self.near_is_all).then(|| self.all.get_or_init(look))
+    }
+
+    /// Functions some of whose addresses were executed.
+    pub fn functions(&self) -> &[EntryId] {
+        &self.near.functions
+    }
+
+    /// Namespaces and structures around a type, with `::` behind.
+    pub fn scope(&self, id: EntryId) -> &str {
+        self.of_entry(|findings| findings.scopes.get(&id))
+            .map_or("", |scope| scope)
+    }
+
+    /// The first typedef of a type.
+    pub fn alias(&self, id: EntryId) -> Option<EntryId> {
+        self.of_entry(|findings| findings.aliases.get(&id)).copied()
+    }
+
+    /// A near unit tells all about its entries. Those of others are met after a search among all.
+    fn of_entry<'s, T>(&'s self, find: impl Fn(&'s Findings) -> Option<&'s T>) -> Option<&'s T> {
+        find(&self.near).or_else(|| find(self.all.get()?))
+    }
+
+    /// A structure that is more than declared, by its full name.
+    pub fn definition(&self, name: &str) -> Option<EntryId> {
+        self.search(|findings| findings.definitions.get(name).copied())
+    }
 }
 
 /// An entry around others, and what names in it begin with.
@@ -42,7 +102,18 @@ struct Scope {
     prefix: Rc<str>,
 }
 
-impl Survey {
+impl Findings {
+    fn of<'a, 'd: 'a>(units: impl Iterator<Item = UnitOf<'a, 'd>>, executed: &[u64]) -> Self {
+        let mut findings = Findings::default();
+        for unit in units {
+            // What is damaged ends its unit.
+            let _ = findings.visit(&unit, executed);
+        }
+        findings.statics.sort_unstable();
+        findings.thread_locals.sort_unstable();
+        findings
+    }
+
     fn visit<'d>(&mut self, unit: &UnitOf<'_, 'd>, executed: &[u64]) -> gimli::Result<()> {
         let mut entries = unit.unit.entries_raw(None)?;
         let mut depth_of_first = 0;

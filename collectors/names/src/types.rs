@@ -57,13 +57,13 @@ pub struct Member {
 
 pub struct Types<'a, 'd> {
     pub info: &'a DebugInfo<'d>,
-    pub survey: &'a Survey,
+    pub survey: &'a Survey<'a, 'd>,
     known: RefCell<HashMap<EntryId, Option<Rc<Type>>>>,
     names: RefCell<HashMap<EntryId, Rc<str>>>,
 }
 
 impl<'a, 'd> Types<'a, 'd> {
-    pub fn new(info: &'a DebugInfo<'d>, survey: &'a Survey) -> Self {
+    pub fn new(info: &'a DebugInfo<'d>, survey: &'a Survey<'a, 'd>) -> Self {
         Types {
             info,
             survey,
@@ -99,11 +99,8 @@ impl<'a, 'd> Types<'a, 'd> {
     }
 
     fn definition(&self, id: EntryId, declared: &Type) -> Option<(EntryId, Rc<Type>)> {
-        let scope = self.survey.scopes.get(&id).map_or("", |scope| scope);
-        let id = *self
-            .survey
-            .definitions
-            .get(&format!("{scope}{}", declared.name))?;
+        let scope = self.survey.scope(id);
+        let id = self.survey.definition(&format!("{scope}{}", declared.name))?;
         Some((id, self.get(id)?))
     }
 
@@ -180,12 +177,10 @@ impl<'a, 'd> Types<'a, 'd> {
                 format!("{}{counts}", target())
             }
             Form::Qualifier => target().to_string(),
-            Form::Structure(_) | Form::Enumeration if found.name.is_empty() => {
-                match self.survey.aliases.get(&id) {
-                    Some(alias) => self.qualified(*alias),
-                    None => String::new(),
-                }
-            }
+            Form::Structure(_) | Form::Enumeration if found.name.is_empty() => match self.survey.alias(id) {
+                Some(alias) => self.qualified(alias),
+                None => String::new(),
+            },
             Form::Structure(_) | Form::Enumeration | Form::Typedef => self.qualified(id),
             Form::Function => "function".into(),
             Form::MemberPointer => "pointer to member".into(),
@@ -195,7 +190,7 @@ impl<'a, 'd> Types<'a, 'd> {
 
     fn qualified(&self, id: EntryId) -> String {
         let name = self.get(id).map(|found| found.name.clone()).unwrap_or_default();
-        let scope = self.survey.scopes.get(&id).map_or("", |scope| scope);
+        let scope = self.survey.scope(id);
         format!("{scope}{name}")
     }
 
