@@ -139,6 +139,12 @@ impl<'d> UnitOf<'_, 'd> {
         self.text(entry, gimli::DW_AT_name)
     }
 
+    /// What the linker calls it, where that is its name or the entry tells.
+    pub fn symbol_name(&self, entry: &Entry<'d>) -> Option<String> {
+        self.text(entry, gimli::DW_AT_linkage_name)
+            .or_else(|| self.name(entry))
+    }
+
     pub fn flag(&self, entry: &Entry<'d>, attribute: DwAt) -> bool {
         matches!(entry.attr_value(attribute), Some(AttributeValue::Flag(true)))
     }

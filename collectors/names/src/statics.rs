@@ -11,6 +11,7 @@ use crate::elf::ElfFile;
 use crate::fields::Spot;
 use crate::referents::Referent;
 use crate::scopes::declared;
+use crate::survey::Findings;
 use crate::types::Types;
 
 const OFFSET_TABLE: &str = "global offset table";
@@ -30,6 +31,8 @@ struct Section {
 
 pub struct Statics<'d> {
     symbols: Vec<Symbol<'d>>,
+    /// Not only what is linked with others by name.
+    has_local_symbols: bool,
     /// Of what the compiler and the linker made.
     sections: Vec<Section>,
     /// What is subtracted from an offset in the object's part of a thread's memory to count it from fs.
@@ -53,8 +56,9 @@ impl<'d> Statics<'d> {
             .chain(elf.object.dynamic_symbols().filter_map(data))
             .collect();
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size), symbol.name));
-        symbols.dedup_by_key(|symbol| symbol.address);
+        symbols.dedup_by_key(|symbol| (symbol.address, symbol.size, symbol.name));
         Statics {
+            has_local_symbols: symbols.iter().any(|symbol| !symbol.is_global),
             symbols,
             sections: elf.object.sections().filter_map(made).collect(),
             thread_size: thread_size(elf),
@@ -67,10 +71,11 @@ impl<'d> Statics<'d> {
         if let Some(table) = self.linkers(address) {
             return Some(Referent::compiler_made(table));
         }
-        let found = types
-            .survey
-            .search(|findings| self.covering(types, &findings.statics, address));
-        found.or_else(|| self.symbol_at(address))
+        let here = |findings: &Findings| self.covering(types, &findings.statics, address);
+        here(types.survey.near())
+            .or_else(|| self.declared_at(types, address))
+            .or_else(|| here(self.may_be_variable(address).then(|| types.survey.all())??))
+            .or_else(|| self.symbol_at(address))
     }
 
     /// What stands at a distance from the thread's base.
@@ -84,6 +89,21 @@ impl<'d> Statics<'d> {
         types
             .survey
             .search(|findings| self.covering(types, &findings.thread_locals, offset))
+    }
+
+    /// A variable of which a symbol tells the place, and a declaration beside executed code the type.
+    fn declared_at(&self, types: &Types, address: u64) -> Option<Referent> {
+        self.symbols_covering(address).iter().find_map(|symbol| {
+            let known = self.known(types, types.survey.declaration(symbol.name)?)?;
+            // `extern int list[]` tells less than where the variable stands.
+            let is_complete = types.size(known.type_id) == symbol.size;
+            is_complete.then(|| known.at(address - symbol.address))
+        })
+    }
+
+    /// Constants that instructions hold beside them have no symbol, variables do.
+    fn may_be_variable(&self, address: u64) -> bool {
+        !self.has_local_symbols || !self.symbols_covering(address).is_empty()
     }
 
     /// The linker's tables hold no variables: none need be looked for.
@@ -109,9 +129,7 @@ impl<'d> Statics<'d> {
             };
             let size = types.size(known.type_id);
             if distance < size.max(1) {
-                let mut spot = Spot::whole(known.type_id);
-                spot.offset = distance as i64;
-                return Some(Referent::variable(&known.name, known.kind, spot));
+                return Some(known.at(distance));
             }
         }
         None
@@ -132,13 +150,19 @@ impl<'d> Statics<'d> {
         known.entry(id).or_insert_with(read).clone()
     }
 
+    /// All names of what stands there, the widest first.
+    fn symbols_covering(&self, address: u64) -> &[Symbol<'d>] {
+        let next = self.symbols.partition_point(|symbol| symbol.address <= address);
+        let before = &self.symbols[..next];
+        let start = before.last().map_or(0, |last| last.address);
+        let here = &before[before.partition_point(|symbol| symbol.address < start)..];
+        let covers = |symbol: &&Symbol| address - symbol.address < symbol.size;
+        &here[..here.iter().take_while(covers).count()]
+    }
+
     /// Without debugging information a variable has no type.
     fn symbol_at(&self, address: u64) -> Option<Referent> {
-        let next = self.symbols.partition_point(|symbol| symbol.address <= address);
-        let symbol = self.symbols[..next]
-            .last()
-            .filter(|symbol| address - symbol.address < symbol.size.max(1));
-        if let Some(symbol) = symbol {
+        if let Some(symbol) = self.symbols_covering(address).first() {
             let is_table = ["_ZTV", "_ZTC", "_ZTT"]
                 .iter()
                 .any(|start| symbol.name.starts_with(start));
@@ -153,6 +177,14 @@ impl<'d> Statics<'d> {
             return Some(Referent::unknown_type(symbol.name, kind));
         }
         Some(Referent::compiler_made(self.section_at(address)?))
+    }
+}
+
+impl Known {
+    fn at(&self, distance: u64) -> Referent {
+        let mut spot = Spot::whole(self.type_id);
+        spot.offset = distance as i64;
+        Referent::variable(&self.name, self.kind, spot)
     }
 }
 

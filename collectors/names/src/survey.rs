@@ -28,6 +28,8 @@ pub struct Findings {
     pub thread_locals: Vec<(u64, EntryId)>,
     /// Functions some of whose addresses were executed.
     functions: Vec<EntryId>,
+    /// Variables whose places other units tell.
+    declared: Vec<EntryId>,
     /// Namespaces and structures around types, with `::` behind; those of types without are left out.
     scopes: HashMap<EntryId, Rc<str>>,
     /// The first typedef of a type.
@@ -63,10 +65,25 @@ impl<'a, 'd> Survey<'a, 'd> {
         find(&self.near).or_else(|| find(self.all()?))
     }
 
-    /// None: no more than the near ones.
-    fn all(&self) -> Option<&Findings> {
+    /// What is in units with executed code.
+    pub fn near(&self) -> &Findings {
+        &self.near
+    }
+
+    /// What is in any unit; none if that is no more.
+    pub fn all(&self) -> Option<&Findings> {
         let look = || Findings::of(self.info.units(), self.executed);
         (!self.near_is_all).then(|| self.all.get_or_init(look))
+    }
+
+    /// A variable that near units know of, which is elsewhere, by the name of its symbol.
+    pub fn declaration(&self, name: &str) -> Option<EntryId> {
+        let declared = self.near.declared.iter();
+        declared.copied().find(|id| {
+            self.info
+                .entry(*id)
+                .is_some_and(|(unit, entry)| unit.symbol_name(&entry).as_deref() == Some(name))
+        })
     }
 
     /// Functions some of whose addresses were executed.
@@ -169,6 +186,9 @@ impl Findings {
     }
 
     fn note_variable<'d>(&mut self, unit: &UnitOf<'_, 'd>, entry: &Entry<'d>, id: EntryId) {
+        if unit.flag(entry, gimli::DW_AT_declaration) {
+            self.declared.push(id);
+        }
         let location = entry.attr_value(gimli::DW_AT_location);
         match location
             .and_then(|value| value.exprloc_value())
