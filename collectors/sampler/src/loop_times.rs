@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::address_spaces::AddressSpaces;
+use crate::code::Loop;
 use crate::record::PerfSample;
 use crate::seen_code::SeenCode;
 
@@ -22,6 +23,8 @@ pub struct Place {
     pub begin: u64,
     /// Where the function begins.
     pub function: u64,
+    /// Registers that differ from one iteration to the next: a bit for each.
+    pub written: u16,
 }
 
 #[derive(Debug, Default)]
@@ -99,11 +102,24 @@ fn find(pid: u32, instruction: u64, spaces: &AddressSpaces, code: &mut SeenCode)
     let found = code.function(spaces, pid, instruction).and_then(|function| {
         let first = function.steps().first()?.address();
         let innermost = function.loop_around(function.index_at(instruction)?);
-        Some((first, innermost.unwrap_or(first)))
+        let whole = Loop {
+            begin: first,
+            written: u16::MAX,
+        };
+        Some((first, innermost.unwrap_or(whole)))
     });
     let page = instruction / PAGE * PAGE;
-    let (function, begin) = found.unwrap_or((page, page));
-    Place { pid, begin, function }
+    let unknown = Loop {
+        begin: page,
+        written: u16::MAX,
+    };
+    let (function, innermost) = found.unwrap_or((page, unknown));
+    Place {
+        pid,
+        begin: innermost.begin,
+        function,
+        written: innermost.written,
+    }
 }
 
 #[cfg(test)]

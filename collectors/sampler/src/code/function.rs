@@ -9,6 +9,15 @@ use super::step::Step;
 /// Longer stretches without a symbol are no function.
 pub const LONGEST: u64 = 1 << 20;
 
+/// A loop of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Address of its first instruction.
+    pub begin: u64,
+    /// General registers that it writes, or functions that it calls: a bit for each.
+    pub written: u16,
+}
+
 pub struct Function {
     steps: Vec<Step>,
     /// How many jumps within the function lead to an address.
@@ -76,14 +85,18 @@ impl Function {
         Function { steps, jumps, loops }
     }
 
-    /// Where the innermost loop begins that an instruction is in, by its index, as far as jumps within the function tell.
-    pub fn loop_around(&self, index: usize) -> Option<u64> {
+    /// The innermost loop that an instruction is in, by its index, as far as jumps within the function tell.
+    pub fn loop_around(&self, index: usize) -> Option<Loop> {
         let around = self
             .loops
             .iter()
             .filter(|(first, last)| (*first..=*last).contains(&index));
-        let (first, _) = around.min_by_key(|(first, last)| last - first)?;
-        Some(self.steps[*first].address())
+        let (first, last) = around.min_by_key(|(first, last)| last - first)?;
+        let steps = &self.steps[*first..=*last];
+        Some(Loop {
+            begin: steps[0].address(),
+            written: steps.iter().fold(0, |written, step| written | step.may_write()),
+        })
     }
 
     pub fn steps(&self) -> &[Step] {

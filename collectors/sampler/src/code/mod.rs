@@ -12,7 +12,7 @@ use std::rc::Rc;
 
 use iced_x86::InstructionInfoFactory;
 
-pub use function::{Function, Predecessor};
+pub use function::{Function, Loop, Predecessor};
 pub use live::LiveCode;
 pub use object::ObjectFile;
 pub use rollback::{place_of_lea, Rollback};

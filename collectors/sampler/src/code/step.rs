@@ -1,6 +1,8 @@
 //! An instruction, and what it does to memory and registers.
 
-use iced_x86::{Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, Register, UsedMemory};
+use iced_x86::{
+    FlowControl, Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess, Register, UsedMemory,
+};
 
 use crate::registers::{index_of, THREAD_POINTER};
 
@@ -64,6 +66,17 @@ impl Step {
 
     pub fn next(&self) -> u64 {
         self.instruction.next_ip()
+    }
+
+    /// General registers that differ behind it: what it writes, and those that the function may use that it calls (System V
+    /// ABI for x86-64, 3.2.1).
+    pub fn may_write(&self) -> u16 {
+        const OF_CALLED: u16 = 0b1111_1100_0111; // rax, rcx, rdx, rsi, rdi, r8 to r11
+        let calls = matches!(
+            self.instruction.flow_control(),
+            FlowControl::Call | FlowControl::IndirectCall
+        );
+        self.written | if calls { OF_CALLED } else { 0 }
     }
 
     pub fn writes(&self, register: usize) -> bool {

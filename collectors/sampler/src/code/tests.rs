@@ -145,7 +145,14 @@ fn instructions_know_their_innermost_loop() {
     let function = decode(&[
         0x90, 0x48, 0xff, 0xc9, 0x75, 0xfb, 0x48, 0xff, 0xcb, 0x75, 0xf5, 0xc3,
     ]);
-    let begins: Vec<Option<u64>> = (0..6).map(|index| function.loop_around(index)).collect();
-    let (outer, inner) = (Some(0x1000), Some(0x1001));
-    assert_eq!(begins, [outer, inner, inner, outer, outer, None]);
+    let found: Vec<Option<Loop>> = (0..6).map(|index| function.loop_around(index)).collect();
+    let of = |begin, written| Some(Loop { begin, written });
+    let (outer, inner) = (of(0x1000, 1 << 1 | 1 << 3), of(0x1001, 1 << 1));
+    assert_eq!(found, [outer, inner, inner, outer, outer, None]);
+    // 0: call 5; 5: jmp 0
+    let calling = decode(&[0xe8, 0, 0, 0, 0, 0xeb, 0xf9]).loop_around(0).unwrap();
+    assert_eq!(
+        calling.written, 0b1111_1101_0111,
+        "rsp, and what called functions may use"
+    );
 }

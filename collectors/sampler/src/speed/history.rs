@@ -21,6 +21,8 @@ pub struct Moment {
     pub time_ns: u64,
     /// Where the loop begins in which it was.
     pub loop_begin: u64,
+    /// And which registers that loop writes: a bit for each.
+    pub loop_writes: u16,
 }
 
 #[derive(Debug, Default)]
@@ -75,6 +77,7 @@ impl Histories {
             ran_ns: history.ran_ns,
             time_ns: sample.time_ns,
             loop_begin: place.begin,
+            loop_writes: place.written,
         });
     }
 
@@ -97,6 +100,7 @@ mod tests {
             pid: 1,
             begin: function + 16,
             function,
+            written: u16::MAX,
         }
     }
 

@@ -203,6 +203,7 @@ mod tests {
             pid,
             begin: 0x1000,
             function: 0x1000,
+            written: u16::MAX,
         };
         (0..3).for_each(|_| loops.note_failure(place(1), 3, Look::Short));
         let failures = |pid, register| loops.failures(place(pid), register, Look::Short);

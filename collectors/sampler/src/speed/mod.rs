@@ -93,6 +93,11 @@ impl Speeds {
                 self.loops.note_unequal(position.thread.0, register, changed_at);
                 return self.by_known_loop(position, way, function_at);
             }
+            // Of what changes less often than in each window they say little.
+            let per_change = known.cost.instructions * step / known.cost.units.max(1);
+            if per_change > seen.instructions {
+                return speed(&progress, known.cost);
+            }
             let cost = self.loops.refine(position.thread.0, register, changed_at, seen)?;
             return speed(&progress, cost);
         }
@@ -120,8 +125,9 @@ impl Speeds {
                 Some((progress, known?))
             })
         });
-        known.max_by_key(|(_, known)| {
+        known.max_by_key(|(progress, known)| {
             (
+                progress.is_sure,
                 known.step.is_some(),
                 known.cost.units / known.step.unwrap_or(u64::MAX).max(1),
             )
@@ -195,7 +201,7 @@ impl Speeds {
         }
         let (best, cost) = costs
             .into_iter()
-            .max_by_key(|(one, _)| (one.step.is_some(), one.changes))?;
+            .max_by_key(|(one, _)| (one.progress.is_sure, one.step.is_some(), one.changes))?;
         speed(&best.progress, cost)
     }
 

@@ -9,6 +9,7 @@ const PLACE: Place = Place {
     pid: PID,
     begin: CODE,
     function: CODE,
+    written: u16::MAX,
 };
 const RBX: usize = 3;
 const RCX: usize = 1;
