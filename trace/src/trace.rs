@@ -1,9 +1,11 @@
 //! An opened trace.
 
 mod follower;
+mod gap;
 mod growing;
 
 pub use follower::Follower;
+pub use gap::{Gap, GapReason};
 pub use growing::GrowingTrace;
 
 use std::fs::File;
@@ -79,52 +81,6 @@ pub struct Stream {
     pub chunks: Vec<ChunkRef>,
     /// The oracle's records, in order.
     pub oracle_chunks: Vec<ChunkRef>,
-}
-
-/// A place where records of a stream are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Gap {
-    pub stream: u32,
-    pub process: u32,
-    /// The records are missing before the stream's chunk of this sequence.
-    pub before_sequence: u64,
-    pub dropped_buffers: u64,
-    pub reason: GapReason,
-    /// CLOCK_MONOTONIC nanoseconds; 0 if unknown.
-    pub first_ns: u64,
-    pub last_ns: u64,
-}
-
-/// Why records are missing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GapReason {
-    RingFull,
-    WriteFailed,
-    /// Or a thread was cancelled within a record, or records were lost without a full ring otherwise.
-    RecordingStopped,
-    Other(u64),
-}
-
-impl From<u64> for GapReason {
-    fn from(value: u64) -> Self {
-        match value {
-            1 => GapReason::RingFull,
-            2 => GapReason::WriteFailed,
-            3 => GapReason::RecordingStopped,
-            other => GapReason::Other(other),
-        }
-    }
-}
-
-impl From<GapReason> for u64 {
-    fn from(value: GapReason) -> Self {
-        match value {
-            GapReason::RingFull => 1,
-            GapReason::WriteFailed => 2,
-            GapReason::RecordingStopped => 3,
-            GapReason::Other(other) => other,
-        }
-    }
 }
 
 /// A part of the file that could not be read. The rest is as usable as ever.
