@@ -3,6 +3,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -63,10 +64,39 @@ static bool canJump(const Function &F) {
     }
 }
 
+// Whether the function owns copies of arguments, which the caller made for it in memory.
+static bool hasOwnCopies(const Function &F) {
+    return any_of(F.args(), [](const Argument &A) { return A.hasByValAttr(); });
+}
+
+// Registers that variadic functions don't pass on.
+static bool takesSpecialRegisters(const Function &F) {
+    return any_of(F.args(), [](const Argument &A) {
+        return A.hasNestAttr() || A.hasSwiftErrorAttr() || A.hasAttribute(Attribute::SwiftSelf) ||
+               A.hasAttribute(Attribute::SwiftAsync) || isa<ScalableVectorType>(A.getType());
+    });
+}
+
+// Whether a variadic function without named arguments can take the function's place and jump on with all arguments
+// where they are. Other conventions than these have further registers.
+static bool canPassOn(const Function &F) {
+    switch (F.getCallingConv()) {
+    case CallingConv::C:
+    case CallingConv::Fast:
+    case CallingConv::Cold:
+    case CallingConv::PreserveMost:
+    case CallingConv::PreserveAll:
+    case CallingConv::X86_64_SysV:
+        return canJump(F) && !takesSpecialRegisters(F);
+    default:
+        return false;
+    }
+}
+
 bool Dispatch::canSplit(const Function &F) {
     if (F.hasFnAttribute(Attribute::Naked) || F.isPresplitCoroutine() || !canCopyLabelTables(F))
         return false;
-    if (F.isVarArg() && !canJump(F))
+    if (F.isVarArg() && !(hasOwnCopies(F) ? canPassOn(F) : canJump(F)))
         return false;
     return none_of(F.args(), [](const Argument &A) { return A.hasInAllocaAttr() || A.hasPreallocatedAttr(); });
 }
@@ -145,20 +175,49 @@ static Function *moveBody(Function &F) {
     return Traced;
 }
 
+static constexpr const char *Thunk = "thunk";
+
+// Puts a function in the place of this one that takes any arguments and leaves them where they are: LLVM passes on all
+// registers that may hold one, and the stack as it is. A jump from a function of the same type would copy each argument
+// that the callee owns in memory onto itself, and on x86 LLVM 16 to 19 put such a copy over the return address.
+static Function &forgetPrototype(Function &F) {
+    LLVMContext &C = F.getContext();
+    auto *New = Function::Create(FunctionType::get(Type::getVoidTy(C), true), F.getLinkage(), F.getAddressSpace());
+    F.getParent()->getFunctionList().insert(F.getIterator(), New);
+    New->copyAttributesFrom(&F);
+    New->setAttributes(AttributeList::get(C, F.getAttributes().getFnAttrs(), {}, {}));
+    for (Attribute::AttrKind OfArguments : {Attribute::AllocSize, Attribute::AllocKind})
+        New->removeFnAttr(OfArguments);
+    New->addFnAttr(Thunk); // calls of another type are meant to be
+    New->setComdat(F.getComdat());
+    New->takeName(&F);
+    F.replaceAllUsesWith(New);
+    F.eraseFromParent();
+    return *New;
+}
+
+static bool isWithoutPrototype(const Function &F) { return F.hasFnAttribute(Thunk); }
+
 static CallInst::TailCallKind kindOfJump(const Function &F) {
-    // AddressSanitizer adds a call behind that of a module's initialiser.
+    if (hasOwnCopies(F))
+        return CallInst::TCK_None;
+    // AddressSanitizer adds a call after that of a module's initialiser.
     bool MayBeInitialiser = F.arg_empty() && F.getReturnType()->isVoidTy() && !F.isVarArg();
-    if (!MayBeInitialiser && canJump(F))
-        return CallInst::TCK_MustTail;
-    bool HasOwnCopies = any_of(F.args(), [](const Argument &A) { return A.hasByValAttr(); });
-    return HasOwnCopies ? CallInst::TCK_None : CallInst::TCK_Tail;
+    return !MayBeInitialiser && canJump(F) ? CallInst::TCK_MustTail : CallInst::TCK_Tail;
+}
+
+// The same address, of which an optimiser knows nothing. It would take a call without arguments for one that accesses
+// none in memory.
+static Value *hidden(IRBuilder<> &B, Function *Target) {
+    auto *Type = FunctionType::get(Target->getType(), {Target->getType()}, false);
+    return B.CreateCall(Type, InlineAsm::get(Type, "", "=r,0", /*hasSideEffects=*/false), {Target});
 }
 
 static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
     SmallVector<Value *, 8> Arguments;
     for (Argument &A : F.args())
         Arguments.push_back(&A);
-    CallInst *Call = B.CreateCall(Target, Arguments);
+    CallInst *Call = B.CreateCall(F.getFunctionType(), isWithoutPrototype(F) ? hidden(B, Target) : Target, Arguments);
     Call->setCallingConv(F.getCallingConv());
     Call->setTailCallKind(kindOfJump(F));
     // What the parameters are (sret, byval, ...) must agree between the caller, the callee and the call.
@@ -199,6 +258,9 @@ static BasicBlock *wayTo(Function *Target, Function &F, const Twine &Name) {
     return BB;
 }
 
+// The function whose body was moved, as it can hold the choice.
+static Function *choiceInPlaceOf(Function &F) { return hasOwnCopies(F) && canPassOn(F) ? &forgetPrototype(F) : &F; }
+
 static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch::Choice Choose) {
     auto *Entry = BasicBlock::Create(F.getContext(), "entry", &F);
     BasicBlock *Record = wayTo(Traced, F, "record"), *Run = wayTo(Plain, F, "run");
@@ -209,6 +271,7 @@ static void writeChoice(Function &F, Function *Traced, Function *Plain, Dispatch
 void Dispatch::finish(Choice Choose) {
     for (Versions &V : Kept) {
         V.Traced = moveBody(*V.Original);
+        V.Original = choiceInPlaceOf(*V.Original);
         writeChoice(*V.Original, V.Traced, V.Plain, Choose);
     }
     directCalls();
@@ -217,6 +280,7 @@ void Dispatch::finish(Choice Choose) {
 void Dispatch::finish(FirstChoice Choose, Choice Later) {
     for (Versions &V : Kept) {
         V.Traced = moveBody(*V.Original);
+        V.Original = choiceInPlaceOf(*V.Original);
         Function *Late = createBeside(*V.Original, V.Original->getName() + ".late");
         Late->addFnAttr(Attribute::Cold);
         writeChoice(*Late, V.Traced, V.Plain, Later);

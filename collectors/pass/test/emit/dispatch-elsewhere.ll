@@ -15,7 +15,8 @@ define i32 @copies(ptr byval([64 x i8]) %p) {
   %v = load i32, ptr %p
   ret i32 %v
 }
-; JUMPS: musttail call i32 @copies.traced(
+; JUMPS: call ptr asm "", "=r,0"(ptr @copies.traced)
+; JUMPS-NEXT: musttail call void (...) %{{.*}}(...)
 ; CHECK: {{^}}  %{{.*}} = call i32 @copies.traced(
 
 define i32 @further(ptr %p, ...) {
