@@ -18,6 +18,8 @@ pub struct Survey<'a, 'd> {
     near: Findings,
     all: OnceCell<Findings>,
     near_is_all: bool,
+    /// What near units declare and others define, by symbol name: built once, since units declare thousands.
+    declarations: OnceCell<HashMap<String, EntryId>>,
 }
 
 #[derive(Default)]
@@ -57,6 +59,7 @@ impl<'a, 'd> Survey<'a, 'd> {
             near,
             all: OnceCell::new(),
             near_is_all,
+            declarations: OnceCell::new(),
         }
     }
 
@@ -78,12 +81,15 @@ impl<'a, 'd> Survey<'a, 'd> {
 
     /// A variable that near units know of, which is elsewhere, by the name of its symbol.
     pub fn declaration(&self, name: &str) -> Option<EntryId> {
-        let declared = self.near.declared.iter();
-        declared.copied().find(|id| {
-            self.info
-                .entry(*id)
-                .is_some_and(|(unit, entry)| unit.symbol_name(&entry).as_deref() == Some(name))
-        })
+        let declarations = self.declarations.get_or_init(|| {
+            let named = |id: &EntryId| {
+                let (unit, entry) = self.info.entry(*id)?;
+                Some((unit.symbol_name(&entry)?, *id))
+            };
+            // In reverse, so that the first of several declarations wins.
+            self.near.declared.iter().rev().filter_map(named).collect()
+        });
+        declarations.get(name).copied()
     }
 
     /// Functions some of whose addresses were executed.
