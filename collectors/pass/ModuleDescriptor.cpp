@@ -43,7 +43,7 @@ static void addConstructor(Module &M, GlobalVariable &Descriptor) {
     IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
     // Fails to link with a runtime of another version.
     auto *Version =
-        new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_6");
+        new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_7");
     FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
     B.CreateCall(Register, {&Descriptor, Version});
     B.CreateRetVoid();

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_6`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_7`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 6
+#define TRACKWAY_ABI 7
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -162,22 +162,22 @@ struct trackway_ring {
     uint32_t stack_frames;   // of a call of an allocator, as many are recorded at most
     struct trackway_hardware_event hardware[TRACKWAY_HARDWARE_EVENTS];
     // Each of these on a cache line of its own.
-    _Alignas(64) uint32_t recorder_lock[16]; // a robust mutex that the recorder holds: see below
-    _Alignas(64) uint32_t next_segment_id;   // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
-    uint32_t next_stream;                    // fetch_add(1) gives a thread its stream number; starts at 0
-    uint32_t pending_forks;                  // forks whose child has not begun its stream yet
-    _Alignas(64) uint32_t full_events;       // futex: the program adds 1 for each buffer that it hands over
-    uint32_t wake_at;                        // not 0: the recorder sleeps, and wants to be woken at that full_events
-    uint32_t full_count;                     // buffers that the recorder has not yet freed
-    uint32_t buffers_used;                   // 1 + the greatest index of a buffer that was ever taken
-    _Alignas(64) uint32_t free_events;       // futex: the recorder adds 1 when it frees buffers
-    uint32_t free_waiters;                   // threads that wait on free_events
-    _Alignas(64) uint32_t stopped;           // 1: recording ended early; the program writes to private scratch memory
+    _Alignas(64) uint32_t recorder_thread; // its id in the recorder's pid namespace; 0: none yet. See below
+    _Alignas(64) uint32_t next_segment_id; // adding segment_count gives a module its ids; starts at 1, stays <= 2^24
+    uint32_t next_stream;                  // fetch_add(1) gives a thread its stream number; starts at 0
+    uint32_t pending_forks;                // forks whose child has not begun its stream yet
+    _Alignas(64) uint32_t full_events;     // futex: the program adds 1 for each buffer that it hands over
+    uint32_t wake_at;                      // not 0: the recorder sleeps, and wants to be woken at that full_events
+    uint32_t full_count;                   // buffers that the recorder has not yet freed
+    uint32_t buffers_used;                 // 1 + the greatest index of a buffer that was ever taken
+    _Alignas(64) uint32_t free_events;     // futex: the recorder adds 1 when it frees buffers
+    uint32_t free_waiters;                 // threads that wait on free_events
+    _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
 };
 
-// The recorder lives while the first word of its lock is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the
-// kernel sets however the recorder ends.
+// The recorder lives while `recorder_thread` is neither 0 nor has this bit (FUTEX_OWNER_DIED), which the kernel sets
+// however the recorder ends.
 #define TRACKWAY_RECORDER_DIED 0x40000000u
 
 enum trackway_buffer_state {

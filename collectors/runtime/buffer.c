@@ -42,8 +42,8 @@ static unsigned char *data_of(const struct trackway_buffer *buffer) {
 }
 
 static bool takes_records(const struct trackway_ring *ring) {
-    uint32_t lock = __atomic_load_n(&ring->recorder_lock[0], __ATOMIC_RELAXED);
-    bool alive = lock != 0 && !(lock & TRACKWAY_RECORDER_DIED);
+    uint32_t thread = __atomic_load_n(&ring->recorder_thread, __ATOMIC_RELAXED);
+    bool alive = thread != 0 && !(thread & TRACKWAY_RECORDER_DIED);
     return alive && !__atomic_load_n(&ring->stopped, __ATOMIC_RELAXED);
 }
 

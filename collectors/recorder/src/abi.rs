@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-pub const ABI: u32 = 6;
+pub const ABI: u32 = 7;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
@@ -60,16 +60,17 @@ pub struct RingHeader {
     pub hardware_count: u32,
     pub stack_frames: u32,
     pub hardware: [HardwareEvent; HARDWARE_EVENTS],
-    pub recorder_lock: RecorderLockWords,
+    pub life: Life,
     pub ids: Ids,
     pub full: FullSide,
     pub free: FreeSide,
     pub stop: Stop,
 }
 
-/// Room for a `pthread_mutex_t`.
 #[repr(C, align(64))]
-pub struct RecorderLockWords(pub [AtomicU32; 16]);
+pub struct Life {
+    pub recorder_thread: AtomicU32,
+}
 
 #[repr(C, align(64))]
 pub struct Ids {
@@ -217,7 +218,7 @@ mod tests {
             "hardware_count" = hardware_count,
             "stack_frames" = stack_frames,
             "hardware" = hardware,
-            "recorder_lock" = recorder_lock,
+            "recorder_thread" = life.recorder_thread,
             "next_segment_id" = ids.next_segment_id,
             "next_stream" = ids.next_stream,
             "pending_forks" = ids.pending_forks,

@@ -1,58 +1,147 @@
-//! Lets the program know that its recorder lives: a robust mutex in the ring, which the kernel marks however the
-//! thread that holds it ends. Unlike a process id it isn't reused, needs no reaping and means the same everywhere.
+//! Lets the program know that its recorder lives: a word in the ring that the kernel marks however the recorder ends.
+//!
+//! The word holds the id of a thread of the recorder, and nothing else. That thread registers a robust list of its own
+//! (`set_robust_list(2)`) with one entry, which leads to the word. When the thread ends, by its own will or with the
+//! process, the kernel sets TRACKWAY_RECORDER_DIED in the word. All pointers of the list lie in private memory, so the
+//! program can't lead the kernel elsewhere: with the word it can only end its own recording.
+//!
+//! Unlike a process id the mark is never reused and means the same in every pid namespace. Unlike a descriptor or a file
+//! lock it survives programs that close all descriptors, and needs neither /proc nor a system call to look at.
 
 use std::io;
-use std::marker::PhantomData;
-use std::mem::MaybeUninit;
+use std::mem::size_of;
+use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use std::sync::mpsc::{channel, Sender};
+use std::thread::JoinHandle;
 
 use crate::ring::Ring;
 
+/// While it exists, and no longer, the program takes the recorder for alive.
 pub struct Liveness<'ring> {
-    mutex: *mut libc::pthread_mutex_t,
-    ring: PhantomData<&'ring Ring>,
+    /// Dropped to end the thread.
+    end: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    /// Must outlive the thread, which the kernel follows into the ring.
+    _ring: &'ring Ring,
 }
 
-const _: () = assert!(size_of::<libc::pthread_mutex_t>() <= size_of::<crate::abi::RecorderLockWords>());
+/// `struct robust_list_head` of linux/futex.h and its only entry.
+#[repr(C)]
+struct RobustList {
+    /// Head: the first entry.
+    first: *const Entry,
+    /// From an entry to its word, bytes.
+    futex_offset: isize,
+    pending: *const Entry,
+    entry: Entry,
+}
+
+#[repr(C)]
+struct Entry {
+    /// The head again: it is the last.
+    next: *const Entry,
+}
+
+/// What the kernel takes for the head.
+const HEAD_LENGTH: usize = 3 * size_of::<usize>();
 
 impl<'ring> Liveness<'ring> {
-    /// Must be dropped by the thread that called it, which the pointer inside sees to.
     pub fn begin(ring: &'ring Ring) -> io::Result<Self> {
-        let mutex = ring.header().recorder_lock.0.as_ptr().cast_mut().cast();
-        // SAFETY: the ring has room for a mutex there, aligned and zeroed, and outlives it by the lifetime.
-        unsafe { lock_robustly(mutex)? };
-        Ok(Self {
-            mutex,
-            ring: PhantomData,
-        })
+        let word = ring.recorder_thread().as_ptr() as usize;
+        let (end, ended) = channel::<()>();
+        let (tell, told) = channel();
+        let thread = std::thread::Builder::new()
+            .name("trackway-life".into())
+            .spawn(move || {
+                // Leaked: the kernel reads it after the thread's last instruction.
+                let list = Box::leak(RobustList::leading_to(word));
+                // SAFETY: `Liveness` keeps the ring, which holds the word, until this thread has ended.
+                let word = unsafe { AtomicU32::from_ptr(word as *mut u32) };
+                let _ = tell.send(list.register().map(|()| word.store(thread_id(), SeqCst)));
+                let _ = ended.recv(); // fails once the sender is dropped
+            })?;
+        let liveness = Self {
+            end: Some(end),
+            thread: Some(thread),
+            _ring: ring,
+        };
+        match told.recv() {
+            Ok(registered) => registered.map(|()| liveness),
+            Err(_) => Err(io::Error::other("its thread ended")),
+        }
     }
 }
 
 impl Drop for Liveness<'_> {
     fn drop(&mut self) {
-        // SAFETY: this thread holds the mutex since `begin`.
-        unsafe { libc::pthread_mutex_unlock(self.mutex) };
+        self.end = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }
 
-unsafe fn lock_robustly(mutex: *mut libc::pthread_mutex_t) -> io::Result<()> {
-    let mut attributes = MaybeUninit::uninit();
-    check(libc::pthread_mutexattr_init(attributes.as_mut_ptr()))?;
-    let attributes = attributes.as_mut_ptr();
-    check(libc::pthread_mutexattr_setpshared(
-        attributes,
-        libc::PTHREAD_PROCESS_SHARED,
-    ))?;
-    check(libc::pthread_mutexattr_setrobust(
-        attributes,
-        libc::PTHREAD_MUTEX_ROBUST,
-    ))?;
-    check(libc::pthread_mutex_init(mutex, attributes))?;
-    check(libc::pthread_mutex_lock(mutex))
+impl RobustList {
+    fn leading_to(word: usize) -> Box<Self> {
+        let none = std::ptr::null();
+        let mut list = Box::new(Self {
+            first: none,
+            futex_offset: 0,
+            pending: none,
+            entry: Entry { next: none },
+        });
+        list.entry.next = std::ptr::from_ref(&*list).cast();
+        list.first = &raw const list.entry;
+        list.futex_offset = word.wrapping_sub(list.first as usize) as isize;
+        list
+    }
+
+    /// For the calling thread, whose C library loses its own list: it must lock no robust mutex.
+    fn register(&'static self) -> io::Result<()> {
+        // SAFETY: the list is never freed and has the kernel's layout.
+        let result = unsafe { libc::syscall(libc::SYS_set_robust_list, &raw const *self, HEAD_LENGTH) };
+        match result {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
 }
 
-fn check(error: libc::c_int) -> io::Result<()> {
-    match error {
-        0 => Ok(()),
-        error => Err(io::Error::from_raw_os_error(error)),
+fn thread_id() -> u32 {
+    // SAFETY: it has no preconditions.
+    unsafe { libc::gettid() as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Output, RecordOptions};
+
+    const DIED: u32 = 0x4000_0000;
+
+    fn ring() -> Ring {
+        Ring::create(&RecordOptions::new("p", Output::Discard)).unwrap()
+    }
+
+    #[test]
+    fn the_kernel_marks_the_word_at_the_end() {
+        let _turn = crate::watching::take_turn();
+        let ring = ring();
+        let liveness = Liveness::begin(&ring).unwrap();
+        let alive = ring.recorder_thread().load(SeqCst);
+        assert!(alive != 0 && alive & DIED == 0, "{alive:#x}");
+        drop(liveness);
+        assert_eq!(ring.recorder_thread().load(SeqCst) & DIED, DIED);
+    }
+
+    #[test]
+    fn what_the_program_writes_there_harms_nobody() {
+        let _turn = crate::watching::take_turn();
+        let ring = ring();
+        for hostile in [0, 1, u32::MAX, 0x8000_0000, std::process::id()] {
+            let liveness = Liveness::begin(&ring).unwrap();
+            ring.recorder_thread().store(hostile, SeqCst);
+            drop(liveness);
+        }
     }
 }

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::io;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
@@ -104,6 +105,11 @@ impl Ring {
     pub fn header(&self) -> &RingHeader {
         // SAFETY: `create` wrote the header; its fields that change are atomic, the others nobody may change.
         unsafe { &*self.memory.as_ptr().cast() }
+    }
+
+    /// For the recorder's sign of life, which only the kernel reads.
+    pub fn recorder_thread(&self) -> &AtomicU32 {
+        &self.header().life.recorder_thread
     }
 
     /// The buffers that were ever taken.
@@ -234,7 +240,7 @@ impl Ring {
     }
 }
 
-fn wake_all(word: &std::sync::atomic::AtomicU32) {
+fn wake_all(word: &AtomicU32) {
     // It fails only for an unmapped address.
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }

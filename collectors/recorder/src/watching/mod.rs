@@ -8,7 +8,7 @@ pub use view::{measure_clock, now_ns, RingView, RunningNode, ViewError};
 
 /// Tests that make rings take turns: `attach` looks for the ring of a whole process.
 #[cfg(test)]
-fn take_turn() -> std::sync::MutexGuard<'static, ()> {
+pub(crate) fn take_turn() -> std::sync::MutexGuard<'static, ()> {
     static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
     TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
