@@ -15,6 +15,41 @@ namespace {
 
 constexpr StringRef AllocationKind = "trackway.alloc";
 
+bool beginsWith(const InsertValueInst &Whole, const Value &Part) {
+    return Whole.getAggregateOperand() == &Part ||
+           (Whole.getInsertedValueOperand() == &Part && Whole.getIndices() == ArrayRef<unsigned>(0u));
+}
+
+const StoreInst *storeOf(const Value &V) {
+    for (const User *U : V.users())
+        if (const auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == &V)
+            return Store;
+    return nullptr;
+}
+
+// Flang makes the descriptor of a new array in a slot of its own, and copies it to the variable from there.
+const StoreInst *copyOf(const AllocaInst &Descriptor) {
+    for (const User *U : Descriptor.users())
+        if (const auto *Load = dyn_cast<LoadInst>(U); Load && Load->getType()->isStructTy())
+            if (const StoreInst *Copy = storeOf(*Load))
+                return Copy;
+    return nullptr;
+}
+
+// The store of what was allocated, or of an array's descriptor that begins with it.
+const StoreInst *assignment(const User &User, const Value &Allocated) {
+    if (const auto *Store = dyn_cast<StoreInst>(&User)) {
+        if (Store->getValueOperand() != &Allocated)
+            return nullptr;
+        const auto *Slot = dyn_cast<AllocaInst>(Store->getPointerOperand());
+        const StoreInst *Copy = Slot && Allocated.getType()->isStructTy() ? copyOf(*Slot) : nullptr;
+        return Copy ? Copy : Store;
+    }
+    const auto *Whole = dyn_cast<InsertValueInst>(&User);
+    return Whole && Whole->hasOneUse() && beginsWith(*Whole, Allocated) ? assignment(**Whole->user_begin(), *Whole)
+                                                                        : nullptr;
+}
+
 bool isEmpty(const AllocationName &Name) { return Name.ElementType.empty() && Name.Variable.empty(); }
 
 } // namespace
@@ -35,8 +70,10 @@ void AllocationNames::fromAssignment(const Value *Address, AllocationName &Name)
     Where.paths().describe(Leaves, Field);
     if (Holder.Kind != VariableKind::CompilerMade)
         Name.Variable = Holder.spell(Field.Field);
-    if (Leaves.size() == 1)
-        setElement(pointee(Leaves.front().Type), Name);
+    if (Leaves.size() != 1)
+        return;
+    const DIType *Element = describedElement(Leaves.front().Type);
+    setElement(Element ? Element : pointee(Leaves.front().Type), Name);
 }
 
 AllocationName AllocationNames::infer(const CallBase &Call) const {
@@ -47,7 +84,7 @@ AllocationName AllocationNames::infer(const CallBase &Call) const {
     if (Callee && Callee->getName() == "posix_memalign" && Call.arg_size() == 3)
         fromAssignment(Call.getArgOperand(0), Name);
     for (const User *U : Call.users()) {
-        if (const auto *Store = dyn_cast<StoreInst>(U); Store && Store->getValueOperand() == &Call)
+        if (const StoreInst *Store = assignment(*U, Call))
             fromAssignment(Store->getPointerOperand(), Name);
         else if (isa<ReturnInst>(U) && Call.getFunction()->getSubprogram())
             setElement(pointee(resultType(*Call.getFunction()->getSubprogram())), Name);

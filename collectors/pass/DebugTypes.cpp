@@ -2,6 +2,7 @@
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/Function.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -104,6 +105,11 @@ const DIType *withoutQualifiers(const DIType *Type) {
 const DIType *pointee(const DIType *Type) {
     const auto *Derived = dyn_cast_or_null<DIDerivedType>(withoutQualifiers(Type));
     return Derived && isPointer(*Derived) ? Derived->getBaseType() : nullptr;
+}
+
+const DIType *describedElement(const DIType *Type) {
+    const auto *Array = dyn_cast_or_null<DICompositeType>(withoutQualifiers(Type));
+    return isArray(Array) && Array->getRawDataLocation() ? Array->getBaseType() : nullptr;
 }
 
 uint64_t sizeInBytes(const DIType *Type) {
@@ -333,6 +339,20 @@ bool DebugTypes::agree(const StructType &Struct, uint64_t Size, const DIType *Ty
         return Type->getName().empty() || !Struct.hasName();
     const std::string &Theirs = codeName(*cast<DICompositeType>(Type));
     return Theirs.empty() || withoutArguments(Mine) == Theirs;
+}
+
+const DISubprogram *DebugTypes::program(const Function &F) const {
+    if (const DISubprogram *Defined = F.getSubprogram())
+        return Defined;
+    if (!Members) {
+        Members.emplace();
+        for (const DICompositeType *Class : Definitions)
+            for (const DINode *Element : Class->getElements())
+                if (const auto *Member = dyn_cast_or_null<DISubprogram>(Element);
+                    Member && !Member->getLinkageName().empty())
+                    Members->try_emplace(Member->getLinkageName(), Member);
+    }
+    return Members->lookup(F.getName());
 }
 
 const DICompositeType *DebugTypes::findByTbaaName(StringRef Name) const {

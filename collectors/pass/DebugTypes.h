@@ -7,9 +7,11 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include <optional>
 #include <string>
 
 namespace llvm {
+class Function;
 class Module;
 class StructType;
 } // namespace llvm
@@ -21,6 +23,10 @@ const llvm::DIType *withoutQualifiers(const llvm::DIType *);
 
 // What a pointer or reference points to, seen through typedefs; null for anything else and for void.
 const llvm::DIType *pointee(const llvm::DIType *);
+
+// The element of a Fortran array that is accessed through a descriptor, which begins with the address of the data; null
+// for any other type.
+const llvm::DIType *describedElement(const llvm::DIType *);
 
 // Bytes of an object of the type, 0 if unknown or incomplete.
 uint64_t sizeInBytes(const llvm::DIType *);
@@ -57,6 +63,10 @@ class DebugTypes {
     // sizes agree.
     bool agree(const llvm::StructType &, uint64_t Size, const llvm::DIType *) const;
 
+    // The definition's, or what the class says of a member function that is defined elsewhere; null if there is
+    // neither.
+    const llvm::DISubprogram *program(const llvm::Function &) const;
+
     // By the name that TBAA has for a structure: its name in C, its mangled name in C++.
     const llvm::DICompositeType *findByTbaaName(llvm::StringRef) const;
 
@@ -74,6 +84,8 @@ class DebugTypes {
     bool IsC;
     llvm::StringMap<Candidates> ByName;
     mutable llvm::StringMap<Candidates> ByFullName; // made when first asked for
+    mutable std::optional<llvm::StringMap<const llvm::DISubprogram *>>
+        Members; // by linkage name, made when first asked for
     llvm::SetVector<const llvm::DICompositeType *> Definitions;
     llvm::StringMap<const llvm::DICompositeType *> ByIdentifier;
     llvm::DenseMap<const llvm::DICompositeType *, const llvm::DIDerivedType *> TypedefOf;

@@ -67,7 +67,7 @@ AttachedVariable heldVariable(const Value &V) {
         V, [&](const auto &Marker) { Holders.push_back({Marker.getVariable(), Marker.getExpression(), nullptr}); });
     AttachedVariable Only;
     for (const Declaration &H : Holders) {
-        if (H.Expression->getNumElements() || H.Variable->getName().empty())
+        if (H.Expression->getNumElements() || H.Variable->getName().empty() || isCompilerDeclared(*H.Variable))
             continue;
         if (Only && Only.Variable != H.Variable)
             return {};
@@ -75,6 +75,8 @@ AttachedVariable heldVariable(const Value &V) {
     }
     return Only;
 }
+
+bool isCompilerDeclared(const DILocalVariable &Variable) { return Variable.isArtificial() && !Variable.isParameter(); }
 
 const DIType *resultType(const DISubprogram &Program) {
     const DISubroutineType *Type = Program.getType();

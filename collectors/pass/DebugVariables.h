@@ -23,7 +23,10 @@ struct AttachedVariable {
 // Structured bindings name parts of an object without a name: all of them then, beginning with the one at its start.
 llvm::SmallVector<AttachedVariable, 1> declaredVariables(const llvm::Value &Address);
 
-// The variable whose value this is; none if debug information names several.
+// `__range1` and `__begin1` of a range-based for, but not `this`.
+bool isCompilerDeclared(const llvm::DILocalVariable &);
+
+// The variable of the source whose value this is; none if debug information names several.
 AttachedVariable heldVariable(const llvm::Value &);
 
 // What a function returns; null for void or unknown.

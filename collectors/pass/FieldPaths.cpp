@@ -103,6 +103,18 @@ template <typename Predicate> void search(const Spot &At, Predicate Matches, con
         search(Part, Matches, Types, Found);
 }
 
+bool isOrInherits(const DIType *Type, const DIType &Class, const DebugTypes &Types) {
+    const DIType *Bare = withoutQualifiers(Type);
+    if (!isStructure(Bare))
+        return false;
+    if (Bare == &Class || Types.name(Bare) == Types.name(&Class))
+        return true;
+    return any_of(cast<DICompositeType>(Bare)->getElements(), [&](const DINode *Element) {
+        const DIDerivedType *Part = asPart(Element);
+        return Part && Part->getTag() == dwarf::DW_TAG_inheritance && isOrInherits(Part->getBaseType(), Class, Types);
+    });
+}
+
 bool isKindOf(const DIType *Type, const llvm::Type &Code) {
     if (Code.isPointerTy())
         return pointee(Type) || (Type && isa<DIDerivedType>(Type));
@@ -114,6 +126,13 @@ bool isKindOf(const DIType *Type, const llvm::Type &Code) {
 }
 
 } // namespace
+
+Spots whole(const DIType *Type) {
+    Spots At;
+    if (Type)
+        At.push_back(Spot{Type, 0, nullptr, ""});
+    return At;
+}
 
 const DIDerivedType *asPart(const DINode *Element) {
     const auto *Part = dyn_cast_or_null<DIDerivedType>(Element);
@@ -136,6 +155,14 @@ Spots FieldPaths::focus(const Spots &At, const StructType &Struct, uint64_t Size
     return Found;
 }
 
+Spots FieldPaths::object(const Spots &At, const DIType &Class) const {
+    Spots Found;
+    auto Matches = [&](const Spot &Inner) { return Inner.Offset == 0 && isOrInherits(Inner.Type, Class, Types); };
+    for (const Spot &Outer : At)
+        search(Outer, Matches, Types, Found);
+    return Found;
+}
+
 Spots FieldPaths::step(const Spots &At, uint64_t Stride) const {
     Spots Found;
     auto Matches = [&](const Spot &Inner) {
@@ -151,6 +178,8 @@ bool FieldPaths::accepts(const Spot &At, const AccessShape &Shape) const {
     const DIType *Type = withoutQualifiers(At.Type);
     if (!Type)
         return false;
+    if (describedElement(Type))
+        return true;
     // A block or vector that begins at the first of several elements covers them all.
     bool Block = !Shape.Type || Shape.Type->isAggregateType();
     bool Many = At.Offset == 0 && (Block || Shape.Type->isVectorTy());

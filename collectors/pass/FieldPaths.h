@@ -28,6 +28,9 @@ struct Spot {
 // Several where unions leave a choice; none: unknown.
 using Spots = llvm::SmallVector<Spot, 1>;
 
+// An object of the type; none if the type is unknown.
+Spots whole(const llvm::DIType *);
+
 // What an access looks like to the code.
 struct AccessShape {
     uint64_t Size = 0;                // bytes; 0: dynamic
@@ -42,6 +45,9 @@ class FieldPaths {
 
     // The parts that the code treats as this structure.
     Spots focus(const Spots &, const llvm::StructType &, uint64_t Size) const;
+
+    // The parts that are of this class, or of one that is derived from it.
+    Spots object(const Spots &, const llvm::DIType &Class) const;
 
     // The parts among whose elements a variable index steps by `Stride` bytes.
     Spots step(const Spots &, uint64_t Stride) const;

@@ -1,4 +1,5 @@
 #include "Referents.h"
+#include "Accessors.h"
 #include "DebugTypes.h"
 #include "LlvmVersion.h"
 #include "llvm/ADT/MapVector.h"
@@ -18,14 +19,6 @@ namespace {
 
 // An expression longer than this is cut at its front.
 constexpr size_t LongestExpression = 72;
-
-std::string shortened(std::string Text) {
-    if (Text.size() <= LongestExpression)
-        return Text;
-    StringRef Tail = StringRef(Text).take_back(LongestExpression);
-    size_t Arrow = Tail.find("->");
-    return ("..." + (Arrow == StringRef::npos ? Tail : Tail.drop_front(Arrow))).str();
-}
 
 Referent compilerMade(StringRef What) {
     Referent R;
@@ -54,22 +47,36 @@ bool isVirtualTablePointer(const Spots &Leaves) {
     });
 }
 
-Spots whole(const DIType *Type) {
-    Spots At;
-    if (Type)
-        At.push_back(Spot{Type, 0, nullptr, ""});
-    return At;
+// The headers of intrinsics access unaligned memory as a structure with one member, `__storeu_si128`, that is nobody's
+// type.
+bool isAccessHelper(const StructType &Struct) {
+    StringRef Name = sourceName(Struct);
+    return Struct.getNumElements() == 1 && Name.starts_with("__") && !Name.contains("::");
+}
+
+bool isScalar(const DIType *Type) {
+    const DIType *Bare = withoutQualifiers(Type);
+    return Bare && !isStructure(Bare) && !isArray(Bare);
 }
 
 } // namespace
 
+std::string shortened(std::string Text) {
+    if (Text.size() <= LongestExpression)
+        return Text;
+    StringRef Tail = StringRef(Text).take_back(LongestExpression);
+    size_t Arrow = Tail.find("->");
+    return ("..." + (Arrow == StringRef::npos ? Tail : Tail.drop_front(Arrow))).str();
+}
+
 std::string Referent::spell(StringRef Field) const {
-    std::string Root = Base + (Indexed ? "[]" : "");
+    bool Element = Indexed || Held;
+    std::string Root = Base + (Element ? "[]" : "");
     if (Base.empty())
         return "";
     if (Field.empty())
-        return ThroughPointer && !Indexed ? "*" + Base : Root;
-    return Root + (ThroughPointer && !Indexed ? "->" : ".") + Field.str();
+        return ThroughPointer && !Element ? "*" + Base : Root;
+    return Root + (ThroughPointer && !Element ? "->" : ".") + Field.str();
 }
 
 Referent Referents::of(const Value *Pointer) const {
@@ -80,7 +87,7 @@ Referent Referents::of(const Value *Pointer) const {
 AccessName Referents::name(const Value *Pointer, const AccessShape &Shape) const {
     Referent R = of(Pointer);
     AccessName Name;
-    Name.Variable = R.Base;
+    Name.Variable = R.variable();
     Name.Kind = R.Kind;
     Spots Leaves = Paths.leaves(R.At, Shape);
     Paths.describe(Leaves, Name);
@@ -109,6 +116,9 @@ Referent Referents::visit(const Value *V, Walk &W) const {
         return ofResult(*Call, W);
     if (isa<PHINode, SelectInst>(V))
         return ofEither(*V, W);
+    if (const auto *Part = dyn_cast<ExtractValueInst>(V);
+        Part && all_of(Part->indices(), [](unsigned I) { return I == 0; }))
+        return firstPointer(*Part->getAggregateOperand(), W);
     if (isa<BitCastOperator, AddrSpaceCastOperator, FreezeInst>(V))
         return visit(cast<User>(V)->getOperand(0), W);
     return ofDebugValue(*V);
@@ -232,15 +242,18 @@ Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
     Referent R;
     AccessName Field;
     Paths.describe(Leaves, Field);
-    bool Variable = !Holder.ThroughPointer && !Holder.Indexed && Field.Field.empty();
-    R.Base = Variable ? Holder.Base : shortened(Holder.spell(Field.Field));
+    bool Variable = !Holder.ThroughPointer && !Holder.Indexed && !Holder.Held && Field.Field.empty();
+    // The pointer stands in the container, the object that it points to doesn't.
+    std::string Dereference = Holder.Held && Field.Field.empty() ? "*" : "";
+    R.Base = Variable ? Holder.Base : shortened(Dereference + Holder.spell(Field.Field));
     R.Kind = Variable ? Holder.Kind : VariableKind::Expression;
     R.ThroughPointer = true;
     for (const Spot &Leaf : Leaves) {
         const DIType *Bare = withoutQualifiers(Leaf.Type);
         if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)
             R.ThroughPointer = false; // a reference reads like the object
-        for (Spot &Target : whole(pointee(Leaf.Type)))
+        const DIType *Element = describedElement(Leaf.Type);
+        for (Spot &Target : whole(Element ? Element : pointee(Leaf.Type)))
             R.At.push_back(std::move(Target));
     }
     return R;
@@ -255,29 +268,25 @@ Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
         auto Declared = declaredIn(*Slot);
         if (!Declared.empty() && Declared.front().Indirect)
             return ofDeclared(Declared, nullptr);
-        if (Declared.empty())
+        if (isNameless(*Slot))
             return ofTemporary(*Slot, W);
+        if (const Value *Element = elementOfRange(*Slot))
+            if (Referent R = visit(Element, W); !R.Base.empty())
+                return R;
     }
+    return loadedFrom(Address, *Load.getType(), W);
+}
+
+Referent Referents::loadedFrom(const Value *Address, const Type &Loaded, Walk &W) const {
+    const auto *Slot = dyn_cast<AllocaInst>(Address->stripPointerCasts());
+    if (Slot && isNameless(*Slot) && contentOf(*Slot))
+        return ofTemporary(*Slot, W);
     Referent Holder = visit(Address, W);
-    AccessShape Shape{Layout.getTypeStoreSize(Load.getType()).getKnownMinValue(), Load.getType(), std::nullopt};
+    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, std::nullopt};
     Spots Leaves = Paths.leaves(Holder.At, Shape);
     if (Holder.Kind == VariableKind::CompilerMade && Holder.Base == "vtable")
         return Holder;
     return pointedTo(std::move(Holder), std::move(Leaves));
-}
-
-// A slot without a name that is written once hands on what was put there.
-Referent Referents::ofTemporary(const AllocaInst &Slot, Walk &W) const {
-    const StoreInst *Only = nullptr;
-    for (const User *U : Slot.users()) {
-        const auto *Store = dyn_cast<StoreInst>(U);
-        if (!Store || Store->getPointerOperand() != &Slot)
-            continue;
-        if (Only)
-            return {};
-        Only = Store;
-    }
-    return Only && Only->getValueOperand()->getType()->isPointerTy() ? visit(Only->getValueOperand(), W) : Referent();
 }
 
 Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
@@ -289,7 +298,10 @@ Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
     const Function *Callee = Call.getCalledFunction();
     if (!Callee || Callee->isIntrinsic())
         return R;
-    const DISubprogram *Program = Callee->getSubprogram();
+    if (auto To = accessor(Call, Types))
+        if (Referent Accessed = ofAccessed(*To, W); !Accessed.Base.empty())
+            return Accessed;
+    const DISubprogram *Program = Types.program(*Callee);
     R.Base = (Program ? Program->getName() : Callee->getName()).str() + "()";
     R.Kind = VariableKind::Expression;
     R.ThroughPointer = true;
@@ -310,7 +322,9 @@ Referent Referents::ofEither(const Value &V, Walk &W) const {
         Choices = {Select->getTrueValue(), Select->getFalseValue()};
     else
         Choices.append(cast<PHINode>(V).value_op_begin(), cast<PHINode>(V).value_op_end());
-    erase_if(Choices, [](const Value *Choice) { return isa<ConstantPointerNull, UndefValue>(Choice); });
+    erase_if(Choices, [&](const Value *Choice) {
+        return isa<ConstantPointerNull, UndefValue>(Choice) || Choice->stripInBoundsOffsets() == &V; // a step of a loop
+    });
     if (Choices.empty() || Choices.size() > 3)
         return {};
     Referent Joined = visit(Choices.front(), W);
@@ -319,7 +333,8 @@ Referent Referents::ofEither(const Value &V, Walk &W) const {
         bool SameSpots = Joined.At.size() == 1 && Other.At.size() == 1 &&
                          withoutQualifiers(Joined.At[0].Type) == withoutQualifiers(Other.At[0].Type) &&
                          Joined.At[0].Offset == Other.At[0].Offset && Joined.At[0].Path == Other.At[0].Path;
-        Joined.Base = joinNames({Joined.Base, Other.Base});
+        Joined.Base = joinNames({Joined.variable(), Other.variable()});
+        Joined.Held = false;
         if (Joined.Kind != Other.Kind)
             Joined.Kind = VariableKind::Unknown;
         if (!SameSpots)
@@ -336,7 +351,7 @@ Referent Referents::ofElement(const GEPOperator &Element, Walk &W) const {
     if (auto *Struct = dyn_cast<StructType>(Element.getSourceElementType()); Struct && Struct->isSized()) {
         uint64_t Size = Layout.getTypeAllocSize(Struct);
         Spots Focused = Paths.focus(R.At, *Struct, Size);
-        if (Focused.empty() && Struct->hasName()) {
+        if (Focused.empty() && Struct->hasName() && !isAccessHelper(*Struct)) {
             // A cast: the code says what it takes the object for.
             R.At = whole(Types.find(*Struct, Size));
             R.ObjectHint = R.At.empty() ? sourceName(*Struct).str() : "";
@@ -374,7 +389,8 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
         At.Offset += Constant.getSExtValue();
         // `p[-1].x`: the elements before and after the first look like it.
         int64_t Size = sizeInBytes(At.Type);
-        if (Steps && Size && Stride == static_cast<uint64_t>(Size))
+        bool Scalars = R.ThroughPointer && !At.Object && isScalar(At.Type);
+        if (Size && (Scalars || (Steps && Stride == static_cast<uint64_t>(Size))))
             At.Offset = ((At.Offset % Size) + Size) % Size;
     }
     for (uint64_t OneStride : Strides)

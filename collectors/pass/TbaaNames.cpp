@@ -16,9 +16,14 @@ StringRef nodeName(const MDNode *Node) {
     return Name ? Name->getString() : "";
 }
 
-// C++ types stand as `_ZTS…`, others by their plain names; what means "anything" is no name.
+// `any pointer`, and what flang tells apart, which are no types: `any data access`, `direct data/_QMgridsEedge`.
+bool saysNoType(StringRef Name) {
+    return Name == "omnipotent char" || Name.starts_with("any ") || Name.contains(" data") || Name.contains("TBAA");
+}
+
+// C++ types stand as `_ZTS…`, others by their plain names.
 std::string typeName(StringRef Name) {
-    if (Name == "omnipotent char" || Name == "any pointer" || Name.contains("TBAA"))
+    if (saysNoType(Name))
         return "";
     if (Name == "vtable pointer")
         return "vtable *";

@@ -1,5 +1,6 @@
 """`trackway fc`: Fortran by flang, its own program at every level, names and lines, and Fortran beside C."""
 
+import json
 import unittest
 from pathlib import Path
 
@@ -43,6 +44,24 @@ class Fortran(unittest.TestCase):
             assignment = next(n for n, line in enumerate(text, 1) if "target(row, column) =" in line)
             lines = {row["line"] for row in rows(report, "lines") if row["file"].endswith(SOURCE.name)}
             self.assertIn(assignment, lines)
+
+    def test_allocatables_of_modules_are_named(self):
+        source = tools.PROGRAMS / "fortran_modules.f90"
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level), tools.folder() as folder:
+                traced = tools.compile_traced(f"{folder}/traced", [source], level, "-J", folder, oracle=False)
+                self.assertEqual(tools.program_output(tools.record(f"{folder}/trace", traced)).split(),
+                                 ["10800.0", "120.0", "4.0", "240.0"])
+                report = tools.report(f"{folder}/trace", "--by", "variable", "--top", "0", "--cache", "none")
+                accesses = {}
+                for row in rows(report, "variables"):
+                    accesses[row["variable"]] = accesses.get(row["variable"], 0) + row["bytes"]
+                # pressure: 60 * 60 elements are set, read, written, and summed.
+                for variable, least in (("pressure", 8 * 4 * 3600), ("velocity", 8 * 3600), ("cells", 8 * 3 * 60), ("edge", 8 * 60)):
+                    self.assertGreaterEqual(accesses.get(variable, 0), least, (variable, accesses))
+                memory = json.loads(tools.trackway("memory", "--json", f"{folder}/trace").stdout)
+                allocated = {row["variable"]: row["peak_bytes"] for row in rows(memory, "peak")}
+                self.assertEqual((allocated["pressure"], allocated["velocity"]), (8 * 3600, 8 * 60))
 
     def test_fortran_and_c_in_one_program(self):
         with tools.folder() as folder:
