@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 from . import tools
+from .documented import blocks
 
 THREADS = tools.PROGRAMS / "threads.c"
 NAMES = tools.PROGRAMS / "names.c"
@@ -110,8 +111,8 @@ class Query(unittest.TestCase):
 
 def recipes_of_manual():
     """The statements below "Recipes" in docs/sql.md."""
-    text = (tools.ROOT / "docs" / "sql.md").read_text().split("## Recipes", 1)[1]
-    indented = " ".join(line.strip() for line in text.splitlines() if line.startswith("    "))
+    recipes = [block.text for block in blocks("docs/sql.md") if block.section == "Recipes"]
+    indented = " ".join(line.strip() for recipe in recipes for line in recipe.splitlines())
     return [statement for statement in indented.split(";") if statement.strip()]
 
 

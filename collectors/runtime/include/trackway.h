@@ -1,8 +1,8 @@
-// For programs that are built with `trackway cc`; means nothing to any other compiler.
+/* For programs that are built with `trackway cc`; means nothing to any other compiler. */
 #ifndef TRACKWAY_H
 #define TRACKWAY_H
 
-// Before a function's definition: its accesses are not recorded.
+/* Before a function's definition: its accesses are not recorded. */
 #if defined(__clang__)
 #define TRACKWAY_IGNORE __attribute__((annotate("trackway.ignore"), noinline))
 #else
@@ -22,17 +22,17 @@ void __trackway_end_scope(const char *) __attribute__((nothrow));
 }
 #endif
 
-// A region of interest, by the same name from place to place: a string literal. What lies between counts for it, and
-// what is called from there. A region that was begun in a function ends with it at the latest, and where a way joins
-// one on which it isn't begun: so break, return, exceptions and longjmp end it.
+/* A region of interest, by the same name from place to place: a string literal. What lies between counts for it, and
+   what is called from there. A region that was begun in a function ends with it at the latest, and where a way joins
+   one on which it isn't begun: so break, return, exceptions and longjmp end it. */
 #define TRACKWAY_REGION_BEGIN(name) __trackway_begin_region(name)
 #define TRACKWAY_REGION_END(name) __trackway_end_region(name)
 
-// Before a function's definition: all of it is a region of its name.
+/* Before a function's definition: all of it is a region of its name. */
 #define TRACKWAY_REGION_FUNCTION __attribute__((annotate("trackway.region")))
 
 #ifdef __cplusplus
-// From here to the end of the scope.
+/* From here to the end of the scope. */
 #define TRACKWAY_REGION(name) TRACKWAY_REGION_GUARD_(name, __COUNTER__)
 #define TRACKWAY_REGION_GUARD_(name, number) TRACKWAY_REGION_GUARD_NUMBERED_(name, number)
 #define TRACKWAY_REGION_GUARD_NUMBERED_(name, number)                                                                  \
