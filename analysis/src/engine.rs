@@ -70,7 +70,7 @@ pub fn run<A: Analysis>(
     if analysis.order() == Order::AcrossThreads {
         return run_across_threads(analysis, trace, progress);
     }
-    let total = Mutex::new((analysis.start_shard(), RunSummary::default()));
+    let total = Mutex::new((None, RunSummary::default()));
     let work = Work::new(analysis, trace, threads);
     for chunks in work.divided {
         Worker::new(analysis, trace, progress).run_in_parts(chunks, work.parts, threads, &total);
@@ -84,6 +84,8 @@ pub fn run<A: Analysis>(
         .into_inner()
         .unwrap_or_else(|poisoned| poisoned.into_inner());
     summary.damage.sort_by_key(TraceError::offset);
+    // A trace without records has a program nevertheless.
+    let shard = shard.unwrap_or_else(|| start_shard(analysis, trace));
     (analysis.finish(shard, trace), summary)
 }
 
@@ -187,6 +189,9 @@ fn raw_bytes(chunks: &[ChunkRef]) -> u64 {
         .sum()
 }
 
+/// What the workers have delivered so far.
+type Total<A> = (Option<<A as Analysis>::Shard>, RunSummary);
+
 /// One thread's part.
 struct Worker<'r, 't, A: Analysis> {
     analysis: &'r A,
@@ -236,7 +241,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         chunks: &[ChunkRef],
         parts: u32,
         threads: NonZeroUsize,
-        total: &Mutex<(A::Shard, RunSummary)>,
+        total: &Mutex<Total<A>>,
     ) {
         let (analysis, trace) = (self.analysis, self.trace);
         let progress = self.progress;
@@ -277,10 +282,12 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         self.summary.add(summary);
     }
 
-    fn deliver(self, total: &Mutex<(A::Shard, RunSummary)>) {
+    fn deliver(self, total: &Mutex<Total<A>>) {
         let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(shard) = self.shard {
-            self.analysis.merge(&mut total.0, shard);
+        match (&mut total.0, self.shard) {
+            (Some(sum), Some(shard)) => self.analysis.merge(sum, shard),
+            (sum @ None, shard) => *sum = shard,
+            (Some(_), None) => {}
         }
         total.1.add(self.summary);
     }

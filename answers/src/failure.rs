@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-use trackway_trace::TraceError;
+use trackway_trace::{OutputError, TraceError};
 
 /// Why a verb could not do its work.
 #[derive(Debug)]
@@ -39,6 +39,18 @@ impl Failure {
 impl From<TraceError> for Failure {
     fn from(error: TraceError) -> Failure {
         Failure::Trace(error)
+    }
+}
+
+impl From<OutputError> for Failure {
+    fn from(error: OutputError) -> Failure {
+        match error {
+            // Its reader has seen enough.
+            OutputError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
+                Failure::OutputClosed
+            }
+            error => Failure::new(error.to_string()),
+        }
     }
 }
 

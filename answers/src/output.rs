@@ -1,14 +1,14 @@
 //! What goes to standard output and to files, and how.
 
 use std::env;
-use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fmt;
+use std::io::{self, IsTerminal, StdoutLock, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_report::{report_to_json, to_csv, Report, Table, TextStyle};
+use trackway_report::{printable_lines, report_to_json, to_csv, Report, Table, TerminalWriter, TextStyle};
+use trackway_trace::output_file::{write_whole, Existing};
 
 use crate::failure::Failure;
 use crate::parquet::ParquetArgument;
@@ -78,15 +78,21 @@ impl OutputArguments {
         text: impl FnOnce(&TextStyle) -> String,
     ) -> Result<ExitCode, Failure> {
         self.write_beside(report)?;
-        print(&self.rendered(report, csv, || text(&terminal_style())))?;
+        match self.is_for_programs() {
+            true => print(&self.rendered(report, csv))?,
+            false => print_styled(&text(&terminal_style()))?,
+        }
         Ok(ExitCode::SUCCESS)
     }
 
     /// Writes the report, or that table if CSV is asked for, to a file.
     pub fn write(&self, report: &Report, csv: Option<&Table>, path: &Path) -> Result<(), Failure> {
         self.write_beside(report)?;
-        let text = self.rendered(report, csv, || PLAIN_STYLE.report(report));
-        replace_file(path, text.as_bytes())
+        let text = match self.is_for_programs() {
+            true => self.rendered(report, csv),
+            false => PLAIN_STYLE.report(report),
+        };
+        write_file(path, text.as_bytes(), Existing::FileReplaced)
     }
 
     /// What has no place in the text: the warnings, if that is CSV, and tables as Parquet.
@@ -97,11 +103,11 @@ impl OutputArguments {
         self.parquet.write(report)
     }
 
-    fn rendered(&self, report: &Report, csv: Option<&Table>, text: impl FnOnce() -> String) -> String {
-        match (self.json, self.csv) {
-            (true, _) => json(report),
-            (_, true) => csv.map(to_csv).unwrap_or_default(),
-            _ => text(),
+    /// For programs.
+    fn rendered(&self, report: &Report, csv: Option<&Table>) -> String {
+        match self.json {
+            true => json(report),
+            false => csv.map(to_csv).unwrap_or_default(),
         }
     }
 }
@@ -117,9 +123,24 @@ pub fn table_named<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Fail
     })
 }
 
+/// Standard output. A terminal gets no control characters; a pipe or a file, every byte.
+pub fn standard_output() -> TerminalWriter<StdoutLock<'static>> {
+    let output = io::stdout();
+    let is_terminal = output.is_terminal();
+    TerminalWriter::new(output.lock(), is_terminal)
+}
+
 /// Writes finished text. A reader that has gone away is no error worth a message.
 pub fn print(text: &str) -> Result<(), Failure> {
-    let mut output = io::stdout().lock();
+    print_to(standard_output(), text)
+}
+
+/// The same for what a [`TextStyle`] has made: names in it are printable, and the colours are ours.
+pub fn print_styled(text: &str) -> Result<(), Failure> {
+    print_to(io::stdout().lock(), text)
+}
+
+fn print_to(mut output: impl Write, text: &str) -> Result<(), Failure> {
     output
         .write_all(text.as_bytes())
         .and_then(|()| output.flush())
@@ -128,10 +149,10 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a report as JSON or for people.
 pub fn print_report(report: &Report, as_json: bool) -> Result<(), Failure> {
-    print(&match as_json {
-        true => json(report),
-        false => terminal_style().report(report),
-    })
+    match as_json {
+        true => print(&json(report)),
+        false => print_styled(&terminal_style().report(report)),
+    }
 }
 
 fn json(report: &Report) -> String {
@@ -169,55 +190,17 @@ pub fn is_ascii_locale() -> bool {
     })
 }
 
-/// Writes a file for the user alone; replaces one only if told to.
-pub fn write_file(path: &Path, content: &[u8], replace: bool) -> Result<(), Failure> {
-    match replace {
-        true => replace_file(path, content),
-        false => write_new_file(path, content, "exists already; replace it with --force"),
-    }
-}
-
-/// Creates a file for the user alone, to be written and read again; replaces one only if told to.
-pub fn create_file(path: &Path, replace: bool) -> Result<File, Failure> {
-    let mut options = private();
-    options.read(true);
-    match replace {
-        true => options.create(true).truncate(true),
-        false => options.create_new(true),
-    };
-    options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::about(path, "exists already; replace it with --force"),
-        _ => Failure::about(path, error),
-    })
-}
-
-/// Writes a file for the user alone, in place of one that there may be.
-pub fn replace_file(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let written = write_with(private().create(true).truncate(true), path, content);
-    written.map_err(|error| Failure::about(path, error))
-}
-
-/// Writes a file for the user alone; `remedy` is what to say if there is one.
-pub fn write_new_file(path: &Path, content: &[u8], remedy: &str) -> Result<(), Failure> {
-    let written = write_with(private().create_new(true), path, content);
-    written.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::about(path, remedy),
-        _ => Failure::about(path, error),
-    })
-}
-
-/// What is in a trace is nobody else's business.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    options
-}
-
-fn write_with(options: &OpenOptions, path: &Path, content: &[u8]) -> io::Result<()> {
-    options.open(path)?.write_all(content)
+/// Writes a whole file for the user alone.
+pub fn write_file(path: &Path, content: &[u8], existing: Existing) -> Result<(), Failure> {
+    Ok(write_whole(path, content, existing)?)
 }
 
 /// Tells the user of something that went wrong but did not end the work.
-pub fn warn(message: impl std::fmt::Display) {
-    eprintln!("trackway: warning: {message}");
+pub fn warn(message: impl fmt::Display) {
+    say(format!("warning: {message}"));
+}
+
+/// Tells the user something beside the output.
+pub fn say(message: impl fmt::Display) {
+    eprintln!("trackway: {}", printable_lines(&message.to_string()));
 }

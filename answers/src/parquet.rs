@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trackway_report::{to_parquet, Report};
+use trackway_trace::Existing;
 
 use crate::failure::Failure;
 use crate::output;
@@ -31,7 +32,10 @@ impl ParquetArgument {
             *count += 1;
             let path = folder.join(file_name(table.name(), *count));
             let content = to_parquet(table).map_err(|error| Failure::about(&path, error))?;
-            output::write_new_file(&path, &content, "exists already; name another folder")?;
+            output::write_file(&path, &content, Existing::Kept).map_err(|failure| match path.exists() {
+                true => Failure::about(&path, "exists already; name another folder"),
+                false => failure,
+            })?;
         }
         Ok(())
     }

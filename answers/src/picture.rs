@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use trackway_report::{HeatMap, Report};
+use trackway_trace::Existing;
 
 use crate::failure::Failure;
 use crate::output;
@@ -30,11 +31,11 @@ impl PictureArguments {
     /// If a file can't be written.
     pub fn write(&self, picture: &HeatMap, report: &mut Report) -> Result<(), Failure> {
         if let Some(file) = &self.svg {
-            output::replace_file(file, picture.svg().as_bytes())?;
+            output::write_file(file, picture.svg().as_bytes(), Existing::FileReplaced)?;
         }
         if let Some(file) = &self.png {
             let png = picture.png().map_err(|error| Failure::about(file, error))?;
-            output::replace_file(file, &png)?;
+            output::write_file(file, &png, Existing::FileReplaced)?;
             report.tables.insert(0, picture.png_caption());
         }
         Ok(())

@@ -81,14 +81,14 @@ fn feed(target: Target) -> Result<Arc<dyn Feed>, Failure> {
 fn tell(event: &CollectEvent, quiet: bool) {
     let say = |path: &Path, what: String| {
         if !quiet {
-            eprintln!("trackway: {}: {what}", path.display());
+            output::say(format!("{}: {what}", path.display()));
         }
     };
     match event {
         CollectEvent::Listening { address } => {
-            eprintln!(
-                "trackway: listening at {address}; record with `trackway record --to {address} -- PROGRAM`"
-            );
+            output::say(format!(
+                "listening at {address}; record with `trackway record --to {address} -- PROGRAM`"
+            ));
         }
         CollectEvent::Began { path } => say(path, "begun".into()),
         CollectEvent::Resumed { path, position } => {
@@ -115,6 +115,6 @@ fn conclude(summary: &CollectSummary, quiet: bool) {
         ));
     }
     if !quiet {
-        eprintln!("trackway: {} complete", counted(summary.complete, "trace"));
+        output::say(format!("{} complete", counted(summary.complete, "trace")));
     }
 }

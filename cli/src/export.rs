@@ -16,7 +16,7 @@ use trackway_report::{
     counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table,
     Value,
 };
-use trackway_trace::Trace;
+use trackway_trace::{Existing, Trace};
 
 use crate::comparable::{answer, time_line, AnalysisName, Settings};
 use crate::counts;
@@ -145,7 +145,11 @@ pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let content = content(&trace, arguments)?;
-    output::write_file(arguments.output()?, &content, arguments.force)?;
+    output::write_file(
+        arguments.output()?,
+        &content,
+        Existing::with_force(arguments.force),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

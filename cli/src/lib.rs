@@ -64,7 +64,7 @@ pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
         Ok(status) => status,
         Err(Failure::OutputClosed) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("trackway: {failure}");
+            output::say(failure);
             ExitCode::from(ERROR)
         }
     }

@@ -45,12 +45,12 @@ pub fn conclude(
         Ok(summary) => {
             warn_of_losses(&summary, options);
             if !quiet {
-                eprintln!("trackway: {}", describe(&summary, options, live));
+                output::say(describe(&summary, options, live));
             }
             ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
         }
         Err(error) => {
-            eprintln!("trackway: {error}");
+            output::say(&error);
             ExitCode::from(status_of(&error))
         }
     }
@@ -111,7 +111,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.dump_oracle = arguments.oracle_dump;
     options.notify = |message| output::warn(message);
     if !arguments.quiet {
-        options.progress = |message| eprintln!("trackway: {message}");
+        options.progress = |message| output::say(message);
     }
     Ok(options)
 }

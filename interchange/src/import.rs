@@ -272,7 +272,7 @@ impl Output {
         code: &ImportedCode,
     ) -> Result<Output, ImportError> {
         let processes = survey.processes();
-        let mut writer = TraceWriter::create(&options.output, options.force, Codec::Columns)?;
+        let mut writer = TraceWriter::create_when_whole(&options.output, options.force, Codec::Columns)?;
         let first_ns = survey.first_ns.unwrap_or(0);
         let start = StartInfo {
             program: drmemtrace::application_of(first_file).unwrap_or_default(),

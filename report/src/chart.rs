@@ -1,6 +1,6 @@
 //! Columns in characters: a number over time, or a share by size.
 
-use crate::text::printable;
+use crate::terminal::printable;
 use crate::{duration, grouped, Column, Table, TextStyle, Unit, Value};
 
 /// Lines of a chart.

@@ -4,6 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::columns::{fit, pad_right, wrapped, TextColumn, GAP};
 use crate::number::{grouped, percent, ratio, signed, signed_real};
+use crate::terminal::printable;
 use crate::{Column, Layout, Report, Table, Unit, Value};
 
 /// How to write for people.
@@ -56,7 +57,8 @@ impl TextStyle {
             .filter(|column| !says_nothing(*column))
             .map(|column| {
                 let cells = (0..table.row_count()).map(|row| cell(column, row));
-                TextColumn::new(column.title(), cells.collect(), column.unit()).aside(column.is_aside())
+                TextColumn::new(&printable(column.title()), cells.collect(), column.unit())
+                    .aside(column.is_aside())
             })
             .collect();
         let left_out = self.width.map_or(Vec::new(), |width| fit(&mut columns, width));
@@ -101,7 +103,8 @@ impl TextStyle {
             .map_or(usize::MAX, |width| width.saturating_sub(title_width + GAP.len()));
         let line = |column: Column, row| {
             let lines = wrapped(&cell(column, row), value_width);
-            let titles = std::iter::once(column.title()).chain(std::iter::repeat(""));
+            let title = printable(column.title());
+            let titles = std::iter::once(title.as_str()).chain(std::iter::repeat(""));
             let lines = titles.zip(lines);
             lines
                 .map(|(title, value)| format!("{}{GAP}{value}\n", pad_right(title, title_width)))
@@ -146,17 +149,6 @@ fn cell(column: Column, row: usize) -> String {
         (Value::Real(change), Unit::Change) => signed_real(change),
         (Value::Real(number), _) => format!("{number:.3}"),
     }
-}
-
-/// Names in traces may come from anywhere: no control character reaches the terminal.
-pub fn printable(text: &str) -> String {
-    text.chars()
-        .map(|character| match character {
-            '\t' => ' ',
-            control if control.is_control() => char::REPLACEMENT_CHARACTER,
-            other => other,
-        })
-        .collect()
 }
 
 fn join(cells: &[String]) -> String {

@@ -30,24 +30,26 @@ def flags_of(name):
 
 
 class SameAsTrace(unittest.TestCase):
-    def check_runs(self, folder, counting_command, tracing_command, **settings):
-        """Records both; returns what they printed."""
+    def check_runs(self, folder, plain, counting_command, tracing_command, **settings):
+        """Records both, which must do what the plain program did; returns what they printed."""
         traces = f"{folder}/counts", f"{folder}/accesses"
-        outputs = []
         for trace, command in zip(traces, (counting_command, tracing_command)):
             recorded = tools.record(trace, *command, check=False, **settings)
-            outputs.append((recorded.returncode, tools.program_output(recorded)))
-        self.assertEqual(*outputs)
+            output = tools.program_output(recorded)
+            self.assertEqual((recorded.returncode, output), (plain.returncode, plain.stdout), recorded.stderr)
         counted = counting.accesses_counted(traces[0])
         self.assertEqual(counted, counting.accesses_traced(traces[1]))
         self.assertEqual(counting.counts(traces[0])["below_zero"], 0)
-        return outputs[0][1], counted
+        return plain.stdout, counted
 
     def check_builds(self, folder, sources, flags, *arguments, **settings):
         flags = ("-g", counting.WITHOUT_REGIONS, *flags)
         counts = counting.compile_counting(f"{folder}/counting", sources, *flags)
         traces = counting.compile_tracing(f"{folder}/tracing", sources, *flags)
-        return self.check_runs(folder, (counts, *arguments), (traces, *arguments), **settings)
+        header = f"-I{tools.BUILD / 'include'}"
+        plain = tools.compile_plain(f"{folder}/plain", sources, *flags, header)
+        plain = tools.run(plain, *arguments, check=False, **settings)
+        return self.check_runs(folder, plain, (counts, *arguments), (traces, *arguments), **settings)
 
 
 class Workloads(SameAsTrace):
@@ -63,12 +65,13 @@ class RealPrograms(SameAsTrace):
     def test_bzip2(self):
         with tools.folder() as folder:
             built = []
-            for verb in ("cc --count", "cc"):
+            compilers = f"clang-{tools.LLVM_VERSION}", f"{tools.TRACKWAY} cc --count", f"{tools.TRACKWAY} cc"
+            for compiler in compilers:
                 os.mkdir(home := f"{folder}/{len(built)}")
-                built.append(f"{make_bzip2(home, f'{tools.TRACKWAY} {verb}', '-O2')}")
+                built.append(f"{make_bzip2(home, compiler, '-O2')}")
             sample = f"{built[0]}/sample1.bz2"
-            commands = ((f"{source}/bzip2", "-d", "-k", "-c", sample) for source in built)
-            _, counted = self.check_runs(folder, *commands)
+            plain, *commands = ((f"{source}/bzip2", "-d", "-k", "-c", sample) for source in built)
+            _, counted = self.check_runs(folder, tools.run(*plain), *commands)
             self.assertIn("decompress.c", {file for file, _, _ in counted})
 
 

@@ -15,6 +15,8 @@ from . import tools
 from .wire import Proxy
 
 LIMIT_S = 60
+# What a collector takes at once.
+MOST_CONNECTIONS = 256
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "8")
 
 
@@ -25,6 +27,20 @@ def program():
         return tools.compile_traced(output, [tools.PROGRAMS / "scattered.c"], "-O2", "-pthread")
 
     return tools.once("scattered", build)
+
+
+def a_hello(test):
+    """The first message of a recorder, to a collector that takes nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = [tools.TRACKWAY, "record", "-q", "--to", f"tcp://127.0.0.1:{listener.getsockname()[1]}", "--", "true"]
+        recorder = subprocess.Popen([str(word) for word in command], stderr=subprocess.DEVNULL)
+        test.addCleanup(recorder.wait)
+        test.addCleanup(recorder.kill)
+        connection, _ = listener.accept()
+        with connection:
+            head = connection.recv(40, socket.MSG_WAITALL)
+            name = int.from_bytes(head[10:12], "little")
+            return head + connection.recv(name + 8, socket.MSG_WAITALL)
 
 
 def at_fixed_addresses(*command):
@@ -380,6 +396,23 @@ class Collectors(Streaming):
         self.assertIn("takes no more traces", refused.stderr)
         self.finish(recorder)
         collector.end()
+
+    def test_a_hello_alone_keeps_no_recorder_out(self):
+        """A client that says hello, with the identity of no trace, and is silent; others say nothing, or something else."""
+        collector = self.collector(self.folder / "one.trackway")
+        idle = socket.create_connection(collector.target, timeout=LIMIT_S)
+        self.addCleanup(idle.close)
+        idle.sendall(a_hello(self))
+        self.assertEqual(idle.recv(4, socket.MSG_WAITALL), b"TWRP")
+        garbage = socket.create_connection(collector.target, timeout=LIMIT_S)
+        self.addCleanup(garbage.close)
+        garbage.sendall(b"GET / HTTP/1.1\r\n\r\n" * 10)
+        silent = [socket.create_connection(collector.target, timeout=LIMIT_S) for _ in range(2 * MOST_CONNECTIONS)]
+        for connection in silent:
+            self.addCleanup(connection.close)
+        self.record_to(collector.address, 1)
+        collector.end()
+        self.assertGreaterEqual(tools.verified_accesses(self.folder / "one.trackway"), 10_000)
 
     def test_an_existing_file_is_replaced_only_by_force(self):
         file = self.folder / "one.trackway"

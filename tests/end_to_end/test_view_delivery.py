@@ -1,10 +1,12 @@
 """How the page of `trackway view` reaches its reader: as a file of the user alone, or served on loopback and nothing else."""
 
+import contextlib
 import http.client
 import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import unittest
 from pathlib import Path
@@ -58,7 +60,8 @@ class Served(unittest.TestCase):
         self.server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.addCleanup(self.stop)
         self.address = self.server.stdout.readline().strip()
-        self.port = int(re.fullmatch(r"http://127\.0\.0\.1:(\d+)/", self.address).group(1))
+        port, self.path = re.fullmatch(r"http://127\.0\.0\.1:(\d+)(/[0-9a-f]{32}/)", self.address).groups()
+        self.port = int(port)
 
     def stop(self):
         self.server.send_signal(signal.SIGINT)
@@ -73,15 +76,37 @@ class Served(unittest.TestCase):
         return answer, answer.read()
 
     def test_only_the_page_is_served(self):
-        answer, page = self.ask("GET", "/")
+        answer, page = self.ask("GET", self.path)
         self.assertEqual((answer.status, len(page)), (200, int(answer.headers["Content-Length"])))
         self.assertIn("default-src 'none'", answer.headers["Content-Security-Policy"])
-        head, nothing = self.ask("HEAD", "/")
+        head, nothing = self.ask("HEAD", self.path)
         self.assertEqual((head.status, head.headers["Content-Length"], nothing), (200, answer.headers["Content-Length"], b""))
-        for path in ("/etc/passwd", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"):
+        guessed = f"/{'0' * 32}/"
+        for path in ("/", guessed, self.path[:-1], f"{self.path}../", f"{self.path}../../etc/passwd", "/etc/passwd", "/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "//etc/passwd"):
             self.assertEqual(self.ask("GET", path)[0].status, 404, path)
-        self.assertEqual(self.ask("PUT", "/")[0].status, 405)
-        self.assertEqual(self.ask("GET", "/", Host="evil.example")[0].status, 421)
+        self.assertEqual(self.ask("PUT", self.path)[0].status, 405)
+        self.assertEqual(self.ask("GET", self.path, Host="evil.example")[0].status, 421)
+
+    def test_who_holds_connections_open_keeps_nobody_out(self):
+        held = []
+        for number in range(3 * 32):
+            connection = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+            self.addCleanup(connection.close)
+            connection.sendall(b"GET /"[: number % 6])
+            held.append(connection)
+        self.assertEqual(self.ask("GET", self.path)[0].status, 200)
+        # The oldest one made room; nothing was answered.
+        self.assertEqual(held[0].recv(1), b"")
+
+    def test_long_heads_are_cut_off(self):
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        self.addCleanup(connection.close)
+        with contextlib.suppress(ConnectionError):
+            connection.sendall(b"GET / HTTP/1.1\r\n")
+            for _ in range(1 << 10):
+                connection.sendall(b"X: " + b"x" * 1021 + b"\r\n")
+            self.assertEqual(connection.recv(1), b"")
+        self.assertEqual(self.ask("GET", self.path)[0].status, 200)
 
     def test_a_browser_shows_it_and_asks_for_nothing_else(self):
         with Chromium() as browser:

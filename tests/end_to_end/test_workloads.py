@@ -2,7 +2,7 @@
 
 import unittest
 
-from . import graphs, min_cost_flow, tools
+from . import graphs, hardware, min_cost_flow, tools
 
 
 def names():
@@ -30,6 +30,26 @@ class Workloads(unittest.TestCase):
             recorded = tools.record(trace, build("oracle", name, level), "small")
             self.assertEqual(tools.program_output(recorded).strip(), known_answers()[name])
             self.assertGreater(tools.verified_accesses(trace), 1000)
+
+
+class AsTheyAre(unittest.TestCase):
+    """The plain programs, recorded by what compiles nothing: they print and return the same, and the trace is sound."""
+
+    def check(self, options, arguments=("small",)):
+        for name in names():
+            with self.subTest(name), tools.folder() as folder:
+                trace = f"{folder}/trace"
+                program = build("plain", name, "-O2")
+                recorded = tools.record(trace, program, *arguments, options=options)
+                self.assertEqual(tools.program_output(recorded).strip(), known_answers()[name])
+                tools.trackway("verify", trace)
+
+    def test_with_allocations(self):
+        self.check(("--allocations",))
+
+    @unittest.skipUnless(hardware.failure("task-clock") == 0, "the kernel lets nobody sample here")
+    def test_sampled(self):
+        self.check(("--sample",))
 
 
 class Answers(unittest.TestCase):

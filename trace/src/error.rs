@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::output_file::OutputError;
 use crate::FORMAT_VERSION;
 
 /// Why a trace could not be written or read. Offsets are bytes from the start of the file.
@@ -18,6 +19,9 @@ pub enum TraceError {
 
     #[error("{}: exists already; choose another name, or overwrite it with --force", file.display())]
     AlreadyExists { file: PathBuf },
+
+    #[error(transparent)]
+    Output(OutputError),
 
     #[error(
         "{}: cannot write at offset {offset}: {source}; the trace is complete up to there (free space, or record to \
@@ -165,6 +169,15 @@ pub enum TraceError {
     Elsewhere { offset: Option<u64>, message: String },
 }
 
+impl From<OutputError> for TraceError {
+    fn from(error: OutputError) -> Self {
+        match error {
+            OutputError::Exists { file } => TraceError::AlreadyExists { file },
+            other => TraceError::Output(other),
+        }
+    }
+}
+
 impl TraceError {
     pub(crate) fn io(file: &Path, action: &'static str) -> impl FnOnce(io::Error) -> TraceError {
         let file = file.to_path_buf();
@@ -190,6 +203,7 @@ impl TraceError {
             | TraceError::BadMappings { file, .. }
             | TraceError::BadRecord { file, .. }
             | TraceError::BadLength { file, .. } => Some(file),
+            TraceError::Output(error) => Some(error.file()),
             TraceError::PayloadTooLong { .. }
             | TraceError::Compression { .. }
             | TraceError::Elsewhere { .. } => None,

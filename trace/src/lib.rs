@@ -28,6 +28,7 @@ mod merge;
 mod merged;
 mod module;
 pub mod oracle;
+pub mod output_file;
 mod payload;
 mod program;
 mod samples;
@@ -59,6 +60,7 @@ pub use mappings::{
 };
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::{encode_counting_module, encode_module, ImageCounters};
+pub use output_file::{Existing, OutputError, OutputFile};
 pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,

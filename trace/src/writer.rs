@@ -4,12 +4,13 @@ mod resume;
 
 pub use resume::Resumption;
 
-use std::fs::{File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::index;
+use crate::output_file::{Destination, Existing, OutputFile};
 use crate::{Chunk, ChunkEncoder, ChunkFields, ChunkKind, ChunkRef, Codec, EndInfo, TraceError};
 
 /// Writes the chunks of one trace. After an error the file ends with the last whole chunk, which is a valid trace
@@ -25,19 +26,27 @@ struct ChunkFile {
     file: File,
     /// Only what can be truncated and reread: not a pipe or a device.
     regular: bool,
+    /// Whether it was made where nothing was.
+    is_new: bool,
+    /// The file while it has no name yet, and when it gets that.
+    unnamed: Option<(OutputFile, Naming)>,
     /// Bytes written so far; the end of the last whole chunk.
     offset: u64,
     refs: Vec<ChunkRef>,
     failed: bool,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Naming {
+    AtFirstChunk,
+    WhenWhole,
+}
+
 impl TraceWriter {
     /// Creates the file, which only its owner may read, and writes the header. An existing file is replaced only if
-    /// `force` is set; existing devices and pipes are written to in any case.
+    /// `force` is set, and not before there is a first chunk; existing devices and pipes are written to in any case.
     pub fn create(path: &Path, force: bool, codec: Codec) -> Result<Self, TraceError> {
-        let identity = random_identity()
-            .map_err(|error| TraceError::io(path, "draw the trace's random identity")(error))?;
-        Self::create_identified(path, force, codec, identity)
+        Self::create_identified(path, force, codec, new_identity(path)?)
     }
 
     /// The same, for a trace that has an identity already.
@@ -47,29 +56,34 @@ impl TraceWriter {
         codec: Codec,
         identity: [u8; 16],
     ) -> Result<Self, TraceError> {
-        let file = open_for_writing(path, force)?;
-        let regular = file
-            .metadata()
-            .map_err(TraceError::io(path, "inspect the file"))?
-            .is_file();
-        if regular {
-            let owner_only = Permissions::from_mode(0o600);
-            file.set_permissions(owner_only)
-                .map_err(TraceError::io(path, "restrict the file's permissions"))?;
-        }
-        let mut chunks = ChunkFile {
-            path: path.to_path_buf(),
-            file,
-            regular,
-            offset: 0,
-            refs: Vec::new(),
-            failed: false,
+        let chunks = match Destination::of(path, Existing::with_force(force))? {
+            // Others may follow it from its first byte.
+            Destination::New => ChunkFile::new(path, create_new(path)?, None),
+            _ => ChunkFile::create(path, force, Naming::AtFirstChunk)?,
         };
+        Self::begin(chunks, codec, identity)
+    }
+
+    /// The same for a trace that is of no use before it is whole: the file gets its name when it is closed.
+    pub fn create_when_whole(path: &Path, force: bool, codec: Codec) -> Result<Self, TraceError> {
+        let chunks = ChunkFile::create(path, force, Naming::WhenWhole)?;
+        Self::begin(chunks, codec, new_identity(path)?)
+    }
+
+    fn begin(mut chunks: ChunkFile, codec: Codec, identity: [u8; 16]) -> Result<Self, TraceError> {
         chunks.write(&[&index::file_header(identity)])?;
         Ok(TraceWriter {
             chunks,
             encoder: ChunkEncoder::new(codec)?,
         })
+    }
+
+    /// Leaves no file of a trace to which no chunk was written; what it was to replace stays.
+    pub fn discard(self) {
+        if self.chunks.refs.is_empty() && self.chunks.is_new {
+            // There is nobody to be told.
+            let _ = std::fs::remove_file(&self.chunks.path);
+        }
     }
 
     /// Compresses `payload` and writes it as a chunk.
@@ -100,12 +114,13 @@ impl TraceWriter {
 
     /// Writes the index and the trailer of a trace whose end chunk was appended like any other.
     pub fn close(mut self) -> Result<(), TraceError> {
-        let Some(payload) = index::index_payload(&self.chunks.refs) else {
-            return Ok(()); // more chunks than an index can hold: readers scan
-        };
-        let offset = self.bytes_written();
-        self.write_chunk(&ChunkFields::new(ChunkKind::Index), &payload)?;
-        self.chunks.write(&[&index::trailer(offset)])
+        // Of more chunks than an index can hold: readers scan.
+        if let Some(payload) = index::index_payload(&self.chunks.refs) {
+            let offset = self.bytes_written();
+            self.write_chunk(&ChunkFields::new(ChunkKind::Index), &payload)?;
+            self.chunks.write(&[&index::trailer(offset)])?;
+        }
+        self.chunks.take_name()
     }
 
     /// Bytes of the file so far.
@@ -120,6 +135,38 @@ impl TraceWriter {
 }
 
 impl ChunkFile {
+    /// A regular file.
+    fn new(path: &Path, file: File, unnamed: Option<(OutputFile, Naming)>) -> ChunkFile {
+        ChunkFile {
+            path: path.to_path_buf(),
+            file,
+            regular: true,
+            is_new: unnamed.is_none(),
+            unnamed,
+            offset: 0,
+            refs: Vec::new(),
+            failed: false,
+        }
+    }
+
+    fn create(path: &Path, force: bool, naming: Naming) -> Result<ChunkFile, TraceError> {
+        let output = OutputFile::create(path, Existing::with_force(force))?;
+        let regular = output.random_access().is_some();
+        let file = output.file().try_clone();
+        let file = file.map_err(TraceError::io(path, "open the file once more"))?;
+        Ok(ChunkFile {
+            regular,
+            ..ChunkFile::new(path, file, Some((output, naming)))
+        })
+    }
+
+    fn take_name(&mut self) -> Result<(), TraceError> {
+        match self.unnamed.take() {
+            Some((output, _)) => Ok(output.finish()?),
+            None => Ok(()),
+        }
+    }
+
     fn append(&mut self, chunk: &Chunk) -> Result<(), TraceError> {
         debug_assert_eq!(chunk.stored.len(), chunk.header.stored_length as usize);
         let offset = self.offset;
@@ -128,7 +175,10 @@ impl ChunkFile {
             header: chunk.header,
             offset,
         });
-        Ok(())
+        match self.unnamed {
+            Some((_, Naming::AtFirstChunk)) => self.take_name(),
+            _ => Ok(()),
+        }
     }
 
     /// Writes all parts, or else none.
@@ -173,27 +223,11 @@ impl ChunkFile {
     }
 }
 
-fn open_for_writing(path: &Path, force: bool) -> Result<File, TraceError> {
+fn create_new(path: &Path) -> Result<File, TraceError> {
     let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    match std::fs::symlink_metadata(path) {
-        Err(_) => create_new(&mut options, path),
-        Ok(found) if found.is_file() => {
-            if !force {
-                return Err(TraceError::AlreadyExists {
-                    file: path.to_path_buf(),
-                });
-            }
-            // A new file: whoever has the old one open or mapped keeps it.
-            std::fs::remove_file(path).map_err(TraceError::io(path, "replace the file"))?;
-            create_new(&mut options, path)
-        }
-        Ok(_) => open_existing(&mut options, path, force),
-    }
-}
-
-fn create_new(options: &mut OpenOptions, path: &Path) -> Result<File, TraceError> {
     options
+        .write(true)
+        .mode(0o600)
         .create_new(true)
         .open(path)
         .map_err(|error| match error.kind() {
@@ -204,18 +238,8 @@ fn create_new(options: &mut OpenOptions, path: &Path) -> Result<File, TraceError
         })
 }
 
-/// Opens a device, a pipe, or what a symbolic link names.
-fn open_existing(options: &mut OpenOptions, path: &Path, force: bool) -> Result<File, TraceError> {
-    if std::fs::metadata(path).is_ok_and(|found| found.is_file()) && !force {
-        return Err(TraceError::AlreadyExists {
-            file: path.to_path_buf(),
-        });
-    }
-    options
-        .create(force)
-        .truncate(true)
-        .open(path)
-        .map_err(TraceError::io(path, "open the file for writing"))
+fn new_identity(path: &Path) -> Result<[u8; 16], TraceError> {
+    random_identity().map_err(|error| TraceError::io(path, "draw the trace's random identity")(error))
 }
 
 /// A fresh identity for a trace.

@@ -88,12 +88,15 @@ fn devices_are_written_to() {
     );
 }
 
-/// Runs `fill_up` in a process whose files may not exceed the limit.
+/// Runs itself in a process whose files may not exceed the limit, to fill one up.
 #[test]
 fn a_full_disk_leaves_all_whole_chunks() {
+    if let Some(path) = std::env::var_os(LIMITED_FILE).map(PathBuf::from) {
+        return fill_up(&path);
+    }
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("limited.trackway");
-    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" --exact fill_up";
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" --exact a_full_disk_leaves_all_whole_chunks";
     let status = Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
@@ -110,12 +113,8 @@ fn a_full_disk_leaves_all_whole_chunks() {
     assert_eq!(trace.file_length(), 32 + 3 * 1064);
 }
 
-#[test]
-fn fill_up() {
-    let Some(path) = std::env::var_os(LIMITED_FILE).map(PathBuf::from) else {
-        return;
-    };
-    let mut writer = TraceWriter::create(&path, false, Codec::None).unwrap();
+fn fill_up(path: &Path) {
+    let mut writer = TraceWriter::create(path, false, Codec::None).unwrap();
     let mut sequence = 0;
     let error = loop {
         match writer.write_chunk(&records(sequence), &payload(sequence)) {

@@ -13,6 +13,7 @@ use clap::Args;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Grouping;
 use trackway_report::{counted, Report};
+use trackway_trace::Existing;
 
 use crate::comparable::{AnalysisName, Settings};
 use crate::failure::Failure;
@@ -224,6 +225,6 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
         arguments.margin,
         arguments.output.rows(),
     );
-    output::write_file(path, text.as_bytes(), arguments.force)?;
+    output::write_file(path, text.as_bytes(), Existing::with_force(arguments.force))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -8,7 +8,7 @@ mod text;
 mod value;
 
 use std::collections::HashMap;
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::process::ExitCode;
 
 use trackway_analysis::Names;
@@ -33,7 +33,7 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
         || trace.holds_only_allocations()
         || arguments.stream.is_some_and(is_of_allocations)
     {
-        let mut output = BufWriter::new(io::stdout().lock());
+        let mut output = BufWriter::new(output::standard_output());
         allocations::print(&trace, arguments, &mut output)?;
         output.flush().map_err(Failure::writing)?;
         return Ok(ExitCode::SUCCESS);
@@ -47,7 +47,7 @@ pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
             .as_deref()
             .map(|pattern| wanted_sites(pattern, trace.program())),
         names: Names::new(trace.program()),
-        output: BufWriter::new(io::stdout().lock()),
+        output: BufWriter::new(output::standard_output()),
     };
     if arguments.merged {
         dump.merged(&trace, &streams)?;

@@ -1,7 +1,6 @@
 //! Exports of what the program did, access by access, written as they are read.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 
 use trackway_analysis::Names;
 use trackway_interchange::export::{
@@ -9,7 +8,7 @@ use trackway_interchange::export::{
     Lackey, LibCacheSim, Lines, PerfScript, Ramulator, RamulatorForm, Samples, Walk,
 };
 use trackway_report::grouped;
-use trackway_trace::{SiteId, Stream, Trace, TraceError};
+use trackway_trace::{Existing, OutputFile, SiteId, Stream, Trace, TraceError};
 
 use super::{ExportArguments, Format};
 use crate::failure::Failure;
@@ -39,38 +38,58 @@ pub fn write(trace: &Trace, arguments: &ExportArguments) -> Result<bool, Failure
     }
     let lines = lines(arguments)?;
     let path = arguments.output()?;
-    let file = output::create_file(path, arguments.force)?;
-    let go = |format: &mut dyn Written| over(trace, stream, arguments, |walk| export(walk, format));
-    let buffered = |file: File| BufWriter::with_capacity(BUFFER, file);
-    let done = match (to, form) {
-        (_, Some(form)) => {
-            let mut output = buffered(file);
-            go(&mut Ramulator::new(&mut output, form, lines)).and_then(|()| output.flush())
-        }
-        (Format::Din, _) => {
-            let mut output = buffered(file);
-            let mut format = Din {
-                output: &mut output,
-                lines,
-            };
-            go(&mut format).and_then(|()| output.flush())
-        }
-        (Format::Lackey, _) => {
-            let mut output = buffered(file);
-            go(&mut Lackey { output: &mut output }).and_then(|()| output.flush())
-        }
-        (Format::Champsim, _) => {
-            let mut output = buffered(file);
-            go(&mut ChampSim { output: &mut output }).and_then(|()| output.flush())
-        }
-        (Format::PerfScript, _) => perf_script(trace, arguments, file, go),
-        _ => {
-            let mut format = LibCacheSim::new(file, lines);
-            go(&mut format).and_then(|()| format.finish().map(|_| ()))
-        }
-    };
-    done.map_err(|error| Failure::about(path, error))?;
+    let mut file = OutputFile::create(path, Existing::with_force(arguments.force))?;
+    let written = write_format(trace, stream, arguments, (to, form), lines, &mut file);
+    written.map_err(|error| Failure::about(path, error))?;
+    file.finish()?;
     Ok(true)
+}
+
+fn write_format(
+    trace: &Trace,
+    stream: Option<&Stream>,
+    arguments: &ExportArguments,
+    format: (Format, Option<RamulatorForm>),
+    lines: Lines,
+    file: &mut OutputFile,
+) -> io::Result<()> {
+    let go = |format: &mut dyn Written| over(trace, stream, arguments, |walk| export(walk, format));
+    if format.0 == Format::Libcachesim {
+        return libcachesim(file, lines, go);
+    }
+    let mut output = BufWriter::with_capacity(BUFFER, file);
+    match format {
+        (_, Some(form)) => go(&mut Ramulator::new(&mut output, form, lines)),
+        (Format::Din, _) => go(&mut Din {
+            output: &mut output,
+            lines,
+        }),
+        (Format::Lackey, _) => go(&mut Lackey { output: &mut output }),
+        (Format::Champsim, _) => go(&mut ChampSim { output: &mut output }),
+        (Format::PerfScript, _) => perf_script(trace, arguments, &mut output, go),
+        _ => Ok(()),
+    }?;
+    output.flush()
+}
+
+/// What stands in the file is read again, so a pipe gets a copy of another one.
+fn libcachesim(
+    output: &mut OutputFile,
+    lines: Lines,
+    go: impl FnOnce(&mut dyn Written) -> io::Result<()>,
+) -> io::Result<()> {
+    let (mut file, is_copied) = match output.random_access() {
+        Some(file) => (file.try_clone()?, false),
+        None => (tempfile::tempfile()?, true),
+    };
+    let mut format = LibCacheSim::new(file.try_clone()?, lines);
+    go(&mut format)?;
+    format.finish()?;
+    if is_copied {
+        file.rewind()?;
+        io::copy(&mut file, output)?;
+    }
+    Ok(())
 }
 
 /// Goes over the trace with a progress bar, and says what could not be read.
@@ -135,7 +154,7 @@ fn lines(arguments: &ExportArguments) -> Result<Lines, Failure> {
 fn perf_script(
     trace: &Trace,
     arguments: &ExportArguments,
-    file: File,
+    output: &mut impl Write,
     go: impl FnOnce(&mut dyn Written) -> io::Result<()>,
 ) -> io::Result<()> {
     let names = Names::new(trace.program());
@@ -143,14 +162,12 @@ fn perf_script(
     // The first word of a line is the program.
     let program = program.replace(|letter: char| letter.is_whitespace() || letter.is_control(), "_");
     let stack = |executed: &Executed, access: &Access| stack(trace, &names, executed, access.site);
-    let mut output = BufWriter::with_capacity(BUFFER, file);
     let samples = Samples {
         every: arguments.every.get(),
         program: if program.is_empty() { "program" } else { &program },
         stack: &stack,
     };
-    go(&mut PerfScript::new(&mut output, samples))?;
-    output.flush()
+    go(&mut PerfScript::new(output, samples))
 }
 
 /// The function of the access and those into which it was inlined; of machine code, the instruction.

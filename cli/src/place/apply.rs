@@ -123,12 +123,12 @@ fn after_tracer(library: &Path, others: Option<OsString>) -> OsString {
 }
 
 fn tell(counters: &Counters, memory: &FarMemory) {
-    eprintln!(
-        "trackway: {} of {} bytes in {memory}, at most {} bytes at once",
+    output::say(format!(
+        "{} of {} bytes in {memory}, at most {} bytes at once",
         counted(counters.placed_blocks, "allocation"),
         grouped(counters.placed_bytes),
         grouped(counters.most_live_bytes)
-    );
+    ));
     if counters.full_blocks > 0 {
         output::warn(format!(
             "{} of {} bytes found no room there and stayed with the program's allocator; --far-size says how large it is",

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempPath;
+use trackway_trace::{Existing, OutputFile};
 
 use super::memkind::Kind;
 use super::{nodes, PlaceArguments};
 use crate::failure::Failure;
-use crate::output;
 
 /// Bytes at most, if nobody says.
 const MOST_BYTES: u64 = 64 << 30;
@@ -85,7 +85,15 @@ pub fn prepare(arguments: &PlaceArguments) -> Result<Prepared, Failure> {
 
 fn prepare_file(arguments: &PlaceArguments, capacity_bytes: u64) -> Result<Prepared, Failure> {
     let path = arguments.far_file.clone().unwrap_or_default();
-    output::write_file(&path, b"", arguments.force)?;
+    let file = OutputFile::create(&path, Existing::with_force(arguments.force))?;
+    if file.random_access().is_none() {
+        // It would be removed in the end.
+        return Err(Failure::about(
+            &path,
+            "is no regular file, which alone can be mapped; name a new one",
+        ));
+    }
+    file.finish()?;
     let path = fs::canonicalize(&path).map_err(|error| Failure::about(&path, error))?;
     Ok(Prepared {
         memory: FarMemory::File(path.clone()),

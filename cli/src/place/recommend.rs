@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use trackway_trace::Existing;
+
 use super::{advice_file, PlaceArguments};
 use crate::failure::Failure;
 use crate::objects::open_samples;
@@ -18,7 +20,7 @@ pub fn run(arguments: &PlaceArguments, trace: &Path) -> Result<ExitCode, Failure
         |placement| match &arguments.advice {
             Some(file) => {
                 let text = advice_file::text(placement, &trace.meta().program)?;
-                output::write_file(file, text.as_bytes(), arguments.force)
+                output::write_file(file, text.as_bytes(), Existing::with_force(arguments.force))
             }
             None => Ok(()),
         },

@@ -1,11 +1,12 @@
 //! Samples as time series in files.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use trackway_analysis::regions::live::{series, Sample};
 use trackway_report::{to_csv, to_parquet};
+use trackway_trace::{Existing, OutputFile};
 
 use super::arguments::ViewArguments;
 use crate::failure::Failure;
@@ -15,24 +16,24 @@ use crate::output;
 pub struct Files {
     csv: Option<(PathBuf, File)>,
     /// Written at the end, from all samples.
-    parquet: Option<(PathBuf, Vec<Sample>)>,
+    parquet: Option<(PathBuf, Existing, Vec<Sample>)>,
 }
 
 impl Files {
-    /// Creates them, so that what is in the way is known before the program runs.
+    /// Creates them, so that what is in the way is known before the program runs. CSV can be read while it grows.
     pub fn create(arguments: &ViewArguments) -> Result<Self, Failure> {
-        let create =
-            |path: &Path, content: &str| output::write_file(path, content.as_bytes(), arguments.force);
         let mut files = Files::default();
+        let existing = Existing::with_force(arguments.force);
         if let Some(path) = &arguments.csv {
-            create(path, &to_csv(&series(&[], 0, true)))?;
-            let file = OpenOptions::new().append(true).open(path);
-            let file = file.map_err(|error| Failure::about(path, error))?;
-            files.csv = Some((path.clone(), file));
+            let mut file = OutputFile::create(path, existing)?;
+            let headings = to_csv(&series(&[], 0, true));
+            let written = file.write_all(headings.as_bytes());
+            written.map_err(|error| Failure::about(path, error))?;
+            files.csv = Some((path.clone(), file.publish()?));
         }
         if let Some(path) = &arguments.parquet {
-            create(path, "")?;
-            files.parquet = Some((path.clone(), Vec::new()));
+            OutputFile::check(path, existing)?;
+            files.parquet = Some((path.clone(), existing, Vec::new()));
         }
         Ok(files)
     }
@@ -44,18 +45,18 @@ impl Files {
             let written = file.write_all(rows.as_bytes());
             written.map_err(|error| Failure::about(path, error))?;
         }
-        if let Some((_, samples)) = &mut self.parquet {
+        if let Some((.., samples)) = &mut self.parquet {
             samples.push(sample.clone());
         }
         Ok(())
     }
 
     pub fn finish(self, begin_ns: u64, with_bytes: bool) -> Result<(), Failure> {
-        let Some((path, samples)) = self.parquet else {
+        let Some((path, existing, samples)) = self.parquet else {
             return Ok(());
         };
         let content = to_parquet(&series(&samples, begin_ns, with_bytes));
         let content = content.map_err(|error| Failure::about(&path, error))?;
-        output::replace_file(&path, &content)
+        output::write_file(&path, &content, existing)
     }
 }

@@ -36,11 +36,12 @@ pub struct ViewArguments {
     /// Replace an existing file
     #[arg(short, long)]
     pub force: bool,
-    /// Serve the page at this address instead of writing it; port 0 is any that is free
+    /// Serve the page at this address instead of writing it; port 0 is any that is free. Only who knows the printed address, which
+    /// ends with a token, can read the page
     #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, require_equals = true,
           default_missing_value = "127.0.0.1:0", conflicts_with = "json")]
     pub serve: Option<SocketAddr>,
-    /// Serve where other machines can connect, without authentication and encryption
+    /// Serve where other machines can connect, without encryption: the address, with its token, can be overheard
     #[arg(long, requires = "serve")]
     pub allow_remote: bool,
     /// Rows per table; 0 for as many as a page shows, 2000

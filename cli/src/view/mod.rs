@@ -6,6 +6,7 @@ mod charts;
 mod counts;
 mod map_levels;
 mod passes;
+mod request;
 mod samples;
 mod serve;
 mod source;

@@ -1,24 +1,26 @@
 //! The page as a file.
 
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
 use trackway_report::grouped;
+use trackway_trace::{Existing, OutputFile};
 
 use super::ViewArguments;
 use crate::failure::Failure;
+use crate::output;
 
 /// Where the page goes.
 pub struct Target {
     path: PathBuf,
-    force: bool,
+    existing: Existing,
 }
 
 impl Target {
     pub fn new(path: PathBuf, force: bool) -> Target {
-        Target { path, force }
+        Target {
+            path,
+            existing: Existing::with_force(force),
+        }
     }
 
     /// What `trackway view` was asked for.
@@ -32,50 +34,17 @@ impl Target {
 
     /// Fails if there is a file that must not be replaced, or none can be made.
     pub fn check(&self) -> Result<(), Failure> {
-        match !self.force && fs::symlink_metadata(&self.path).is_ok() {
-            true => Err(self.exists()),
-            false => self.begin().map(drop),
-        }
-    }
-
-    /// A file of another name beside it, of the user alone.
-    fn begin(&self) -> Result<NamedTempFile, Failure> {
-        let folder = match self.path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        // Its mode is 0600.
-        NamedTempFile::new_in(folder).map_err(|error| Failure::about(&self.path, error))
+        Ok(OutputFile::check(&self.path, self.existing)?)
     }
 
     /// Writes the page for the user alone. It is there in full or not at all.
     pub fn write(&self, page: &str, quiet: bool) -> Result<(), Failure> {
-        let about = |error: std::io::Error| Failure::about(&self.path, error);
-        let mut file = self.begin()?;
-        file.write_all(page.as_bytes()).map_err(about)?;
-        let persisted = match self.force {
-            true => file.persist(&self.path),
-            false => file.persist_noclobber(&self.path),
-        };
-        persisted.map_err(|error| match error.error.kind() {
-            std::io::ErrorKind::AlreadyExists => self.exists(),
-            _ => about(error.error),
-        })?;
+        output::write_file(&self.path, page.as_bytes(), self.existing)?;
         if !quiet {
-            eprintln!(
-                "trackway: {}, {} bytes",
-                self.path.display(),
-                grouped(page.len() as u64)
-            );
+            let bytes = grouped(page.len() as u64);
+            output::say(format!("{}, {bytes} bytes", self.path.display()));
         }
         Ok(())
-    }
-
-    fn exists(&self) -> Failure {
-        Failure::about(
-            &self.path,
-            "exists; choose another file, or replace it with --force",
-        )
     }
 }
 
@@ -88,6 +57,7 @@ fn default_path(trace: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     #[test]

@@ -1,13 +1,12 @@
 //! Traces as DynamoRIO's drmemtrace has them finally: a folder with a file for each thread.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 use flate2::Compression;
-use trackway_trace::{InstructionKind, Stream, Trace, TraceError};
+use trackway_trace::{Existing, InstructionKind, OutputFile, Stream, Trace, TraceError};
 
 use super::walk::{export, thread_ids, ThreadId, Walk};
 use super::{Access, Executed, ExportError, Format};
@@ -134,7 +133,7 @@ fn clock_offset(trace: &Trace) -> i128 {
 
 /// The entries of one thread.
 struct Entries {
-    output: BufWriter<GzEncoder<File>>,
+    output: BufWriter<GzEncoder<OutputFile>>,
     clock_offset: i128,
     latest_ns: Option<u64>,
     /// Accesses too long for one entry.
@@ -144,13 +143,8 @@ struct Entries {
 
 impl Entries {
     fn create(path: &Path, force: bool, id: ThreadId, clock_offset: i128) -> io::Result<Entries> {
-        let mut options = OpenOptions::new();
-        options.write(true).mode(0o600);
-        match force {
-            true => options.create(true).truncate(true),
-            false => options.create_new(true),
-        };
-        let encoder = GzEncoder::new(options.open(path)?, Compression::fast());
+        let file = OutputFile::create(path, Existing::with_force(force)).map_err(io::Error::other)?;
+        let encoder = GzEncoder::new(file, Compression::fast());
         let mut entries = Entries {
             output: BufWriter::with_capacity(1 << 16, encoder),
             clock_offset,
@@ -223,7 +217,7 @@ impl Entries {
         self.put(kind::THREAD_EXIT, ID_SIZE, self.thread)?;
         self.put(kind::FOOTER, 0, 0)?;
         let encoder = self.output.into_inner().map_err(io::IntoInnerError::into_error)?;
-        encoder.finish()?.sync_data()?;
+        encoder.finish()?.finish().map_err(io::Error::other)?;
         Ok(self.split)
     }
 }

@@ -161,7 +161,7 @@ impl<'d> Gathered<'d> {
     }
 
     fn write(mut self, output: &Path, force: bool) -> Result<PerfSummary, ImportError> {
-        let mut writer = TraceWriter::create(output, force, Codec::Columns)?;
+        let mut writer = TraceWriter::create_when_whole(output, force, Codec::Columns)?;
         let (first_ns, last_ns) = match (self.samples.first(), self.samples.last()) {
             (Some(first), Some(last)) => (first.time_ns, last.time_ns),
             _ => (0, 0),

@@ -57,7 +57,7 @@ pub fn import_perf_script(path: &Path, output: &Path, force: bool) -> Result<Per
         })
         .collect();
     let code = Code::of(&samples);
-    let mut writer = TraceWriter::create(output, force, Codec::Columns)?;
+    let mut writer = TraceWriter::create_when_whole(output, force, Codec::Columns)?;
     let first_ns = samples.first().map_or(0, |sample| sample.time_ns);
     let start = StartInfo {
         trackway_version: env!("CARGO_PKG_VERSION").into(),

@@ -1,16 +1,22 @@
 //! What answers are written as.
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
-use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::array::{
+    ArrayRef, AsArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+};
 use datafusion::arrow::csv::WriterBuilder;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::arrow::json::LineDelimitedWriter;
 use datafusion::arrow::util::display::FormatOptions;
 use datafusion::arrow::util::pretty::pretty_format_batches_with_options;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
+use trackway_report::guarded;
 
 use crate::{Answer, QueryError};
 
@@ -83,10 +89,39 @@ fn write_csv(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, Que
         .map_err(failed)?;
     for batch in answer {
         let batch = batch?;
-        writer.write(&batch).map_err(failed)?;
+        writer.write(&without_formulas(&batch)?).map_err(failed)?;
         written.rows += batch.num_rows() as u64;
     }
     Ok(written)
+}
+
+/// Texts that a spreadsheet would take for formulas are guarded, as in the CSV of reports; numbers never are.
+fn without_formulas(batch: &RecordBatch) -> Result<RecordBatch, QueryError> {
+    let columns = batch.columns().iter().map(guarded_texts).collect();
+    RecordBatch::try_new(batch.schema(), columns).map_err(failed)
+}
+
+fn guarded_texts(column: &ArrayRef) -> ArrayRef {
+    match column.data_type() {
+        DataType::Utf8 => Arc::new(guarded_each(column.as_string::<i32>().iter()).collect::<StringArray>()),
+        DataType::LargeUtf8 => {
+            Arc::new(guarded_each(column.as_string::<i64>().iter()).collect::<LargeStringArray>())
+        }
+        DataType::Utf8View => {
+            Arc::new(guarded_each(column.as_string_view().iter()).collect::<StringViewArray>())
+        }
+        DataType::Dictionary(..) => {
+            let dictionary = column.as_any_dictionary();
+            dictionary.with_values(guarded_texts(dictionary.values()))
+        }
+        _ => Arc::clone(column),
+    }
+}
+
+fn guarded_each<'t>(
+    texts: impl Iterator<Item = Option<&'t str>>,
+) -> impl Iterator<Item = Option<Cow<'t, str>>> {
+    texts.map(|text| text.map(guarded))
 }
 
 fn write_json(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, QueryError> {

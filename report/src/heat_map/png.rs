@@ -7,7 +7,7 @@ use png::{BitDepth, ColorType, Encoder};
 use super::colours::{colour, LEGEND};
 use super::picture::sum;
 use super::{HeatMap, HeatRow};
-use crate::text::printable;
+use crate::terminal::printable;
 use crate::{duration, grouped, Table, TableBuilder, Unit};
 
 /// About the size of a picture, in pixels: cells have as many as fit, and at least one.

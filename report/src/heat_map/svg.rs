@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::colours::{colour, LEGEND};
 use super::picture::sum;
 use super::{HeatMap, HeatRow};
-use crate::text::printable;
+use crate::terminal::printable;
 use crate::{duration, grouped};
 
 const CELL_HEIGHT: usize = 12;

@@ -4,7 +4,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::picture::{strength, sum};
 use super::HeatMap;
-use crate::text::printable;
+use crate::terminal::printable;
 use crate::{duration, TextStyle};
 
 /// From few to many.

@@ -41,12 +41,10 @@ impl TraceWriter {
         file.set_len(offset)
             .map_err(TraceError::io(path, "cut off a torn chunk"))?;
         let chunks = ChunkFile {
-            path: path.to_path_buf(),
-            file,
-            regular: true,
+            is_new: false,
             offset,
             refs,
-            failed: false,
+            ..ChunkFile::new(path, file, None)
         };
         let encoder = ChunkEncoder::new(codec)?;
         let writer = TraceWriter { chunks, encoder };

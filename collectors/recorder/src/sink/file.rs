@@ -46,9 +46,8 @@ impl ChunkSink for FileSink {
     }
 
     fn cancel(&mut self) {
-        if self.path.is_file() {
-            // Whoever learns of the failed start need not learn of this too.
-            let _ = std::fs::remove_file(&self.path);
+        if let Some(writer) = self.writer.take() {
+            writer.discard();
         }
     }
 }

@@ -10,6 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::part::PartError;
 use super::shelf::{Kept, Slot};
+use super::visitors::Stage;
 use super::{CollectEvent, House};
 use crate::streaming::connection::{is_timeout, Connection};
 use crate::streaming::protocol::{Hello, Reply, FAREWELL};
@@ -27,6 +28,7 @@ const KEPT_ROOM: usize = 16 << 20;
 pub fn receive(house: &House, visitor: u64, connection: &Connection) {
     let mut desk = Desk {
         house,
+        visitor,
         connection,
         source: BufReader::with_capacity(READ_BUFFER, connection),
         chunk: Vec::new(),
@@ -43,10 +45,11 @@ pub fn receive(house: &House, visitor: u64, connection: &Connection) {
             return;
         }
     };
+    house.note(visitor, Stage::Greeted);
     match house.shelf.slot(&hello) {
         Err(reason) => desk.refuse(&reason),
         Ok(slot) => {
-            desk.visit(visitor, &slot, &hello);
+            desk.visit(&slot, &hello);
             slot.leave(visitor);
             house.shelf.forget_if_empty(&hello.identity, slot);
         }
@@ -55,6 +58,7 @@ pub fn receive(house: &House, visitor: u64, connection: &Connection) {
 
 struct Desk<'h, 'o> {
     house: &'h House<'o>,
+    visitor: u64,
     connection: &'h Connection,
     source: BufReader<&'h Connection>,
     /// The present chunk, with its header.
@@ -113,11 +117,14 @@ impl Desk<'_, '_> {
         connection.write_all(&reply.to_bytes())
     }
 
-    fn visit(&mut self, visitor: u64, slot: &Slot, hello: &Hello) {
+    fn visit(&mut self, slot: &Slot, hello: &Hello) {
         let Ok(connection) = self.connection.try_clone() else {
             return self.reject("there are too many open files");
         };
-        slot.take_over(visitor, connection);
+        slot.take_over(self.visitor, connection);
+        if slot.is_displaced() {
+            return; // it may come again
+        }
         let mut kept = slot.lock();
         let position = match slot.open(&mut kept, hello) {
             Ok(position) if position >= hello.first => position,
@@ -184,6 +191,7 @@ impl Desk<'_, '_> {
             Kept::Nothing { header: true } | Kept::Part(_) => {
                 self.wait_for_more()?;
                 let header = self.read_chunk()?;
+                self.house.note(self.visitor, Stage::BringsChunks);
                 let is_first = matches!(kept, Kept::Nothing { .. });
                 let position = slot.take_chunk(kept, hello, &header, &self.chunk, &|| self.goes_on())?;
                 self.tell(slot, kept, is_first, position);

@@ -4,11 +4,11 @@ mod desk;
 mod feed;
 mod part;
 mod shelf;
+mod visitors;
 
-use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -19,9 +19,8 @@ use super::Address;
 use crate::signals::Signals;
 pub use feed::{ArrivedChunk, Feed, FeedError, TraceFeed};
 use shelf::Shelf;
+use visitors::{Stage, Visitors};
 
-/// Further peers are turned away.
-const MOST_CONNECTIONS: usize = 256;
 /// Signals and the end of the last trace are noticed that late.
 const TICK: Timespec = Timespec {
     tv_sec: 0,
@@ -126,8 +125,7 @@ pub fn collect(
     let house = House {
         shelf: Shelf::new(options),
         on_event,
-        visitors: Mutex::new(HashMap::new()),
-        next_visitor: AtomicU64::new(0),
+        visitors: Mutex::default(),
         closing: AtomicBool::new(false),
     };
     let ended = std::thread::scope(|scope| {
@@ -177,13 +175,12 @@ fn create_folder(path: &Path) -> Result<(), CollectError> {
 struct House<'o> {
     shelf: Shelf,
     on_event: &'o (dyn Fn(CollectEvent) + Sync),
-    visitors: Mutex<HashMap<u64, Connection>>,
-    next_visitor: AtomicU64,
+    visitors: Mutex<Visitors>,
     closing: AtomicBool,
 }
 
 impl House<'_> {
-    fn visitors(&self) -> MutexGuard<'_, HashMap<u64, Connection>> {
+    fn visitors(&self) -> MutexGuard<'_, Visitors> {
         self.visitors
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -191,28 +188,31 @@ impl House<'_> {
 
     /// The connection with its number; none if there are too many.
     fn admit(&self, connection: Connection) -> Option<(u64, Connection)> {
-        let mut visitors = self.visitors();
-        if visitors.len() >= MOST_CONNECTIONS {
+        let known = connection.try_clone().ok()?;
+        let Some(number) = self.visitors().admit(known, Instant::now()) else {
             (self.on_event)(CollectEvent::Rejected {
                 why: "there are too many connections",
             });
             return None;
-        }
-        let number = self.next_visitor.fetch_add(1, Relaxed);
-        visitors.insert(number, connection.try_clone().ok()?);
+        };
         Some((number, connection))
+    }
+
+    /// How far a visitor has come now.
+    fn note(&self, number: u64, stage: Stage) {
+        self.visitors().note(number, stage, Instant::now());
     }
 
     /// A connection from its first byte to its last.
     fn receive(&self, number: u64, connection: &Connection) {
         desk::receive(self, number, connection);
         connection.shut_down();
-        self.visitors().remove(&number);
+        self.visitors().remove(number);
     }
 
     /// Sends all away; what they have brought so far stays.
     fn close(&self) {
         self.closing.store(true, Relaxed);
-        self.visitors().values().for_each(Connection::shut_down);
+        self.visitors().send_all_away();
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use trackway_trace::{
@@ -52,7 +52,16 @@ pub struct Slot {
     carrier: Mutex<Option<(u64, Connection)>>,
     /// The sender knows that everything is here.
     left: AtomicBool,
+    /// `EMPTY`, `TAKEN` or `DISPLACED`; it changes once.
+    claim: AtomicU8,
 }
+
+/// Nothing has come but a hello.
+const EMPTY: u8 = 0;
+/// A part of the trace is here.
+const TAKEN: u8 = 1;
+/// Another trace has got the place.
+const DISPLACED: u8 = 2;
 
 /// How much of a trace is here.
 pub enum Kept {
@@ -94,7 +103,13 @@ impl Shelf {
             return Ok(Arc::clone(slot));
         }
         if self.limit.is_some_and(|limit| slots.len() as u64 >= limit) {
-            return Err("this collector takes no more traces; start another one".into());
+            // A hello alone reserves nothing: else everybody who can connect could keep recorders out.
+            let Some(empty) =
+                { slots.iter() }.find_map(|(identity, slot)| slot.displace().then_some(*identity))
+            else {
+                return Err("this collector takes no more traces; start another one".into());
+            };
+            slots.remove(&empty);
         }
         let (path, force) = match &self.output {
             CollectOutput::File { path, force } => (path.clone(), *force),
@@ -110,6 +125,7 @@ impl Shelf {
             trace: Mutex::new(Kept::Unknown),
             carrier: Mutex::new(None),
             left: AtomicBool::new(false),
+            claim: AtomicU8::new(EMPTY),
         });
         slots.insert(hello.identity, Arc::clone(&slot));
         Ok(slot)
@@ -185,6 +201,33 @@ impl Slot {
         }
     }
 
+    /// Gives the place up for another trace, unless a part of this one is here already. Whoever wanted it is sent away, and
+    /// may come again.
+    fn displace(&self) -> bool {
+        let displaced = self
+            .claim
+            .compare_exchange(EMPTY, DISPLACED, Relaxed, Relaxed)
+            .is_ok();
+        if displaced {
+            if let Some((_, connection)) = self.carrier().take() {
+                connection.shut_down();
+            }
+        }
+        displaced
+    }
+
+    pub fn is_displaced(&self) -> bool {
+        self.claim.load(Relaxed) == DISPLACED
+    }
+
+    /// From now on the place is this trace's; false if it was given up before.
+    fn claim(&self) -> bool {
+        match self.claim.compare_exchange(EMPTY, TAKEN, Relaxed, Relaxed) {
+            Ok(_) => true,
+            Err(found) => found == TAKEN,
+        }
+    }
+
     pub fn leave(&self, visitor: u64) {
         self.carrier().take_if(|(number, _)| *number == visitor);
     }
@@ -193,6 +236,9 @@ impl Slot {
     pub fn open(&self, kept: &mut Kept, hello: &Hello) -> Result<u64, String> {
         if matches!(kept, Kept::Unknown) {
             *kept = self.find(hello)?;
+        }
+        if matches!(kept, Kept::Part(_) | Kept::Whole { .. }) && !self.claim() {
+            return Err("its place was given to another trace; connect again".into());
         }
         Ok(match kept {
             Kept::Unknown | Kept::Nothing { header: false } => 0,
@@ -278,6 +324,7 @@ impl Slot {
                 *kept = Kept::Whole { end };
                 return Ok(end);
             }
+            Kept::Unknown | Kept::Nothing { .. } if !self.claim() => return Err(PartError::Stopped),
             Kept::Unknown | Kept::Nothing { .. } => self.begin(hello)?,
         };
         part.take(header, chunk)?;

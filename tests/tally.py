@@ -1,0 +1,24 @@
+"""What came of tests: a test that could not run here is skipped, and never counts as passed."""
+
+
+class Tally:
+    def __init__(self):
+        self.passed = self.failed = 0
+        # Names with reasons.
+        self.skipped = []
+
+    def add(self, passed, failed, skipped=()):
+        self.passed += passed
+        self.failed += failed
+        self.skipped += skipped
+
+    def reasons(self):
+        """Lines: each reason once, and the tests that it kept from running."""
+        tests = {}
+        for name, reason in self.skipped:
+            tests.setdefault(reason, []).append(name)
+        for reason, names in sorted(tests.items()):
+            yield f"skipped: {reason}: {', '.join(sorted(names))}"
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"
