@@ -50,8 +50,26 @@ static bool canCopyLabelTables(const Function &F) {
                   [&](const GlobalVariable *Table) { return Table->isConstant() || isUsedOnlyIn(F, *Table); });
 }
 
-// Whether code for this processor can jump from the function to another one of its type, whatever the arguments.
-// Elsewhere arguments in memory prevent that, and unnamed ones in registers are lost.
+// Whether LLVM's jumps from a function to another one of its type are right on x86-64, whatever the arguments. In other
+// conventions it stores vectors on the stack as if they were aligned there.
+static bool jumpsOnX86(CallingConv::ID Convention) {
+    switch (Convention) {
+    case CallingConv::C:
+    case CallingConv::Fast:
+    case CallingConv::Cold:
+    case CallingConv::PreserveMost:
+    case CallingConv::PreserveAll:
+    case CallingConv::X86_64_SysV:
+    case CallingConv::Tail: // the stack must not grow there
+    case CallingConv::SwiftTail:
+        return true;
+    default:
+        return false;
+    }
+}
+
+// Whether code for this processor can jump from the function to another one of its type, whatever the arguments but its
+// own copies. Elsewhere arguments in memory prevent that, and unnamed ones in registers are lost.
 static bool canJump(const Function &F) {
     switch (Triple(F.getParent()->getTargetTriple()).getArch()) {
     case Triple::aarch64:
@@ -60,7 +78,7 @@ static bool canJump(const Function &F) {
     case Triple::ppc64le:
         return false;
     default:
-        return true;
+        return jumpsOnX86(F.getCallingConv());
     }
 }
 
@@ -78,19 +96,10 @@ static bool takesSpecialRegisters(const Function &F) {
 }
 
 // Whether a variadic function without named arguments can take the function's place and jump on with all arguments
-// where they are. Other conventions than these have further registers.
+// where they are.
 static bool canPassOn(const Function &F) {
-    switch (F.getCallingConv()) {
-    case CallingConv::C:
-    case CallingConv::Fast:
-    case CallingConv::Cold:
-    case CallingConv::PreserveMost:
-    case CallingConv::PreserveAll:
-    case CallingConv::X86_64_SysV:
-        return canJump(F) && !takesSpecialRegisters(F);
-    default:
-        return false;
-    }
+    bool RemovesArguments = F.getCallingConv() == CallingConv::Tail || F.getCallingConv() == CallingConv::SwiftTail;
+    return canJump(F) && !RemovesArguments && !takesSpecialRegisters(F);
 }
 
 bool Dispatch::canSplit(const Function &F) {
