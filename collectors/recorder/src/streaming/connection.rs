@@ -25,13 +25,14 @@ pub enum Connection {
 }
 
 impl Connection {
-    pub fn open(address: &Address) -> io::Result<Self> {
+    /// Waits no longer than `patience` for each address of a host.
+    pub fn open(address: &Address, patience: Duration) -> io::Result<Self> {
         match address {
             Address::Unix(path) => UnixStream::connect(path).map(Self::Unix),
             Address::Tcp { host, port } => {
                 let mut error = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
                 for candidate in (host.as_str(), *port).to_socket_addrs()? {
-                    match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT) {
+                    match TcpStream::connect_timeout(&candidate, CONNECT_TIMEOUT.min(patience)) {
                         Ok(stream) => {
                             stream.set_nodelay(true)?;
                             return Ok(Self::Tcp(stream));

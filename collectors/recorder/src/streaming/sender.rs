@@ -15,6 +15,7 @@ use trackway_trace::{file_header, random_identity, Chunk};
 use super::protocol::Hello;
 use crate::sink::{ChunkSink, SinkError};
 use crate::{RecordError, Route};
+use courier::GREETING_TIMEOUT;
 use link::{Failure, Link, Phase};
 
 pub struct Sender {
@@ -37,13 +38,15 @@ impl Sender {
         };
         let link = Arc::new(Link::new(route.clone(), hello, notify));
         link.lock().window.push(&file_header(identity));
-        let connection = link.greet().map_err(|failure| RecordError::NoCollector {
-            address: route.address.clone(),
-            reason: match failure {
-                Failure::Broken(reason) => reason,
-                Failure::Refused(reason) => format!("it refuses the trace: {reason}"),
-            },
-        })?;
+        let connection = link
+            .greet(GREETING_TIMEOUT)
+            .map_err(|failure| RecordError::NoCollector {
+                address: route.address.clone(),
+                reason: match failure {
+                    Failure::Broken(reason) => reason,
+                    Failure::Refused(reason) => format!("it refuses the trace: {reason}"),
+                },
+            })?;
         let thread = std::thread::Builder::new()
             .name("trackway-sender".into())
             .spawn({

@@ -7,12 +7,15 @@ use super::link::{Failure, Link, Phase};
 use crate::streaming::connection::{is_timeout, Connection};
 use crate::streaming::protocol::{Hello, Reply, FAREWELL};
 
-/// How long a collector may take to say how much it has: it checks all of that.
-const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
-/// Acknowledgements are waited for in steps of this.
+/// How long a collector may take to say how much it has, for it checks all of that; while a lost connection is tried
+/// again, only as long as is left for that.
+pub const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
+/// Acknowledgements are waited for in steps of this at most.
 const TICK: Duration = Duration::from_secs(1);
-/// A collector that acknowledges nothing is not given up sooner: its disk may be slow.
-const SHORTEST_STALL: Duration = Duration::from_secs(10);
+/// A time-out of 0 would mean none.
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+/// At the end of the recording a collector that is back gets as long, however little was left before.
+const SHORTEST_REVIVAL: Duration = Duration::from_secs(2);
 const SHORTEST_DELAY: Duration = Duration::from_millis(20);
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
 
@@ -51,7 +54,11 @@ impl Link {
     }
 
     fn revive(&self, reason: String) -> Option<Connection> {
-        let greeted = self.greet();
+        let patience = self
+            .route
+            .reconnect_timeout
+            .clamp(SHORTEST_REVIVAL, GREETING_TIMEOUT);
+        let greeted = self.greet(patience);
         let mut state = self.lock();
         state.phase = match greeted {
             Ok(_) => Phase::Sending,
@@ -69,7 +76,9 @@ impl Link {
             let was_acknowledged = self.lock().window.first();
             let attempt = match connection.take() {
                 Some(connection) => self.send_over(connection),
-                None => self.greet().and_then(|connection| self.send_over(connection)),
+                None => self
+                    .greet(self.patience_left(failing_since))
+                    .and_then(|connection| self.send_over(connection)),
             };
             let reason = match attempt {
                 Ok(()) => return Ok(()),
@@ -83,12 +92,28 @@ impl Link {
                 failing_since = None;
                 delay = SHORTEST_DELAY;
             }
-            let since = *failing_since.get_or_insert_with(Instant::now);
-            if since.elapsed() >= self.route.reconnect_timeout {
+            failing_since.get_or_insert_with(|| self.silent_since());
+            let left = self.patience_left(failing_since);
+            if left.is_zero() {
                 return Err(self.lost(&reason));
             }
-            self.pause(delay);
+            self.pause(delay.min(left));
             delay = (delay * 2).min(LONGEST_DELAY);
+        }
+    }
+
+    /// How much longer the connection is tried again.
+    fn patience_left(&self, failing_since: Option<Instant>) -> Duration {
+        let failing = failing_since.map_or(Duration::ZERO, |since| since.elapsed());
+        self.route.reconnect_timeout.saturating_sub(failing)
+    }
+
+    /// Since when a collector that owes acknowledgements has given none.
+    fn silent_since(&self) -> Instant {
+        let state = self.lock();
+        match state.window.length() {
+            0 => Instant::now(),
+            _ => state.last_progress,
         }
     }
 
@@ -123,17 +148,17 @@ impl Link {
     }
 
     /// Connects and learns how much the collector has.
-    pub fn greet(&self) -> Result<Connection, Failure> {
-        let greeted = self.try_to_greet();
+    pub fn greet(&self, patience: Duration) -> Result<Connection, Failure> {
+        let greeted = self.try_to_greet(patience.clamp(SHORTEST_WAIT, GREETING_TIMEOUT));
         if greeted.is_err() {
             self.lock().connection = None;
         }
         greeted
     }
 
-    fn try_to_greet(&self) -> Result<Connection, Failure> {
-        let connection = Connection::open(&self.route.address)?;
-        connection.set_timeouts(GREETING_TIMEOUT, GREETING_TIMEOUT)?;
+    fn try_to_greet(&self, patience: Duration) -> Result<Connection, Failure> {
+        let connection = Connection::open(&self.route.address, patience)?;
+        connection.set_timeouts(patience, patience)?;
         self.lock().connection = Some(connection.try_clone()?); // so that it can be shut down
         let hello = Hello {
             first: self.lock().window.first(),
@@ -161,7 +186,8 @@ impl Link {
 
     /// Sends over a connection until all is acknowledged or it breaks.
     fn send_over(&self, connection: Connection) -> Result<(), Failure> {
-        connection.set_timeouts(TICK, self.longest_stall())?;
+        let stall = self.longest_stall();
+        connection.set_timeouts(TICK.min(stall / 4).max(SHORTEST_WAIT), stall)?;
         let done = std::thread::scope(|scope| {
             scope.spawn(|| self.read_replies(&connection));
             let sent = self.send_pieces(&connection);
@@ -256,8 +282,9 @@ impl Link {
         state.sent > state.window.first() && state.last_progress.elapsed() > self.longest_stall()
     }
 
+    /// The other half is for connecting again.
     fn longest_stall(&self) -> Duration {
-        self.route.reconnect_timeout.max(SHORTEST_STALL)
+        (self.route.reconnect_timeout / 2).max(SHORTEST_WAIT)
     }
 
     /// The first reason is kept: it may be the cause of the others.
