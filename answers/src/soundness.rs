@@ -80,6 +80,7 @@ fn gaps(trace: &Trace) -> Vec<String> {
         GapReason::RingFull,
         GapReason::WriteFailed,
         GapReason::RecordingStopped,
+        GapReason::Damaged,
     ] {
         let of_reason = || trace.gaps().iter().filter(|gap| gap.reason == reason);
         push_gaps(
@@ -121,6 +122,9 @@ fn name(reason: GapReason) -> &'static str {
         GapReason::WriteFailed => "because the trace could not be written",
         GapReason::RecordingStopped => {
             "because recording ended before the program, or a thread was cancelled within a record"
+        }
+        GapReason::Damaged => {
+            "because the program overwrote memory that it shares with the recorder; look for a wild pointer"
         }
         GapReason::Other(_) => "for another reason",
     }

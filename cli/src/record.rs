@@ -162,6 +162,13 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
             ),
         });
     }
+    if let Some(buffers) = summary.damage {
+        output::warn(format!(
+            "THE RECORDING IS DAMAGED: {program} overwrote memory that it shares with the recorder; {} lost, and others \
+             may hold anything. Look for a wild pointer: the same program may crash when it isn't recorded.",
+            counted(buffers, "buffer")
+        ));
+    }
     if let Some(loss) = &summary.write_failure {
         output::warn(format!(
             "{} ({} buffers are lost)",
@@ -376,6 +383,7 @@ mod tests {
             samples: None,
             stored_bytes: 1000,
             dropped_buffers: 0,
+            damage: None,
             write_failure: None,
             interrupted: false,
             recorder_cpu_seconds: 0.0,

@@ -114,6 +114,7 @@ impl GapInfo {
                 GapReason::RingFull => "ring full",
                 GapReason::WriteFailed => "write failed",
                 GapReason::RecordingStopped => "recording stopped",
+                GapReason::Damaged => "damaged",
                 GapReason::Other(_) => "other",
             },
             first_ns: gap.first_ns,

@@ -109,6 +109,7 @@ fn reason(reason: GapReason) -> &'static str {
         GapReason::RingFull => "the ring was full",
         GapReason::WriteFailed => "the trace could not be written",
         GapReason::RecordingStopped => "recording ended first, or a thread was cancelled within a record",
+        GapReason::Damaged => "the program overwrote memory of the recording",
         GapReason::Other(_) => "unknown",
     }
 }

@@ -1,7 +1,8 @@
 //! ELF files: an object, and what holds its debugging information, which may be another file.
 
 use std::cell::RefCell;
-use std::fs::File;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use gimli::{EndianSlice, LittleEndian};
@@ -14,6 +15,9 @@ pub type Dwarf<'d> = gimli::Dwarf<Bytes<'d>>;
 
 /// Where distributions put debugging information that they strip off.
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
+
+/// O_NONBLOCK and O_NOCTTY, on all processors that Linux programs are recorded on.
+const NOT_WAITING: i32 = 0o4000 | 0o400;
 
 /// The mapped files of an object.
 pub struct Files {
@@ -42,7 +46,14 @@ impl Files {
 }
 
 fn map(path: &Path) -> std::io::Result<Mmap> {
-    let file = File::open(path)?;
+    // The program may have said which file it is: what isn't one could wait for ever, or do something.
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(NOT_WAITING)
+        .open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is no file"));
+    }
     // SAFETY: the map is only read. A file that is cut meanwhile would end this process, as with every mapping; who
     // replaces a program makes a new file.
     unsafe { Mmap::map(&file) }

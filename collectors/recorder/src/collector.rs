@@ -1,28 +1,38 @@
 //! Takes the buffers that the program hands over and queues them as chunks.
 
 mod call_stacks;
+mod damage;
 mod definitions;
+mod description;
+#[cfg(test)]
+mod hostile;
 mod mapped_objects;
+mod modules;
 mod naming;
 mod nodes;
+mod processes;
 mod samples;
+mod turns;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::atomic::AtomicU64;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use trackway_names::ExecutedCode;
-use trackway_trace::chunk::{FLAG_LAST, FLAG_TAIL};
-use trackway_trace::{ChunkFields, ChunkKind, GapReason, ProcessEvent, ProcessInfo, StartInfo};
+use trackway_trace::{ChunkFields, ChunkKind, GapReason, StartInfo};
 
 use self::call_stacks::CallStacks;
 use self::definitions::{modules_of, Objects};
-use crate::abi::{self, Buffer};
+use self::description::Description;
+use self::modules::IncompleteModules;
+use self::turns::Turn;
+use crate::abi;
 use crate::clock::RecordingClock;
 use crate::encoding::{Payload, Queue};
 use crate::processes::{Image, Processes};
-use crate::ring::Ring;
-use crate::{CountsSummary, ProgramEnd};
+use crate::ring::{Ring, SlotWords};
+use crate::CountsSummary;
+
+/// Scratch buffers that a stream may have filled: it takes a microsecond to fill one.
+const MOST_DROPPED: u64 = 1 << 48;
 
 /// What was collected.
 #[derive(Default)]
@@ -33,18 +43,25 @@ pub struct Totals {
     pub streams: u64,
     pub processes: u64,
     pub dropped: u64,
+    /// Buffers that were lost since the program had overwritten words of the ring, or what they held.
+    pub damaged: u64,
+    /// The program has overwritten words of the ring.
+    pub is_damaged: bool,
     pub counts: CountsSummary,
 }
 
 pub struct Collector<'scope> {
     ring: &'scope Ring,
-    queue: Queue,
+    queue: Queue<'scope>,
     clock: &'scope RecordingClock,
     pub processes: Processes,
     streams: HashMap<u32, StreamState>,
-    /// By first segment id: the payload as far as it has come.
-    modules: HashMap<u32, Vec<u8>>,
+    modules: IncompleteModules,
+    /// Buffers whose turn it was not when `collect` last looked, with their sequence.
+    put_off: HashSet<(usize, u64)>,
     code: HashMap<Image, CodeState>,
+    /// Of all images.
+    object_bytes: usize,
     /// Of all images.
     executed: ExecutedCode,
     call_stacks: CallStacks,
@@ -83,76 +100,17 @@ impl StreamState {
     }
 }
 
-/// What a buffer says of itself, read once.
-struct Description {
-    kind: u32,
-    stream: u32,
-    image: Image,
-    parent_pid: u32,
-    flags: u32,
-    sequence: u64,
-    first_ns: u64,
-    last_ns: u64,
-    length: usize,
-    dropped_before: u32,
-}
-
-impl Description {
-    fn read(buffer: &Buffer, clock: &RecordingClock) -> Self {
-        let flags = buffer.flags.load(Relaxed);
-        let ns = |stamp: &AtomicU64| match flags & abi::FLAG_MONOTONIC {
-            0 => clock.ns(stamp.load(Relaxed)),
-            _ => stamp.load(Relaxed),
-        };
-        Self {
-            kind: buffer.kind.load(Relaxed),
-            stream: buffer.stream.load(Relaxed),
-            image: image_of(buffer),
-            parent_pid: buffer.parent_pid.load(Relaxed),
-            flags,
-            sequence: buffer.sequence.load(Relaxed),
-            first_ns: ns(&buffer.first_ticks),
-            last_ns: ns(&buffer.last_ticks),
-            length: buffer.length.load(Relaxed) as usize,
-            dropped_before: buffer.dropped_before.load(Relaxed),
-        }
-    }
-
-    fn tells_of_code(&self) -> bool {
-        matches!(self.kind, abi::KIND_MODULE | abi::KIND_DEFINITIONS)
-    }
-
-    fn is_abandoned(&self) -> bool {
-        self.flags & abi::FLAG_ABANDONED != 0
-    }
-
-    fn chunk_flags(&self) -> u16 {
-        let last = if self.flags & abi::FLAG_LAST != 0 {
-            FLAG_LAST
-        } else {
-            0
-        };
-        let tail = if self.is_abandoned() { FLAG_TAIL } else { 0 };
-        last | tail
-    }
-}
-
-pub fn image_of(buffer: &Buffer) -> Image {
-    Image {
-        pid: buffer.pid.load(Acquire),
-        image: buffer.image.load(Relaxed),
-    }
-}
-
 impl<'scope> Collector<'scope> {
-    pub fn new(ring: &'scope Ring, queue: Queue, clock: &'scope RecordingClock) -> Self {
+    pub fn new(ring: &'scope Ring, queue: Queue<'scope>, clock: &'scope RecordingClock) -> Self {
         Self {
             ring,
             queue,
             clock,
             processes: Processes::default(),
             streams: HashMap::new(),
-            modules: HashMap::new(),
+            modules: IncompleteModules::default(),
+            put_off: HashSet::new(),
+            object_bytes: 0,
             code: HashMap::new(),
             executed: ExecutedCode::default(),
             call_stacks: CallStacks::default(),
@@ -167,7 +125,7 @@ impl<'scope> Collector<'scope> {
         self.push_json(ChunkKind::Start, 0, info);
     }
 
-    /// Takes every full buffer whose turn in its stream it is. Returns their number.
+    /// Takes every full buffer whose turn in its stream it is. Returns how much news there was.
     pub fn collect(&mut self) -> usize {
         self.notice_streams();
         let mut full = self.full_buffers(|_| true);
@@ -187,74 +145,67 @@ impl<'scope> Collector<'scope> {
                 buffer.sequence,
             )
         });
-        full.retain(|(index, buffer)| self.take_in_turn(*index, buffer));
-        full.len()
+        let put_off = full
+            .iter()
+            .filter(|(index, buffer)| !self.take_in_turn(*index, buffer));
+        let put_off: HashSet<_> = put_off.map(|(index, buffer)| (*index, buffer.sequence)).collect();
+        let news = full.len() - put_off.intersection(&self.put_off).count();
+        self.put_off = put_off;
+        news
+    }
+
+    /// Whether what was taken already takes so much memory that no more is to be taken yet.
+    pub fn is_overloaded(&self) -> bool {
+        self.queue.is_overloaded()
     }
 
     fn full_buffers(&self, wanted: impl Fn(usize) -> bool) -> Vec<(usize, Description)> {
-        let buffers = self.ring.buffers();
-        (0..buffers.len())
-            .filter(|&index| wanted(index) && buffers[index].state.load(Acquire) == abi::FULL)
-            .map(|index| (index, Description::read(&buffers[index], self.clock)))
+        self.ring
+            .full_words()
+            .filter(|(index, _)| wanted(*index))
+            .map(|(index, words)| (index, Description::new(&words, self.clock)))
             .collect()
-    }
-
-    /// Processes whose stream has begun, even if no buffer of theirs comes for a long time.
-    fn notice_streams(&mut self) {
-        for slot in &self.ring.streams()[self.noticed..] {
-            let image = Image {
-                pid: slot.pid.load(Acquire),
-                image: slot.image.load(Relaxed),
-            };
-            if image.pid == 0 {
-                break; // it is about to say
-            }
-            self.processes.notice(image);
-            self.noticed += 1;
-        }
     }
 
     /// False if an earlier buffer of the stream has become full behind the back of `collect`.
     fn take_in_turn(&mut self, index: usize, buffer: &Description) -> bool {
-        if buffer.kind == abi::KIND_COUNTS && self.earlier_node_is_full(buffer) {
-            return false;
-        }
-        let next = match (buffer.kind, self.streams.get(&buffer.stream)) {
-            (abi::KIND_RECORDS, state) => state.map_or(0, |state| state.next_records),
-            (abi::KIND_ORACLE_RECORDS, state) => state.map_or(0, |state| state.next_oracle),
-            (abi::KIND_ALLOCATIONS, state) => state.map_or(0, |state| state.next_allocations),
-            (abi::KIND_DEFINITIONS, _) => self
-                .code
-                .get(&buffer.image)
-                .map_or(0, |code| code.next_definitions),
-            _ => buffer.sequence,
-        };
-        if buffer.sequence > next {
-            return false;
-        }
-        self.ring.buffers()[index].state.store(abi::TAKEN, Relaxed);
-        match buffer.kind {
-            abi::KIND_MODULE => self.take_module(index, buffer),
-            abi::KIND_RECORDS | abi::KIND_ORACLE_RECORDS | abi::KIND_ALLOCATIONS => {
-                self.take_stream(index, buffer)
+        let is_possible =
+            buffer.is_possible(self.ring.buffer_size()) && self.processes.has_room_for(buffer.image);
+        match self.turn(index, buffer) {
+            _ if !is_possible => self.discard_damaged(index, buffer),
+            Turn::Later => return false,
+            Turn::Never => self.discard_damaged(index, buffer),
+            Turn::Now => self.take(index, buffer),
+            Turn::After(missing) => {
+                self.note_damage(buffer, missing);
+                self.take(index, buffer);
             }
-            abi::KIND_COUNTS => self.take_node(index, buffer),
-            abi::KIND_MAPPINGS => self.take_mappings(index, buffer),
-            abi::KIND_DEFINITIONS => self.take_definitions(index, buffer),
-            _ => self.ring.free(index, self.ring.buffer_size()),
         }
         true
     }
 
+    fn take(&mut self, index: usize, buffer: &Description) {
+        if !self.ring.take(index) {
+            return;
+        }
+        match buffer.kind {
+            abi::KIND_MODULE => self.take_module(index, buffer),
+            abi::KIND_COUNTS => self.take_node(index, buffer),
+            abi::KIND_MAPPINGS => self.take_mappings(index, buffer),
+            abi::KIND_DEFINITIONS => self.take_definitions(index, buffer),
+            _ => self.take_stream(index, buffer),
+        }
+    }
+
     fn take_module(&mut self, index: usize, buffer: &Description) {
         let process = self.process_number(buffer);
-        let payload = self.modules.entry(buffer.stream).or_default();
-        payload.extend_from_slice(self.ring.bytes(index, buffer.length));
-        self.ring.free(index, buffer.length);
+        let bytes = self.ring.moved_out(index, buffer.length);
         if buffer.is_abandoned() {
-            self.modules.remove(&buffer.stream); // nothing was recorded with it yet
-        } else if buffer.flags & abi::FLAG_LAST != 0 {
-            let payload = self.modules.remove(&buffer.stream).unwrap_or_default();
+            self.modules.complete(buffer.stream); // nothing was recorded with it yet
+        } else if !self.modules.add(buffer.stream, &bytes) {
+            self.note_damage(buffer, 1);
+        } else if buffer.is_last() {
+            let payload = self.modules.complete(buffer.stream);
             self.push_module(buffer, process, payload);
         }
     }
@@ -266,14 +217,15 @@ impl<'scope> Collector<'scope> {
             true => self.ring.buffer_size(),
             false => buffer.length,
         };
+        let bytes = self.ring.moved_out(index, length);
         let code = self.code.entry(buffer.image).or_default();
         code.next_definitions = buffer.sequence + 1;
         let modules = modules_of(
-            self.ring.bytes(index, length),
+            &bytes,
             &mut code.objects,
             &mut self.executed,
+            &mut self.object_bytes,
         );
-        self.ring.free(index, length);
         for payload in modules {
             self.push_module(buffer, process, payload);
         }
@@ -292,10 +244,6 @@ impl<'scope> Collector<'scope> {
     }
 
     fn take_stream(&mut self, index: usize, buffer: &Description) {
-        let written = match buffer.is_abandoned() {
-            true => self.ring.written_length(index),
-            false => buffer.length,
-        };
         let process = self.process_number(buffer);
         let kind = match buffer.kind {
             abi::KIND_RECORDS => ChunkKind::Records,
@@ -309,42 +257,47 @@ impl<'scope> Collector<'scope> {
             _ => state.next_oracle = buffer.sequence + 1,
         }
         self.note_dropped(buffer, process);
-        if written == 0 && buffer.is_abandoned() {
-            return self.ring.free(index, 0);
-        }
-        match kind {
-            ChunkKind::Records => self.totals.record_bytes += written as u64,
-            ChunkKind::Allocations => {
-                self.totals.allocation_bytes += written as u64;
-                self.note_call_stacks(index, written, buffer);
-            }
-            _ => {}
-        }
-        let length = if buffer.is_abandoned() {
-            self.tail_length(kind, written)
-        } else {
-            written
-        };
-        let fields = ChunkFields {
+        let mut fields = ChunkFields {
             kind,
             flags: buffer.chunk_flags(),
             process,
             stream: buffer.stream,
             sequence: buffer.sequence,
             first_ns: buffer.first_ns,
-            last_ns: if buffer.is_abandoned() {
-                self.clock.now_ns()
-            } else {
-                buffer.last_ns
-            },
+            last_ns: buffer.last_ns,
         };
-        if buffer.is_abandoned() {
-            // Its thread may live, and go on writing, if the user ends the recording.
-            let bytes = self.ring.bytes(index, length).to_vec();
-            self.queue.push(fields, Payload::Bytes(bytes));
-            return self.ring.free(index, length);
+        // An encoding thread moves the bytes out, and what isn't compressed beforehand stays in the ring till then.
+        if !buffer.is_abandoned() && kind != ChunkKind::Allocations {
+            self.note_bytes(kind, buffer.length);
+            let length = buffer.length;
+            return self.queue.push(fields, Payload::Buffer { index, length });
         }
-        self.queue.push(fields, Payload::Buffer { index, length });
+        let mut bytes = match buffer.is_abandoned() {
+            true => self.ring.moved_out_written(index),
+            false => self.ring.moved_out(index, buffer.length),
+        };
+        if bytes.is_empty() && buffer.is_abandoned() {
+            return;
+        }
+        self.note_bytes(kind, bytes.len());
+        if buffer.is_abandoned() {
+            fields.last_ns = self.clock.now_ns();
+        }
+        if kind == ChunkKind::Allocations {
+            self.note_call_stacks(&bytes, buffer.image.pid, fields.last_ns);
+        }
+        if buffer.is_abandoned() {
+            bytes.resize(self.tail_length(kind, bytes.len()), 0);
+        }
+        self.queue.push(fields, Payload::Bytes(bytes));
+    }
+
+    fn note_bytes(&mut self, kind: ChunkKind, length: usize) {
+        match kind {
+            ChunkKind::Records => self.totals.record_bytes += length as u64,
+            ChunkKind::Allocations => self.totals.allocation_bytes += length as u64,
+            _ => {}
+        }
     }
 
     /// What the stream lost just before this buffer.
@@ -375,59 +328,6 @@ impl<'scope> Collector<'scope> {
                 ..StreamState::default()
             }
         })
-    }
-
-    /// A child may hand over a buffer before its parent has filled its first one, and a program before what the process
-    /// ran until exec.
-    fn number_earlier(&mut self, buffer: &Description) {
-        let Image { pid, image } = buffer.image;
-        let is_earlier = |other: &Image| match other.image == image {
-            true => other.pid == buffer.parent_pid && other.pid != pid,
-            false => other.pid == pid,
-        };
-        let buffers = self.ring.buffers().iter();
-        let earlier: Vec<Description> = buffers
-            .filter(|other| is_earlier(&image_of(other)))
-            .map(|other| Description::read(other, self.clock))
-            .filter(|other| other.first_ns < buffer.first_ns && !self.processes.is_numbered(other.image))
-            .collect();
-        for description in earlier {
-            self.process_number(&description);
-        }
-    }
-
-    fn process_number(&mut self, buffer: &Description) -> u32 {
-        if !self.processes.is_numbered(buffer.image) {
-            self.number_earlier(buffer);
-        }
-        let process = self.processes.number(buffer.image, buffer.parent_pid);
-        if process.is_new {
-            let info = ProcessInfo {
-                pid: buffer.image.pid,
-                parent: process.parent,
-                event: ProcessEvent::Start,
-                exit_status: None,
-                signal: None,
-                monotonic_ns: buffer.first_ns,
-            };
-            self.push_json(ChunkKind::Process, process.number, &info);
-            self.note_origin(buffer, process.parent.is_some());
-        }
-        process.number
-    }
-
-    /// `end`: known only of the program that the recorder started.
-    pub fn push_process_end(&mut self, pid: u32, number: u32, end: Option<ProgramEnd>) {
-        let (exit_status, signal) = end.map_or((None, None), ProgramEnd::parts);
-        let info = ProcessInfo {
-            pid,
-            parent: None,
-            event: ProcessEvent::Exit,
-            exit_status,
-            signal,
-            monotonic_ns: self.clock.now_ns(),
-        };
-        self.push_json(ChunkKind::Process, number, &info);
     }
 
     fn push_gap(&mut self, stream: u32, dropped_buffers: u64, reason: GapReason) {
@@ -464,52 +364,16 @@ impl<'scope> Collector<'scope> {
         *next - 1
     }
 
-    /// The program that the recorder started has ended.
-    pub fn push_program_end(&mut self, pid: u32, end: Option<ProgramEnd>) {
-        if let Some(number) = self.processes.latest_number(pid) {
-            self.push_process_end(pid, number, end);
-        }
-    }
-
-    /// Streams of living processes go on unrecorded.
-    pub fn note_unrecorded(&mut self) {
-        let slots = self.ring.streams();
-        for (stream, slot) in (0..).zip(slots) {
-            let image = Image {
-                pid: slot.pid.load(Acquire),
-                image: slot.image.load(Relaxed),
-            };
-            let is_recorded = self
-                .streams
-                .get(&stream)
-                .is_some_and(|state| !state.only_counts());
-            if is_recorded && self.processes.lives(image.pid) {
-                self.push_gap(stream, 0, GapReason::RecordingStopped);
-            }
-        }
-    }
-
-    /// Notes what streams dropped at their end, and what the oracle counted. Nothing can be collected any more.
+    /// Notes what streams dropped at their end, what is damaged, and what the oracle counted. Nothing can be collected any
+    /// more.
     pub fn finish(mut self, reason: GapReason) -> Totals {
         let mut summary = Vec::new();
-        for (stream, slot) in (0..).zip(self.ring.streams()) {
-            let dropped = slot.dropped.load(Relaxed);
-            self.totals.dropped += dropped;
-            let noted = self.streams.get(&stream).map_or(0, |state| state.dropped);
-            if dropped > noted {
-                let image = Image {
-                    pid: slot.pid.load(Acquire),
-                    image: slot.image.load(Relaxed),
-                };
-                let process = self.processes.number(image, 0).number;
-                self.stream_state(stream, process);
-                self.push_gap(stream, dropped - noted, reason);
-            }
-            let count = slot.oracle_count.load(Relaxed);
-            if count > 0 {
+        for (stream, slot) in (0..).zip(self.ring.slots(0)) {
+            self.finish_stream(stream, &slot, reason);
+            if slot.oracle_count > 0 {
                 summary.extend_from_slice(&u64::from(stream).to_le_bytes());
-                summary.extend_from_slice(&count.to_le_bytes());
-                summary.extend_from_slice(&slot.oracle_hash.load(Relaxed).to_le_bytes());
+                summary.extend_from_slice(&slot.oracle_count.to_le_bytes());
+                summary.extend_from_slice(&slot.oracle_hash.to_le_bytes());
             }
         }
         if !summary.is_empty() {
@@ -518,7 +382,26 @@ impl<'scope> Collector<'scope> {
                 Payload::Bytes(summary),
             );
         }
+        self.finish_damage();
         self.totals.processes = self.processes.numbered().into();
         self.totals
+    }
+
+    fn finish_stream(&mut self, stream: u32, slot: &SlotWords, reason: GapReason) {
+        let noted = self.streams.get(&stream).map_or(0, |state| state.dropped);
+        let image = Image {
+            pid: slot.pid,
+            image: slot.image,
+        };
+        if slot.dropped > MOST_DROPPED || !self.processes.has_room_for(image) {
+            self.totals.is_damaged = true;
+            return;
+        }
+        self.totals.dropped += slot.dropped;
+        if slot.dropped > noted {
+            let process = self.processes.number(image, 0).number;
+            self.stream_state(stream, process);
+            self.push_gap(stream, slot.dropped - noted, reason);
+        }
     }
 }

@@ -1,5 +1,8 @@
-//! Threads that compress chunks, straight from shared memory, and write them in the order in which they were queued.
+//! Threads that compress chunks and write them in the order in which they were queued.
+//!
+//! Records are moved out of shared memory first: while the program can still write to them, nothing reads them twice.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::Scope;
@@ -11,6 +14,9 @@ use crate::pace::{is_behind, timed, Pace};
 use crate::ring::Ring;
 use crate::sink::{Sink, Written};
 
+/// Payloads that may wait in memory of the recorder's own; those in the ring are limited by it.
+const MOST_WAITING_BYTES: usize = 64 << 20;
+
 /// The payload of a chunk.
 pub enum Payload {
     /// The first bytes of a taken buffer, which is then freed.
@@ -19,6 +25,16 @@ pub enum Payload {
         length: usize,
     },
     Bytes(Vec<u8>),
+}
+
+impl Payload {
+    /// What it takes of the recorder's own memory.
+    fn held_bytes(&self) -> usize {
+        match self {
+            Payload::Buffer { .. } => 0,
+            Payload::Bytes(bytes) => bytes.len(),
+        }
+    }
 }
 
 struct Job {
@@ -37,6 +53,8 @@ struct Turns {
 pub struct Output {
     turns: Mutex<Turns>,
     turn_changed: Condvar,
+    /// Of queued payloads.
+    waiting_bytes: AtomicUsize,
     discard: bool,
     /// Whether records may be stored plainly while the recorder falls behind.
     keeps_pace: bool,
@@ -49,6 +67,7 @@ impl Output {
         Self {
             turns,
             turn_changed: Condvar::new(),
+            waiting_bytes: AtomicUsize::new(0),
             discard,
             keeps_pace,
         }
@@ -82,12 +101,18 @@ impl Output {
 }
 
 /// The entrance of the queue. Once it is dropped the threads end after what is queued.
-pub struct Queue {
+pub struct Queue<'scope> {
     jobs: Sender<Job>,
+    output: &'scope Output,
     next_ticket: u64,
 }
 
-impl Queue {
+impl Queue<'_> {
+    /// Whether so much is queued that no more ought to be.
+    pub fn is_overloaded(&self) -> bool {
+        self.output.waiting_bytes.load(Relaxed) > MOST_WAITING_BYTES
+    }
+
     pub fn push(&mut self, fields: ChunkFields, payload: Payload) {
         let job = Job {
             ticket: self.next_ticket,
@@ -95,6 +120,8 @@ impl Queue {
             payload,
         };
         self.next_ticket += 1;
+        let held = job.payload.held_bytes();
+        self.output.waiting_bytes.fetch_add(held, Relaxed);
         // It fails only if all threads have panicked, which the scope reports.
         let _ = self.jobs.send(job);
     }
@@ -106,7 +133,7 @@ pub fn start<'scope>(
     output: &'scope Output,
     ring: &'scope Ring,
     scope: &'scope Scope<'scope, '_>,
-) -> Queue {
+) -> Queue<'scope> {
     let (jobs, queue) = channel();
     let queue = Arc::new(Mutex::new(queue));
     let workers = encoders.len();
@@ -119,11 +146,16 @@ pub fn start<'scope>(
                 ring,
                 workers,
                 pace: Pace::default(),
+                bytes: Vec::new(),
             }
             .run(&queue)
         });
     }
-    Queue { jobs, next_ticket: 0 }
+    Queue {
+        jobs,
+        output,
+        next_ticket: 0,
+    }
 }
 
 struct Worker<'scope> {
@@ -132,45 +164,45 @@ struct Worker<'scope> {
     ring: &'scope Ring,
     workers: usize,
     pace: Pace,
+    /// The payload at hand, if it stood in the ring.
+    bytes: Vec<u8>,
 }
 
 impl Worker<'_> {
     fn run(mut self, queue: &Mutex<Receiver<Job>>) {
         while let Some(job) = next_job(queue) {
-            self.store(&job);
+            self.store(job);
         }
     }
 
-    fn store(&mut self, job: &Job) {
-        let (ring, output) = (self.ring, self.output);
-        let payload = match &job.payload {
-            Payload::Buffer { index, length } => ring.bytes(*index, *length),
+    fn store(&mut self, job: Job) {
+        let held = job.payload.held_bytes();
+        let payload = match job.payload {
+            Payload::Buffer { index, length } if self.output.discard => {
+                self.ring.discard(index, length);
+                Vec::new()
+            }
+            Payload::Buffer { index, length } => {
+                let mut bytes = std::mem::take(&mut self.bytes);
+                self.ring.move_out(index, length, &mut bytes);
+                bytes
+            }
             Payload::Bytes(bytes) => bytes,
         };
-        let free = || {
-            if let Payload::Buffer { index, length } = job.payload {
-                ring.free(index, length);
-            }
-        };
+        let (output, ring) = (self.output, self.ring);
         let chunk = match output.discard {
             true => Ok(None),
-            false => self.encode(&job.fields, payload).map(Some),
+            false => self.encode(&job.fields, &payload).map(Some),
         };
         let stored = chunk.as_ref().ok().and_then(|chunk| Some(chunk.as_ref()?.stored));
         let stored_length = stored.map_or(0, <[u8]>::len);
-        // What was compressed is written after its buffer was freed, so that the program needn't wait for the disk.
-        let is_buffer = stored.is_some_and(|stored| std::ptr::eq(stored, payload));
-        if !is_buffer {
-            free();
-        }
         let (written, took) = output.write_in_turn(job.ticket, chunk);
-        if is_buffer {
-            free();
-        }
+        output.waiting_bytes.fetch_sub(held, Relaxed);
         if written == Written::FirstFailure {
             ring.stop();
         }
         self.pace.note_written(stored_length, took);
+        self.bytes = payload; // its memory serves again
     }
 
     fn encode<'p>(&'p mut self, fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {

@@ -8,6 +8,7 @@
 mod abi;
 mod allocations;
 mod binary;
+mod bystander;
 mod clock;
 mod collector;
 mod encoding;
@@ -170,6 +171,7 @@ fn record_to(
             end_noticed: None,
             sampling: sampling.as_mut(),
             clock: &clock,
+            count_looks: ((0, 0), 0),
         };
         let interrupted = recording.run();
         // The program is gone; what is left of the trace may wait for a sink that takes nothing.
@@ -202,6 +204,7 @@ fn record_to(
         samples,
         stored_bytes: sink.stored_bytes(),
         dropped_buffers: totals.dropped,
+        damage: totals.is_damaged.then_some(totals.damaged),
         write_failure: sink.loss(totals.dropped),
         interrupted,
         recorder_cpu_seconds: cpu_seconds() - cpu_before,

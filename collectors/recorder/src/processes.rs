@@ -1,6 +1,7 @@
 //! The recorded processes: who they are, and which still live.
 
 use std::collections::HashMap;
+use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
@@ -14,12 +15,24 @@ pub struct Image {
     pub image: u32,
 }
 
+/// As many images are told apart; a recording of more is damaged.
+const MOST_IMAGES: usize = 1 << 20;
+/// Field of /proc/PID/stat, counted behind the name in parentheses.
+const START_TIME_FIELD: usize = 19;
+
 struct Process {
     image: Image,
     /// Number in the trace, once a chunk of it was queued.
     number: Option<u32>,
-    /// None once it has ended.
-    descriptor: Option<OwnedFd>,
+    life: Life,
+}
+
+enum Life {
+    Watched(OwnedFd),
+    /// A process of that id exists, but is older than the recording. Either the id is that of another pid namespace, or the
+    /// program overwrote it: the recording ends without it, and until then its buffers are left alone.
+    Foreign,
+    Ended,
 }
 
 /// A process that got its number in the trace.
@@ -30,24 +43,60 @@ pub struct Numbered {
     pub is_new: bool,
 }
 
-#[derive(Default)]
 pub struct Processes {
     known: Vec<Process>,
     by_image: HashMap<Image, usize>,
+    /// Those that had not ended by the last `note_ends`.
+    lasting: Vec<usize>,
     numbered: u32,
+    /// When the recorder started, in the kernel's clock ticks; 0 if that is unknown.
+    start: u64,
+}
+
+impl Default for Processes {
+    fn default() -> Self {
+        Self {
+            known: Vec::new(),
+            by_image: HashMap::new(),
+            lasting: Vec::new(),
+            numbered: 0,
+            start: start_of(std::process::id()).unwrap_or(0),
+        }
+    }
 }
 
 impl Processes {
+    /// Whether the image can be noticed.
+    pub fn has_room_for(&self, image: Image) -> bool {
+        self.known.len() < MOST_IMAGES || self.by_image.contains_key(&image)
+    }
+
     /// Keeps an eye on a process from now on.
     pub fn notice(&mut self, image: Image) -> usize {
-        *self.by_image.entry(image).or_insert_with(|| {
-            self.known.push(Process {
-                image,
-                number: None,
-                descriptor: open_process(image.pid),
-            });
-            self.known.len() - 1
-        })
+        if let Some(&index) = self.by_image.get(&image) {
+            return index;
+        }
+        let index = self.known.len();
+        let life = self.life_of(image.pid);
+        if !matches!(life, Life::Ended) {
+            self.lasting.push(index);
+        }
+        self.known.push(Process {
+            image,
+            number: None,
+            life,
+        });
+        self.by_image.insert(image, index);
+        index
+    }
+
+    /// The program states the id, so it may be anybody's.
+    fn life_of(&self, pid: u32) -> Life {
+        match open_process(pid) {
+            None => Life::Ended,
+            Some(_) if start_of(pid).is_some_and(|start| start < self.start) => Life::Foreign,
+            Some(descriptor) => Life::Watched(descriptor),
+        }
     }
 
     pub fn is_numbered(&self, image: Image) -> bool {
@@ -104,25 +153,50 @@ impl Processes {
     /// Finds out who has ended since the last call; returns the pids and numbers of those in the trace.
     pub fn note_ends(&mut self) -> Vec<(u32, u32)> {
         let mut ended = Vec::new();
-        for process in &mut self.known {
-            if process.descriptor.as_ref().is_some_and(has_ended) {
-                process.descriptor = None;
+        let known = &mut self.known;
+        self.lasting.retain(|&index| {
+            let process = &mut known[index];
+            let has_ended = matches!(&process.life, Life::Watched(descriptor) if has_ended(descriptor));
+            if has_ended {
+                process.life = Life::Ended;
                 ended.extend(process.number.map(|number| (process.image.pid, number)));
             }
-        }
+            !has_ended
+        });
         ended
     }
 
     /// By the last `note_ends`.
     pub fn lives(&self, pid: u32) -> bool {
-        self.known
+        self.lasting
             .iter()
-            .any(|process| process.image.pid == pid && process.descriptor.is_some())
+            .any(|&index| self.known[index].image.pid == pid)
     }
 
+    /// Whether one lives that the recording is to wait for.
     pub fn any_lives(&self) -> bool {
-        self.known.iter().any(|process| process.descriptor.is_some())
+        let is_watched = |&index: &usize| matches!(self.known[index].life, Life::Watched(_));
+        self.lasting.iter().any(is_watched)
     }
+
+    /// Nobody is waited for any more: what is left of others' buffers can be taken.
+    pub fn give_up_foreign(&mut self) {
+        let known = &mut self.known;
+        self.lasting.retain(|&index| {
+            let is_foreign = matches!(known[index].life, Life::Foreign);
+            if is_foreign {
+                known[index].life = Life::Ended;
+            }
+            !is_foreign
+        });
+    }
+}
+
+/// When a process started, in the kernel's clock ticks; none if /proc doesn't say.
+fn start_of(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(START_TIME_FIELD)?.parse().ok()
 }
 
 fn has_ended(descriptor: &OwnedFd) -> bool {
@@ -135,4 +209,37 @@ fn has_ended(descriptor: &OwnedFd) -> bool {
         }),
     )
     .is_ok_and(|ready| ready > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn image(pid: u32) -> Image {
+        Image { pid, image: 1 }
+    }
+
+    #[test]
+    fn older_processes_are_nobody_to_wait_for() {
+        let mut processes = Processes::default();
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        processes.notice(image(1)); // init
+        processes.notice(image(child.id()));
+        assert!(processes.lives(1) && processes.lives(child.id()) && processes.any_lives());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        processes.note_ends();
+        assert!(processes.lives(1) && !processes.lives(child.id()) && !processes.any_lives());
+        processes.give_up_foreign();
+        assert!(!processes.lives(1));
+    }
+
+    #[test]
+    fn impossible_ids_are_of_nobody() {
+        let mut processes = Processes::default();
+        for pid in [0, u32::MAX, 1 << 31, (1 << 31) - 1] {
+            processes.notice(image(pid));
+            assert!(!processes.lives(pid));
+        }
+    }
 }

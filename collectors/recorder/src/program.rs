@@ -16,6 +16,7 @@ use crate::binary::{self, ConfigurationFolder};
 use crate::options::RecordOptions;
 use crate::ring::Ring;
 use crate::sampling::ProgramSide;
+use crate::signals::Reach;
 use crate::{ProgramEnd, RecordError};
 
 /// The running program.
@@ -128,6 +129,22 @@ impl Program {
             ring.poke();
         });
         Self { pid, descriptor }
+    }
+
+    /// Whether a signal of that reach came to the program without us.
+    pub fn got(&self, reach: Reach) -> bool {
+        match reach {
+            Reach::Terminal => true,
+            Reach::Group => self.is_in_our_group(),
+            Reach::Recorder => false,
+        }
+    }
+
+    fn is_in_our_group(&self) -> bool {
+        let program = i32::try_from(self.pid).ok().and_then(Pid::from_raw);
+        program.is_some_and(|pid| {
+            rustix::process::getpgid(Some(pid)).is_ok_and(|group| group == rustix::process::getpgrp())
+        })
     }
 
     /// Passes a signal on. A program that has ended already needs none.

@@ -1,13 +1,12 @@
 //! The recorder's loop, from the program's start to the end of its last process.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use std::time::{Duration, Instant};
 
 use crate::abi;
 use crate::clock::RecordingClock;
-use crate::collector::{image_of, Collector};
+use crate::collector::Collector;
 use crate::program::{EndOfProgram, Program};
-use crate::ring::Ring;
+use crate::ring::{BufferWords, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
 
@@ -17,6 +16,10 @@ const LONGEST_WAIT: Duration = Duration::from_millis(20);
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 /// How long, after the program's end, a forked process may take to show itself.
 const LONGEST_BIRTH: Duration = Duration::from_secs(2);
+/// As often the count of full buffers must be wrong by the same, and nothing else happen, before it is corrected.
+const LOOKS_AT_COUNT: u32 = 50;
+/// A program that heeds nothing may hand over buffers without end.
+const MOST_LAST_ROUNDS: u32 = 64;
 
 pub struct Recording<'a, 'scope> {
     pub ring: &'scope Ring,
@@ -28,6 +31,8 @@ pub struct Recording<'a, 'scope> {
     pub end_noticed: Option<Instant>,
     pub sampling: Option<&'a mut Sampling>,
     pub clock: &'a RecordingClock,
+    /// What the last look at the count of full buffers found, and how often.
+    pub count_looks: ((u32, u32), u32),
 }
 
 impl Recording<'_, '_> {
@@ -36,12 +41,17 @@ impl Recording<'_, '_> {
     pub fn run(&mut self) -> bool {
         let mut last_sweep = Instant::now();
         loop {
-            let seen = self.ring.header().full.full_events.load(SeqCst);
+            let seen = self.ring.full_events();
             let program_ended = self.end.get().is_some();
             // Asked before collecting: of those who have ended by now, nothing comes after it.
             let all_ended =
                 program_ended && !self.expects_children() && !self.collector.processes.any_lives();
-            let mut progress = self.collector.collect();
+            let is_overloaded = self.collector.is_overloaded();
+            let mut progress = if is_overloaded {
+                0
+            } else {
+                self.collector.collect()
+            };
             if let Some(sampling) = &mut self.sampling {
                 sampling.poll(self.clock, self.collector);
             }
@@ -49,12 +59,18 @@ impl Recording<'_, '_> {
                 self.stop();
                 return true;
             }
-            let lacks_buffers = progress == 0 && self.ring.header().free.free_waiters.load(Relaxed) != 0;
+            let lacks_buffers = progress == 0 && self.ring.has_waiters();
+            if lacks_buffers && !is_overloaded {
+                self.look_at_count();
+            }
+            if all_ended {
+                self.collector.processes.give_up_foreign();
+            }
             if program_ended || lacks_buffers || last_sweep.elapsed() >= SWEEP_INTERVAL {
                 progress += self.sweep();
                 last_sweep = Instant::now();
             }
-            if progress == 0 && all_ended && !self.collector.processes.any_lives() {
+            if progress == 0 && all_ended && !is_overloaded && !self.collector.processes.any_lives() {
                 return false;
             }
             if progress == 0 {
@@ -69,8 +85,8 @@ impl Recording<'_, '_> {
 
     /// Whether a process was forked that has not shown itself yet. A child that is killed at once never does.
     fn expects_children(&mut self) -> bool {
-        let pending = self.ring.header().ids.pending_forks.load(Acquire) != 0;
-        pending && self.end_noticed.get_or_insert_with(Instant::now).elapsed() < LONGEST_BIRTH
+        self.ring.expects_forks()
+            && self.end_noticed.get_or_insert_with(Instant::now).elapsed() < LONGEST_BIRTH
     }
 
     /// True if the user wants to end the recording.
@@ -80,7 +96,7 @@ impl Recording<'_, '_> {
             match program_ended {
                 true => heeded = true,
                 // The program decides what the signal means.
-                false if !received.from_terminal => self.program.send(received.signal),
+                false if !self.program.got(received.reach) => self.program.send(received.signal),
                 false => {}
             }
         }
@@ -95,38 +111,60 @@ impl Recording<'_, '_> {
                 self.collector.push_process_end(pid, number, None);
             }
         }
-        let buffers = self.ring.buffers();
-        let claimed = (0..buffers.len())
-            .filter(|&index| self.is_orphan(index) && self.ring.claim(index))
+        let words: Vec<(usize, BufferWords)> = self.ring.all_words().collect();
+        let claimed = words
+            .iter()
+            .filter(|(index, words)| self.is_orphan(words) && self.ring.claim(*index))
             .count();
         claimed + ended.len()
     }
 
-    fn is_orphan(&mut self, index: usize) -> bool {
-        let buffer = &self.ring.buffers()[index];
-        let owned = match buffer.state.load(Acquire) {
+    fn is_orphan(&mut self, words: &BufferWords) -> bool {
+        let owned = match words.state {
             abi::OWNED => true,
             abi::CLAIMED => false,
             _ => return false,
         };
-        let image = image_of(buffer);
-        if image.pid == 0 {
+        let image = words.owner();
+        let processes = &mut self.collector.processes;
+        if image.pid == 0 || !processes.has_room_for(image) {
             return false; // nothing was written to it yet
         }
-        let processes = &mut self.collector.processes;
         processes.notice(image);
-        !processes.lives(image.pid) || (owned && !thread_lives(image.pid, buffer.tid.load(Relaxed)))
+        !processes.lives(image.pid) || (owned && !thread_lives(image.pid, words.tid))
+    }
+
+    /// A program that overwrites the count of full buffers may wait for ever.
+    fn look_at_count(&mut self) {
+        let counts = self.ring.counts_of_full();
+        let looks = match counts == self.count_looks.0 {
+            true => self.count_looks.1 + 1,
+            false => 0,
+        };
+        self.count_looks = (counts, looks);
+        if counts.0 != counts.1 && looks >= LOOKS_AT_COUNT {
+            self.ring.correct_full_count(counts.0, counts.1);
+        }
     }
 
     /// Takes what the living processes have recorded so far and leaves them alone.
     fn stop(&mut self) {
         self.ring.stop();
         self.sweep();
-        let buffers = self.ring.buffers();
-        for index in (0..buffers.len()).filter(|&index| image_of(&buffers[index]).pid != 0) {
+        let owned: Vec<usize> = self
+            .ring
+            .all_words()
+            .filter(|(_, words)| words.pid != 0)
+            .map(|(index, _)| index)
+            .collect();
+        for index in owned {
             self.ring.claim(index);
         }
-        while self.collector.collect() > 0 {}
+        for _ in 0..MOST_LAST_ROUNDS {
+            if self.collector.collect() == 0 {
+                break;
+            }
+        }
         self.collector.note_unrecorded();
     }
 }

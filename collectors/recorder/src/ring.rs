@@ -1,213 +1,266 @@
 //! The shared memory that the recorder lends to the program.
+//!
+//! Nothing in it is trusted: the program may write anything to it at any time, by mistake or on purpose. So
+//! - nobody outside of this folder sees a reference to shared memory. A word is an atomic that is read once, into memory
+//!   of the recorder's own ([`BufferWords`], [`SlotWords`], moved bytes), where it is checked and used;
+//! - sizes, offsets and limits come from the [`Layout`], never from the header, which is for the program;
+//! - what the recorder has decided (which buffers it has taken, that recording has stopped) it keeps in its own memory,
+//!   and only tells the ring;
+//! - no word holds a pointer, and indices from the ring are compared with the layout's counts before their use.
+//!
+//! Whatever the program writes there can only spoil its own recording, which is noticed (`damage`) and noted in the trace.
+
+mod layout;
+mod memory;
+mod words;
 
 use std::ffi::OsString;
 use std::io;
-use std::mem::size_of;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::AtomicU32;
+use std::mem::offset_of;
+use std::os::fd::RawFd;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
-use memmap2::{MmapOptions, MmapRaw};
-use rustix::fs::{MemfdFlags, SealFlags};
-use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 use rustix::thread::futex;
 
-use crate::abi::{self, Buffer, RingHeader, StreamSlot};
+use crate::abi::{self, Buffer, FreeSide, FullSide, Ids, Life, RingHeader, Stop, StreamSlot};
 use crate::options::{RecordOptions, WhenFull};
 use crate::RecordError;
+use layout::Layout;
+use memory::Memory;
 
-/// Buffers beside those that may wait for the recorder: as many threads may record at a time. Memory is taken only
-/// for those that are used.
-const BUFFERS_IN_USE: u32 = 4096;
-/// Streams of which dropped buffers and the oracle's hash are kept.
-const STREAM_SLOTS: u32 = 1 << 16;
-const PAGE: u64 = 4096;
+pub use words::{BufferWords, SlotWords};
+
 /// The recorder sleeps until one in so many of the buffers that may wait for it are full.
 const WAKE_PART: u32 = 4;
+/// Words of the header that nobody changes.
+const CONSTANT_WORDS: usize = offset_of!(RingHeader, life) / 8;
 
 pub struct Ring {
-    descriptor: OwnedFd,
-    memory: MmapRaw,
+    memory: Memory,
     layout: Layout,
-}
-
-/// Kept apart from the shared header, which the program could overwrite.
-#[derive(Clone, Copy)]
-struct Layout {
-    buffer_size: u32,
-    buffer_count: u32,
-    stream_table_offset: u64,
-    buffer_table_offset: u64,
-    data_offset: u64,
-    total_size: u64,
-}
-
-impl Layout {
-    fn new(buffer_size: u32, buffer_count: u32) -> Self {
-        let buffer_table_offset = PAGE;
-        let stream_table_offset = buffer_table_offset + u64::from(buffer_count) * size_of::<Buffer>() as u64;
-        let streams_end = stream_table_offset + u64::from(STREAM_SLOTS) * size_of::<StreamSlot>() as u64;
-        let data_offset = streams_end.next_multiple_of(PAGE);
-        let total_size = data_offset + u64::from(buffer_count) * u64::from(buffer_size);
-        Self {
-            buffer_size,
-            buffer_count,
-            stream_table_offset,
-            buffer_table_offset,
-            data_offset,
-            total_size,
-        }
-    }
+    /// As the recorder wrote them.
+    constants: [u64; CONSTANT_WORDS],
+    /// Buffers that the recorder has taken and not freed, whatever the ring says.
+    taken: Box<[AtomicBool]>,
+    stopped: AtomicBool,
+    /// The count of full buffers was wrong and has been put right.
+    count_was_wrong: AtomicBool,
 }
 
 impl Ring {
     pub fn create(options: &RecordOptions) -> Result<Self, RecordError> {
-        let layout = Layout::new(options.buffer_size, options.buffer_count + BUFFERS_IN_USE);
-        let failed = |step| {
-            move |source: io::Error| RecordError::Ring {
-                size: layout.total_size,
-                step,
-                source,
-            }
-        };
-        let descriptor = create_memory(layout.total_size).map_err(failed("memfd"))?;
-        let memory = MmapOptions::new()
-            .len(layout.total_size as usize)
-            .map_raw(&descriptor)
-            .map_err(failed("mmap"))?;
+        let layout = Layout::within(options, memory::most_bytes());
+        let memory = Memory::create(layout).map_err(|(step, source)| RecordError::Ring {
+            size: layout.total_size,
+            step,
+            source,
+        })?;
         let ring = Self {
-            descriptor,
+            constants: [0; CONSTANT_WORDS],
+            taken: (0..layout.buffer_count).map(|_| AtomicBool::new(false)).collect(),
+            stopped: AtomicBool::new(false),
+            count_was_wrong: AtomicBool::new(false),
             memory,
             layout,
         };
-        // SAFETY: the mapping is page-aligned, larger than the header and shared with nobody yet.
-        unsafe {
-            ring.memory
-                .as_mut_ptr()
-                .cast::<RingHeader>()
-                .write(new_header(options, &layout))
+        ring.ids().next_segment_id.store(1, Relaxed);
+        Ok(Self {
+            constants: ring.write_header(&new_header(options, &layout)),
+            ..ring
+        })
+    }
+
+    fn write_header(&self, header: &RingHeader) -> [u64; CONSTANT_WORDS] {
+        // SAFETY: the header is larger, aligned to 64 bytes, and consists of integers without padding up to `life`.
+        let words: [u64; CONSTANT_WORDS] = unsafe {
+            std::ptr::from_ref(header)
+                .cast::<[u64; CONSTANT_WORDS]>()
+                .read_unaligned()
         };
-        Ok(ring)
+        for (shared, word) in self.constants_shared().iter().zip(words) {
+            shared.store(word, Relaxed);
+        }
+        words
     }
 
     pub fn descriptor(&self) -> RawFd {
-        self.descriptor.as_raw_fd()
+        self.memory.raw_descriptor()
     }
 
     /// Value of TRACKWAY_RING.
     pub fn name(&self) -> io::Result<OsString> {
-        let file = rustix::fs::fstat(&self.descriptor)?;
+        let file = rustix::fs::fstat(self.memory.descriptor())?;
         let recorder = std::process::id();
         Ok(format!("{}:{}:{}:{recorder}", self.descriptor(), file.st_dev, file.st_ino).into())
-    }
-
-    pub fn header(&self) -> &RingHeader {
-        // SAFETY: `create` wrote the header; its fields that change are atomic, the others nobody may change.
-        unsafe { &*self.memory.as_ptr().cast() }
-    }
-
-    /// For the recorder's sign of life, which only the kernel reads.
-    pub fn recorder_thread(&self) -> &AtomicU32 {
-        &self.header().life.recorder_thread
-    }
-
-    /// The buffers that were ever taken.
-    pub fn buffers(&self) -> &[Buffer] {
-        let used = self
-            .header()
-            .full
-            .buffers_used
-            .load(Acquire)
-            .min(self.layout.buffer_count);
-        // SAFETY: the table lies within the mapping, is aligned, and consists of atomics.
-        unsafe {
-            let table = self
-                .memory
-                .as_ptr()
-                .add(self.layout.buffer_table_offset as usize)
-                .cast();
-            std::slice::from_raw_parts(table, used as usize)
-        }
-    }
-
-    /// The slots of the streams that have begun.
-    pub fn streams(&self) -> &[StreamSlot] {
-        let begun = self.header().ids.next_stream.load(Acquire).min(STREAM_SLOTS);
-        // SAFETY: as for `buffers`.
-        unsafe {
-            let table = self
-                .memory
-                .as_ptr()
-                .add(self.layout.stream_table_offset as usize)
-                .cast();
-            std::slice::from_raw_parts(table, begun as usize)
-        }
-    }
-
-    fn data(&self, index: usize) -> *mut u8 {
-        assert!(index < self.layout.buffer_count as usize);
-        let offset = self.layout.data_offset as usize + index * self.layout.buffer_size as usize;
-        // SAFETY: within the mapping, by the assertion and the layout.
-        unsafe { self.memory.as_mut_ptr().add(offset) }
-    }
-
-    /// The first `length` bytes of a buffer. By the protocol nobody writes to a buffer that was handed over; a buffer
-    /// of a living thread that is read nevertheless, when the user ends the recording, may be torn at its end.
-    pub fn bytes(&self, index: usize, length: usize) -> &[u8] {
-        let length = length.min(self.layout.buffer_size as usize);
-        // SAFETY: the buffer lies within the mapping.
-        unsafe { std::slice::from_raw_parts(self.data(index), length) }
     }
 
     pub fn buffer_size(&self) -> usize {
         self.layout.buffer_size as usize
     }
 
-    /// Bytes of a buffer up to its last one that is not 0.
-    pub fn written_length(&self, index: usize) -> usize {
-        let bytes = self.bytes(index, self.buffer_size());
-        bytes
-            .iter()
-            .rposition(|&byte| byte != 0)
-            .map_or(0, |last| last + 1)
+    fn part<T: memory::Shared>(&self, offset: usize) -> &T {
+        &self.memory.control(offset as u64, 1)[0]
+    }
+
+    fn constants_shared(&self) -> &[AtomicU64] {
+        self.memory.control(0, CONSTANT_WORDS)
+    }
+
+    fn ids(&self) -> &Ids {
+        self.part(offset_of!(RingHeader, ids))
+    }
+
+    fn full_side(&self) -> &FullSide {
+        self.part(offset_of!(RingHeader, full))
+    }
+
+    fn free_side(&self) -> &FreeSide {
+        self.part(offset_of!(RingHeader, free))
+    }
+
+    fn stop_side(&self) -> &Stop {
+        self.part(offset_of!(RingHeader, stop))
+    }
+
+    /// For the recorder's sign of life, which only the kernel reads.
+    pub fn recorder_thread(&self) -> &AtomicU32 {
+        &self.part::<Life>(offset_of!(RingHeader, life)).recorder_thread
+    }
+
+    fn buffer(&self, index: usize) -> &Buffer {
+        let (offset, count) = (self.layout.buffer_table_offset, self.layout.buffer_count as usize);
+        &self.memory.control(offset, count)[index]
+    }
+
+    /// How many buffers were ever taken by the program, as far as it says.
+    pub fn used(&self) -> usize {
+        let used = self.full_side().buffers_used.load(Acquire);
+        used.min(self.layout.buffer_count) as usize
+    }
+
+    /// What a buffer says of itself, each word read once.
+    pub fn words(&self, index: usize) -> BufferWords {
+        BufferWords::read(self.buffer(index))
+    }
+
+    /// All buffers that were ever taken.
+    pub fn all_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
+        (0..self.used()).map(|index| (index, self.words(index)))
+    }
+
+    /// Those of them that wait for the recorder.
+    pub fn full_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
+        (0..self.used())
+            .filter(|&index| {
+                self.buffer(index).state.load(Acquire) == abi::FULL && !self.taken[index].load(Relaxed)
+            })
+            .map(|index| (index, self.words(index)))
+    }
+
+    /// The slots of the streams that have begun, from one of them on, each word read once.
+    pub fn slots(&self, first: usize) -> impl Iterator<Item = SlotWords> + '_ {
+        let begun = self.ids().next_stream.load(Acquire).min(self.layout.stream_count) as usize;
+        let slots: &[StreamSlot] = self.memory.control(self.layout.stream_table_offset, begun);
+        slots.iter().skip(first).map(SlotWords::read)
+    }
+
+    /// Whether processes were forked that have not begun a stream yet.
+    pub fn expects_forks(&self) -> bool {
+        self.ids().pending_forks.load(Acquire) != 0
+    }
+
+    /// Whether calls of allocators come with their call stacks.
+    pub fn records_stacks(&self) -> bool {
+        self.layout.stack_frames > 0
+    }
+
+    pub fn has_waiters(&self) -> bool {
+        self.free_side().free_waiters.load(Relaxed) != 0
+    }
+
+    /// How often buffers were handed over, for `wait_for_full`.
+    pub fn full_events(&self) -> u32 {
+        self.full_side().full_events.load(SeqCst)
     }
 
     /// Buffers that are full and not freed yet, and how many may be.
     pub fn full_buffers(&self) -> (u32, u32) {
-        let header = self.header();
-        (header.full.full_count.load(Relaxed), header.full_limit)
+        (self.full_side().full_count.load(Relaxed), self.layout.full_limit)
     }
 
-    /// Gives a taken buffer back to the program. `length` of its bytes were used.
-    pub fn free(&self, index: usize, length: usize) {
-        let zeroed = (length + abi::SLACK).min(self.buffer_size());
-        // SAFETY: within the buffer, which belongs to the recorder until the state below says otherwise.
-        unsafe { std::ptr::write_bytes(self.data(index), 0, zeroed) };
-        let header = self.header();
-        let buffer = &self.buffers()[index];
+    /// Makes a full buffer the recorder's. False if it is already.
+    pub fn take(&self, index: usize) -> bool {
+        let is_new = !self.taken[index].swap(true, AcqRel);
+        self.buffer(index).state.store(abi::TAKEN, Relaxed);
+        is_new
+    }
+
+    /// Moves the first bytes of a taken buffer out and gives it back to the program. By the protocol nobody writes to a
+    /// buffer that was handed over; what a program writes there nevertheless is lost or torn.
+    pub fn move_out(&self, index: usize, length: usize, bytes: &mut Vec<u8>) {
+        let length = length.min(self.buffer_size());
+        match self.memory.buffer(index as u32) {
+            Some(shared) => {
+                words::move_out(shared, length, bytes);
+                words::clear(shared, length, abi::SLACK);
+            }
+            None => {
+                bytes.clear();
+                bytes.resize(length, 0);
+            }
+        }
+        self.give_back(index);
+    }
+
+    /// The same, as a vector of its own.
+    pub fn moved_out(&self, index: usize, length: usize) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.move_out(index, length, &mut bytes);
+        bytes
+    }
+
+    /// All of a taken buffer up to its last byte that is not 0.
+    pub fn moved_out_written(&self, index: usize) -> Vec<u8> {
+        let mut bytes = self.moved_out(index, self.buffer_size());
+        bytes.truncate(words::written(&bytes));
+        bytes
+    }
+
+    /// Gives a taken buffer back whose bytes nobody wants; so many of them were used.
+    pub fn discard(&self, index: usize, length: usize) {
+        if let Some(shared) = self.memory.buffer(index as u32) {
+            words::clear(shared, 0, length.saturating_add(abi::SLACK));
+        }
+        self.give_back(index);
+    }
+
+    fn give_back(&self, index: usize) {
+        let buffer = self.buffer(index);
         buffer.pid.store(0, Relaxed);
+        self.taken[index].store(false, Relaxed);
         buffer.state.store(abi::FREE, Release);
-        header.full.full_count.fetch_sub(1, Relaxed);
-        header.free.free_events.fetch_add(1, SeqCst);
-        if header.free.free_waiters.load(SeqCst) != 0 {
-            wake_all(&header.free.free_events);
+        self.full_side().full_count.fetch_sub(1, Relaxed);
+        self.free_side().free_events.fetch_add(1, SeqCst);
+        if self.free_side().free_waiters.load(SeqCst) != 0 {
+            wake_all(&self.free_side().free_events);
         }
     }
 
     /// Hands over an owned or claimed buffer in the stead of a thread that is gone. False if it is neither any more.
     pub fn claim(&self, index: usize) -> bool {
-        let buffer = &self.buffers()[index];
+        let buffer = self.buffer(index);
         let claim = |state| match state {
             abi::OWNED | abi::CLAIMED => Some(abi::CLAIMED),
             _ => None,
         };
-        if buffer.state.fetch_update(AcqRel, Acquire, claim).is_err() {
+        if self.taken[index].load(Relaxed) || buffer.state.fetch_update(AcqRel, Acquire, claim).is_err() {
             return false;
         }
         let clock = buffer.flags.load(Relaxed) & abi::FLAG_MONOTONIC;
         buffer.flags.store(clock | abi::FLAG_ABANDONED, Relaxed);
-        self.header().full.full_count.fetch_add(1, Relaxed);
+        self.full_side().full_count.fetch_add(1, Relaxed);
         buffer.state.store(abi::FULL, Release);
         true
     }
@@ -215,12 +268,12 @@ impl Ring {
     /// Waits until `poke` is called or buffers are handed over after `seen` was read: some, so that the program needn't
     /// wake us for each, which costs it microseconds. At most `timeout`.
     pub fn wait_for_full(&self, seen: u32, timeout: Duration) {
-        let side = &self.header().full;
+        let side = self.full_side();
         let timeout = futex::Timespec {
             tv_sec: timeout.as_secs() as i64,
             tv_nsec: timeout.subsec_nanos().into(),
         };
-        let some = (self.header().full_limit / WAKE_PART).max(1);
+        let some = (self.layout.full_limit / WAKE_PART).max(1);
         side.wake_at.store(seen.wrapping_add(some).max(1), SeqCst);
         // Whatever ends the wait, the caller looks for itself.
         let _ = futex::wait(&side.full_events, futex::Flags::empty(), seen, Some(&timeout));
@@ -229,49 +282,64 @@ impl Ring {
 
     /// Ends the recorder's wait.
     pub fn poke(&self) {
-        self.header().full.full_events.fetch_add(1, SeqCst);
-        wake_all(&self.header().full.full_events);
+        self.full_side().full_events.fetch_add(1, SeqCst);
+        wake_all(&self.full_side().full_events);
     }
 
     /// From now on the program's threads write to private memory and wait for nothing.
     pub fn stop(&self) {
-        self.header().stop.stopped.store(1, SeqCst);
-        wake_all(&self.header().free.free_events);
+        self.stopped.store(true, SeqCst);
+        self.stop_side().stopped.store(1, SeqCst);
+        wake_all(&self.free_side().free_events);
+    }
+
+    /// Full buffers as the ring counts them, and as they are.
+    pub fn counts_of_full(&self) -> (u32, u32) {
+        let stated = self.full_side().full_count.load(Relaxed);
+        let is_full = |index: &usize| {
+            self.taken[*index].load(Relaxed) || self.buffer(*index).state.load(Acquire) == abi::FULL
+        };
+        (stated, (0..self.used()).filter(is_full).count() as u32)
+    }
+
+    /// Lets a program go on that waits for ever, since the count of full buffers was overwritten.
+    pub fn correct_full_count(&self, stated: u32, counted: u32) {
+        let count = &self.full_side().full_count;
+        if count.compare_exchange(stated, counted, Relaxed, Relaxed).is_ok() {
+            self.count_was_wrong.store(true, Relaxed);
+            self.free_side().free_events.fetch_add(1, SeqCst);
+            wake_all(&self.free_side().free_events);
+        }
+    }
+
+    /// Whether the program has overwritten words that are the recorder's, or impossible values stand in its own.
+    pub fn is_damaged(&self) -> bool {
+        let constants = self.constants_shared().iter().map(|word| word.load(Relaxed));
+        !constants.eq(self.constants)
+            || self.count_was_wrong.load(Relaxed)
+            || self.full_side().buffers_used.load(Relaxed) > self.layout.buffer_count
+            || (self.stop_side().stopped.load(Relaxed) != 0) != self.stopped.load(Relaxed)
+    }
+
+    #[cfg(test)]
+    pub fn put(&self, index: usize, change: impl FnOnce(&Buffer), bytes: &[u8]) {
+        self.full_side().buffers_used.fetch_max(index as u32 + 1, Relaxed);
+        change(self.buffer(index));
+        let shared = self.memory.buffer(index as u32).unwrap();
+        for (word, bytes) in shared.iter().zip(bytes.chunks_exact(8)) {
+            word.store(u64::from_ne_bytes(bytes.try_into().unwrap()), Relaxed);
+        }
+    }
+
+    #[cfg(test)]
+    pub fn scribble(&self, word: usize, value: u64) {
+        self.constants_shared()[word].store(value, Relaxed);
     }
 }
 
 fn wake_all(word: &AtomicU32) {
     // It fails only for an unmapped address.
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
-}
-
-/// A limit on the size of files is meant for files, but the kernel applies it to shared memory too. It is lifted as far
-/// as we may while the ring is made.
-fn without_file_size_limit<T>(action: impl FnOnce() -> T) -> T {
-    let limit = getrlimit(Resource::Fsize);
-    let lifted = Rlimit {
-        current: limit.maximum,
-        maximum: limit.maximum,
-    };
-    // A process may always raise its limit to the maximum and lower it again.
-    let _ = setrlimit(Resource::Fsize, lifted);
-    let result = action();
-    let _ = setrlimit(Resource::Fsize, limit);
-    result
-}
-
-fn create_memory(size: u64) -> io::Result<OwnedFd> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let memory = rustix::fs::memfd_create("trackway", flags)?;
-    without_file_size_limit(|| rustix::fs::ftruncate(&memory, size))?;
-    rustix::fs::fcntl_add_seals(&memory, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    // Programs expect the lowest descriptors to be theirs.
-    for lowest in [1000, 200, 20] {
-        if let Ok(high) = rustix::io::fcntl_dupfd_cloexec(&memory, lowest) {
-            return Ok(high);
-        }
-    }
-    Ok(memory)
 }
 
 fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
@@ -292,15 +360,90 @@ fn new_header(options: &RecordOptions, layout: &Layout) -> RingHeader {
     header.buffer_table_offset = layout.buffer_table_offset;
     header.stream_table_offset = layout.stream_table_offset;
     header.data_offset = layout.data_offset;
-    header.stream_count = STREAM_SLOTS;
-    header.full_limit = options.buffer_count;
+    header.stream_count = layout.stream_count;
+    header.full_limit = layout.full_limit;
     header.count_every = options.count_every;
     header.count_cost = options.count_cost_millionths;
-    header.stack_frames = options.allocations.as_ref().map_or(0, |tracer| tracer.frames);
+    header.stack_frames = layout.stack_frames;
     for (place, event) in header.hardware.iter_mut().zip(&options.hardware) {
         *place = event.for_ring();
         header.hardware_count += 1;
     }
-    header.ids.next_segment_id = 1.into();
     header
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Output;
+
+    fn ring() -> Ring {
+        Ring::create(&RecordOptions::new("p", Output::Discard)).unwrap()
+    }
+
+    fn fill(ring: &Ring, index: usize) {
+        let full = |buffer: &Buffer| buffer.state.store(abi::FULL, Relaxed);
+        ring.put(index, full, &[7; 64]);
+    }
+
+    #[test]
+    fn a_buffer_is_taken_once_whatever_the_program_says() {
+        let _turn = crate::watching::take_turn();
+        let ring = ring();
+        fill(&ring, 3);
+        assert_eq!(ring.full_words().count(), 1);
+        assert!(ring.take(3));
+        fill(&ring, 3);
+        assert_eq!(ring.full_words().count(), 0);
+        assert!(!ring.take(3) && !ring.claim(3));
+        assert_eq!(ring.moved_out(3, 64), [7; 64]);
+        assert_eq!(ring.words(3).state, abi::FREE);
+        assert!(ring.take(3));
+        assert_eq!(ring.moved_out_written(3), [0; 0]); // the first time cleared it
+    }
+
+    #[test]
+    fn counts_and_lengths_beyond_the_ring_are_cut() {
+        let _turn = crate::watching::take_turn();
+        let ring = ring();
+        fill(&ring, 0);
+        ring.full_side().buffers_used.store(u32::MAX, Relaxed);
+        ring.ids().next_stream.store(u32::MAX, Relaxed);
+        assert_eq!(ring.used(), ring.layout.buffer_count as usize);
+        assert_eq!(ring.slots(0).count(), ring.layout.stream_count as usize);
+        assert_eq!(ring.slots(usize::MAX).count(), 0);
+        assert!(ring.take(0));
+        assert_eq!(ring.moved_out(0, usize::MAX).len(), ring.buffer_size());
+        assert!(ring.is_damaged());
+    }
+
+    #[test]
+    fn overwritten_constants_are_noticed() {
+        let _turn = crate::watching::take_turn();
+        for word in 0..CONSTANT_WORDS {
+            let ring = ring();
+            assert!(!ring.is_damaged());
+            ring.scribble(word, u64::MAX);
+            assert!(ring.is_damaged(), "{word}");
+        }
+        let ring = ring();
+        ring.stop_side().stopped.store(1, Relaxed);
+        assert!(ring.is_damaged());
+        ring.stop();
+        assert!(!ring.is_damaged());
+    }
+
+    #[test]
+    fn a_wrong_count_of_full_buffers_is_put_right() {
+        let _turn = crate::watching::take_turn();
+        let ring = ring();
+        fill(&ring, 0);
+        ring.full_side().full_count.store(u32::MAX, Relaxed);
+        assert_eq!(ring.counts_of_full(), (u32::MAX, 1));
+        ring.correct_full_count(5, 1); // it has changed meanwhile
+        assert_eq!(ring.counts_of_full(), (u32::MAX, 1));
+        ring.correct_full_count(u32::MAX, 1);
+        assert_eq!(ring.counts_of_full(), (1, 1));
+        assert!(ring.is_damaged());
+    }
 }

@@ -9,16 +9,30 @@ use signal_hook::iterator::exfiltrator::origin::WithOrigin;
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::low_level::siginfo::Cause;
 
+use crate::bystander::Bystander;
+
 pub struct Signals {
     caught: SignalsInfo<WithOrigin>,
     former: Vec<(i32, libc::sigaction)>,
+    /// None where no further process may be: then all that isn't the terminal's is taken to be for the recorder alone.
+    bystander: Option<Bystander>,
+}
+
+/// Who got a signal.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// The terminal's foreground process group.
+    Terminal,
+    /// The recorder's process group.
+    Group,
+    /// The recorder.
+    Recorder,
 }
 
 /// A signal that the recorder got.
 pub struct Received {
     pub signal: i32,
-    /// The terminal sent it: then the program got it as well.
-    pub from_terminal: bool,
+    pub reach: Reach,
 }
 
 impl Signals {
@@ -31,17 +45,32 @@ impl Signals {
         Ok(Self {
             caught: SignalsInfo::with_exfiltrator(signals, WithOrigin::default())?,
             former,
+            bystander: Bystander::begin().ok(),
         })
     }
 
     /// What came since the last call, but for SIGXFSZ: the write that exceeded the limit fails, which says more.
     pub fn pending(&mut self) -> impl Iterator<Item = Received> + '_ {
+        let bystander = &self.bystander;
         self.caught
             .pending()
             .filter(|origin| origin.signal != SIGXFSZ)
-            .map(|origin| Received {
-                signal: origin.signal,
-                from_terminal: matches!(origin.cause, Cause::Kernel),
+            .map(move |origin| {
+                let sender = origin.process.as_ref().map_or(0, |process| process.pid);
+                let group_got_it = || {
+                    bystander
+                        .as_ref()
+                        .is_some_and(|other| other.got(origin.signal, sender))
+                };
+                let reach = match origin.cause {
+                    Cause::Kernel => Reach::Terminal,
+                    _ if group_got_it() => Reach::Group,
+                    _ => Reach::Recorder,
+                };
+                Received {
+                    signal: origin.signal,
+                    reach,
+                }
             })
     }
 }

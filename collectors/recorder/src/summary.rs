@@ -78,6 +78,8 @@ pub struct RecordSummary {
     pub stored_bytes: u64,
     /// Buffers that the program dropped because the ring was full.
     pub dropped_buffers: u64,
+    /// Set when the program overwrote memory that it shares with the recorder: so many buffers are lost.
+    pub damage: Option<u64>,
     /// Set when the trace could not be written to its end; the trace is valid up to there.
     pub write_failure: Option<Loss>,
     /// The user ended the recording (SIGINT or SIGTERM) while other recorded processes still lived.

@@ -21,6 +21,8 @@ pub enum GapReason {
     WriteFailed,
     /// Or a thread was cancelled within a record, or records were lost without a full ring otherwise.
     RecordingStopped,
+    /// The program overwrote what it shares with the recorder.
+    Damaged,
     Other(u64),
 }
 
@@ -30,6 +32,7 @@ impl From<u64> for GapReason {
             1 => GapReason::RingFull,
             2 => GapReason::WriteFailed,
             3 => GapReason::RecordingStopped,
+            4 => GapReason::Damaged,
             other => GapReason::Other(other),
         }
     }
@@ -41,6 +44,7 @@ impl From<GapReason> for u64 {
             GapReason::RingFull => 1,
             GapReason::WriteFailed => 2,
             GapReason::RecordingStopped => 3,
+            GapReason::Damaged => 4,
             GapReason::Other(other) => other,
         }
     }

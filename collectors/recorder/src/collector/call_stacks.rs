@@ -10,6 +10,10 @@ use super::mapped_objects::MappedObjects;
 use super::{Collector, Description};
 use crate::encoding::Payload;
 
+/// Mappings and return addresses that are remembered for the names at the end: more is no program's.
+const MOST_MAPPINGS: usize = 1 << 21;
+const MOST_FRAMES: usize = 1 << 22;
+
 #[derive(Default)]
 pub struct CallStacks {
     objects: MappedObjects,
@@ -35,20 +39,18 @@ impl Collector<'_> {
     /// The process tells of all code that it has mapped.
     pub(super) fn take_mappings(&mut self, index: usize, buffer: &Description) {
         self.process_number(buffer);
-        let length = match buffer.is_abandoned() {
-            true => self.ring.written_length(index),
-            false => buffer.length,
+        let lines = match buffer.is_abandoned() {
+            true => self.ring.moved_out_written(index),
+            false => self.ring.moved_out(index, buffer.length),
         };
-        let mappings = self.call_stacks.objects.mappings(self.ring.bytes(index, length));
-        self.ring.free(index, length);
+        let mappings = self.call_stacks.objects.mappings(&lines);
         let changes = mappings.into_iter().map(MappingChange::Mapped).collect();
         self.push_changes(buffer, changes);
     }
 
     /// What a process that shows itself for the first time has mapped already.
     pub(super) fn note_origin(&mut self, buffer: &Description, has_former: bool) {
-        let tells_of_stacks = self.ring.header().stack_frames > 0;
-        let change = match (tells_of_stacks, buffer.parent_pid, has_former) {
+        let change = match (self.ring.records_stacks(), buffer.parent_pid, has_former) {
             (false, ..) | (_, 0, false) => return,
             (_, 0, true) => MappingChange::Executed { name: String::new() },
             (_, parent, _) => MappingChange::Forked { parent },
@@ -56,13 +58,12 @@ impl Collector<'_> {
         self.push_changes(buffer, vec![change]);
     }
 
-    pub(super) fn note_call_stacks(&mut self, index: usize, length: usize, buffer: &Description) {
-        let last_ns = match buffer.is_abandoned() {
-            true => self.clock.now_ns(),
-            false => buffer.last_ns,
-        };
-        for frame in frames_of(self.ring.bytes(index, length)) {
-            self.call_stacks.frames.insert((buffer.image.pid, frame), last_ns);
+    pub(super) fn note_call_stacks(&mut self, calls: &[u8], pid: u32, last_ns: u64) {
+        let frames = &mut self.call_stacks.frames;
+        for frame in frames_of(calls) {
+            if frames.len() < MOST_FRAMES {
+                frames.insert((pid, frame), last_ns);
+            }
         }
     }
 
@@ -82,6 +83,8 @@ impl Collector<'_> {
             ..ChunkFields::new(ChunkKind::Mappings)
         };
         self.queue.push(fields, Payload::Bytes(encode_mappings(&events)));
-        self.call_stacks.mappings.extend(events);
+        let room = MOST_MAPPINGS - self.call_stacks.mappings.len();
+        self.totals.is_damaged |= events.len() > room;
+        self.call_stacks.mappings.extend(events.into_iter().take(room));
     }
 }

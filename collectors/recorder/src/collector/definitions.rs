@@ -66,9 +66,19 @@ impl Meaning {
     }
 }
 
+/// Bytes of the descriptions of objects in a recording: more is no program's.
+const MOST_OBJECT_BYTES: usize = 1 << 28;
+const LONGEST_PATH: u32 = 4096;
+
 /// The payloads of modules for all definitions of a buffer, as far as they can be read; `code` takes their blocks.
-pub fn modules_of(bytes: &[u8], objects: &mut Objects, code: &mut ExecutedCode) -> Vec<Vec<u8>> {
-    let mut meanings = read_all(bytes, objects);
+/// `object_bytes`: what all objects of the recording take.
+pub fn modules_of(
+    bytes: &[u8],
+    objects: &mut Objects,
+    code: &mut ExecutedCode,
+    object_bytes: &mut usize,
+) -> Vec<Vec<u8>> {
+    let mut meanings = read_all(bytes, objects, object_bytes);
     meanings.sort_by_key(|(id, _)| *id);
     let mut modules = Vec::new();
     let mut open: Option<OpenModule> = None;
@@ -114,7 +124,8 @@ impl OpenModule {
     }
 
     fn continues(&self, id: u32, meaning: &Meaning) -> bool {
-        id == self.first_id + self.builder.block_count() as u32 && meaning.object() == self.number
+        u64::from(id) == u64::from(self.first_id) + self.builder.block_count() as u64
+            && meaning.object() == self.number
     }
 
     /// A block that can't be leaves a hole in the ids, and its records can't be decoded.
@@ -162,14 +173,14 @@ impl OpenModule {
     }
 }
 
-fn read_all(bytes: &[u8], objects: &mut Objects) -> Vec<(u32, Meaning)> {
+fn read_all(bytes: &[u8], objects: &mut Objects, object_bytes: &mut usize) -> Vec<(u32, Meaning)> {
     let mut meanings = Vec::new();
     let mut rest = bytes;
     while let Some(length) = Fields(rest).u32().filter(|length| *length >= 8) {
         let Some((definition, behind)) = rest.split_at_checked(length as usize) else {
             break; // the process was killed while it wrote
         };
-        if let Some(meaning) = read(definition, objects) {
+        if let Some(meaning) = read(definition, objects, object_bytes) {
             meanings.push(meaning);
         }
         rest = behind;
@@ -178,14 +189,19 @@ fn read_all(bytes: &[u8], objects: &mut Objects) -> Vec<(u32, Meaning)> {
 }
 
 /// None for what isn't there as a whole, and for objects.
-fn read(definition: &[u8], objects: &mut Objects) -> Option<(u32, Meaning)> {
+fn read(definition: &[u8], objects: &mut Objects, object_bytes: &mut usize) -> Option<(u32, Meaning)> {
     let mut fields = Fields(definition);
     let (_, kind) = (fields.u32()?, fields.u32()?);
     match kind {
         OBJECT => {
             let (number, path_length) = (fields.u32()?, fields.u32()?);
             let (base, size) = (fields.u64()?, fields.u64()?);
-            let path = String::from_utf8_lossy(fields.0.get(..path_length as usize)?).into_owned();
+            let path = fields.0.get(..path_length.min(LONGEST_PATH) as usize)?;
+            let path = String::from_utf8_lossy(path).into_owned();
+            *object_bytes += path.len() + size_of::<Object>();
+            if *object_bytes > MOST_OBJECT_BYTES {
+                return None;
+            }
             objects.0.insert(number, Object { path, base, size });
             None
         }
@@ -395,7 +411,12 @@ mod tests {
             block(67, 1, 0x10060),
         ];
         let mut objects = Objects::default();
-        let modules = modules_of(&parts.concat(), &mut objects, &mut ExecutedCode::default());
+        let modules = modules_of(
+            &parts.concat(),
+            &mut objects,
+            &mut ExecutedCode::default(),
+            &mut 0,
+        );
         let row = |first, path: &str, count| (first, path.to_owned(), count);
         let expected = [
             row(64, "/lib/a.so", 2),
@@ -404,7 +425,12 @@ mod tests {
         ];
         assert_eq!(summary(&modules), expected);
         // Objects are told once.
-        let later = modules_of(&block(66, 1, 0x10070), &mut objects, &mut ExecutedCode::default());
+        let later = modules_of(
+            &block(66, 1, 0x10070),
+            &mut objects,
+            &mut ExecutedCode::default(),
+            &mut 0,
+        );
         assert_eq!(summary(&later), [row(66, "/lib/a.so", 1)]);
     }
 
@@ -418,6 +444,7 @@ mod tests {
                 &bytes[..length],
                 &mut Objects::default(),
                 &mut ExecutedCode::default(),
+                &mut 0,
             );
             assert_eq!(summary(&modules).len(), 1);
             assert_eq!(summary(&modules)[0].2, 1);
@@ -427,6 +454,7 @@ mod tests {
                 &bytes[..length],
                 &mut Objects::default(),
                 &mut ExecutedCode::default(),
+                &mut 0,
             );
         }
     }
@@ -434,7 +462,7 @@ mod tests {
     #[test]
     fn addresses_follow_from_roots() {
         let bytes = block(64, 0, 0x10040);
-        let (_, meaning) = read(&bytes, &mut Objects::default()).unwrap();
+        let (_, meaning) = read(&bytes, &mut Objects::default(), &mut 0).unwrap();
         let Meaning::Block { block, .. } = meaning else {
             panic!("it is a block");
         };

@@ -1,15 +1,19 @@
 //! What stands in the executable mappings that a process tells of.
 
 use std::collections::HashMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
 
-use memmap2::Mmap;
 use object::elf::FileHeader64;
 use object::read::elf::{ElfFile, FileHeader, ProgramHeader};
-use object::{Endianness, Object};
+use object::{Endianness, Object, ReadCache};
 use trackway_trace::{Mapping, Protection};
 
 const PAGE: u64 = 4096;
+/// Segments of an object, bytes of its build id, and objects of a recording that are looked at.
+const MOST_SEGMENTS: usize = 64;
+const LONGEST_BUILD_ID: usize = 64;
+const MOST_OBJECTS: usize = 1 << 16;
 
 /// An object as far as mappings of it need it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,17 +34,17 @@ struct Segment {
 impl ObjectFile {
     /// None if it is no object that can be read.
     fn open(path: &str) -> Option<Self> {
-        let file = File::open(path).ok().filter(|_| path.starts_with('/'))?;
-        // SAFETY: the map is only read. A file that somebody shortens meanwhile was executed a moment ago.
-        let bytes = unsafe { Mmap::map(&file) }.ok()?;
-        let elf = ElfFile::<FileHeader64<Endianness>>::parse(&*bytes).ok()?;
+        // Read, not mapped: the program says which file it is, and may shorten it at any time.
+        let file = ReadCache::new(open_regular(path)?);
+        let elf = ElfFile::<FileHeader64<Endianness>, _>::parse(&file).ok()?;
         let endian = elf.endian();
-        let headers = elf.elf_header().program_headers(endian, &*bytes).ok()?;
+        let headers = elf.elf_header().program_headers(endian, &file).ok()?;
         let loaded = headers
             .iter()
             .filter(|header| header.p_type(endian) == object::elf::PT_LOAD);
         Some(ObjectFile {
             segments: loaded
+                .take(MOST_SEGMENTS)
                 .map(|header| Segment {
                     file_offset: header.p_offset(endian),
                     file_length: header.p_filesz(endian),
@@ -48,7 +52,13 @@ impl ObjectFile {
                     executable: header.p_flags(endian).contains(object::elf::PF_X),
                 })
                 .collect(),
-            build_id: elf.build_id().ok().flatten().unwrap_or_default().to_vec(),
+            build_id: elf
+                .build_id()
+                .ok()
+                .flatten()
+                .filter(|id| id.len() <= LONGEST_BUILD_ID)
+                .unwrap_or_default()
+                .to_vec(),
         })
     }
 
@@ -58,7 +68,8 @@ impl ObjectFile {
         let first = self.segments.iter().map(|segment| segment.address).min();
         let holds = |segment: &&Segment| {
             let page = segment.file_offset & !(PAGE - 1);
-            segment.executable && (page..segment.file_offset + segment.file_length).contains(&offset)
+            segment.executable
+                && (page..segment.file_offset.saturating_add(segment.file_length)).contains(&offset)
         };
         let segment = self.segments.iter().find(holds);
         match (segment, first) {
@@ -72,6 +83,17 @@ impl ObjectFile {
             _ => 0,
         }
     }
+}
+
+/// The program says which file to open, so it may be anything: what isn't a file could wait for ever, or do something.
+fn open_regular(path: &str) -> Option<File> {
+    if !path.starts_with('/') {
+        return None;
+    }
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    let file = options.open(path).ok()?;
+    file.metadata().ok()?.is_file().then_some(file)
 }
 
 /// The objects of a recording by path; none if they can't be read.
@@ -93,10 +115,14 @@ impl MappedObjects {
         let mode = words.next()?.as_bytes();
         let file_offset = hexadecimal(words.next()?)?;
         let path = words.nth(2).unwrap_or_default().trim_start();
-        let object = self
-            .0
-            .entry(path.to_owned())
-            .or_insert_with(|| ObjectFile::open(path));
+        let object = match self.0.len() < MOST_OBJECTS || self.0.contains_key(path) {
+            true => self
+                .0
+                .entry(path.to_owned())
+                .or_insert_with(|| ObjectFile::open(path))
+                .as_ref(),
+            false => None,
+        };
         Some(Mapping {
             start,
             length: end.checked_sub(start)?,
@@ -108,13 +134,8 @@ impl MappedObjects {
                 shared: mode.get(3) == Some(&b's'),
             },
             path: path.to_owned(),
-            build_id: object
-                .as_ref()
-                .map(|object| object.build_id.clone())
-                .unwrap_or_default(),
-            load_address: object
-                .as_ref()
-                .map_or(0, |object| object.load_address(start, file_offset)),
+            build_id: object.map(|object| object.build_id.clone()).unwrap_or_default(),
+            load_address: object.map_or(0, |object| object.load_address(start, file_offset)),
         })
     }
 }
@@ -142,6 +163,19 @@ mod tests {
         assert_eq!(object.load_address(0x7f00_0000_2000, 0x1000), 0x7f00_0000_0000);
         assert_eq!(object.load_address(0x7f00_0000_0000, 0), 0);
         assert_eq!(object.load_address(0x7f00_0000_0000, 0x9000), 0);
+    }
+
+    #[test]
+    fn only_files_are_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        let name = std::ffi::CString::new(fifo.to_str().unwrap()).unwrap();
+        // SAFETY: the name ends with a zero.
+        assert_eq!(unsafe { libc::mkfifo(name.as_ptr(), 0o600) }, 0);
+        for path in [fifo.to_str().unwrap(), "/dev/zero", "/", "Cargo.toml"] {
+            assert!(open_regular(path).is_none(), "{path}");
+        }
+        assert!(open_regular("/proc/self/exe").is_some());
     }
 
     #[test]

@@ -1,13 +1,15 @@
 //! Buffers of counts: each a thread's in one region.
 
 use std::mem::offset_of;
-use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use trackway_trace::{ChunkFields, ChunkKind};
 
 use super::{Collector, Description};
 use crate::abi::{self, Counts};
 use crate::encoding::Payload;
+
+/// Regions whose names are told apart in the summary.
+const MOST_REGIONS: usize = 1 << 16;
 
 /// Bytes of a node that was swept: at least its head, and whole counters. What is missing at the end is 0.
 fn swept_length(written: usize) -> usize {
@@ -41,23 +43,22 @@ impl Collector<'_> {
     pub(super) fn earlier_node_is_full(&self, buffer: &Description) -> bool {
         let taken = self.streams.get(&buffer.stream).map_or(0, |state| state.nodes);
         buffer.sequence > taken
-            && self.ring.buffers().iter().any(|other| {
-                other.state.load(Acquire) == abi::FULL
-                    && other.kind.load(Relaxed) == abi::KIND_COUNTS
-                    && other.stream.load(Relaxed) == buffer.stream
-                    && other.sequence.load(Relaxed) < buffer.sequence
+            && self.ring.full_words().any(|(_, other)| {
+                other.kind == abi::KIND_COUNTS
+                    && other.stream == buffer.stream
+                    && other.sequence < buffer.sequence
             })
     }
 
     pub(super) fn take_node(&mut self, index: usize, buffer: &Description) {
         let process = self.process_number(buffer);
-        let length = match buffer.is_abandoned() {
-            true => swept_length(self.ring.written_length(index)),
-            false => buffer.length,
+        let mut bytes = match buffer.is_abandoned() {
+            true => self.ring.moved_out_written(index),
+            false => self.ring.moved_out(index, buffer.length),
         };
-        // Where it was swept its thread may live, and go on counting, if the user ends the recording.
-        let bytes = self.ring.bytes(index, length).to_vec();
-        self.ring.free(index, length);
+        if buffer.is_abandoned() {
+            bytes.resize(swept_length(bytes.len()).min(self.ring.buffer_size()), 0);
+        }
         if image(&bytes) != Some(buffer.image.image) {
             return;
         }
@@ -87,7 +88,8 @@ impl Collector<'_> {
         }
         self.totals.counts.nodes += 1;
         let name = region(bytes);
-        if !name.is_empty() && self.regions.insert(name.to_vec()) {
+        let has_room = self.regions.len() < MOST_REGIONS;
+        if !name.is_empty() && has_room && self.regions.insert(name.to_vec()) {
             self.totals.counts.regions += 1;
         }
     }

@@ -91,6 +91,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         samples: Some(samples),
         stored_bytes: sink.stored_bytes(),
         dropped_buffers: totals.dropped,
+        damage: None,
         write_failure: sink.loss(totals.dropped),
         interrupted: false,
         recorder_cpu_seconds: cpu_seconds() - cpu_before,

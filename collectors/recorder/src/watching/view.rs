@@ -233,24 +233,16 @@ mod tests {
 
     /// Puts a node into a buffer as a thread does.
     fn take(ring: &Ring, index: usize, kind: u32, counts: &NodeCounts) {
-        ring.header()
-            .full
-            .buffers_used
-            .fetch_max(index as u32 + 1, Relaxed);
-        let buffer = &ring.buffers()[index];
-        buffer.state.store(abi::OWNED, Relaxed);
-        buffer.kind.store(kind, Relaxed);
-        buffer.stream.store(7, Relaxed);
-        buffer.image.store(counts.image, Relaxed);
-        buffer.flags.store(abi::FLAG_MONOTONIC, Relaxed);
-        buffer.first_ticks.store(5, Relaxed);
-        buffer.pid.store(40, Relaxed);
-        let bytes = counts.to_bytes();
-        // SAFETY: nobody else has the ring, and a buffer is longer.
-        unsafe {
-            let data = ring.bytes(index, bytes.len()).as_ptr().cast_mut();
-            std::ptr::copy_nonoverlapping(bytes.as_ptr(), data, bytes.len());
-        }
+        let describe = |buffer: &Buffer| {
+            buffer.state.store(abi::OWNED, Relaxed);
+            buffer.kind.store(kind, Relaxed);
+            buffer.stream.store(7, Relaxed);
+            buffer.image.store(counts.image, Relaxed);
+            buffer.flags.store(abi::FLAG_MONOTONIC, Relaxed);
+            buffer.first_ticks.store(5, Relaxed);
+            buffer.pid.store(40, Relaxed);
+        };
+        ring.put(index, describe, &counts.to_bytes());
     }
 
     fn seen(ring: &Ring) -> Vec<RunningNode> {
@@ -294,11 +286,11 @@ mod tests {
         let _turn = crate::watching::take_turn();
         let ring = ring();
         take(&ring, 0, abi::KIND_COUNTS, &counts());
-        ring.buffers()[0].image.store(4, Relaxed); // not described yet
+        ring.put(0, |buffer| buffer.image.store(4, Relaxed), &[]); // not described yet
         assert!(seen(&ring).is_empty());
-        ring.buffers()[0].image.store(3, Relaxed);
+        ring.put(0, |buffer| buffer.image.store(3, Relaxed), &[]);
         assert_eq!(seen(&ring).len(), 1);
-        ring.buffers()[0].state.store(abi::TAKEN, Relaxed);
+        ring.put(0, |buffer| buffer.state.store(abi::TAKEN, Relaxed), &[]);
         assert!(seen(&ring).is_empty());
     }
 
@@ -309,8 +301,7 @@ mod tests {
         file.set_len(8192).unwrap();
         assert!(matches!(RingView::map(&file), Err(ViewError::NoRing)));
         let ring = ring();
-        // SAFETY: nobody else has the ring.
-        unsafe { (*std::ptr::from_ref(ring.header()).cast_mut()).abi += 1 };
+        ring.scribble(1, u64::from(abi::ABI) + 1);
         assert!(matches!(
             RingView::map(&ring.descriptor()),
             Err(ViewError::OtherAbi(_))
