@@ -78,6 +78,7 @@ bool attach_process(void) {
                             "unrecorded");
         return false;
     }
+    __trackway_use_mapping(__trackway_process.ring, __trackway_process.ring->buffer_count); // DynamoRIO keeps account
     identify(&__trackway_process);
     __trackway_abandon_former_image();
     if (!dr_raw_tls_calloc(&tls_segment, &tls_offset, SLOTS, 0))

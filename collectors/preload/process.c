@@ -83,20 +83,14 @@ static long map_shared(uint64_t size, long descriptor) {
     return result;
 }
 
-// Maps the ring if the descriptor is that of the named file.
+// Maps the ring's first page if the descriptor is that of the named file.
 static struct trackway_ring *map_descriptor(long descriptor, const struct ring_name *name) {
     struct stat file;
     if (kernel_call(SYS_fstat, descriptor, (long)&file, 0, 0) != 0 || file.st_dev != name->device ||
         file.st_ino != name->inode)
         return NULL;
-    long memory = map_shared((uint64_t)file.st_size, descriptor);
-    if (memory < 0 && memory > -4096) {
-        __trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); the allocations of this process "
-                            "are not recorded");
-        return NULL;
-    }
-    kernel_call(SYS_madvise, memory, file.st_size, MADV_DONTDUMP, 0); // a core dump would hold the whole ring
-    return (struct trackway_ring *)memory;
+    long memory = map_shared(4096, descriptor);
+    return memory < 0 && memory > -4096 ? NULL : (struct trackway_ring *)memory;
 }
 
 // A parent may have closed the inherited descriptor.
@@ -128,6 +122,12 @@ void attach(void) {
         ring = map_from_recorder(&name);
     if (!ring || !speaks_our_version(ring))
         return;
+    ring = __trackway_map_ring(ring);
+    if (!ring) {
+        __trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); the allocations of this process "
+                            "are not recorded");
+        return;
+    }
     __trackway_frames = ring->stack_frames < MOST_FRAMES ? ring->stack_frames : MOST_FRAMES;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     __trackway_process.image = image_identity();

@@ -24,18 +24,13 @@ void __trackway_complain(const char *message) {
     kernel_call(SYS_write, STDERR_FILENO, (long)line.bytes, (long)line.length, 0);
 }
 
-// Maps the ring if the descriptor is that of the named file.
+// Maps the ring's first page if the descriptor is that of the named file.
 static void *map_descriptor(int descriptor, const struct ring_name *name) {
     struct stat file;
     if (fstat(descriptor, &file) != 0 || file.st_dev != name->device || file.st_ino != name->inode)
         return NULL;
-    void *memory = mmap(NULL, (size_t)file.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    if (memory == MAP_FAILED) {
-        __trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); this process runs unrecorded");
-        return NULL;
-    }
-    madvise(memory, (size_t)file.st_size, MADV_DONTDUMP); // a core dump would hold the whole ring
-    return memory;
+    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    return memory == MAP_FAILED ? NULL : memory;
 }
 
 // A parent may have closed the inherited descriptor.
@@ -86,6 +81,11 @@ static void attach(void) {
         ring = map_from_recorder(&name);
     if (!ring || !speaks_our_version(ring))
         return;
+    ring = __trackway_map_ring(ring);
+    if (!ring) {
+        __trackway_complain("cannot map the recorder's memory (is `ulimit -v` set?); this process runs unrecorded");
+        return;
+    }
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     __trackway_process.image = image_identity();
     __trackway_process.witness = new_witness();
@@ -96,15 +96,22 @@ static void attach(void) {
 
 VISIBLE bool __trackway_is_recorded(void) { return __trackway_process.ring != NULL; }
 
+static void make_private(void *memory, size_t length) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(memory, length, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        __builtin_trap();
+}
+
 void __trackway_detach(void) {
     struct trackway_ring *ring = __trackway_process.ring;
     struct stream *stream = __trackway_this_stream();
     if (stream && stream->slot)
         stream->slot->dropped++; // the trace shows a gap
-    // An empty ring, of which the recorder seems to be gone.
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-    if (mmap(ring, (size_t)ring->total_size, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
-        __builtin_trap();
+    // An empty ring, of which the recorder seems to be gone. The tables go last: they say how long windows are.
+    for (unsigned window = TRACKWAY_WINDOWS; window-- > 0;)
+        if (__trackway_process.windows[window])
+            make_private(__trackway_process.windows[window], __trackway_window_length(window));
+    make_private(ring, ring->data_offset);
     __trackway_complain("a signal handler forked and returns in the child; the child runs on unrecorded");
 }
 

@@ -36,9 +36,7 @@ static struct trackway_buffer *buffer_table(const struct trackway_ring *ring) {
 }
 
 static unsigned char *data_of(const struct trackway_buffer *buffer) {
-    struct trackway_ring *ring = __trackway_process.ring;
-    size_t index = (size_t)(buffer - buffer_table(ring));
-    return (unsigned char *)ring + ring->data_offset + index * ring->buffer_size;
+    return __trackway_data((uint32_t)(buffer - buffer_table(__trackway_process.ring)));
 }
 
 static bool takes_records(const struct trackway_ring *ring) {
@@ -86,11 +84,20 @@ static void let_signals_in(const struct stream *stream) {
     block_signals();
 }
 
-static void complain_once(void) {
+static void complain_once(const char *message) {
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
-        __trackway_complain("more threads, handlers and processes record at once than there are buffers: what further "
-                            "ones do is not recorded");
+        __trackway_complain(message);
+}
+
+// None if the buffer, which was just taken, can't be mapped; then others may have it.
+static struct trackway_buffer *mapped(struct trackway_buffer *buffer) {
+    if (data_of(buffer))
+        return buffer;
+    __atomic_store_n(&buffer->state, TRACKWAY_FREE, __ATOMIC_RELEASE);
+    complain_once("cannot map more of the recorder's memory (is `ulimit -v` set?): what further threads do is not "
+                  "recorded");
+    return NULL;
 }
 
 // Returns none if the recorder ended, and where waiting is no use: each buffer belongs to a thread that has not filled
@@ -104,11 +111,14 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
             return NULL;
         bool none_is_full = __atomic_load_n(&ring->full_count, __ATOMIC_SEQ_CST) == 0;
         struct trackway_buffer *buffer = own_free_buffer(ring);
-        if (buffer || may_drop)
-            return buffer;
+        if (buffer)
+            return mapped(buffer);
+        if (may_drop)
+            return NULL;
         if (none_is_full && has_waited) {
             __atomic_store_n(&all_were_owned, true, __ATOMIC_RELAXED);
-            complain_once();
+            complain_once("more threads, handlers and processes record at once than there are buffers: what further "
+                          "ones do is not recorded");
             return NULL;
         }
         let_signals_in(stream);

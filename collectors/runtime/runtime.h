@@ -79,9 +79,13 @@ struct handler_frame {
     struct place place;          // where it was interrupted
 };
 
+// Enough for 2^19 buffers, where 2^16 + 4096 are the most.
+#define TRACKWAY_WINDOWS 16
+
 struct process {
-    struct trackway_ring *ring; // none: this process is not recorded
-    uint32_t *witness;          // 0 in a process that was forked without our knowledge
+    struct trackway_ring *ring;               // none: this process is not recorded
+    unsigned char *windows[TRACKWAY_WINDOWS]; // the buffers, as far as they are mapped
+    uint32_t *witness;                        // 0 in a process that was forked without our knowledge
     uint32_t pid;
     uint32_t parent_pid;
     uint32_t image;
@@ -97,6 +101,17 @@ void __trackway_complain(const char *message);
 VISIBLE bool __trackway_is_recorded(void);
 // What this process does from now on stays private: it is recorded no more. Its parent is not affected.
 void __trackway_detach(void);
+
+// windows.c
+// Maps all of the ring that every process needs, given its first page; that isn't mapped any more then. None if there
+// is no address space.
+struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page);
+// So many buffers are mapped already, behind the tables.
+void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers);
+// A buffer's bytes; none if there is no address space for them.
+unsigned char *__trackway_data(uint32_t index);
+unsigned char *__trackway_window(unsigned window);
+size_t __trackway_window_length(unsigned window);
 
 // buffer.c
 #if defined(__x86_64__)

@@ -1,0 +1,84 @@
+// The ring in this process's memory: header and tables at once, buffers window by window as they are used, so that it
+// takes little address space where that is limited.
+#include "kernel.h"
+#include "runtime.h"
+
+#include <sys/mman.h>
+
+// Windows hold 16 buffers, 16 more, 32 more, 64 more and so on.
+#define FIRST_WINDOW 16
+#define PAGE 4096
+
+// Emulators keep account of mappings in ways that duplicating one may upset, and have address space enough.
+#if defined(__x86_64__)
+#define MAPS_ALL_AT_ONCE false
+#else
+#define MAPS_ALL_AT_ONCE true
+#endif
+
+static unsigned window_of(uint32_t index) {
+    return index < FIRST_WINDOW ? 0 : 32 - (unsigned)__builtin_clz(index / FIRST_WINDOW);
+}
+
+static uint32_t first_of(unsigned window) { return window == 0 ? 0 : (uint32_t)FIRST_WINDOW << (window - 1); }
+
+static uint32_t buffers_of(const struct trackway_ring *ring, unsigned window) {
+    uint32_t first = first_of(window), end = (uint32_t)FIRST_WINDOW << window;
+    return (end < ring->buffer_count ? end : ring->buffer_count) - first;
+}
+
+static bool is_error(long result) { return result < 0 && result > -4096; }
+
+// Grows the mapping of the ring's first page. The descriptor isn't needed for that.
+struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page) {
+    uint32_t buffers = MAPS_ALL_AT_ONCE ? first_page->buffer_count : buffers_of(first_page, 0);
+    size_t length = first_page->data_offset + (size_t)buffers * first_page->buffer_size;
+    long ring = kernel_call(SYS_mremap, (long)first_page, PAGE, (long)length, MREMAP_MAYMOVE);
+    if (is_error(ring))
+        return NULL;
+    __trackway_use_mapping((struct trackway_ring *)ring, buffers);
+    kernel_call(SYS_madvise, ring, (long)length, MADV_DONTDUMP, 0); // a core dump would hold all of it
+    return (struct trackway_ring *)ring;
+}
+
+void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers) {
+    unsigned char *data = (unsigned char *)ring + ring->data_offset;
+    for (unsigned window = 0; window < TRACKWAY_WINDOWS && first_of(window) < buffers; window++)
+        __trackway_process.windows[window] = data + (size_t)first_of(window) * ring->buffer_size;
+}
+
+// The page before a window is the last one of those before it: a further mapping that begins there and is longer has
+// the window, too. That needs no descriptor, which the program may have closed.
+static unsigned char *map_window(const struct trackway_ring *ring, unsigned window) {
+    unsigned char *before = __trackway_window(window - 1);
+    if (!before)
+        return NULL;
+    size_t length = PAGE + (size_t)buffers_of(ring, window) * ring->buffer_size;
+    unsigned char *last_page = before + (size_t)buffers_of(ring, window - 1) * ring->buffer_size - PAGE;
+    long mapping = kernel_call(SYS_mremap, (long)last_page, 0, (long)length, MREMAP_MAYMOVE);
+    if (is_error(mapping))
+        return NULL;
+    kernel_call(SYS_madvise, mapping, (long)length, MADV_DONTDUMP, 0);
+    unsigned char *none = NULL, *data = (unsigned char *)mapping + PAGE;
+    if (__atomic_compare_exchange_n(&__trackway_process.windows[window], &none, data, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE))
+        return data;
+    kernel_call(SYS_munmap, mapping, (long)length, 0, 0); // another thread was faster
+    return none;
+}
+
+unsigned char *__trackway_window(unsigned window) {
+    unsigned char *data = __atomic_load_n(&__trackway_process.windows[window], __ATOMIC_ACQUIRE);
+    return data ? data : map_window(__trackway_process.ring, window);
+}
+
+unsigned char *__trackway_data(uint32_t index) {
+    unsigned window = window_of(index);
+    unsigned char *data = __trackway_window(window);
+    return data ? data + (size_t)(index - first_of(window)) * __trackway_process.ring->buffer_size : NULL;
+}
+
+size_t __trackway_window_length(unsigned window) {
+    const struct trackway_ring *ring = __trackway_process.ring;
+    return (size_t)buffers_of(ring, window) * ring->buffer_size;
+}
