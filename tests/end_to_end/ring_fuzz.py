@@ -72,7 +72,8 @@ class Fuzzer:
 
     def read(self, seed, trace):
         """A reader either reads the trace or says what is wrong with it."""
-        for verb in (("info",), ("verify",), ("report", "--json")):
+        others = (("info",), ("report", "--json")) if seed % 5 == 0 else ()
+        for verb in (("verify",), *others):
             done = tools.trackway(*verb, trace, check=False, time_limit_s=LIMIT_S)
             if done.returncode not in (0, 1, 2) or "panicked" in done.stderr:
                 raise Broken(f"seed {seed}: {verb[0]} ends with {done.returncode}\n{done.stderr[-3000:]}")

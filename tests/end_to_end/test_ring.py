@@ -64,14 +64,13 @@ class Limits(unittest.TestCase):
 class Outlasting(unittest.TestCase):
     """Whatever happens to the recorder or its output, the program goes on, with its own output and status."""
 
-    def start(self, *options, **settings):
+    def start(self, *options, count=200_000):
         recorder = subprocess.Popen(
-            [tools.TRACKWAY, "record", *options, "--buffer-size", "16K", "--", program("outlasting"), "1"],
+            [tools.TRACKWAY, "record", *options, "--buffer-size", "16K", "--", program("outlasting"), "1", str(count)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            **settings,
         )
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
@@ -94,7 +93,7 @@ class Outlasting(unittest.TestCase):
             fifo = f"{folder}/fifo"
             os.mkfifo(fifo)
             reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
-            recorder = self.start("-f", "-o", fifo)
+            recorder = self.start("-f", "-o", fifo, count=1000)  # less than a pipe holds
             os.close(reader)
             self.assertIn("are lost", self.finish(recorder))
 
@@ -107,7 +106,7 @@ class Outlasting(unittest.TestCase):
             self.assertIn("are lost", done.stderr)
 
     def test_recorder_is_killed(self):
-        for blow in (signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT):
+        for blow in (signal.SIGKILL, signal.SIGABRT):
             with tools.folder() as folder:
                 recorder = self.start("-o", f"{folder}/trace")
                 recorder.send_signal(blow)
