@@ -72,7 +72,7 @@ class Comparison:
         for command in (self.unrecorded, self.recorded):
             self.compare(command, expected, limit_s * PATIENCE)
         try:
-            return tools.verified_accesses(Path(self.folder, "trace"))
+            return tools.verified_accesses(Path(self.folder, "trace"), compared_by="self.compare")
         except AssertionError as problem:
             raise Difference(str(problem)) from problem
 

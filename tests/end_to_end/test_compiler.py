@@ -46,6 +46,8 @@ class Builds(unittest.TestCase):
         with tools.folder() as folder:
             expected = write_modules(folder)
             tools.run("make", "-s", "-j8", "-C", folder, f"CC={tools.TRACKWAY} cc --oracle", "CFLAGS=-O1")
+            sources = [f"{folder}/main.c", *(f"{folder}/module_{n}.c" for n in range(MODULES))]
+            tools.has_plain(f"{folder}/program", lambda: tools.plain_build(sources, ["-O1"]))
             recorded = tools.record(f"{folder}/trace", f"{folder}/program")
             self.assertEqual(int(tools.program_output(recorded)), expected)
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), MODULES * 100)
@@ -62,8 +64,10 @@ class Builds(unittest.TestCase):
             configure = ("cmake", "-S", folder, "-B", f"{folder}/out", *compilers, "-DCMAKE_BUILD_TYPE=Release")
             tools.run(*configure, env=environment)
             tools.run("cmake", "--build", f"{folder}/out", env=environment)
-            for name in ("containers", "control_flow"):
-                tools.record(f"{folder}/trace", f"{folder}/out/{name}")
+            for name in ("containers.cpp", "control_flow.c"):
+                program = f"{folder}/out/{Path(name).stem}"
+                tools.has_plain(program, lambda: tools.plain_build([tools.PROGRAMS / name], ["-O3", "-DNDEBUG"]))
+                tools.record(f"{folder}/trace", program)
                 self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 
     def test_configure_like_checks_pass_through(self):
@@ -85,6 +89,7 @@ class Builds(unittest.TestCase):
         with tools.folder() as folder:
             Path(folder, "arguments").write_text(f"-O2 {tools.PROGRAMS}/control_flow.c -o {folder}/program\n")
             tools.trackway("cc", "--oracle", f"@{folder}/arguments")
+            tools.has_plain(f"{folder}/program", lambda: tools.plain_build([tools.PROGRAMS / "control_flow.c"], ["-O2"]))
             tools.record(f"{folder}/trace", f"{folder}/program")
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 
@@ -96,6 +101,8 @@ class Builds(unittest.TestCase):
                                               'int main(void) { seen[1] = fill(3); printf("%d\\n", seen[1]); }\n')
             tools.trackway("cc", "--oracle", "-O1", "-fPIC", "-shared", "part.c", "-o", "libpart.so", cwd=folder)
             tools.trackway("cc", "--oracle", "-O1", "main.c", "-L.", "-lpart", f"-Wl,-rpath,{folder}", "-o", "main", cwd=folder)
+            sources = [f"{folder}/main.c", f"{folder}/part.c"]
+            tools.has_plain(f"{folder}/main", lambda: tools.plain_build(sources, ["-O1"]))
             recorded = tools.record(f"{folder}/trace", f"{folder}/main")
             self.assertEqual(tools.program_output(recorded), "297\n")
             self.assertGreaterEqual(tools.verified_accesses(f"{folder}/trace"), 25)
@@ -134,8 +141,8 @@ int main(void) { leave_alone(); take(); return 0; }
             Path(folder, "main.c").write_text(self.SOURCE)
             counts = {}
             for name, options in (("all", []), ("some", [f"--ignorelist={folder}/list"])):
-                tools.trackway("cc", "--oracle", *options, "-O0", f"{folder}/main.c", "-o", f"{folder}/{name}")
-                tools.record(f"{folder}/trace", f"{folder}/{name}")
+                program = tools.compile_traced(f"{folder}/{name}", [f"{folder}/main.c"], *options, "-O0")
+                tools.record(f"{folder}/trace", program)
                 counts[name] = tools.verified_accesses(f"{folder}/trace")
             self.assertLess(counts["some"], counts["all"])
             self.assertGreaterEqual(counts["some"], 64)

@@ -71,6 +71,8 @@ class Fortran(unittest.TestCase):
             for verb, source in (("cc", "part.c"), ("fc", "main.f90")):
                 tools.trackway(verb, "--oracle", "-O2", "-c", source, cwd=folder)
             tools.trackway("fc", "main.o", "part.o", "-o", "main", cwd=folder)
+            part = tools.compile_plain(f"{folder}/plain.o", [f"{folder}/part.c"], "-O2", "-c")
+            tools.has_plain(f"{folder}/main", lambda: tools.plain_build([f"{folder}/main.f90", part], ["-O2"]))
             recorded = tools.record(f"{folder}/trace", f"{folder}/main")
             self.assertEqual(tools.program_output(recorded), "300.0\n")
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)

@@ -67,7 +67,8 @@ class Recorder(unittest.TestCase):
             recorder = self.start_hanging(trace)
             recorder.send_signal(signal.SIGINT)
             recorder.communicate(timeout=60)
-            self.assertGreaterEqual(tools.verified_accesses(trace), WRITES)
+            interrupted = "its one line was read; when it is interrupted is up to this test"
+            self.assertGreaterEqual(tools.verified_accesses(trace, compared_by=interrupted), WRITES)
 
     def test_without_recorder_prints_the_same(self):
         self.assertEqual(tools.run(endings()).stdout, "last 299997\n")

@@ -14,11 +14,17 @@ EXPORT = "-Wl,--export-dynamic-symbol=__trackway_*"
 
 
 class OldestVersion(unittest.TestCase):
+    def plain(self, folder, name, level):
+        tools.run("make", "-s", "-C", tools.ROOT / "workloads", "plain", f"W={name}", f"OPT={level}", f"OUT={folder}",
+                  f"CLANG=clang-{OLDEST}", f"CLANGXX=clang++-{OLDEST}")
+        return f"{folder}/plain/{name}"
+
     def check(self, name, level):
         with tools.folder() as folder:
             compilers = tools.environment(TRACKWAY_CLANG=f"clang-{OLDEST}", TRACKWAY_CLANGXX=f"clang++-{OLDEST}")
             tools.run("make", "-s", "-C", tools.ROOT / "workloads", "oracle", f"W={name}", f"OPT={level}", f"OUT={folder}",
                       env=compilers)
+            tools.has_plain(f"{folder}/oracle/{name}", lambda: self.plain(folder, name, level))
             trace = f"{folder}/trace"
             recorded = tools.record(trace, f"{folder}/oracle/{name}", "small")
             self.assertEqual(tools.program_output(recorded).strip(), known_answers()[name])
@@ -74,6 +80,7 @@ class Optimiser(unittest.TestCase):
             run(f"llc-{version}", "-O2", "-relocation-model=pic", "-filetype=obj", "recording.bc", "-o", "prog.o")
             run(clang, "prog.o", "-o", "prog", LIBRARY / "libtrackway.a", EXPORT)
             trace = f"{folder}/trace"
+            tools.has_plain(f"{folder}/prog", lambda: tools.plain_build([tools.PROGRAMS / "control_flow.c"], ["-O2"], version))
             tools.record(trace, f"{folder}/prog")
             self.assertGreater(tools.verified_accesses(trace), 1000)
             variables = tools.report(trace, "--by", "variable", "--top", "0")["tables"][0]["rows"]
@@ -93,5 +100,6 @@ class Optimiser(unittest.TestCase):
             source = tools.PROGRAMS / "control_flow.c"
             tools.trackway("cc", "--oracle", "-O1", "-emit-llvm", "-c", source, "-o", f"{folder}/prog.bc")
             tools.trackway("cc", "--oracle", "-O1", f"{folder}/prog.bc", "-o", f"{folder}/prog")
+            tools.has_plain(f"{folder}/prog", lambda: tools.plain_build([source], ["-O1"]))
             tools.record(f"{folder}/trace", f"{folder}/prog")
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 1000)

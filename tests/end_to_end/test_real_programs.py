@@ -30,15 +30,6 @@ def sqlite_flags():
     return ["-w", *SQLITE_FLAGS, f"-I{vendored('libsqlite3-sys') / 'sqlite3'}", "-lm"]
 
 
-def plain_sqlite_answer():
-    def answer():
-        program = tools.BUILD / "tests" / "sqlite_plain"
-        tools.compile_plain(program, sqlite_sources(), "-O0", *sqlite_flags())
-        return tools.run(program, ROWS).stdout
-
-    return tools.once("plain sqlite", answer)
-
-
 def copy_of_bzip2(folder):
     source = next(vendored("bzip2-sys").glob("bzip2-*"))
     return Path(shutil.copytree(source, f"{folder}/bzip2"))
@@ -57,8 +48,7 @@ class Sqlite(unittest.TestCase):
         with tools.folder() as folder:
             program = tools.compile_traced(f"{folder}/sqlite", sqlite_sources(), level, *sqlite_flags())
             trace = f"{folder}/trace"
-            recorded = tools.record(trace, program, ROWS)
-            self.assertEqual(tools.program_output(recorded), plain_sqlite_answer())
+            tools.record(trace, program, ROWS)
             self.assertGreater(tools.verified_accesses(trace), 100_000)
             self.assertIn("sqlite3", tools.trackway("report", trace).stdout)
 
@@ -67,14 +57,17 @@ class Bzip2(unittest.TestCase):
     def check(self, level):
         with tools.folder() as folder:
             source = make_bzip2(folder, f"{tools.TRACKWAY} cc --oracle", level)
+            plain = lambda: make_bzip2(f"{folder}/plain", f"clang-{tools.LLVM_VERSION}", level) / "bzip2"
+            tools.has_plain(source / "bzip2", lambda: tools.once(("plain bzip2", folder), plain))
             for arguments, known in ((("-1", "-k", "-c", "sample1.ref"), "sample1.bz2"),
                                      (("-d", "-k", "-c", "sample2.bz2"), "sample2.ref")):
                 self.check_run(folder, source, arguments, known)
 
     def check_run(self, folder, source, arguments, known):
         trace = f"{folder}/trace"
-        command = f"{tools.TRACKWAY} record -f -o {trace} -- ./bzip2 {' '.join(arguments)} > out && cmp out {known}"
-        tools.run("bash", "-c", command, cwd=source)
+        # What it prints isn't text.
+        script = f'"$@" > out; status=$?; cksum out; cmp out {known} && exit $status'
+        tools.record(trace, "bash", "-c", script, "bash", source / "bzip2", *arguments, cwd=source)
         self.assertGreater(tools.verified_accesses(trace), 100_000)
         self.assertIn("blocksort.c" if arguments[0] == "-1" else "decompress", tools.trackway("report", trace).stdout)
 

@@ -98,6 +98,7 @@ class Streaming(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.traces = self.folder / "traces"
+        self.arguments = {}  # of programs, by their recorders
 
     def collector(self, output, *options, **settings):
         collector = Collector(output, *options, **settings)
@@ -113,16 +114,30 @@ class Streaming(unittest.TestCase):
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
         self.assertEqual(recorder.stdout.readline(), "running\n")
+        self.arguments[recorder.pid] = arguments
         return recorder
 
-    def finish(self, recorder, status=0):
+    def finish(self, recorder, status=0, shown=""):
         output, said = recorder.communicate(timeout=LIMIT_S)
         self.assertEqual(recorder.returncode, status, said)
+        done = subprocess.CompletedProcess(recorder.args, status, "running\n" + shown + output, said)
+        self.compare_with_plain(done, self.arguments[recorder.pid])
         return output, said
+
+    @staticmethod
+    def compare_with_plain(done, arguments):
+        if done.returncode == 0:
+            tools.compare_with_plain(done, (program(), *arguments), {})
+
+    @staticmethod
+    def verified_accesses(trace):
+        return tools.verified_accesses(trace, compared_by="finish and record_to")
 
     def record_to(self, address, *arguments, options=(), **settings):
         command = [tools.TRACKWAY, "record", "--to", address, *SMALL_BUFFERS, *options, "--", program(), *arguments]
-        return tools.run(*at_fixed_addresses(*command), **settings)
+        done = tools.run(*at_fixed_addresses(*command), **settings)
+        self.compare_with_plain(done, arguments)
+        return done
 
     def only_trace(self):
         (trace,) = self.traces.iterdir()
@@ -132,8 +147,8 @@ class Streaming(unittest.TestCase):
         """The trace must hold what a recording to a file holds."""
         file = self.folder / "direct.trackway"
         command = [tools.TRACKWAY, "record", "-f", "-o", file, *SMALL_BUFFERS, *options, "--", program(), *arguments]
-        tools.run(*at_fixed_addresses(*command))
-        self.assertEqual(tools.verified_accesses(trace), tools.verified_accesses(file))
+        self.compare_with_plain(tools.run(*at_fixed_addresses(*command)), arguments)
+        self.assertEqual(self.verified_accesses(trace), self.verified_accesses(file))
         self.assertEqual(dump(trace), dump(file))
 
 
@@ -175,7 +190,7 @@ class GoodConnections(Streaming):
             self.finish(recorder)
         self.assertIn("3 traces complete", collector.end())
         traces = sorted(self.traces.iterdir(), key=lambda trace: trace.stat().st_size)
-        accesses = [tools.verified_accesses(trace) for trace in traces]
+        accesses = [self.verified_accesses(trace) for trace in traces]
         self.assertEqual([accesses[i + 1] - accesses[i] for i in (0, 1)], [accesses[1] - accesses[0]] * 2)
         self.assertGreaterEqual(accesses[1] - accesses[0], 10 * 10_000)
 
@@ -216,7 +231,7 @@ class BadConnections(Streaming):
             self.assertEqual(proxy.connections, 2, damage)
             collector.end()
             trace = self.only_trace()
-            self.assertGreaterEqual(tools.verified_accesses(trace), 50_000)
+            self.assertGreaterEqual(self.verified_accesses(trace), 50_000)
             trace.unlink()
 
     def test_a_slow_reader_makes_the_program_wait(self):
@@ -233,7 +248,7 @@ class BadConnections(Streaming):
             self.assertGreater(time.monotonic() - began, 2)
             self.assertEqual(proxy.connections, 1)
         collector.end()
-        self.assertGreaterEqual(tools.verified_accesses(self.only_trace()), 100 * 10_000)
+        self.assertGreaterEqual(self.verified_accesses(self.only_trace()), 100 * 10_000)
 
     def test_a_slow_reader_leaves_a_gap_on_request(self):
         options = ("--window", "64K", "--codec", "none", "--on-full", "drop")
@@ -241,9 +256,10 @@ class BadConnections(Streaming):
         with Proxy(collector.target) as proxy:
             recorder = self.start_recorder(proxy.address, 1000, 0, options=options)
             proxy.stop_reading()
-            self.assertTrue(recorder.stdout.readline().startswith("sum"))  # it did not wait
+            line = recorder.stdout.readline()
+            self.assertTrue(line.startswith("sum"))  # it did not wait
             proxy.go_on_reading()
-            _, said = self.finish(recorder)
+            _, said = self.finish(recorder, shown=line)
         self.assertIn("dropped", said)
         collector.end()
         info = tools.trackway("info", self.only_trace()).stdout
@@ -277,7 +293,7 @@ class DyingCollectors(Streaming):
         collector = self.collector(f"{self.traces}/", "--once", listen=collector.address)
         self.finish(recorder)
         collector.end()
-        self.assertGreaterEqual(tools.verified_accesses(self.only_trace()), 60 * 10_000)
+        self.assertGreaterEqual(self.verified_accesses(self.only_trace()), 60 * 10_000)
 
     def test_a_lost_collector_ends_the_recording_but_not_the_program(self):
         collector = self.collector(f"{self.traces}/")
@@ -425,7 +441,7 @@ class Collectors(Streaming):
         collector = self.collector(file, "--force")
         self.record_to(collector.address, 1)
         collector.end()
-        self.assertGreaterEqual(tools.verified_accesses(file), 10_000)
+        self.assertGreaterEqual(self.verified_accesses(file), 10_000)
 
     def test_other_machines_are_invited_only_explicitly(self):
         refused = tools.trackway("collect", "-l", "tcp://0.0.0.0:0", "-o", f"{self.traces}/", check=False)

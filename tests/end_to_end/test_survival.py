@@ -59,24 +59,20 @@ def build(folder, name, *flags):
     if name in UNTRACED:
         sources.append(f"{folder}/untraced.o")
         tools.compile_plain(sources[1], [SOURCES / UNTRACED[name]], "-c", "-fPIC", "-O1")
-    plain = tools.compile_plain(f"{folder}/plain", sources, *flags)
     traced = tools.compile_traced(f"{folder}/traced", sources, *flags)
-    return plain, traced
+    return tools.plain_of(traced), traced
 
 
 class SameAsPlain(unittest.TestCase):
     def check(self, name, *flags, **settings):
         options = (*RECORD_OPTIONS, *(DUMP if name in DUMPED else ()))
         with tools.folder() as folder:
-            plain, traced = build(folder, name, *flags)
-            self.check_recorded(folder, plain, [traced], options, **settings)
+            _, traced = build(folder, name, *flags)
+            self.check_recorded(folder, [traced], options, **settings)
 
-    def check_recorded(self, folder, plain, command, options=RECORD_OPTIONS, **settings):
-        expected = tools.run(plain, check=False, **settings)
-        self.assertNotEqual(expected.stdout, "")
+    def check_recorded(self, folder, command, options=RECORD_OPTIONS, **settings):
         recorded = tools.record(f"{folder}/trace", *command, options=options, check=False, **settings)
-        self.assertEqual(tools.program_output(recorded), expected.stdout)
-        self.assertEqual(recorded.returncode, expected.returncode)
+        self.assertNotEqual(tools.program_output(recorded), "")
         self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 
 
@@ -169,12 +165,9 @@ class Loading(unittest.TestCase):
                     object_compiler(f"{home}/{name}", [SOURCES / "loaded.cpp"], level, "-shared", "-fPIC")
                 return program, f"{home}/loaded.so", f"{home}/other.so"
 
-            plain = build("plain", tools.compile_plain, tools.compile_plain)
             traced = build("traced", compilers[program_records], compilers[object_records])
-            expected = tools.run(*plain).stdout
-            self.assertIn("moved: yes", expected)
             recorded = tools.record(f"{folder}/trace", *traced, options=RECORD_OPTIONS)
-            self.assertEqual(tools.program_output(recorded), expected)
+            self.assertIn("moved: yes", tools.program_output(recorded))
             self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 1000)
 
     def test_both_record(self):
@@ -212,9 +205,9 @@ class Allocators(SameAsPlain):
 
     def check_preloaded(self, library, name):
         with tools.folder() as folder:
-            plain, traced = build(folder, name, "-O2")
+            _, traced = build(folder, name, "-O2")
             library = library(folder)
-            self.check_recorded(folder, plain, ["env", f"LD_PRELOAD={library}", traced])
+            self.check_recorded(folder, ["env", f"LD_PRELOAD={library}", traced])
 
     def test_jemalloc(self):
         for name in ("thread_ends.cpp", "many_threads.c"):
@@ -234,9 +227,8 @@ class Allocators(SameAsPlain):
 class Coverage(unittest.TestCase):
     def test_inline_assembly_is_a_gap(self):
         with tools.folder() as folder:
-            plain, traced = build(folder, "assembly.c", "-O2")
-            recorded = tools.record(f"{folder}/trace", traced)
-            self.assertEqual(tools.program_output(recorded), tools.run(plain).stdout)
+            _, traced = build(folder, "assembly.c", "-O2")
+            tools.record(f"{folder}/trace", traced)
             # A store and a load; the exchange in between is not recorded, but counted.
             self.assertEqual(tools.verified_accesses(f"{folder}/trace"), 2 * 256)
             information = tools.trackway("info", traced).stdout
@@ -329,7 +321,8 @@ class Killed(unittest.TestCase):
             for delay_ms in (3, 10, 25, 60, 120):
                 # The shell is recorded too, as it were: it becomes the program.
                 script = f'"$0" & sleep {delay_ms / 1000}; kill -9 $!; wait $!'
-                tools.record(f"{folder}/trace", "bash", "-c", script, traced, options=RECORD_OPTIONS, check=False)
+                tools.record(f"{folder}/trace", "bash", "-c", script, traced, options=RECORD_OPTIONS, check=False,
+                             differs="it is killed at any moment")
                 self.check_whole(f"{folder}/trace")
 
     def check_whole(self, trace):
@@ -392,9 +385,8 @@ class Limits(unittest.TestCase):
     """What docs/collectors.md states as limits. The programs themselves run as ever."""
 
     def record_and_verify(self, folder, name, *arguments, options=RECORD_OPTIONS):
-        plain, traced = build(folder, name, "-O2", "-pthread")
+        _, traced = build(folder, name, "-O2", "-pthread")
         recorded = tools.record(f"{folder}/trace", traced, *arguments, options=options)
-        self.assertEqual(tools.program_output(recorded), tools.run(plain, *arguments).stdout)
         verified = tools.trackway("verify", f"{folder}/trace", check=False)
         self.assertNotIn("panicked", verified.stderr)
         return recorded, verified
@@ -483,7 +475,8 @@ class Limits(unittest.TestCase):
         traced = tools.compile_traced(f"{folder}/traced", [source], "-O1", "-g")
         commands = (f"break {source.name}:{line}", "ignore 1 1000", "run", f"call {call}", "delete", "continue")
         debugger = ["gdb", "-q", "-batch", "-nx", *(word for command in commands for word in ("-ex", command)), traced]
-        recorded = tools.record(f"{folder}/trace", *debugger, options=RECORD_OPTIONS)
+        recorded = tools.record(f"{folder}/trace", *debugger, options=RECORD_OPTIONS,
+                                differs="the debugger shows addresses, and lines that only the traced build has")
         self.assertIn("5000 6\n", recorded.stdout)
         return tools.trackway("verify", f"{folder}/trace", check=False)
 

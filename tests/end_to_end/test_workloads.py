@@ -20,6 +20,8 @@ def build(variant, name, level, options=""):
     make = ("make", "-s", "-C", tools.ROOT / "workloads", variant, f"W={name}", f"OPT={level}", f"OUT={out}")
     environment = tools.environment(TRACKWAY_CC_OPTIONS=options)
     tools.once(("workload", variant, name, level, options), lambda: tools.run(*make, env=environment))
+    if variant == "oracle":
+        tools.has_plain(out / variant / name, lambda: build("plain", name, level))
     return out / variant / name
 
 

@@ -1,5 +1,10 @@
-"""What the tests share: where things are, how programs are compiled, recorded and verified."""
+"""What the tests share: where things are, how programs are compiled, recorded and verified.
 
+A program with the oracle is compared with its plain build wherever it is recorded: same output, same exit status. So
+`verify` can't say "equal" of a program that tracing broke. `verified_accesses` takes no trace without that comparison.
+"""
+
+import hashlib
 import json
 import os
 import re
@@ -79,16 +84,69 @@ def compile_traced(output, sources, *flags, oracle=True, version=LLVM_VERSION):
     """Compiles with the pass; with the oracle unless told otherwise."""
     own = [choice_of(plain_compiler(sources[0], version)), *(["--oracle"] if oracle else [])]
     trackway(compiler_for(sources[0]), *own, *flags, *sources, "-o", output)
+    if oracle:
+        has_plain(output, lambda: plain_build(sources, flags, version, Path(output).name))
+    else:
+        _plain_builds.pop(str(output), None)
     return output
 
 
-def record(trace, program, *arguments, options=(), **settings):
-    """Records a program; returns the finished recorder, whose status is the program's."""
-    return trackway("record", "-f", "-o", trace, *options, "--", program, *arguments, **settings)
+# ---- The plain build of a program with the oracle ----
+
+_plain_builds = {}  # by the program's path
+_compared = set()  # traces of programs that did what their plain builds do
+OPTIONS_OF_THE_PASS = ("--place=", "--calls=", "--order=", "--values=", "--ignorelist=", "--allocators=")
 
 
-def verified_accesses(trace):
-    """How many accesses equal the oracle's; fails on a difference."""
+def has_plain(program, build):
+    """Says how the plain build of a program with the oracle is made: build() returns its path."""
+    _plain_builds[str(program)] = build
+
+
+def plain_build(sources, flags, version=LLVM_VERSION, name="program"):
+    """Made once from the same sources, with the same flags but those of the pass."""
+    sources = [str(plain_of(source)) for source in sources]
+    flags = [str(flag) for flag in flags if not str(flag).startswith(OPTIONS_OF_THE_PASS)]
+    content = hashlib.sha256(repr((sources, flags, version)).encode())
+    for source in filter(os.path.exists, sources):  # options may stand between them
+        content.update(Path(source).read_bytes())
+    output = BUILD / "tests" / "plain" / content.hexdigest()[:16] / name
+    output.parent.mkdir(parents=True, exist_ok=True)
+    return once(("plain", output), lambda: compile_plain(output, sources, *flags, version=version))
+
+
+def plain_of(word):
+    """The plain build, if the word of a command is a program with the oracle; else the word."""
+    build = _plain_builds.get(str(word))
+    return build() if build else word
+
+
+def record(trace, program, *arguments, options=(), differs="", **settings):
+    """Records a program; returns the finished recorder, whose status is the program's. One with the oracle must do what
+    its plain build does, unless `differs` says why two runs of the plain build would not do the same."""
+    command = (program, *arguments)
+    recorded = trackway("record", "-f", "-o", trace, *options, "--", *command, **settings)
+    if any(str(word) in _plain_builds for word in command):
+        if not differs:
+            compare_with_plain(recorded, command, settings)
+        _compared.add(str(trace))
+    return recorded
+
+
+def compare_with_plain(recorded, command, settings):
+    """Output and exit status; the recorder ends as a shell says it, with 128 and the signal."""
+    plain = run(*map(plain_of, command), **{**settings, "check": False})
+    expected = (128 - plain.returncode if plain.returncode < 0 else plain.returncode, plain.stdout)
+    if (recorded.returncode, recorded.stdout) != expected:
+        raise AssertionError(f"{' '.join(map(str, command))}: recorded, status and output are "
+                             f"{(recorded.returncode, recorded.stdout)}, those of the plain program {expected}")
+
+
+def verified_accesses(trace, compared_by=""):
+    """How many accesses equal the oracle's; fails on a difference. `compared_by` says what else has compared the program
+    with its plain build, if `record` hasn't."""
+    if str(trace) not in _compared and not compared_by:
+        raise AssertionError(f"{trace}: nothing compared the program with its plain build")
     output = trackway("verify", trace).stdout
     last = output.strip().splitlines()[-1]
     match = re.fullmatch(r"oracle: ([\d,_]+) accesses equal", last)

@@ -108,7 +108,7 @@ class Comparison:
 
     def verify(self):
         try:
-            tools.verified_accesses(self.folder / "trace")
+            tools.verified_accesses(self.folder / "trace", compared_by="self.compare")
         except AssertionError as problem:
             raise Difference(str(problem), None) from problem
 
