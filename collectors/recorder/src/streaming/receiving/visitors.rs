@@ -55,7 +55,8 @@ impl Visitors {
         Some(number)
     }
 
-    /// Of those that can be missed, the one that has come least far, and of these the one that was silent for longest.
+    /// Of those that can be missed, one without a chunk before one with some, and of these the one that was silent for longest.
+    /// Whether it said hello makes no difference: a recorder that has just connected outlives all who wait.
     fn dispensable(&self, now: Instant) -> Option<u64> {
         let can_be_missed = |visitor: &Visitor| {
             visitor.stage < Stage::BringsChunks
@@ -64,7 +65,7 @@ impl Visitors {
         self.of_number
             .iter()
             .filter(|(_, visitor)| can_be_missed(visitor))
-            .min_by_key(|(number, visitor)| (visitor.stage, visitor.active, **number))
+            .min_by_key(|(number, visitor)| (visitor.stage == Stage::BringsChunks, visitor.active, **number))
             .map(|(number, _)| *number)
     }
 
@@ -153,11 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn silence_before_the_hello_is_worse_than_one_after_it() {
+    fn a_newcomer_outlives_all_who_wait() {
         let mut crowd = Crowd::fill(Stage::Greeted);
-        crowd.note(7, Stage::Connected, 100);
-        crowd.connect(100);
-        assert!(crowd.was_sent_away(7) && !crowd.was_sent_away(0));
+        let newcomer = crowd.connect(2).unwrap();
+        for _ in 1..MOST {
+            crowd.connect(3).unwrap();
+        }
+        assert!(!crowd.was_sent_away(newcomer));
+        assert!((0..MOST as u64).all(|number| crowd.was_sent_away(number)));
     }
 
     #[test]
