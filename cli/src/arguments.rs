@@ -109,7 +109,8 @@ pub struct FortranArguments {
 /// Runs a program that was built with `trackway cc`, `c++` or `fc`, stays beside it, and writes its trace. Ends with
 /// the program's exit status, or 128 + the number of the signal that ended it. Interrupting it ends the program and
 /// leaves a valid trace. The trace may also go to a collector (--to; see `trackway collect`), or be analysed at once
-/// and stored nowhere (--live). With --sample any program is sampled as it is, also one that runs already (--pid).
+/// and stored nowhere (--live). Code that records has larger frames: so the program's soft limit of the stack (`ulimit
+/// -s`) is four times yours, as far as the hard limit allows. With --sample any program is sampled as it is, also one that runs already (--pid).
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway record -- ./prog input.txt\n  \
                         trackway record -o run1.trackway --codec zstd -- ./prog\n  \

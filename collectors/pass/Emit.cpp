@@ -3,6 +3,7 @@
 #include "Expect.h"
 #include "LlvmVersion.h"
 #include "ModuleDescriptor.h"
+#include "SharedSlots.h"
 #include "Synchronisation.h"
 
 #include "llvm/ADT/bit.h"
@@ -59,6 +60,10 @@ class Emitter {
     std::vector<Segment> run() {
         markSecondReturns();
         noteReturnsFromAnywhere();
+        std::optional<SharedSlots> Cut;
+        if (P.KeepsFrameSmall)
+            Cut.emplace(F);
+        findHeads();
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
         RecordStart = Entry.CreateAlloca(Ptr, nullptr, "trackway.record");
@@ -68,6 +73,10 @@ class Emitter {
                 emitUnit(U);
         for (Instruction *I : Later)
             publishBefore(I);
+        if (Cut) {
+            Cut->share([&](const Instruction &I) { return takesRegisters(I); });
+            return std::move(Segments);
+        }
         std::vector<AllocaInst *> Variables{Cursor, RecordStart};
         for (auto &[R, Variable] : Memory)
             Variables.push_back(Variable);
@@ -98,6 +107,71 @@ class Emitter {
         }
         for (Instruction *I : Places)
             IRBuilder<>(I).CreateCall(Runtime.CameBack);
+    }
+
+    bool noticesReturn(const Instruction &I) const {
+        auto *Call = dyn_cast<CallBase>(&I);
+        FunctionCallee CameBack = Runtime.CameBack;
+        return Call && Call->getCalledOperand() == CameBack.getCallee();
+    }
+
+    // What of our own is no branch and yet leaves values in no register, or not in all.
+    bool takesRegisters(const Instruction &I) const {
+        auto *Call = dyn_cast<CallBase>(&I);
+        return noticesReturn(I) || (Call && readsClock(*Call));
+    }
+
+    // ---- Where records begin ----
+
+    // At its first operation; where frames are to stay small at the unit's begin, where hardly any value lives that the
+    // branches of a check or a correction could cut off.
+    void findHeads() {
+        if (P.KeepsFrameSmall)
+            findKeptArguments();
+        for (unsigned U = 0; U < P.Units.size(); ++U) {
+            const Unit &Own = P.Units[U];
+            Instruction *First = Own.Operations.empty() ? nullptr : Own.Operations.front().Anchor;
+            bool IsPiece = U > 0 && P.Units[U - 1].Block == Own.Block && !P.Units[U - 1].EndsInCall;
+            Heads.push_back(First && P.KeepsFrameSmall && !IsPiece ? begin(U) : First);
+        }
+    }
+
+    Instruction *begin(unsigned U) const {
+        BasicBlock *BB = P.Units[U].Block;
+        bool IsFirst = U == 0 || P.Units[U - 1].Block != BB;
+        Instruction *I = IsFirst ? &*BB->getFirstInsertionPt() : P.Units[U - 1].End->getNextNode();
+        while (isa<AllocaInst>(I) || noticesReturn(*I) || Early.contains(I))
+            I = I->getNextNode();
+        return I;
+    }
+
+    // What a function is given it stores in its frame first of all. That is recorded afterwards, since a branch before
+    // it would make each argument take a second place.
+    void findKeptArguments() {
+        SmallVector<Instruction *, 16> Run;
+        for (Instruction &I : make_range(F.getEntryBlock().getFirstInsertionPt(), F.getEntryBlock().end())) {
+            auto *Store = dyn_cast<StoreInst>(&I);
+            bool IsInFrame = Store && Store->isSimple() && isInFrame(*Store->getPointerOperand());
+            if (!IsInFrame && !isa<AllocaInst, CastInst, GetElementPtrInst, DbgInfoIntrinsic>(I))
+                return;
+            Run.push_back(&I);
+            if (Store && isa<Argument>(withoutCasts(Store->getValueOperand()))) {
+                Early.insert(Run.begin(), Run.end());
+                Run.clear();
+                AfterArguments = I.getNextNode();
+            }
+        }
+    }
+
+    static bool isInFrame(const Value &Pointer) {
+        auto *Slot = dyn_cast<AllocaInst>(Pointer.stripInBoundsConstantOffsets());
+        return Slot && Slot->isStaticAlloca();
+    }
+
+    static const Value *withoutCasts(const Value *V) {
+        while (auto *Cast = dyn_cast<CastInst>(V))
+            V = Cast->getOperand(0);
+        return V;
     }
 
     static constexpr unsigned MaxLocalIds = 255;
@@ -293,7 +367,7 @@ class Emitter {
 
     void emitUnit(unsigned Index) {
         const Unit &U = P.Units[Index];
-        Instruction *Head = U.Operations.front().Anchor;
+        Instruction *Head = Heads[Index];
         IRBuilder<> B(Head);
         if (!U.ContextKnown || U.Repairs)
             B.CreateStore(loadThreadField(B, 0), Cursor);
@@ -334,8 +408,10 @@ class Emitter {
     void storeRoots(ArrayRef<Operation> Operations, Value *Start, unsigned Offset, Instruction *Place) {
         for (const Operation &O : Operations)
             if (O.K == Operation::Kind::LogRoot) {
-                IRBuilder<> At(Place ? Place : O.Anchor);
-                storeRoot(At, O.Target, Start, Offset);
+                IRBuilder<> At(Place ? Place : Early.contains(O.Anchor) ? AfterArguments : O.Anchor);
+                // A value of many uses is taken for one that crosses blocks.
+                Value *Begin = P.KeepsFrameSmall ? At.CreateLoad(Ptr, Place ? Cursor : RecordStart) : Start;
+                storeRoot(At, O.Target, Begin, Offset);
                 Offset += P.Registers[O.Target].width();
             }
     }
@@ -589,7 +665,10 @@ class Emitter {
     uint32_t FirstSegment;
     Type *Ptr;
     AllocaInst *Cursor = nullptr;
-    AllocaInst *RecordStart = nullptr; // of the record that others may continue
+    AllocaInst *RecordStart = nullptr;    // of the record that others may continue
+    std::vector<Instruction *> Heads;     // by unit
+    SmallPtrSet<Instruction *, 16> Early; // up to the last argument that is stored in the frame
+    Instruction *AfterArguments = nullptr;
     std::vector<Segment> Segments;
     std::vector<Recording> Recordings;        // by unit
     MapVector<Register, AllocaInst *> Memory; // what the decoder knows, by the register that holds it

@@ -158,6 +158,9 @@ class Expecter {
 
     // A register that the decoder steps by itself doesn't keep what the program remembers of it.
     bool mayExpect(Register R, const Expectation &E) const {
+        // Before the unit's first instruction it must be known whether the expectation holds.
+        if (P.KeepsFrameSmall && (E.K != Expectation::Kind::SameHighHalf || !P.Registers[R].isAlwaysAtHand()))
+            return false;
         return E.K != Expectation::Kind::SameValue || !P.KnownIn[R];
     }
 

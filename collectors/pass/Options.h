@@ -18,11 +18,12 @@ enum class Place {
 
 struct Options {
     Place Where = Place::Late;
-    bool RecordCalls = true; // function entry and exit
-    bool RecordOrder = true; // time stamps where threads synchronise
-    bool Oracle = false;     // also report each access by a call, found by an independent walk
-    bool Count = false;      // count accesses instead of recording them
-    bool OracleOnly = false; // only those calls: for comparison, records nothing
+    bool RecordCalls = true;    // function entry and exit
+    bool RecordOrder = true;    // time stamps where threads synchronise
+    bool Oracle = false;        // also report each access by a call, found by an independent walk
+    bool Count = false;         // count accesses instead of recording them
+    bool OracleOnly = false;    // only those calls: for comparison, records nothing
+    bool IsUnoptimised = false; // the compiler's level is -O0, which the pipeline tells
     std::vector<std::string> IgnoreLists;
     std::vector<std::string> AllocatorFiles;
     std::vector<std::string> Values;  // patterns of ValueSelection

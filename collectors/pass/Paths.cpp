@@ -78,6 +78,8 @@ class PathFinder {
 
     // What corrects an expectation comes before the whole record: the units before must not use what it sets.
     bool mayFollow(const Unit &U, const Path &Prefix) const {
+        if (P.KeepsFrameSmall && hasExpectations(P, U)) // else it were corrected in the middle of its code
+            return false;
         return all_of(U.Operations, [&](const Operation &O) {
             const Expectation *E = expectationOf(P, U, O);
             return !E || !Prefix.Touched.contains(E->Remembered);

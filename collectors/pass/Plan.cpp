@@ -33,6 +33,7 @@ class Planner {
           QuietLoops(findQuietLoops(In.F, In.DT, In.LI)), Roots(In, P, Places, QuietLoops, Decompose) {}
 
     Plan run() {
+        P.KeepsFrameSmall = In.KeepsFrameSmall;
         addRepairs();
         addCalls();
         addEvents();

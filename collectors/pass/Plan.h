@@ -135,6 +135,7 @@ struct Plan {
     Register addRegister(const Root &R, bool IsUnitLocal);
 
     std::vector<const llvm::Loop *> FoldedLoops; // that one operation stands for
+    bool KeepsFrameSmall = false;                // as in the input
     bool Feasible = true;                        // false: some record would not fit in a buffer
     std::vector<Unit> Units;                     // those of a block follow each other
     std::vector<Root> Registers;
@@ -159,6 +160,9 @@ struct PlanInput {
     llvm::ArrayRef<AllocationCall> Allocations;
     llvm::ArrayRef<OrderPoint> OrderPoints;
     bool RecordCalls;
+    // Code generation gives each value that crosses blocks a place on the stack: nothing of the program's may live
+    // longer for being recorded, and nothing of ours but in slots that all records share.
+    bool KeepsFrameSmall;
 };
 
 Plan makePlan(const PlanInput &In);

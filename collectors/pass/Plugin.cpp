@@ -20,7 +20,8 @@ static Options optionsOrExit() {
     return *O;
 }
 
-static void addMainPass(ModulePassManager &MPM, const Options &O) {
+static void addMainPass(ModulePassManager &MPM, Options O, OptimizationLevel Level) {
+    O.IsUnoptimised = Level == OptimizationLevel::O0;
     if (O.Count)
         MPM.addPass(CountPass(O));
     else
@@ -28,16 +29,18 @@ static void addMainPass(ModulePassManager &MPM, const Options &O) {
 }
 
 static void registerInPipeline(PassBuilder &PB, const Options &O) {
-    PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel) {
+    PB.registerPipelineStartEPCallback([O](ModulePassManager &MPM, OptimizationLevel Level) {
         MPM.addPass(AttributionPass());
         MPM.addPass(RegionPass(O.Count, O.Regions));
         if (O.Where == Place::Start)
-            addMainPass(MPM, O);
+            addMainPass(MPM, O, Level);
     });
     if (O.Where == Place::Early)
-        PB.registerOptimizerEarlyEPCallback([O](ModulePassManager &MPM, OptimizationLevel) { addMainPass(MPM, O); });
+        PB.registerOptimizerEarlyEPCallback(
+            [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
     if (O.Where == Place::Late)
-        PB.registerOptimizerLastEPCallback([O](ModulePassManager &MPM, OptimizationLevel) { addMainPass(MPM, O); });
+        PB.registerOptimizerLastEPCallback(
+            [O](ModulePassManager &MPM, OptimizationLevel Level) { addMainPass(MPM, O, Level); });
 }
 
 static bool parsePassName(StringRef Name, ModulePassManager &MPM) {

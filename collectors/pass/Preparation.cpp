@@ -55,6 +55,8 @@ std::vector<Function *> instrumentedFunctions(Module &M) {
     return Functions;
 }
 
+bool isUnoptimised(const Function &F, const Options &O) { return O.IsUnoptimised || F.hasOptNone(); }
+
 bool canInstrument(const Function &F) { return !isCalledImplicitly(F) && !hasFunclets(F) && Dispatch::canSplit(F); }
 
 } // namespace trackway

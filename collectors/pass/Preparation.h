@@ -1,6 +1,8 @@
 // What is done to functions before they are instrumented, whatever with.
 #pragma once
 
+#include "Options.h"
+
 #include "llvm/IR/Function.h"
 
 #include <vector>
@@ -19,5 +21,8 @@ void gatherAllocas(llvm::Function &F);
 // Optimisations that follow must not move calls of functions that record across our stores, whatever their authors said
 // of their effects.
 void forgetMemoryEffectsOfCalls(llvm::Function &F);
+
+// Whether the function's machine code is made without optimisation.
+bool isUnoptimised(const llvm::Function &F, const Options &O);
 
 } // namespace trackway

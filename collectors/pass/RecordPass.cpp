@@ -117,7 +117,7 @@ class ModuleRecorder {
         std::vector<AllocationCall> Calls;
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
-        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, O.RecordCalls});
+        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, O.RecordCalls, isUnoptimised(F, O)});
         if (Plans)
             printPlan(*Plans, F, P);
         if (!P.Feasible) {

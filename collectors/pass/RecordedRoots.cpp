@@ -61,7 +61,19 @@ bool RecordedRoots::mayShare(const Root &R) const {
     auto It = Numbers.find(R);
     if (It != Numbers.end())
         return !P.UnitLocal[It->second];
-    return !isDerived(R) && Shared < MaxSharedRegisters;
+    return !isDerived(R) && Shared < MaxSharedRegisters && (!In.KeepsFrameSmall || R.isAlwaysAtHand());
+}
+
+// Whether the root is there at the anchor without having been kept for that.
+bool RecordedRoots::isAtHand(const Root &R, const Instruction *Anchor) const {
+    if (!In.KeepsFrameSmall || R.isAlwaysAtHand())
+        return true;
+    auto *I = cast<Instruction>(R.V);
+    return unitBefore(I) + (endsUnit(*I) && !I->isTerminator()) == unitBefore(Anchor);
+}
+
+bool RecordedRoots::isAtHand(const Expression &E, const Instruction *Anchor) const {
+    return all_of(E.Terms, [&](const std::pair<Root, int64_t> &Term) { return isAtHand(Term.first, Anchor); });
 }
 
 // ---- Where a root is recorded ----
@@ -208,6 +220,8 @@ bool RecordedRoots::isLoggedNearby(const Root &R, Instruction *Anchor) const {
     while (true) {
         if (SharedRoots[U].contains(It->second))
             return true;
+        if (In.KeepsFrameSmall && P.UnitLocal[It->second])
+            return false;
         BasicBlock *BB = P.Units[U].Block;
         if (U != Places.first(BB))
             return false;
@@ -231,11 +245,18 @@ unsigned RecordedRoots::cost(const Expression &E, Instruction *Anchor) {
 // base, since other accesses share it.
 Expression RecordedRoots::cheapest(Value *Pointer, Instruction *Anchor) {
     Expression Best = Decompose.full(Pointer);
+    if (!isAtHand(Best, Anchor)) {
+        Best = Expression();
+        Best.addTerm({Pointer, RootForm::Unsigned, 0}, 1);
+        return Best;
+    }
     unsigned BestCost = cost(Best, Anchor);
     auto Bases = Decompose.constantBases(Pointer);
     for (auto &[Base, Distance] : reverse(Bases)) {
         if (isa<Constant>(Base) || BestCost == 0)
             break;
+        if (!isAtHand({Base, RootForm::Unsigned, 0}, Anchor))
+            continue;
         Expression FromBase;
         FromBase.Constant = Distance;
         FromBase.addTerm({Base, RootForm::Unsigned, 0}, 1);
@@ -250,7 +271,8 @@ Expression RecordedRoots::cheapest(Value *Pointer, Instruction *Anchor) {
 
 Expression RecordedRoots::cheapestInteger(Value *V, RootForm Extension, Instruction *Anchor) {
     Expression Best = Decompose.integer(V, Extension == RootForm::Signed);
-    if (cost(Best, Anchor) <= Root{V, Extension, 0}.width() || isa<Constant>(V))
+    bool IsCheap = isAtHand(Best, Anchor) && cost(Best, Anchor) <= Root{V, Extension, 0}.width();
+    if (IsCheap || isa<Constant>(V))
         return Best;
     Expression Whole;
     Whole.addTerm({V, Extension, 0}, 1);

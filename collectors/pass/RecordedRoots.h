@@ -41,6 +41,8 @@ class RecordedRoots {
 
     Register registerOf(const Root &R, bool UnitLocal);
     bool mayShare(const Root &R) const;
+    bool isAtHand(const Root &R, const llvm::Instruction *Anchor) const;
+    bool isAtHand(const Expression &E, const llvm::Instruction *Anchor) const;
     const llvm::Loop *hoistLoop(const Root &R, const llvm::BasicBlock *BB) const;
     Place ensure(const Root &R, llvm::Instruction *Anchor);
 

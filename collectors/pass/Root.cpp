@@ -30,6 +30,11 @@ unsigned Root::width() const {
     return Bits <= 8 ? 1 : Bits <= 16 ? 2 : Bits <= 32 ? 4 : 8;
 }
 
+bool Root::isAlwaysAtHand() const {
+    auto *Slot = dyn_cast<AllocaInst>(V);
+    return !isa<Instruction>(V) || (Slot && Slot->isStaticAlloca());
+}
+
 bool Root::isWithin(const Loop &L) const {
     auto *I = dyn_cast<Instruction>(V);
     return I && L.contains(I);

@@ -38,6 +38,9 @@ struct Root {
     }
     // Bytes in a record: 1, 2, 4 or 8.
     unsigned width() const;
+    // Whether code has it without keeping it: addresses in the frame are computed anew wherever they are needed, and
+    // constants; what a function is given it keeps anyway.
+    bool isAlwaysAtHand() const;
     // Whether it is computed in the loop, and so may change with each iteration.
     bool isWithin(const llvm::Loop &L) const;
 };

@@ -141,4 +141,9 @@ std::vector<OrderPoint> insertStamps(Function &F, const DenseMap<const Instructi
     return Stamper(F, Numbers).run();
 }
 
+bool readsClock(const CallBase &Call) {
+    Intrinsic::ID Id = Call.getIntrinsicID();
+    return Id == Intrinsic::readcyclecounter || Id == Intrinsic::x86_rdtscp;
+}
+
 } // namespace trackway

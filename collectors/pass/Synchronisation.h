@@ -45,4 +45,7 @@ bool hasClock(const llvm::Module &M);
 // The instruction that runs first when the call has returned; that edge may be split.
 llvm::Instruction *afterCall(llvm::CallBase &Call);
 
+// Whether the call is one that reads the clock for a stamp.
+bool readsClock(const llvm::CallBase &Call);
+
 } // namespace trackway

@@ -25,6 +25,7 @@ mod ring;
 mod sampling;
 mod signals;
 mod sink;
+mod stack_room;
 mod step_costs;
 mod streaming;
 mod summary;

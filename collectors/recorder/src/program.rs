@@ -17,6 +17,7 @@ use crate::options::RecordOptions;
 use crate::ring::Ring;
 use crate::sampling::ProgramSide;
 use crate::signals::Reach;
+use crate::stack_room;
 use crate::{ProgramEnd, RecordError};
 
 /// The running program.
@@ -67,6 +68,11 @@ pub fn start(
     }
     // SAFETY: the closure makes one async-signal-safe system call.
     unsafe { command.pre_exec(move || inherit(descriptor)) };
+    let is_compiled = options.client.is_none() && options.sampling.is_none();
+    if let Some(limit) = stack_room::wanted().filter(|_| is_compiled) {
+        // SAFETY: the closure makes one async-signal-safe system call.
+        unsafe { command.pre_exec(move || stack_room::give(limit)) };
+    }
     if let Some(gate) = gate {
         // SAFETY: reading and writing pipes is async-signal-safe.
         unsafe { command.pre_exec(move || gate.pass()) };

@@ -1,0 +1,68 @@
+//! Room on the stack for the larger frames of code that records.
+
+use std::fs;
+use std::io;
+
+use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
+
+/// Recording adds up to 48 bytes to a frame (docs/collectors.md), which takes 16 and more besides.
+const TIMES: u64 = 4;
+
+/// What the program's limits of the stack are to be; none: as they are. The C library gives threads stacks of that size,
+/// so nothing changes where address space is counted.
+pub fn wanted() -> Option<Rlimit> {
+    let stack = getrlimit(Resource::Stack);
+    let address_space_counts = getrlimit(Resource::As).current.is_some()
+        || fs::read_to_string("/proc/sys/vm/overcommit_memory").is_ok_and(|mode| mode.trim() == "2");
+    if address_space_counts {
+        return None;
+    }
+    raised(stack)
+}
+
+/// As far as the hard limit allows. A soft limit that is none stays so.
+fn raised(stack: Rlimit) -> Option<Rlimit> {
+    let current = stack.current?;
+    let grown = current.saturating_mul(TIMES);
+    let current = stack.maximum.map_or(grown, |maximum| grown.min(maximum));
+    (Some(current) != stack.current).then_some(Rlimit {
+        current: Some(current),
+        maximum: stack.maximum,
+    })
+}
+
+/// In the program's process, before it is executed.
+pub fn give(limit: Rlimit) -> io::Result<()> {
+    // A program with less room is better than none.
+    let _ = setrlimit(Resource::Stack, limit);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(current: Option<u64>, maximum: Option<u64>) -> Rlimit {
+        Rlimit { current, maximum }
+    }
+
+    #[test]
+    fn grows_up_to_the_hard_limit() {
+        assert_eq!(raised(limit(Some(8), None)), Some(limit(Some(32), None)));
+        assert_eq!(
+            raised(limit(Some(8), Some(100))),
+            Some(limit(Some(32), Some(100)))
+        );
+        assert_eq!(raised(limit(Some(8), Some(20))), Some(limit(Some(20), Some(20))));
+        assert_eq!(raised(limit(Some(8), Some(8))), None);
+    }
+
+    #[test]
+    fn without_limit_stays_so() {
+        assert_eq!(raised(limit(None, None)), None);
+        assert_eq!(
+            raised(limit(Some(u64::MAX / 2), None)),
+            Some(limit(Some(u64::MAX), None))
+        );
+    }
+}
