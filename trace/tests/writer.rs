@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use trackway_trace::{ChunkFields, ChunkKind, Codec, EndInfo, Trace, TraceError, TraceWriter};
+use trackway_trace::{ChunkFields, ChunkKind, Codec, EndInfo, OutputError, Trace, TraceError, TraceWriter};
 
 /// Set in the process whose files may not grow beyond a limit.
 const LIMITED_FILE: &str = "TRACKWAY_TEST_LIMITED_FILE";
@@ -72,9 +72,10 @@ fn only_the_owner_may_read_and_nothing_is_overwritten_unasked() {
     std::os::unix::fs::symlink(&path, &link).unwrap();
     assert!(matches!(
         write(&link, false, Codec::Lz4),
-        Err(TraceError::AlreadyExists { .. })
+        Err(TraceError::Output(OutputError::Link { .. }))
     ));
     write(&link, true, Codec::Lz4).unwrap();
+    assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(Trace::open(&link).unwrap().end().is_some());
 }
 
