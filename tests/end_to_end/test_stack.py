@@ -59,7 +59,7 @@ class Frames(unittest.TestCase):
 
     def test_sqlite(self):
         folder = vendored("libsqlite3-sys") / "sqlite3"
-        # A call of 12 arguments has the compiler save three more registers of the caller's there.
+        # The compiler saves three more registers of the caller there.
         self.check(folder / "sqlite3.c", *SQLITE_FLAGS, allowed={"sqlite3DeleteFrom"})
 
 
