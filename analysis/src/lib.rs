@@ -32,6 +32,7 @@ pub mod samples;
 mod share_out;
 pub mod sharing;
 pub mod slices;
+pub mod sources;
 pub mod structures;
 mod team;
 pub mod whatif;

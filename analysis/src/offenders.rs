@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::Path;
 
 use trackway_report::{Table, Value};
 use trackway_trace::{Batch, Program, SiteId, Trace};
@@ -10,9 +11,10 @@ use crate::cache::Caches;
 use crate::misses::group::{self, FieldKey};
 use crate::misses::packed::PackedMisses;
 use crate::misses::shard::MissesShard;
-use crate::misses::{Grouping, Measure, Misses, SiteCounters, SourceFiles};
+use crate::misses::{Grouping, Measure, Misses, SiteCounters};
 use crate::names::Names;
 use crate::partial::{Division, PartialError, Portable};
+use crate::sources::SourceFiles;
 use crate::{Analysis, Findings, Order, Part};
 
 /// What [`Misses`] finds, with more columns.
@@ -28,6 +30,14 @@ impl Offenders {
         Offenders {
             misses: Misses::new(caches.clone(), groupings, rank_by, top),
             caches,
+        }
+    }
+
+    /// Looks for source files below this folder, too.
+    pub fn with_sources_below(self, root: Option<&Path>) -> Offenders {
+        Offenders {
+            misses: self.misses.with_sources_below(root),
+            ..self
         }
     }
 
@@ -54,7 +64,7 @@ impl Offenders {
         let Some(fields) = fields else { return };
         let program = trace.program();
         let main_sites = self.main_sites(program, counters);
-        let files = SourceFiles::new(trace.meta().working_directory.as_ref());
+        let files = SourceFiles::of(trace, self.misses.source_root());
         let line = |row| {
             let site = match fields.column("field")?.value(row) {
                 Value::Text(name) => *main_sites.get(name)?,

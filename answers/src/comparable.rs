@@ -16,6 +16,7 @@ use crate::objects;
 use crate::output::OutputArguments;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::report::ReportForm;
+use crate::sources::SourceArguments;
 
 /// An analysis whose tables can be compared and checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -36,6 +37,7 @@ pub struct Settings {
     /// Tables, as far as the analysis has them; its usual ones if empty.
     pub by: Vec<Grouping>,
     pub model: ModelArguments,
+    pub sources: SourceArguments,
     /// That of the machine that recorded if none.
     pub line_bytes: Option<u64>,
     pub reading: ReadingArguments,
@@ -91,6 +93,7 @@ fn whole(settings: &Settings) -> ReportForm {
     ReportForm {
         by: settings.by.clone(),
         model: settings.model.clone(),
+        sources: settings.sources.clone(),
         output: OutputArguments::all_rows(),
     }
 }

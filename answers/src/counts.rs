@@ -33,7 +33,7 @@ pub fn findings(trace: &Trace, regions: &Regions, form: &ReportForm) -> Result<F
 
 /// A report on a trace without records.
 pub fn report(trace: &Trace, form: &ReportForm) -> Result<Report, Failure> {
-    let regions = Regions::read(trace);
+    let regions = Regions::read(trace).with_sources_below(form.sources.root());
     let found = findings(trace, &regions, form)?;
     Ok(report_of(trace, &regions, found))
 }
@@ -52,7 +52,7 @@ pub fn report_of(trace: &Trace, regions: &Regions, found: Findings) -> Report {
 
 /// Adds what was counted to a report on records.
 pub fn add_to(report: &mut Report, trace: &Trace, form: &ReportForm) -> Result<(), Failure> {
-    let regions = Regions::read(trace);
+    let regions = Regions::read(trace).with_sources_below(form.sources.root());
     let found = findings(trace, &regions, form)?;
     report.warnings.extend(damage(&regions));
     report.warnings.extend(unmeasured(&regions));

@@ -18,6 +18,7 @@ use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
 use crate::report::grouping_parser;
 use crate::sharing::parse_line_size;
+use crate::sources::SourceArguments;
 
 /// Say what changed between two traces
 ///
@@ -58,6 +59,8 @@ pub struct DiffArguments {
     pub output: OutputArguments,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub sources: SourceArguments,
     /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
     pub line_size: Option<u64>,
@@ -131,6 +134,7 @@ fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Setting
             cache: chosen.or_else(|| before.caches()).or_else(|| after.caches()),
             ..arguments.model.clone()
         },
+        sources: arguments.sources.clone(),
         line_bytes: arguments.line_size,
         reading: arguments.reading.clone(),
     }

@@ -1,48 +1,50 @@
 //! Source lines that may not be those that were compiled.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use trackway_analysis::sources::{SourceFiles, CHANGED};
 use trackway_report::{Report, Table, Unit, Value};
 use trackway_trace::Trace;
 
-/// Takes the source texts of files out that were changed after the recording began: they are other lines now. Returns
-/// the files.
+/// Takes the source texts of files out that were changed after they were compiled: they are other lines now. Of files
+/// without a checksum the time of their last change tells. Returns the files.
 pub fn forget_edited_sources(report: &mut Report, trace: &Trace) -> Vec<String> {
-    let meta = trace.meta();
-    let recorded = SystemTime::UNIX_EPOCH + Duration::from_nanos(meta.start_unix_ns);
-    let folder = Path::new(&meta.working_directory);
-    let mut files: HashMap<String, bool> = HashMap::new();
+    let mut edited = BTreeSet::new();
     for table in &mut report.tables {
-        forget_in(table, |file| {
-            let is_edited = || is_edited(&folder.join(file), recorded);
-            *files.entry(file.to_owned()).or_insert_with(is_edited)
-        });
+        forget_in(table, trace, &mut edited);
     }
-    let edited = files.into_iter().filter(|(_, edited)| *edited);
-    let mut edited: Vec<String> = edited.map(|(file, _)| file).collect();
-    edited.sort();
-    edited
+    edited.into_iter().collect()
 }
 
-fn forget_in(table: &mut Table, mut is_edited: impl FnMut(&str) -> bool) {
+fn forget_in(table: &mut Table, trace: &Trace, edited: &mut BTreeSet<String>) {
     let of_unit = |unit| table.columns().find(|column| column.unit() == unit);
     let (Some(file), Some(source)) = (of_unit(Unit::Path), of_unit(Unit::Source)) else {
         return;
     };
+    let files = SourceFiles::of(trace, None);
     let name = source.name().to_owned();
-    let forgotten: Vec<bool> = (0..table.row_count())
-        .map(|row| match file.value(row) {
-            Value::Text(file) => is_edited(file),
-            _ => false,
-        })
-        .collect();
+    let mut forgotten = vec![false; table.row_count()];
+    for (row, forgotten) in forgotten.iter_mut().enumerate() {
+        // What isn't quoted is not looked at.
+        let (Value::Text(file), Value::Text(line)) = (file.value(row), source.value(row)) else {
+            continue;
+        };
+        let by_time = || !files.has_checksum(file) && is_edited(file, trace);
+        *forgotten = line == CHANGED || edited.contains(file) || by_time();
+        if *forgotten {
+            edited.insert(file.to_owned());
+        }
+    }
     *table = table.without_texts(&name, |row| forgotten[row]);
 }
 
-fn is_edited(file: &Path, recorded: SystemTime) -> bool {
-    let changed = fs::metadata(file).and_then(|metadata| metadata.modified());
+fn is_edited(file: &str, trace: &Trace) -> bool {
+    let meta = trace.meta();
+    let recorded = SystemTime::UNIX_EPOCH + Duration::from_nanos(meta.start_unix_ns);
+    let path = Path::new(&meta.working_directory).join(file);
+    let changed = fs::metadata(path).and_then(|metadata| metadata.modified());
     changed.is_ok_and(|changed| changed > recorded)
 }

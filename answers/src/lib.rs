@@ -30,4 +30,5 @@ pub mod reuse;
 pub mod samples;
 pub mod sharing;
 pub mod soundness;
+pub mod sources;
 pub mod whatif;

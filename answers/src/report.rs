@@ -20,6 +20,7 @@ use crate::output::{self, OutputArguments};
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
+use crate::sources::SourceArguments;
 
 const DEFAULT_GROUPINGS: [Grouping; 4] = [
     Grouping::Field,
@@ -74,6 +75,8 @@ pub struct ReportForm {
     #[command(flatten)]
     pub model: ModelArguments,
     #[command(flatten)]
+    pub sources: SourceArguments,
+    #[command(flatten)]
     pub output: OutputArguments,
 }
 
@@ -105,12 +108,13 @@ impl ReportForm {
         warnings: &mut Vec<String>,
     ) -> Result<Offenders, Failure> {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
-        Ok(Offenders::new(
+        let offenders = Offenders::new(
             caches,
             self.groupings(trace.program().is_nameless())?,
             rank_by,
             self.output.rows(),
-        ))
+        );
+        Ok(offenders.with_sources_below(self.sources.root()))
     }
 }
 
@@ -176,6 +180,7 @@ fn machine_code_caches(
 
 /// And what other processes of the same trace counted.
 fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure> {
+    require_accesses(trace)?;
     let mut warnings = Vec::new();
     let offenders = arguments.form.analysis(trace, true, &mut warnings)?;
     let mut report = arguments.reading.report(&offenders, trace, warnings);

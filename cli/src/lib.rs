@@ -30,7 +30,8 @@ use std::process::ExitCode;
 
 use trackway_answers::{
     allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
-    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, whatif,
+    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, sources,
+    whatif,
 };
 
 pub use arguments::Verb;

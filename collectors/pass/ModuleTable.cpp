@@ -58,13 +58,33 @@ static std::string pathOf(const DIFile &File) {
     return Path.str().str();
 }
 
+// Several descriptions of a file may have its name, with and without a checksum.
+void ModuleTable::addChecksum(const std::optional<SourceChecksum> &Checksum, uint32_t Path) {
+    if (!Checksum)
+        return;
+    std::string Entry;
+    {
+        raw_string_ostream OS(Entry);
+        varint(OS, Path);
+        byte(OS, static_cast<uint8_t>(Checksum->K));
+        OS << Checksum->Digest;
+    }
+    if (!NotedChecksums.insert(Entry).second)
+        return;
+    ChecksumList.Bytes += Entry;
+    ++ChecksumList.Count;
+}
+
 uint32_t ModuleTable::addLocation(StringRef Function, const DIFile *File, unsigned Line, unsigned Column,
                                   uint32_t Parent) {
     uint32_t FileString = 0;
     if (File) {
         auto [It, New] = FileIds.try_emplace(File, 0);
-        if (New)
-            It->second = string(pathOf(*File));
+        if (New) {
+            std::string Path = pathOf(*File);
+            It->second = string(Path);
+            addChecksum(sourceChecksum(*File, Path, M), It->second);
+        }
         FileString = It->second;
     }
     raw_string_ostream OS(LocationList.Bytes);
@@ -479,12 +499,15 @@ std::string ModuleTable::serialize() const {
     }
     if (Flags & HasFlow)
         WriteList(Complete.FlowList);
+    bool AnyChecksum = Complete.ChecksumList.Count != 0;
+    if (AnyChecksum)
+        WriteList(Complete.ChecksumList);
 
     std::string Table;
     raw_string_ostream Out(Table);
     Out << StringRef("TWTABLE\0", 8);
     fixed(Out, Version, 2);
-    fixed(Out, Flags, 2);
+    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0), 2);
     fixed(Out, NextCounter, 4);
     fixed(Out, contentHash(Text), 8);
     fixed(Out, Text.size(), 8);

@@ -7,6 +7,7 @@
 #include "Flow.h"
 #include "InstructionMix.h"
 #include "Plan.h"
+#include "SourceChecksum.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -86,7 +87,14 @@ struct CountedFunction {
 class ModuleTable {
   public:
     // What stands in the table's flags.
-    enum Flag : uint16_t { HasOracle = 1, RecordsCalls = 2, RecordsOrder = 4, Counts = 8, HasFlow = 32 };
+    enum Flag : uint16_t {
+        HasOracle = 1,
+        RecordsCalls = 2,
+        RecordsOrder = 4,
+        Counts = 8,
+        HasFlow = 32,
+        HasChecksums = 64
+    };
 
     ModuleTable(const llvm::Module &M, const Namer &Names, uint16_t Flags);
 
@@ -108,6 +116,7 @@ class ModuleTable {
     uint32_t location(const llvm::DILocation *L);
     uint32_t addLocation(llvm::StringRef Function, const llvm::DIFile *File, unsigned Line, unsigned Column,
                          uint32_t Parent);
+    void addChecksum(const std::optional<SourceChecksum> &Checksum, uint32_t Path);
     uint32_t symbol(llvm::GlobalVariable *G);
     void writeSymbol(llvm::raw_ostream &OS, llvm::GlobalVariable *G);
     void writeOperation(llvm::raw_ostream &OS, const Operation &O, const FunctionRecord &R);
@@ -135,10 +144,10 @@ class ModuleTable {
     llvm::DenseMap<const llvm::DILocation *, uint32_t> LocationIds;
     llvm::DenseMap<const llvm::DIFile *, uint32_t> FileIds;
     std::vector<std::string> TypeNames; // of sites, allocations and symbols, each once
-    llvm::StringSet<> NotedTypes;
+    llvm::StringSet<> NotedTypes, NotedChecksums;
     uint32_t FirstSiteOfFunction = 0, FirstAllocationOfFunction = 0;
     Body StringList, SymbolList, LocationList, FunctionList, SiteList, AllocationList, SegmentList, TypeList,
-        DerivedList, BlockList, CalleeList, StepList, FlowList;
+        DerivedList, BlockList, CalleeList, StepList, FlowList, ChecksumList;
 };
 
 } // namespace trackway

@@ -61,6 +61,7 @@ class Questions:
         sort: str | None = None,
         cache: str | None = None,
         drcachesim: str | None = None,
+        source_root: str | os.PathLike[str] | None = None,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -72,15 +73,27 @@ class Questions:
             sort: what to rank by: accesses, bytes, or misses in L1, L2, ...
             cache: caches to simulate: `L1=SIZE,WAYS,LINE:L2=...`, `preset:NAME`, `FILE.toml` or `none`.
             drcachesim: of a trace of machine code, the settings of DynamoRIO's simulator instead.
+            source_root: a folder in which to look for source files, too.
         """
-        options: dict[str, Option] = {"by": by, "sort": sort, "cache": cache, "drcachesim": drcachesim}
+        options: dict[str, Option] = {
+            "by": by,
+            "sort": sort,
+            "cache": cache,
+            "drcachesim": drcachesim,
+            "source_root": source_root,
+        }
         return self.ask("report", progress=progress, top=top, threads=threads, **options)
 
     def regions(
-        self, *, by: Sequence[Grouping] = (), sort: str | None = None, top: int = ALL_ROWS
+        self,
+        *,
+        by: Sequence[Grouping] = (),
+        sort: str | None = None,
+        source_root: str | os.PathLike[str] | None = None,
+        top: int = ALL_ROWS,
     ) -> Report:
         """What a program that counts did in its regions of interest: `trackway report` of such a trace."""
-        return self.ask("report", by=by, sort=sort, top=top)
+        return self.ask("report", by=by, sort=sort, source_root=source_root, top=top)
 
     def sharing(
         self,
@@ -323,6 +336,7 @@ def diff(
     measure: Sequence[str] = (),
     sort: str | None = None,
     cache: str | None = None,
+    source_root: str | os.PathLike[str] | None = None,
     line_size: int | str | None = None,
     top: int = ALL_ROWS,
     threads: int | None = None,
@@ -337,9 +351,11 @@ def diff(
         measure: numbers to compare, by the names of columns.
         sort: what to rank the report by.
         cache: caches to simulate for both.
+        source_root: a folder in which to look for source files, too.
         line_size: bytes of a cache line for sharing.
     """
     files = [os.fspath(file) for file in again]
     options: dict[str, Option] = {"again": files, "analysis": analysis, "by": by, "measure": measure, "sort": sort}
-    words = words_of({**options, "cache": cache, "line_size": line_size, "top": top, "threads": threads})
+    options |= {"cache": cache, "source_root": source_root, "line_size": line_size}
+    words = words_of({**options, "top": top, "threads": threads})
     return Report(_native.diff(before, after, ["--json", *words], progress))

@@ -9,6 +9,7 @@ pub mod allocations;
 mod build_id;
 mod bytes;
 pub mod check;
+mod checksum;
 pub mod chunk;
 mod code;
 mod columns;
@@ -31,6 +32,7 @@ pub mod oracle;
 pub mod output_file;
 mod payload;
 mod program;
+mod regular_file;
 mod samples;
 mod synchronisation;
 pub mod table;
@@ -39,6 +41,7 @@ mod value;
 mod writer;
 
 pub use build_id::build_id;
+pub use checksum::{SourceChecksum, SourceChecksums};
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
     BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, StepCosts,
@@ -66,6 +69,7 @@ pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
 };
+pub use regular_file::{open_regular, open_regular_itself};
 pub use samples::{
     AddressClass, CodePlace, CodePlaces, DataSource, Direction, MemoryLevel, Sample, SampledEvent, Samples,
     SamplingInfo, Skid, WindowAccess, WindowAddress, WindowEnd,

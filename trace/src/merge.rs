@@ -9,7 +9,8 @@ use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
-    Count, Operation, Segment, Table, TableBlocks, TableError, TableLocation, TableStep, TableType,
+    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableLocation, TableStep,
+    TableType,
 };
 use crate::{
     AllocationSite, AllocationSiteId, BlockAccess, CodeBlock, Function, FunctionId, Location, LocationId,
@@ -310,6 +311,7 @@ impl Merger {
                 calls: block.calls.into_iter().map(string).collect(),
             }
         }));
+        merge_checksums(program, &table.source_checksums, string);
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
         flow::merge(program, table.flows, table.functions.len(), location, string);
         let is_machine_code = table.machine_code.is_some();
@@ -345,6 +347,16 @@ impl Merger {
         };
         self.loaded.tables.push(merged);
         self.loaded.tables.len() - 1
+    }
+}
+
+pub(crate) fn merge_checksums(
+    program: &mut Program,
+    checksums: &[TableChecksum],
+    string: impl Fn(u32) -> StringId,
+) {
+    for entry in checksums {
+        program.source_checksums.add(string(entry.file), entry.checksum);
     }
 }
 

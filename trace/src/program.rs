@@ -1,5 +1,6 @@
 //! What the records of a trace mean: functions, sites, variables and places of all its modules, merged.
 
+use crate::checksum::SourceChecksums;
 use crate::flow::FunctionFlow;
 use crate::interner::Interner;
 use crate::table::{Count, TableError, TableStep};
@@ -30,6 +31,8 @@ pub struct Program {
     pub machine_blocks: Vec<MachineBlock>,
     /// The loaded modules in the order of the trace, or of the tables in a program's file.
     pub modules: Vec<Module>,
+    /// Of the source files, as far as the compiler told.
+    pub source_checksums: SourceChecksums,
 }
 
 /// One load of one translation unit.

@@ -273,6 +273,7 @@ pub fn table() -> Table {
         blocks: None,
         machine_code: None,
         flows: None,
+        source_checksums: Vec::new(),
     }
 }
 

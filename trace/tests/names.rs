@@ -82,6 +82,7 @@ fn names() -> CodeNames {
             path: 1,
             instructions: vec![instruction(0x40, 2, 1, 0), instruction(0x44, 1, 0, 1)],
         }],
+        source_checksums: Vec::new(),
     }
 }
 

@@ -13,8 +13,8 @@ use trackway_trace::table::{encode_svarint, encode_varint, Amount, CodeNames, Ta
 use trackway_trace::table::{PieceEnd, PieceLoop, Variables};
 use trackway_trace::{
     encode_mappings, parse_mappings, AddressClass, ChunkFields, ChunkKind, CodeBlock, Codec, Decoder,
-    Direction, Event, ImageCounters, MappingChange, NodeCounts, Samples, Site, SiteId, Trace, TraceError,
-    VariableKind, WindowAddress, WindowEnd,
+    Direction, Event, ImageCounters, MappingChange, NodeCounts, Samples, Site, SiteId, SourceChecksum, Trace,
+    TraceError, VariableKind, WindowAddress, WindowEnd,
 };
 
 const VECTORS: &str = include_str!("../vectors/format-v1.txt");
@@ -141,6 +141,41 @@ fn names_of_machine_code() {
     };
     assert_eq!(text(object.path), "/x.s");
     assert_eq!([entry(0), entry(1)], [(0x100, 1, 1, 0), (0x104, 1, 0, 1)]);
+}
+
+#[test]
+fn checksums_of_source_files() {
+    let table = table("checksum-table");
+    let trace = FileBytes::new(Codec::None).module(0, 1, &table).open();
+    let program = trace.program();
+    let of = |file| program.source_checksums.of(program.find_string(file).unwrap());
+    let [SourceChecksum::Md5(first)] = of("a.c") else {
+        panic!("a.c has one, by MD5")
+    };
+    let [SourceChecksum::Sha256(second)] = of("b.h") else {
+        panic!("b.h has one, by SHA-256")
+    };
+    let digest = vector("checksum-table").hex("body");
+    assert!(digest.windows(16).any(|bytes| bytes == first));
+    assert!(digest.ends_with(second));
+    assert_eq!(program.source_checksums.of(program.find_string("").unwrap()), []);
+}
+
+#[test]
+fn checksums_behind_names() {
+    let vector = vector("names");
+    let mut bytes = vector.hex("payload");
+    assert_eq!(CodeNames::parse(&bytes).unwrap().source_checksums, []);
+    bytes.extend(vector.hex("checksums"));
+    let names = CodeNames::parse(&bytes).unwrap();
+    assert_eq!(names.encode(), bytes);
+    let [known] = names.source_checksums[..] else {
+        panic!("one file has one")
+    };
+    assert_eq!(names.strings[known.file as usize], "f.c");
+    assert!(matches!(known.checksum, SourceChecksum::Md5(digest) if bytes.ends_with(&digest)));
+    bytes.pop();
+    assert!(CodeNames::parse(&bytes).is_err());
 }
 
 fn table(name: &str) -> Table {

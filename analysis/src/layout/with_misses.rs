@@ -1,5 +1,6 @@
 //! Layouts and misses, of one simulation.
 
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
@@ -30,6 +31,14 @@ impl LayoutAndMisses {
             misses: Misses::new(caches.clone(), groupings, shown.rank_by, top),
             layout: Layout::new(structures, caches, window, shown),
             of_layout: Mutex::default(),
+        }
+    }
+
+    /// Looks for source files below this folder, too.
+    pub fn with_sources_below(self, root: Option<&Path>) -> LayoutAndMisses {
+        LayoutAndMisses {
+            misses: self.misses.with_sources_below(root),
+            ..self
         }
     }
 

@@ -1,6 +1,7 @@
 //! Counts accesses, bytes and misses of every site.
 
 use std::ops::AddAssign;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use trackway_trace::{AccessKind, Batch, Program, Trace};
@@ -19,6 +20,7 @@ pub struct Misses {
     groupings: Vec<Grouping>,
     rank_by: Measure,
     top: usize,
+    source_root: Option<PathBuf>,
 }
 
 /// What the accesses of a site, or of a group of sites, come to.
@@ -45,7 +47,20 @@ impl Misses {
             groupings,
             rank_by,
             top,
+            source_root: None,
         }
+    }
+
+    /// Looks for source files below this folder, too.
+    pub fn with_sources_below(self, root: Option<&Path>) -> Misses {
+        Misses {
+            source_root: root.map(Path::to_owned),
+            ..self
+        }
+    }
+
+    pub(crate) fn source_root(&self) -> Option<&Path> {
+        self.source_root.as_deref()
     }
 
     pub fn rank_by(&self) -> Measure {
@@ -106,6 +121,7 @@ impl Analysis for Misses {
             rank_by: self.rank_by,
             top: self.top,
             working_directory: trace.meta().working_directory.as_ref(),
+            source_root: self.source_root(),
         };
         let mut tables: Vec<_> = self
             .groupings

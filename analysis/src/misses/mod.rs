@@ -12,7 +12,6 @@ mod plain;
 pub(crate) mod shard;
 mod site_names;
 mod sites;
-mod source;
 mod tables;
 
 pub use count::{Misses, SiteCounters};
@@ -20,4 +19,3 @@ pub use group::Grouping;
 pub use measure::Measure;
 pub(crate) use shard::address_space;
 pub use site_names::SiteNames;
-pub use source::SourceFiles;

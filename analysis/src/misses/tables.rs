@@ -7,10 +7,10 @@ use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Program, SiteId, StringId};
 
 use super::group::{self, Group};
-use super::source::SourceFiles;
 use super::{Grouping, Measure, SiteCounters};
 use crate::cache::Caches;
 use crate::names::{written_in, Names, UNKNOWN};
+use crate::sources::SourceFiles;
 
 /// What the tables are made from.
 pub(super) struct Ranking<'r> {
@@ -24,6 +24,7 @@ pub(super) struct Ranking<'r> {
     pub top: usize,
     /// Of the recorded program: relative source paths may start there.
     pub working_directory: &'r Path,
+    pub source_root: Option<&'r Path>,
 }
 
 impl Ranking<'_> {
@@ -92,7 +93,7 @@ impl Ranking<'_> {
             group::line_key(self.program, site)
         });
         let names = Names::new(self.program);
-        let sources = SourceFiles::new(self.working_directory);
+        let sources = SourceFiles::new(self.program, self.working_directory, self.source_root);
         self.build("lines", "Lines", &groups, |builder| {
             builder
                 .path("file", "file", |group| self.file(group.key.0))
@@ -101,7 +102,7 @@ impl Ranking<'_> {
                     self.function_of(&names, group.main_site)
                 })
                 .source("source", "source", |group| {
-                    sources.line(names.text(group.key.0), group.key.1)
+                    sources.line(self.program.string(group.key.0), group.key.1)
                 })
         })
     }

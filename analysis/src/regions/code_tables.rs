@@ -12,8 +12,9 @@ use super::tables::{title, with_all_accesses};
 use super::tally::{Accesses, BlockTally, CallTally, Region};
 use super::{Ranked, Regions};
 use crate::misses::group::{field_key, field_name};
-use crate::misses::{Measure, SourceFiles};
+use crate::misses::Measure;
 use crate::names::{written_in, Names, UNKNOWN};
+use crate::sources::SourceFiles;
 
 /// What the tables are made from.
 pub struct CodeTables<'r> {
@@ -21,6 +22,7 @@ pub struct CodeTables<'r> {
     program: &'r Program,
     names: Names<'r>,
     working_directory: &'r Path,
+    source_root: Option<&'r Path>,
     ranked: Ranked,
 }
 
@@ -47,6 +49,7 @@ impl<'r> CodeTables<'r> {
             program: trace.program(),
             names: Names::new(trace.program()),
             working_directory: trace.meta().working_directory.as_ref(),
+            source_root: regions.source_root.as_deref(),
             ranked,
         }
     }
@@ -61,7 +64,7 @@ impl<'r> CodeTables<'r> {
 
     pub fn lines(&self) -> Table {
         let rows = self.rows(|region| self.lines_of(region));
-        let sources = SourceFiles::new(self.working_directory);
+        let sources = SourceFiles::new(self.program, self.working_directory, self.source_root);
         self.build("region_lines", "Lines", rows, |builder| {
             let builder = builder
                 .path("file", "file", |row: &Row<LineKey>| self.file(row.key.file))

@@ -13,6 +13,8 @@ mod stratum;
 mod tables;
 mod tally;
 
+use std::path::{Path, PathBuf};
+
 use trackway_report::Table;
 use trackway_trace::{Trace, TraceError};
 
@@ -44,6 +46,7 @@ pub struct Regions {
     hardware_events: Vec<String>,
     audit: Audit,
     damage: Vec<TraceError>,
+    source_root: Option<PathBuf>,
 }
 
 /// How the tables are ranked and cut.
@@ -59,6 +62,14 @@ impl Regions {
     /// Sums up what the trace's threads counted.
     pub fn read(trace: &Trace) -> Regions {
         read::regions(trace)
+    }
+
+    /// Looks for source files below this folder, too.
+    pub fn with_sources_below(self, root: Option<&Path>) -> Regions {
+        Regions {
+            source_root: root.map(Path::to_owned),
+            ..self
+        }
     }
 
     /// What could not be read.

@@ -47,6 +47,7 @@ pub fn regions(trace: &Trace) -> Regions {
         hardware_events: trace.meta().hardware_events.clone(),
         audit: reader.audit,
         damage,
+        source_root: None,
     }
 }
 

@@ -103,6 +103,7 @@ fn names() -> CodeNames {
                 entry(0x400, 3, 0),
             ],
         }],
+        source_checksums: Vec::new(),
     }
 }
 

@@ -165,6 +165,7 @@ fn settings(
         },
         line_bytes: arguments.line_size.or(file.line_size),
         reading: arguments.reading.clone(),
+        ..Settings::default()
     })
 }
 
@@ -215,6 +216,7 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
         },
         line_bytes: arguments.line_size,
         reading: arguments.reading.clone(),
+        ..Settings::default()
     };
     let several_threads = matches!(&input, Input::Trace(trace) if trace.streams().len() > 1);
     let reports = reports(&input, &settings, several_threads)?;

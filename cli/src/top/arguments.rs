@@ -8,6 +8,7 @@ use clap::Args;
 
 use crate::arguments::parse_buffer_size;
 use crate::sampling::SamplingArguments;
+use crate::sources::SourceArguments;
 
 /// Watch what a program that counts does in its regions of interest, while it runs
 ///
@@ -69,6 +70,8 @@ pub struct ViewArguments {
     /// started here, what it counted in all
     #[arg(long, value_name = "FILE")]
     pub page: Option<PathBuf>,
+    #[command(flatten)]
+    pub sources: SourceArguments,
     /// Replace existing files
     #[arg(short, long)]
     pub force: bool,

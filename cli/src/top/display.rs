@@ -44,7 +44,8 @@ impl Display {
             .page
             .clone()
             .map(|path| view::Target::new(path, arguments.force));
-        let page = target.map(PageFile::new).transpose()?;
+        let new_page = |target| PageFile::new(target, arguments.sources.clone());
+        let page = target.map(new_page).transpose()?;
         let watched = Watched {
             title: title.to_owned(),
             with_bytes: true,

@@ -7,6 +7,7 @@ use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder, Un
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
+use crate::sources::SourceArguments;
 use crate::view;
 
 /// Rows of the series, of regions and threads. More can't be seen, and the page has to open at once.
@@ -16,6 +17,7 @@ const MOST_ROWS: usize = 12_000;
 pub struct PageFile {
     target: view::Target,
     bins: Bins,
+    sources: SourceArguments,
 }
 
 /// What was watched.
@@ -31,11 +33,12 @@ pub struct Watched {
 
 impl PageFile {
     /// Fails if the page could not be written.
-    pub fn new(target: view::Target) -> Result<Self, Failure> {
+    pub fn new(target: view::Target, sources: SourceArguments) -> Result<Self, Failure> {
         target.check()?;
         Ok(PageFile {
             target,
             bins: Bins::new(MOST_ROWS),
+            sources,
         })
     }
 
@@ -54,7 +57,7 @@ impl PageFile {
         let report = report(&self.bins, watched);
         page.parts.push(view::part("series", "Regions over time", report));
         if let Some(trace) = trace {
-            view::add_counted_run(&mut page, trace);
+            view::add_counted_run(&mut page, trace, self.sources.root());
         }
         self.target.write(&page.to_html(), quiet)
     }

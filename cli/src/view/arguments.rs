@@ -7,6 +7,7 @@ use clap::Args;
 
 use crate::model::ModelArguments;
 use crate::reading::ReadingArguments;
+use crate::sources::SourceArguments;
 
 /// Rows of each table. More would not help anybody, and the page has to open at once.
 pub const DEFAULT_ROWS: usize = 200;
@@ -20,7 +21,7 @@ const MAX_ROWS: usize = 2000;
 /// counts (`trackway cc --count`): its regions of interest, how even their threads are, what they executed and accessed,
 /// beside the source. Of a sampled program: its samples by time and address, whose memory they access, and its lines.
 /// Or serves it on the loopback interface (--serve) until interrupted. The page holds text of the
-/// program's source files if they can be read; --no-source leaves it out.
+/// program's source files that are as they were compiled; --no-source leaves it out.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  trackway view prog.trackway                    (writes prog.trackway.html)\n  \
@@ -49,6 +50,8 @@ pub struct ViewArguments {
     pub top: usize,
     #[command(flatten)]
     pub model: ModelArguments,
+    #[command(flatten)]
+    pub sources: SourceArguments,
     /// No text of source files
     #[arg(long)]
     pub no_source: bool,

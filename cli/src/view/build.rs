@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use trackway_analysis::misses::{Measure, SourceFiles};
+use trackway_analysis::misses::Measure;
+use trackway_analysis::sources::{self, SourceFiles, CHANGED};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
-use trackway_view::{source_texts, suspects, Page, Part, SourceText};
+use trackway_view::{source_texts, suspects, FileText, Page, Part, SourceText};
 
 use super::arguments::DEFAULT_ROWS;
 use super::passes::{self, Reports};
-use super::source::is_source_file;
 use super::{charts, counts as regions, map_levels, samples, ViewArguments};
 use crate::failure::Failure;
 use crate::{counts, info};
@@ -23,9 +23,10 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         true => empty_page(program_name(trace)),
         false => page_of_accesses(arguments, trace)?,
     };
+    let root = arguments.sources.root();
     if counts::are_in(trace) {
         let rank_by = counts::measure(trace, arguments.model.sort)?;
-        add_counts(&mut page, trace, rank_by, arguments.rows());
+        add_counts(&mut page, trace, rank_by, arguments.rows(), root);
     }
     if trace.is_sampled() {
         page.parts.extend(samples::parts(trace, arguments.rows()));
@@ -34,17 +35,17 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         .push(part("info", "Recording", info::report_on_trace(trace)));
     match arguments.no_source {
         true => forget_sources(&mut page),
-        false => page.sources = sources(trace, &page),
+        false => page.sources = sources(trace, &page, root),
     }
     Ok(page)
 }
 
 /// What a program counted, from its trace; with the text of its source.
-pub fn add_counted_run(page: &mut Page, trace: &Trace) {
-    add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS);
+pub fn add_counted_run(page: &mut Page, trace: &Trace, root: Option<&Path>) {
+    add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS, root);
     page.parts
         .push(part("info", "Recording", info::report_on_trace(trace)));
-    page.sources = sources(trace, page);
+    page.sources = sources(trace, page, root);
 }
 
 pub fn empty_page(title: String) -> Page {
@@ -75,11 +76,11 @@ fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Fa
 }
 
 /// After the other parts; if there are none, the page ranks by what counts do.
-fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize) {
+fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, root: Option<&Path>) {
     if page.rank_by.is_empty() {
         page.rank_by = rank_by.column();
     }
-    let report = regions::report(trace, rank_by, rows);
+    let report = regions::report(trace, rank_by, rows, root);
     page.parts.push(part("regions", "Regions", report));
 }
 
@@ -132,9 +133,9 @@ fn forget_sources(page: &mut Page) {
     }
 }
 
-/// Text of the files that the rankings name, as far as they are source code that can be read.
-fn sources(trace: &Trace, page: &Page) -> Vec<SourceText> {
-    let files = SourceFiles::new(trace.meta().working_directory.as_ref());
+/// Text of the files that the rankings name, as far as it may be shown.
+fn sources(trace: &Trace, page: &Page, root: Option<&Path>) -> Vec<SourceText> {
+    let files = SourceFiles::of(trace, root);
     let ranked = page
         .parts
         .iter()
@@ -142,7 +143,9 @@ fn sources(trace: &Trace, page: &Page) -> Vec<SourceText> {
     let tables: Vec<Table> = ranked
         .flat_map(|part| part.report.tables.iter().cloned())
         .collect();
-    source_texts(&tables, |file| {
-        is_source_file(file).then(|| files.text(file)).flatten()
+    source_texts(&tables, |file| match files.text(file) {
+        sources::SourceText::Unknown => None,
+        sources::SourceText::Changed => Some(FileText::Instead(CHANGED.to_owned())),
+        sources::SourceText::Text(text) => Some(FileText::Text(text)),
     })
 }

@@ -1,5 +1,7 @@
 //! What a program counted, as the page shows it.
 
+use std::path::Path;
+
 use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions};
 use trackway_report::{Report, Table};
@@ -12,8 +14,8 @@ use crate::counts;
 const MOST_THREAD_ROWS: u64 = 20_000;
 
 /// The report, with all threads of each region that it names, and shares beside what the code's tables are ranked by.
-pub fn report(trace: &Trace, rank_by: Measure, rows: usize) -> Report {
-    let regions = Regions::read(trace);
+pub fn report(trace: &Trace, rank_by: Measure, rows: usize, source_root: Option<&Path>) -> Report {
+    let regions = Regions::read(trace).with_sources_below(source_root);
     let ranked = Ranked {
         by: rank_by,
         top: rows,

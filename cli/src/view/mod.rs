@@ -9,7 +9,6 @@ mod passes;
 mod request;
 mod samples;
 mod serve;
-mod source;
 mod write;
 
 use std::process::ExitCode;

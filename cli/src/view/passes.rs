@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::panic;
+use std::path::Path;
 use std::thread;
 
 use trackway_analysis::activity::Activity;
@@ -57,6 +58,7 @@ pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Fail
         let reading = |threads| Reading {
             trace,
             rows,
+            source_root: arguments.sources.root(),
             threads,
             progress,
         };
@@ -109,6 +111,7 @@ struct Reading<'r> {
     trace: &'r Trace,
     /// Of each table.
     rows: usize,
+    source_root: Option<&'r Path>,
     threads: NonZeroUsize,
     progress: Progress<'r>,
 }
@@ -127,7 +130,8 @@ impl Reading<'_> {
             .into_iter()
             .filter(|grouping| machine_code || *grouping != Grouping::Instruction);
         let groupings = (shown_groupings.collect(), self.rows);
-        let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings);
+        let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings)
+            .with_sources_below(self.source_root);
         let analyses = (simulated, Apart::new(Activity::new(self.trace)));
         let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
         let (simulated, activity) = analyses;

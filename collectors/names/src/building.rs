@@ -1,9 +1,11 @@
 //! Putting the names of all objects together, each string, place and operand once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use trackway_trace::table::{CodeNames, InstructionNames, ObjectNames, OperandName, TableLocation};
-use trackway_trace::VariableKind;
+use trackway_trace::table::{
+    CodeNames, InstructionNames, ObjectNames, OperandName, TableChecksum, TableLocation,
+};
+use trackway_trace::{SourceChecksum, VariableKind};
 
 /// A place in the source within a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +45,7 @@ pub struct NamesBuilder {
     strings: HashMap<String, u32>,
     locations: HashMap<TableLocation, u32>,
     operands: HashMap<OperandName, u32>,
+    checksums: HashSet<(u32, SourceChecksum)>,
 }
 
 impl Default for NamesBuilder {
@@ -58,6 +61,7 @@ impl Default for NamesBuilder {
             strings: HashMap::from([(String::new(), 0)]),
             locations: HashMap::from([(TableLocation::default(), 0)]),
             operands: HashMap::from([(OperandName::default(), 0)]),
+            checksums: HashSet::new(),
         }
     }
 }
@@ -77,6 +81,17 @@ impl NamesBuilder {
 
     pub fn finish(self) -> CodeNames {
         self.names
+    }
+
+    /// The checksum of a file by MD5, if anything is named after the file.
+    pub fn checksum(&mut self, file: &str, digest: [u8; 16]) {
+        let checksum = SourceChecksum::Md5(digest);
+        if let Some(&file) = self.strings.get(file) {
+            if self.checksums.insert((file, checksum)) {
+                let entry = TableChecksum { file, checksum };
+                self.names.source_checksums.push(entry);
+            }
+        }
     }
 
     fn string(&mut self, text: &str) -> u32 {

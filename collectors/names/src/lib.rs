@@ -5,6 +5,7 @@
 //! it, and what holds its debugging information; `lines` and `symbols` name its functions.
 
 mod building;
+mod checksums;
 mod debug_info;
 mod elf;
 mod executed;
@@ -89,6 +90,7 @@ fn resolve_object(code: &ObjectCode, names: &mut NamesBuilder) -> Result<(), Str
     }
     let dwarf = Arc::new(dwarf);
     let locations = lines::locate(&dwarf, &units, &symbols, &blocks, &addresses, names);
+    checksums::add(&dwarf, &units, names);
     let found = operands::find(&elf, &sections, dwarf, &units, &blocks, &executed);
     let mut object = names.object(code.path);
     let nothing = Operands::default();

@@ -12,5 +12,5 @@ mod suspects;
 
 pub use html::{content_security_policy, served_policy};
 pub use page::{Page, Part, SourceText, Stretch};
-pub use sources::source_texts;
+pub use sources::{source_texts, FileText};
 pub use suspects::{suspects, Suspect};

@@ -15,16 +15,26 @@ const MAX_LINES: usize = 12_000;
 /// Characters of a line.
 const MAX_LINE_LENGTH: usize = 300;
 
+/// What a page has of a file.
+pub enum FileText {
+    Text(String),
+    /// In place of each line that the tables name.
+    Instead(String),
+}
+
 /// The lines that the tables name in their columns `file` and `line`, and those around them. `read` gives a file's text;
 /// files that it doesn't know are left out. Those that come first in the tables come first.
-pub fn source_texts(tables: &[Table], read: impl Fn(&str) -> Option<String>) -> Vec<SourceText> {
+pub fn source_texts(tables: &[Table], read: impl Fn(&str) -> Option<FileText>) -> Vec<SourceText> {
     let mut left = MAX_LINES;
     let mut texts = Vec::new();
     for (file, named) in named_lines(tables) {
         let Some(text) = read(file) else { continue };
         let source = SourceText {
             file: file.to_owned(),
-            stretches: stretches(&text, &named, &mut left),
+            stretches: match text {
+                FileText::Text(text) => stretches(&text, &named, &mut left),
+                FileText::Instead(words) => instead(&words, &named, &mut left),
+            },
         };
         if !source.stretches.is_empty() {
             texts.push(source);
@@ -86,6 +96,18 @@ fn stretches(text: &str, named: &BTreeSet<u32>, left: &mut usize) -> Vec<Stretch
     stretches
 }
 
+fn instead(words: &str, named: &BTreeSet<u32>, left: &mut usize) -> Vec<Stretch> {
+    let shown = named.iter().filter(|&&line| line > 0).take(*left);
+    let stretches: Vec<Stretch> = shown
+        .map(|&line| Stretch {
+            first_line: line,
+            lines: vec![cut(words)],
+        })
+        .collect();
+    *left -= stretches.len();
+    stretches
+}
+
 /// From and to, both included; those that touch are joined.
 fn ranges_around(named: &BTreeSet<u32>, count: u32) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
@@ -128,7 +150,7 @@ mod tests {
     #[test]
     fn short_files_are_whole_and_unknown_ones_left_out() {
         let texts = source_texts(&[table(&[("b.c", 2), ("a.c", 1), ("b.c", 3)])], |file| {
-            (file == "b.c").then(|| numbered(4))
+            (file == "b.c").then(|| FileText::Text(numbered(4)))
         });
         assert_eq!(texts.len(), 1);
         assert_eq!(texts[0].file, "b.c");
@@ -150,7 +172,7 @@ mod tests {
             ("a.c", 5000),
             ("a.c", 0),
         ];
-        let texts = source_texts(&[table(&named)], |_| Some(numbered(1000)));
+        let texts = source_texts(&[table(&named)], |_| Some(FileText::Text(numbered(1000))));
         let ranges: Vec<(u32, usize)> = texts[0]
             .stretches
             .iter()
@@ -164,7 +186,9 @@ mod tests {
     fn the_page_is_bounded() {
         let files: Vec<String> = (0..100).map(|number| format!("{number}.c")).collect();
         let rows: Vec<(&str, u64)> = files.iter().map(|file| (file.as_str(), 1)).collect();
-        let texts = source_texts(&[table(&rows)], |_| Some(numbered(WHOLE_FILE_LINES)));
+        let texts = source_texts(&[table(&rows)], |_| {
+            Some(FileText::Text(numbered(WHOLE_FILE_LINES)))
+        });
         let lines: usize = texts
             .iter()
             .flat_map(|text| &text.stretches)
@@ -176,6 +200,20 @@ mod tests {
 
     #[test]
     fn files_that_became_empty_are_left_out() {
-        assert_eq!(source_texts(&[table(&[("a.c", 1)])], |_| Some(String::new())), []);
+        let empty = |_: &str| Some(FileText::Text(String::new()));
+        assert_eq!(source_texts(&[table(&[("a.c", 1)])], empty), []);
+    }
+
+    #[test]
+    fn words_stand_in_place_of_each_named_line() {
+        let changed = |_: &str| Some(FileText::Instead("changed".into()));
+        let texts = source_texts(&[table(&[("a.c", 9), ("a.c", 0), ("a.c", 4)])], changed);
+        let lines: Vec<(u32, &[String])> = texts[0]
+            .stretches
+            .iter()
+            .map(|stretch| (stretch.first_line, stretch.lines.as_slice()))
+            .collect();
+        let words = ["changed".to_owned()];
+        assert_eq!(lines, [(4, &words[..]), (9, &words[..])]);
     }
 }

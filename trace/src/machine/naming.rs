@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::merge::{merge_locations, merge_types, Loaded, MergedTable};
+use crate::merge::{merge_checksums, merge_locations, merge_types, Loaded, MergedTable};
 use crate::table::{CodeNames, InstructionNames};
 use crate::{Coverage, Function, FunctionId, LocationId, Program, Site, StringId, VariableKind};
 
@@ -41,6 +41,7 @@ impl<'n> Merged<'n> {
             .map(|text| program.strings.intern(text))
             .collect();
         let string = |index: u32| strings[index as usize];
+        merge_checksums(program, &names.source_checksums, string);
         merge_types(program, &mut loaded.known_types, &names.types, string);
         let locations = merge_locations(program, &names.locations, string);
         let operands = names.operands.iter().map(|name| Operand {

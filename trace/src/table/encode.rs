@@ -28,7 +28,8 @@ impl Table {
             | u16::from(self.order) << 2
             | u16::from(self.blocks.is_some()) << 3
             | u16::from(self.machine_code.is_some()) << 4
-            | u16::from(self.flows.is_some()) << 5;
+            | u16::from(self.flows.is_some()) << 5
+            | u16::from(!self.source_checksums.is_empty()) << 6;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
@@ -76,6 +77,7 @@ impl Table {
                 encoder.list(&flow.pieces, Encoder::piece);
             });
         }
+        encoder.checksums(&self.source_checksums);
         encoder.out
     }
 }
@@ -92,6 +94,7 @@ impl CodeNames {
         encoder.list(&self.types, Encoder::structure);
         encoder.list(&self.operands, Encoder::operand_name);
         encoder.list(&self.objects, Encoder::object_names);
+        encoder.checksums(&self.source_checksums);
         encoder.out
     }
 }
@@ -113,6 +116,18 @@ impl Encoder {
     fn list<T>(&mut self, entries: &[T], encode: fn(&mut Self, &T)) {
         self.varint(entries.len() as u64);
         entries.iter().for_each(|entry| encode(self, entry));
+    }
+
+    /// Nothing where there are none.
+    fn checksums(&mut self, checksums: &[TableChecksum]) {
+        if checksums.is_empty() {
+            return;
+        }
+        self.list(checksums, |encoder, entry| {
+            encoder.numbers(&[entry.file]);
+            encoder.out.push(entry.checksum.kind());
+            encoder.out.extend_from_slice(entry.checksum.digest());
+        });
     }
 
     fn text(&mut self, text: &String) {

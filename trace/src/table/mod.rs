@@ -31,7 +31,9 @@ pub(crate) use cursor::Cursor;
 pub(crate) use parse::FLAG_COUNTS;
 
 use crate::bytes::{u32_at, u64_at};
-use crate::{AccessKind, AllocationOperation, Coverage, MemberKind, StructureKind, VariableKind};
+use crate::{
+    AccessKind, AllocationOperation, Coverage, MemberKind, SourceChecksum, StructureKind, VariableKind,
+};
 
 /// The table's magic.
 pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
@@ -106,6 +108,15 @@ pub struct Table {
     pub machine_code: Option<MachineCode>,
     /// For each function its control flow.
     pub flows: Option<Vec<TableFlow>>,
+    /// Of source files, as far as the compiler told.
+    pub source_checksums: Vec<TableChecksum>,
+}
+
+/// What the text of a source file must hash to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableChecksum {
+    pub file: u32,
+    pub checksum: SourceChecksum,
 }
 
 /// Where the members of a structure lie.

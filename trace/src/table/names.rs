@@ -1,6 +1,6 @@
 //! What the code of loaded objects is called in the source (`docs/format.md`, section 1.6).
 
-use super::{TableLocation, TableType};
+use super::{TableChecksum, TableLocation, TableType};
 use crate::VariableKind;
 
 /// All `u32` that name something are indices into the lists here.
@@ -14,6 +14,8 @@ pub struct CodeNames {
     /// What accesses go to; number 0 is unknown.
     pub operands: Vec<OperandName>,
     pub objects: Vec<ObjectNames>,
+    /// Of source files, as far as the compiler told.
+    pub source_checksums: Vec<TableChecksum>,
 }
 
 /// What an access goes to, as of a site.

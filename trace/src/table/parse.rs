@@ -12,6 +12,7 @@ const FLAG_ORDER: u16 = 4;
 pub(crate) const FLAG_COUNTS: u16 = 8;
 const FLAG_MACHINE_CODE: u16 = 16;
 const FLAG_FLOW: u16 = 32;
+const FLAG_CHECKSUMS: u16 = 64;
 
 /// A table and where it ends.
 pub(crate) struct Parsed {
@@ -44,8 +45,13 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        const KNOWN: u16 =
-            FLAG_ORACLE | FLAG_CALLS | FLAG_ORDER | FLAG_COUNTS | FLAG_MACHINE_CODE | FLAG_FLOW;
+        const KNOWN: u16 = FLAG_ORACLE
+            | FLAG_CALLS
+            | FLAG_ORDER
+            | FLAG_COUNTS
+            | FLAG_MACHINE_CODE
+            | FLAG_FLOW
+            | FLAG_CHECKSUMS;
         if flags & !KNOWN != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
@@ -128,6 +134,9 @@ impl Parser<'_> {
         }
         if flags & FLAG_FLOW != 0 {
             self.table.flows = Some(self.flows()?);
+        }
+        if flags & FLAG_CHECKSUMS != 0 {
+            self.table.source_checksums = self.checksums()?;
         }
         if self.cursor.remaining() != 0 {
             return self
@@ -213,6 +222,27 @@ impl Parser<'_> {
                 not_recordable: self.cursor.varint("accesses that cannot be recorded")?,
             },
         })
+    }
+
+    pub(super) fn checksums(&mut self) -> Result<Vec<TableChecksum>> {
+        self.list(18, "checksums of source files", Self::checksum)
+    }
+
+    fn checksum(&mut self) -> Result<TableChecksum> {
+        Ok(TableChecksum {
+            file: self.string()?,
+            checksum: match self.cursor.u8("kind of checksum")? {
+                1 => SourceChecksum::Md5(self.digest()?),
+                2 => SourceChecksum::Sha256(self.digest()?),
+                kind => return self.cursor.error(format!("unknown kind of checksum {kind}")),
+            },
+        })
+    }
+
+    fn digest<const LENGTH: usize>(&mut self) -> Result<[u8; LENGTH]> {
+        let mut digest = [0; LENGTH];
+        digest.copy_from_slice(self.cursor.take(LENGTH as u64, "checksum")?);
+        Ok(digest)
     }
 
     pub(super) fn function_index(&mut self) -> Result<u32> {

@@ -19,6 +19,11 @@ impl CodeNames {
         let objects = parser.cursor.count(2, "objects")?;
         let objects = (0..objects).map(|_| parser.object_names(operands.len()));
         let objects = objects.collect::<Result<_>>()?;
+        // Earlier versions ended here.
+        let source_checksums = match parser.cursor.remaining() {
+            0 => Vec::new(),
+            _ => parser.checksums()?,
+        };
         if parser.cursor.remaining() != 0 {
             let left = parser.cursor.remaining();
             return parser.cursor.error(format!("{left} bytes after the last list"));
@@ -35,6 +40,7 @@ impl CodeNames {
             types,
             operands,
             objects,
+            source_checksums,
         })
     }
 }

@@ -1,10 +1,10 @@
 //! An object's file: where its functions begin, and their bytes.
 
-use std::fs::File;
 use std::path::Path;
 
 use memmap2::Mmap;
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
+use trackway_trace::open_regular;
 
 const PAGE: u64 = 4096;
 
@@ -29,10 +29,7 @@ struct Segment {
 impl ObjectFile {
     /// None if there is no such file, or if it is no object of x86-64.
     pub fn open(path: &Path) -> Option<Self> {
-        let file = File::open(path).ok()?;
-        if !file.metadata().ok()?.is_file() {
-            return None; // mapping a device may have effects
-        }
+        let file = open_regular(path).ok()?;
         // SAFETY: only read. Whoever changes an object that is running breaks the program, too.
         let bytes = unsafe { Mmap::map(&file) }.ok()?;
         let object = object::File::parse(&*bytes).ok()?;
