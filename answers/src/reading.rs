@@ -15,30 +15,35 @@ use crate::processors;
 use crate::progress::{record_bytes, ReadingProgress};
 use crate::soundness;
 
-/// Opens a trace for a verb that shows accesses, or calls of allocators.
+/// Opens a trace for a verb that shows accesses, samples, or calls of allocators.
 pub fn open_events(path: &Path) -> Result<Trace, Failure> {
     let trace = Trace::open(path)?;
-    if !trace.holds_only_allocations() {
-        require_accesses(&trace)?;
+    match trace.holds_only_counts() {
+        true => Err(without_accesses(&trace, COUNTS)),
+        false => Ok(trace),
     }
-    Ok(trace)
 }
 
-/// Fails if the trace is one of counts, or of calls of allocators, alone.
+const COUNTS: &str = "counts, no accesses: `trackway report`";
+
+/// Fails if the trace holds something else alone: counts, samples, or calls of allocators.
 pub fn require_accesses(trace: &Trace) -> Result<(), Failure> {
-    if trace.holds_only_allocations() {
-        return Err(Failure::about(
-            trace.path(),
-            "this trace holds calls of allocators, no accesses: `trackway allocations`",
-        ));
-    }
-    match trace.holds_only_counts() {
-        true => Err(Failure::about(
-            trace.path(),
-            "this trace holds counts, no accesses: `trackway report`",
-        )),
-        false => Ok(()),
-    }
+    let other = match (trace.holds_only_allocations(), trace.is_sampled()) {
+        (true, true) => "samples and calls of allocators: `trackway objects`, `samples` or `allocations`",
+        (true, false) => "calls of allocators, no accesses: `trackway allocations`",
+        (false, true) if !has_records(trace) => "samples, and not all accesses: `trackway samples`",
+        _ if trace.holds_only_counts() => COUNTS,
+        _ => return Ok(()),
+    };
+    Err(without_accesses(trace, other))
+}
+
+fn has_records(trace: &Trace) -> bool {
+    trace.streams().iter().any(|stream| !stream.chunks.is_empty())
+}
+
+fn without_accesses(trace: &Trace, what: &str) -> Failure {
+    Failure::about(trace.path(), format!("this trace holds {what}"))
 }
 
 /// How a trace is read.

@@ -43,6 +43,16 @@ def table(trace, name, *arguments):
     return next(table for table in report["tables"] if table["name"] == name)["rows"]
 
 
+class OtherVerbs(unittest.TestCase):
+    def test_a_report_on_accesses_names_the_verb(self):
+        with tools.folder() as folder:
+            trace, _ = record(folder, "ls", "/")
+            for verb in ("report", "sharing", "layout"):
+                done = tools.trackway(verb, trace, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), verb)
+                self.assertIn("holds calls of allocators, no accesses: `trackway allocations`", done.stderr)
+
+
 class Counted(unittest.TestCase):
     def check_counts(self, trace, recorded):
         """What the program counted itself; the C library's own calls come from outside of it."""

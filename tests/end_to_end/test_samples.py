@@ -102,6 +102,17 @@ class Time(Sampled):
         self.assertGreater(row["windows"], 0)
 
 
+class OtherVerbs(Sampled):
+    def test_a_report_on_all_accesses_names_the_verb(self):
+        with tools.folder() as folder:
+            _, trace = self.record(folder, 0.1)
+            for verb in ("report", "sharing", "layout"):
+                done = tools.trackway(verb, trace, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), verb)
+                self.assertIn("holds samples, and not all accesses: `trackway samples`", done.stderr)
+            self.assertGreater(len(samples(trace)), 0)
+
+
 class Programs(Sampled):
     def test_threads_are_sampled_alike(self):
         with tools.folder() as folder:
