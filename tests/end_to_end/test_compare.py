@@ -222,6 +222,34 @@ class Budgets(unittest.TestCase):
             before = recorded(folder, "prog", BEFORE.replace("free(items)", "items[7].value = 1; free(items)"))
             self.assertEqual(tools.trackway("check", before, "--budget", path, check=False).returncode, 3)
 
+    def test_a_written_budget_holds_with_all_options(self):
+        """Names of locals that occur twice, threads, and a trace without accesses."""
+        with tools.folder() as folder:
+            sources = {
+                "prog": BEFORE,
+                "twice": "int g(int *p) { int i[4]; i[p[0]] = 1; return i[0] + p[1]; }\n"
+                "int main(void) { int i[4] = {1, 2, 3, 4}; volatile int *q = i; q[2]++; return g(i) + i[2] == 99; }\n",
+                "nothing": "int main(void) { return 0; }\n",
+            }
+            traces = [recorded(folder, name, source) for name, source in sources.items()]
+            traces.append(f"{folder}/threads.trackway")
+            program = tools.compile_traced(f"{folder}/threads", [tools.PROGRAMS / "counters.c"], "-O0", "-pthread", oracle=False)
+            tools.record(traces[-1], program)
+            models = ([], ["--cache", "none"], ["--cache", CACHES], ["--cache", "preset:zen3"], ["--line-size", "256"])
+            for trace in traces:
+                for model in models:
+                    for margin, top in (("0", "0"), ("0.5", "2")):
+                        with self.subTest(trace=trace, model=model, margin=margin, top=top):
+                            path = f"{trace}.toml"
+                            options = [*model, "--margin", margin, "--top", top]
+                            tools.trackway("check", trace, "-f", "--write-budget", path, *options)
+                            tools.trackway("check", trace, "--budget", path)
+                saved = f"{trace}.json"
+                with open(saved, "w") as file:
+                    file.write(tools.trackway("report", trace, "--json", "--top", "0").stdout)
+                tools.trackway("check", saved, "-f", "--write-budget", path, "--margin", "0")
+                tools.trackway("check", saved, "--budget", path)
+
 
 class Naive:
     """Stacks from a dump, as docs/analyses.md defines them."""

@@ -23,6 +23,7 @@ use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
 use crate::sharing::parse_line_size;
 use budget::BudgetFile;
+use proposal::Basis;
 use verdict::Verdict;
 
 /// The exit status if a budget is broken.
@@ -220,13 +221,12 @@ fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Fai
     };
     let several_threads = matches!(&input, Input::Trace(trace) if trace.streams().len() > 1);
     let reports = reports(&input, &settings, several_threads)?;
-    let caches = caches.map(|caches| caches.to_string());
-    let text = proposal::proposal(
-        &reports,
-        caches.as_deref(),
-        arguments.margin,
-        arguments.output.rows(),
-    );
+    let basis = Basis {
+        caches: caches.map(|caches| caches.to_string()),
+        line_bytes: arguments.line_size,
+    };
+    let text = proposal::proposal(&reports, &basis, arguments.margin, arguments.output.rows());
+    let text = text.map_err(|error| Failure::about(&arguments.trace, error))?;
     output::write_file(path, text.as_bytes(), Existing::with_force(arguments.force))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -64,7 +64,7 @@ fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
     report.tables.iter().find(|table| table.name() == name)
 }
 
-fn complete_table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, String> {
+pub fn complete_table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, String> {
     let table = table(report, name).ok_or_else(|| format!("the report has no table {name}"))?;
     match table.row_count() < table.total_rows() {
         true => Err(format!(
