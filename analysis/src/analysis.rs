@@ -67,6 +67,11 @@ pub trait Analysis: Sync {
         1
     }
 
+    /// Whether parts also divide the work on merged streams, [`Order::AcrossThreads`].
+    fn divides_merged(&self) -> bool {
+        false
+    }
+
     /// A shard for a part.
     fn start_part(&self, part: Part) -> Self::Shard {
         debug_assert_eq!(part, Part::WHOLE);

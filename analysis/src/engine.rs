@@ -68,7 +68,7 @@ pub fn run<A: Analysis>(
     progress: Progress,
 ) -> (Findings, RunSummary) {
     if analysis.order() == Order::AcrossThreads {
-        return run_across_threads(analysis, trace, progress);
+        return run_across_threads(analysis, trace, threads, progress);
     }
     let total = Mutex::new((None, RunSummary::default()));
     let work = Work::new(analysis, trace, threads);
@@ -93,16 +93,50 @@ pub fn run<A: Analysis>(
 fn run_across_threads<A: Analysis>(
     analysis: &A,
     trace: &Trace,
+    threads: NonZeroUsize,
     progress: Progress,
 ) -> (Findings, RunSummary) {
-    let mut shard = start_shard(analysis, trace);
     let mut merged = MergedStreams::new(trace);
-    let summary = take_merged(&mut merged, trace, progress, |batch| {
-        analysis.take_batch(&mut shard, batch)
-    });
+    let parts = match analysis.divides_merged() {
+        true => parts_for(analysis, threads),
+        false => 1,
+    };
+    let (shard, summary) = match parts {
+        1 => {
+            let mut shard = start_shard(analysis, trace);
+            let take = |batch: &Batch| analysis.take_batch(&mut shard, batch);
+            let summary = take_merged(&mut merged, trace, progress, take);
+            (shard, summary)
+        }
+        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), progress),
+    };
     let mut findings = analysis.finish(shard, trace);
     findings.tables.push(order_table(merged.exactness(), trace));
     (findings, summary)
+}
+
+/// One thread merges, and all share the work on what comes of it.
+fn run_merged_in_parts<A: Analysis>(
+    analysis: &A,
+    merged: &mut MergedStreams,
+    trace: &Trace,
+    (parts, threads): (u32, NonZeroUsize),
+    progress: Progress,
+) -> (A::Shard, RunSummary) {
+    let mut summary = RunSummary::default();
+    let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
+    let shards = team.run(threads, |team| {
+        let mut spare = Batch::default();
+        summary = take_merged(merged, trace, progress, |batch| {
+            spare.clone_from(batch);
+            spare = team.push(std::mem::take(&mut spare));
+        });
+    });
+    let mut whole = start_shard(analysis, trace);
+    for shard in shards {
+        analysis.merge(&mut whole, shard);
+    }
+    (whole, summary)
 }
 
 /// Gives all batches to `take`, in the merged order.
@@ -175,9 +209,14 @@ impl<'t> Work<'t> {
 
 /// Into how many parts the work on a stream is divided.
 fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
-    if analysis.order() != Order::PerStream {
-        return 1;
+    match analysis.order() {
+        Order::PerStream => parts_for(analysis, threads),
+        Order::Any | Order::AcrossThreads => 1,
     }
+}
+
+/// As many as there are threads, if the analysis has so many.
+fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
 }

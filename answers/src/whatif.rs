@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
 use trackway_analysis::misses::Measure;
 use trackway_analysis::structures::Structures;
-use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout};
+use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout, Rewritten, ENOUGH};
 use trackway_analysis::Progress;
-use trackway_report::Report;
+use trackway_report::{grouped, percent, Report};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -29,11 +29,13 @@ const USUAL_LINE_BYTES: u64 = 64;
 ///
 /// Rewrites the addresses of the trace as if structures were laid out differently, runs them through the simulated caches,
 /// and shows the misses before and after, per level and per field, and the definition to write. The program is not run
-/// again. docs/analyses.md says where the new parts are placed, and how well predictions agreed with edited programs.
+/// again. The answer first says how many of the accesses to each changed structure could be rewritten. docs/analyses.md says
+/// where the new parts are placed, and how well predictions agreed with edited programs.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print the table of levels as CSV")),
-    after_help = "Examples:\n  trackway whatif --split arc:ident,cost,tail,head prog.trackway\n  \
+    after_help = "Exit status: 0, or 2 on a wrong command line or an error, also if no access to a structure could be rewritten.\n\n\
+                  Examples:\n  trackway whatif --split arc:ident,cost,tail,head prog.trackway\n  \
                         trackway whatif --split arc:ident,cost --link index --pad stats:64 prog.trackway\n  \
                         trackway whatif --reorder node:potential,pred,depth --align node:128 prog.trackway\n  \
                         trackway whatif --huge-pages prog.trackway\n  \
@@ -45,7 +47,7 @@ pub struct WhatIfArguments {
     /// These members of the type stay, the others go to a part of their own
     #[arg(long, value_name = "TYPE:MEMBER,...")]
     pub split: Vec<String>,
-    /// How the parts of split objects find each other
+    /// How the two parts of --split find each other
     #[arg(long, value_enum, default_value_t = LinkName::Pointer)]
     pub link: LinkName,
     /// These members first, in this order; then the others as they are
@@ -95,8 +97,17 @@ impl Question for WhatIfArguments {
         // One to find the objects that change, one to simulate.
         let passes = 1 + u64::from(!question.layouts.is_empty());
         let ask = |threads, progress: Progress| what_if(&question, &structures, trace, threads, progress);
-        let (findings, summary) = self.reading.with_progress(trace, passes, ask);
-        Ok(soundness::report(trace, findings, &summary, warnings))
+        let answer = self.reading.with_progress(trace, passes, ask);
+        for (layout, done) in question.layouts.iter().zip(&answer.rewritten) {
+            let name = &structures.list[layout.structure].name;
+            warnings.extend(little_rewritten(name, done)?);
+        }
+        Ok(soundness::report(
+            trace,
+            answer.findings,
+            &answer.summary,
+            warnings,
+        ))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -107,6 +118,31 @@ impl Question for WhatIfArguments {
 pub fn run(arguments: &WhatIfArguments) -> Result<ExitCode, Failure> {
     let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
     arguments.output.print(&report, report.tables.first())
+}
+
+/// A warning if too few accesses to the structure were rewritten for a prediction.
+///
+/// # Errors
+/// If none was.
+fn little_rewritten(name: &str, done: &Rewritten) -> Result<Option<String>, Failure> {
+    let (rewritten, all) = done.share();
+    if all == 0 {
+        return Err(Failure::new(format!(
+            "{name}: the trace has no access to its fields; nothing would change"
+        )));
+    }
+    let where_else = "in memory that was not seen to be allocated as objects of this type alone: the stack, memory of code \
+                      that was not compiled by trackway, blocks of several types";
+    if rewritten == 0 {
+        return Err(Failure::new(format!(
+            "{name}: nothing can be said, since none of the accesses to its fields ({}) could be rewritten; they are {where_else}",
+            grouped(all)
+        )));
+    }
+    let share = percent(rewritten as f64 / all as f64);
+    Ok((!done.covers(ENOUGH)).then(|| {
+        format!("only {share} of the accesses to {name} were rewritten; the others are {where_else}")
+    }))
 }
 
 fn question(

@@ -34,7 +34,7 @@ def main() -> None:
     here, there = trackway.open(trace), trackway.spark.open(spark, trace, 3)
     questions: dict[str, dict[str, Any]] = {
         "report": {"cache": CACHES},
-        "layout": {"cache": CACHES},
+        "layout": {"cache": CACHES, "no_simulate": True},
         "sharing": {},
         "reuse": {},
     }

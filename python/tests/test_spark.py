@@ -26,7 +26,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
     ("report", {"cache": CACHES}),
     ("report", {"cache": SHARED_CACHES}),
     ("report", {"cache": CACHES + ":TLB1=4,2"}),
-    ("layout", {"cache": CACHES}),
+    ("layout", {"cache": CACHES, "no_simulate": True}),
     ("sharing", {}),
     ("reuse", {"sample": 0.25}),
     ("reuse", {"merged": True}),

@@ -117,19 +117,22 @@ class Questions:
         window: int | None = None,
         sort: str | None = None,
         cache: str | None = None,
+        no_simulate: bool = False,
         top: int = ALL_ROWS,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Report:
-        """How structures are laid out, which fields are used together, and which splits may pay: `trackway layout`.
+        """How structures are laid out, which fields are used together, and which changes save misses: `trackway layout`.
 
         Args:
             type: only this structure.
             window: fields are used together if no more accesses of their thread than this lie between; default 100.
             sort: what to rank by.
             cache: caches to simulate.
+            no_simulate: show all proposals, not only those that save misses when they are simulated.
         """
         options: dict[str, Option] = {"type": type, "window": window, "sort": sort, "cache": cache}
+        options["no_simulate"] = no_simulate
         return self.ask("layout", progress=progress, top=top, threads=threads, **options)
 
     def reuse(

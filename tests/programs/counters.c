@@ -1,5 +1,6 @@
 // Threads that take turns, each with a counter of its own beside those of the others; with -DPAD every counter has a
-// cache line. What `trackway whatif` predicts of the one is compared with the other.
+// cache line. What `trackway whatif` predicts of the one is compared with the other. With -DWIDE a counter has three
+// words.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -8,6 +9,9 @@ enum { THREADS = 4, TURNS = 2000 };
 
 struct counter {
     volatile long count;
+#ifdef WIDE
+    long first, last;
+#endif
 #ifdef PAD
     char padding[56];
 #endif

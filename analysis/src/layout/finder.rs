@@ -72,13 +72,14 @@ impl<'p> Finder<'p> {
         let mut take = |site: SiteId, address: u64| {
             number += 1;
             let touched = self.watch.touched(site, address);
-            open.head.extend(touched.and_then(|(structure, object, member)| {
-                let member = self.member(structure, object, member)?;
-                Some(Touch {
-                    distance: number,
-                    member,
-                })
-            }));
+            open.head
+                .extend(touched.filter_map(|(structure, object, member)| {
+                    let member = self.member(structure, object, member)?;
+                    Some(Touch {
+                        distance: number,
+                        member,
+                    })
+                }));
             number < self.window
         };
         for piece in batch.pieces() {

@@ -12,7 +12,8 @@ use crate::misses::SiteCounters;
 use crate::partial::PartialError;
 
 const MAGIC: [u8; 4] = *b"TWLF";
-const VERSION: u8 = 1;
+/// 2: accesses that cover several members count for their pairs.
+const VERSION: u8 = 2;
 
 /// What the chunks `first..end` of a stream come to, by their sequence numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

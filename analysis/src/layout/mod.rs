@@ -1,5 +1,6 @@
 //! How structures are laid out, which of their fields are hot, and what would be a better layout.
 
+mod advice;
 mod affinity;
 mod finder;
 mod fragment;
@@ -10,9 +11,13 @@ mod together;
 mod weights;
 mod with_misses;
 
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
 use trackway_trace::{Batch, Program, Trace};
 
 use crate::cache::Caches;
+use crate::engine::Progress;
 use crate::misses::count::stores;
 use crate::misses::shard::MissesShard;
 use crate::misses::{Measure, SiteCounters};
@@ -21,7 +26,9 @@ use crate::{Analysis, Findings, Order, Part};
 use affinity::Pairs;
 pub use finder::Finder;
 pub use fragment::Fragment;
+use tables::{Advice, Presentation};
 use together::{Together, Watch};
+use weights::Weights;
 pub use with_misses::LayoutAndMisses;
 
 /// Simulates caches, and follows which fields of an object are accessed together.
@@ -31,6 +38,14 @@ pub struct Layout {
     watch: Watch,
     window: u64,
     shown: Shown,
+    /// What the finished pass counted.
+    counted: Mutex<Option<Counted>>,
+}
+
+/// Counters by site, and pairs by structure.
+struct Counted {
+    counters: Vec<SiteCounters>,
+    pairs: Vec<Pairs>,
 }
 
 /// What to print.
@@ -59,6 +74,47 @@ impl Layout {
             window,
             structures,
             shown,
+            counted: Mutex::default(),
+        }
+    }
+
+    /// After a pass: whether there is anything that [`Layout::advise`] would simulate.
+    pub fn has_proposals(&self, trace: &Trace) -> bool {
+        let simulates = !self.caches.levels().is_empty();
+        simulates && self.with_counted(trace, |presentation, _| !presentation.proposals().is_empty())
+    }
+
+    /// After a pass: simulates its proposals in two further ones, and shows those that save misses. What the pass itself
+    /// found says that proposals are not simulated.
+    pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
+        self.with_counted(trace, |presentation, counters| {
+            let before = presentation.before(counters);
+            let judged = before.judge(presentation.proposals(), trace, threads, progress);
+            let advice = Advice::Simulated(before, judged);
+            presentation.findings(trace.program(), counters, &advice)
+        })
+    }
+
+    /// With what the last pass counted; nothing if there was none.
+    fn with_counted<R>(&self, trace: &Trace, then: impl FnOnce(&Presentation, &[SiteCounters]) -> R) -> R {
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let nothing = Counted {
+            counters: vec![SiteCounters::default(); trace.program().sites.len()],
+            pairs: self.watch.start().pairs,
+        };
+        let counted = counted.as_ref().unwrap_or(&nothing);
+        let weights = weights::weigh(trace.program(), &self.structures, &counted.counters);
+        then(&self.presentation(&weights, &counted.pairs), &counted.counters)
+    }
+
+    fn presentation<'p>(&'p self, weights: &'p [Weights], pairs: &'p [Pairs]) -> Presentation<'p> {
+        Presentation {
+            structures: &self.structures,
+            weights,
+            pairs,
+            caches: &self.caches,
+            window: self.window,
+            shown: &self.shown,
         }
     }
 }
@@ -115,28 +171,26 @@ impl Analysis for Layout {
     }
 
     fn finish(&self, shard: LayoutShard, trace: &Trace) -> Findings {
-        self.findings(&shard, trace)
+        let counters = shard.misses.counters();
+        self.findings(counters, shard.together, trace)
     }
 }
 
 impl Layout {
-    fn findings(&self, shard: &LayoutShard, trace: &Trace) -> Findings {
-        let nothing = self.watch.start();
-        let together = shard.together.as_ref().unwrap_or(&nothing);
-        self.findings_of(trace, &shard.misses.counters(), &together.pairs)
+    /// What a pass has counted.
+    fn findings(&self, counters: Vec<SiteCounters>, together: Option<Together>, trace: &Trace) -> Findings {
+        let pairs = together.unwrap_or_else(|| self.watch.start()).pairs;
+        let findings = self.findings_of(trace, &counters, &pairs);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        *counted = Some(Counted { counters, pairs });
+        findings
     }
 
-    /// `counters` by site, `pairs` by structure.
+    /// `counters` by site, `pairs` by structure; proposals are not simulated.
     fn findings_of(&self, trace: &Trace, counters: &[SiteCounters], pairs: &[Pairs]) -> Findings {
         let weights = weights::weigh(trace.program(), &self.structures, counters);
-        tables::Presentation {
-            structures: &self.structures,
-            weights: &weights,
-            pairs,
-            caches: &self.caches,
-            window: self.window,
-            shown: &self.shown,
-        }
-        .findings(trace.program(), counters)
+        let presentation = self.presentation(&weights, pairs);
+        let advice = Advice::NotSimulated(presentation.proposals());
+        presentation.findings(trace.program(), counters, &advice)
     }
 }

@@ -1,10 +1,11 @@
 //! Structures as `pahole` shows them, with what was accessed.
 
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{counted, grouped, percent, Table, TableBuilder, Unit};
 use trackway_trace::Program;
 
+use super::advice::{Before, Judged, Verdict};
 use super::affinity::Pairs;
-use super::proposals::{affinity, Evidence, Proposal, LINE_BYTES};
+use super::proposals::{affinity, Evidence, Proposal, USUAL_LINE_BYTES};
 use super::weights::Weights;
 use super::Shown;
 use crate::cache::Caches;
@@ -40,32 +41,64 @@ struct Pair<'r> {
     affinity: (u64, u64),
 }
 
-impl Presentation<'_> {
-    pub fn findings(&self, program: &Program, counters: &[SiteCounters]) -> Findings {
+/// What is said of proposals.
+pub(super) enum Advice<'a> {
+    NotSimulated(Vec<Proposal>),
+    Simulated(Before<'a>, Vec<Judged>),
+}
+
+impl<'p> Presentation<'p> {
+    pub fn findings(&self, program: &Program, counters: &[SiteCounters], advice: &Advice) -> Findings {
         let chosen = self.chosen();
         let mut tables = vec![self.overview(&chosen)];
-        let mut proposals = Vec::new();
-        let shown = &chosen[..chosen.len().min(self.shown.top)];
-        for &index in shown {
+        for &index in &chosen[..chosen.len().min(self.shown.top)] {
             tables.push(self.members(index));
             tables.extend(self.affinity(index));
-            let made = self.evidence(index).proposals();
-            proposals.extend(made.into_iter().map(|proposal| (index, proposal)));
         }
-        if !proposals.is_empty() {
-            tables.push(self.proposals(&proposals));
-            tables.extend(
-                proposals
-                    .iter()
-                    .map(|(index, proposal)| self.definition(*index, proposal)),
-            );
-        }
+        let proposed: Vec<&Proposal> = match advice {
+            Advice::NotSimulated(proposals) => {
+                tables.extend(self.not_simulated(proposals));
+                proposals.iter().collect()
+            }
+            Advice::Simulated(before, judged) => {
+                tables.extend(self.simulated(before, judged).into_iter().flatten());
+                let gaining = judged.iter().filter(|judged| judged.after().is_some());
+                gaining.map(|judged| &judged.proposal).collect()
+            }
+        };
+        tables.extend(proposed.into_iter().map(|proposal| self.definition(proposal)));
         tables.push(attribution_table(program, counters));
         tables.push(self.audit(counters));
         Findings {
-            answer: Some(self.answer(&chosen, &proposals)),
+            answer: Some(self.answer(&chosen, advice)),
             tables,
         }
+    }
+
+    /// Those of the structures that are shown, as they come.
+    pub fn proposals(&self) -> Vec<Proposal> {
+        let chosen = self.chosen();
+        let shown = chosen.iter().take(self.shown.top);
+        shown
+            .flat_map(|&index| self.evidence(index).proposals())
+            .collect()
+    }
+
+    /// The program as it is.
+    pub fn before(&self, counters: &[SiteCounters]) -> Before<'p> {
+        Before {
+            structures: self.structures,
+            caches: self.caches,
+            line_bytes: self.line_bytes(),
+            rank_by: self.shown.rank_by,
+            total: SiteCounters::sum(counters),
+            of_structures: self.weights.iter().map(|weights| weights.total).collect(),
+        }
+    }
+
+    fn line_bytes(&self) -> u64 {
+        let first = self.caches.levels().first();
+        first.map_or(USUAL_LINE_BYTES, |level| level.geometry.line_bytes.into())
     }
 
     /// Those that were accessed, by the ranking measure, or the one that was asked for.
@@ -84,6 +117,8 @@ impl Presentation<'_> {
 
     fn evidence(&self, index: usize) -> Evidence<'_> {
         Evidence {
+            index,
+            line_bytes: self.line_bytes(),
             structure: &self.structures.list[index],
             weights: &self.weights[index],
             pairs: &self.pairs[index],
@@ -91,22 +126,42 @@ impl Presentation<'_> {
         }
     }
 
-    fn answer(&self, chosen: &[usize], proposals: &[(usize, Proposal)]) -> String {
+    fn answer(&self, chosen: &[usize], advice: &Advice) -> String {
         let Some(&first) = chosen.first() else {
             return "No access names a field of a structure; build with -g to see them.".into();
         };
-        let name = &self.structures.list[first].name;
-        match proposals.iter().find(|(index, _)| *index == first) {
-            Some((_, proposal)) => {
+        let rank_by = self.shown.rank_by;
+        let most = format!("{} has the most {rank_by}", self.structures.list[first].name);
+        let reasons = |proposal: &Proposal| {
+            let name = &self.structures.list[proposal.structure].name;
+            format!("{name}: {}", proposal.reason)
+        };
+        match advice {
+            Advice::NotSimulated(proposals) => match proposals.first() {
+                Some(proposal) => format!(
+                    "{} (not simulated); try trackway whatif {}",
+                    reasons(proposal),
+                    proposal.options(self.structures)
+                ),
+                None => format!("{most}; nothing speaks against its layout"),
+            },
+            Advice::Simulated(before, judged) => {
+                let best = judged
+                    .first()
+                    .and_then(|best| Some((&best.proposal, best.after()?)));
+                let Some((proposal, after)) = best else {
+                    let count = counted(judged.len() as u64, "proposal");
+                    return format!("{most}; of {count} none saves 2 % of the program's");
+                };
+                let all = rank_by.of(&before.total);
+                let saved = all.saturating_sub(rank_by.of(after));
                 format!(
-                    "{name}: {}; try trackway whatif {}",
-                    proposal.reason, proposal.options
+                    "{}; the change saves {} of the {rank_by}; try trackway whatif {}",
+                    reasons(proposal),
+                    percent(saved as f64 / all.max(1) as f64),
+                    proposal.options(self.structures)
                 )
             }
-            None => format!(
-                "{name} has the most {}; nothing speaks against its layout",
-                self.shown.rank_by
-            ),
         }
     }
 
@@ -114,8 +169,7 @@ impl Presentation<'_> {
         let rows = &chosen[..chosen.len().min(self.shown.top)];
         let structure = |index: &usize| &self.structures.list[*index];
         let total = |index: &usize| &self.weights[*index].total;
-        let mut all = SiteCounters::default();
-        self.weights.iter().for_each(|weights| all += &weights.total);
+        let all = SiteCounters::sum(self.weights.iter().map(|weights| &weights.total));
         let cut = match rows.len() < chosen.len() {
             true => format!(", {} of {}", rows.len(), chosen.len()),
             false => String::new(),
@@ -197,9 +251,10 @@ impl Presentation<'_> {
     fn members(&self, index: usize) -> Table {
         let structure = &self.structures.list[index];
         let rows = self.rows(index);
-        let title = title_of(structure);
+        let line_bytes = self.line_bytes();
+        let title = title_of(structure, line_bytes);
         let builder = TableBuilder::new("members", title, &rows)
-            .integer("cache_line", "line", Unit::Number, |row| row.offset / LINE_BYTES)
+            .integer("cache_line", "line", Unit::Number, |row| row.offset / line_bytes)
             .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
             .integer("size_bytes", "size", Unit::Number, |row| row.size)
             .text("member", "member", |row| row.name)
@@ -257,30 +312,77 @@ impl Presentation<'_> {
         Some(table)
     }
 
-    fn proposals(&self, proposals: &[(usize, Proposal)]) -> Table {
-        TableBuilder::new("proposals", "Proposals", proposals)
-            .text("type", "type", |(index, _)| {
-                self.structures.list[*index].name.as_str()
-            })
-            .text("change", "change", |(_, proposal)| proposal.change)
-            .text("reason", "because", |(_, proposal)| proposal.reason.clone())
-            .text("options", "trackway whatif TRACE", |(_, proposal)| {
-                proposal.options.clone()
-            })
-            .build()
+    fn not_simulated(&self, proposals: &[Proposal]) -> Option<Table> {
+        let builder = TableBuilder::new("proposals", "Proposals, not simulated", proposals);
+        let table = self.described(builder, |proposal: &Proposal| proposal).build();
+        (!proposals.is_empty()).then_some(table)
     }
 
-    fn definition(&self, index: usize, proposal: &Proposal) -> Table {
-        let name = &self.structures.list[index].name;
-        let title = format!("{name}, {}", proposal.change);
+    /// Proposals that save misses, and the others with what is wrong with them.
+    fn simulated(&self, before: &Before, judged: &[Judged]) -> [Option<Table>; 2] {
+        let rank_by = before.rank_by;
+        let all = rank_by.of(&before.total);
+        let gaining: Vec<(&Proposal, &SiteCounters)> = judged
+            .iter()
+            .filter_map(|judged| Some((&judged.proposal, judged.after()?)))
+            .collect();
+        let title = format!("Proposals by the {rank_by} that they save, simulated");
+        let builder = TableBuilder::new("proposals", title, &gaining);
+        let builder = self
+            .described(builder, |row| row.0)
+            .share("saved_share", "saved", |row| {
+                (all.saturating_sub(rank_by.of(row.1)), all)
+            })
+            .integer("after", &format!("{rank_by} left"), Unit::Count, |row| {
+                rank_by.of(row.1)
+            })
+            .text("worse", "worse", |row| before.worse(row.1));
+        let proposals = builder.build();
+        let dropped: Vec<(&Proposal, &str)> = judged
+            .iter()
+            .filter_map(|judged| match &judged.verdict {
+                Verdict::Dropped(why) => Some((&judged.proposal, why.as_str())),
+                Verdict::Gains(_) => None,
+            })
+            .collect();
+        let title = format!("Not proposed, {} of {}", dropped.len(), judged.len());
+        let builder = TableBuilder::new("not_proposed", title, &dropped);
+        let not_proposed = self
+            .described(builder, |row| row.0)
+            .text("why", "why not", |row| row.1)
+            .build();
+        [
+            (!gaining.is_empty()).then_some(proposals),
+            (!dropped.is_empty()).then_some(not_proposed),
+        ]
+    }
+
+    fn described<'a, R>(
+        &self,
+        builder: TableBuilder<'a, R>,
+        proposal: impl Fn(&R) -> &Proposal,
+    ) -> TableBuilder<'a, R> {
+        builder
+            .text("type", "type", |row| {
+                self.structures.list[proposal(row).structure].name.as_str()
+            })
+            .text("change", "change", |row| proposal(row).name)
+            .text("reason", "because", |row| proposal(row).reason.clone())
+            .text("options", "trackway whatif TRACE", |row| {
+                proposal(row).options(self.structures)
+            })
+    }
+
+    fn definition(&self, proposal: &Proposal) -> Table {
+        let name = &self.structures.list[proposal.structure].name;
+        let title = format!("{name}, {}", proposal.name);
         TableBuilder::new("definition", title, &proposal.definition)
             .source("source", "source", |line| Some(line.clone()))
             .build()
     }
 
     fn audit(&self, counters: &[SiteCounters]) -> Table {
-        let mut all = SiteCounters::default();
-        counters.iter().for_each(|counters| all += counters);
+        let all = SiteCounters::sum(counters);
         let named: u64 = self.weights.iter().map(|weights| weights.total.accesses).sum();
         let placed: u64 = self.weights.iter().map(|weights| weights.placed).sum();
         TableBuilder::new("structures_seen", "Structures", &[()])
@@ -303,8 +405,8 @@ impl Presentation<'_> {
     }
 }
 
-fn title_of(structure: &Structure) -> String {
-    let lines = structure.size.div_ceil(LINE_BYTES);
+fn title_of(structure: &Structure, line_bytes: u64) -> String {
+    let lines = structure.size.div_ceil(line_bytes);
     let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum();
     format!(
         "{}: {} bytes, {lines} line{}, {holes} bytes of holes, {} of padding",

@@ -14,6 +14,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Watch {
     /// By site.
     sites: Vec<Watched>,
+    /// Further members of sites whose accesses cover several.
+    more: Vec<u32>,
     window: u64,
     /// Members of each structure.
     members: Vec<usize>,
@@ -23,8 +25,19 @@ pub(super) struct Watch {
 struct Watched {
     structure: u32,
     member: u32,
+    /// Where the others stand in [`Watch::more`]: first and end.
+    more: (u32, u32),
     /// Bytes from the object to the access.
     offset: u64,
+}
+
+impl Watched {
+    const NOTHING: Watched = Watched {
+        structure: NONE,
+        member: 0,
+        more: (0, 0),
+        offset: 0,
+    };
 }
 
 /// What was seen, in one thread or in all.
@@ -42,21 +55,27 @@ struct Past {
 
 impl Watch {
     pub fn new(structures: &Structures, window: u64) -> Watch {
-        let watched = structures.sites.iter().map(|field| match field {
-            Some(field) if field.members.len() == 1 => Watched {
-                structure: field.offset.map_or(NONE, |_| field.structure as u32),
-                member: field.members[0] as u32,
-                offset: field.offset.unwrap_or(0),
-            },
-            _ => Watched {
-                structure: NONE,
-                member: 0,
-                offset: 0,
-            },
+        let mut more: Vec<u32> = Vec::new();
+        let watched = structures.sites.iter().map(|field| {
+            let field = field.as_ref()?;
+            let (&member, others) = field.members.split_first()?;
+            let first = more.len() as u32;
+            let watched = Watched {
+                structure: field.structure as u32,
+                member: member as u32,
+                more: (first, first + others.len() as u32),
+                offset: field.offset?,
+            };
+            more.extend(others.iter().map(|&other| other as u32));
+            Some(watched)
         });
+        let sites = watched
+            .map(|watched| watched.unwrap_or(Watched::NOTHING))
+            .collect();
         let members = structures.list.iter().map(|structure| structure.members.len());
         Watch {
-            sites: watched.collect(),
+            sites,
+            more,
             window,
             members: members.collect(),
         }
@@ -116,17 +135,32 @@ impl Watch {
         if watched.structure != NONE {
             let object = address.wrapping_sub(watched.offset);
             let pairs = &mut pairs[watched.structure as usize];
-            let member = watched.member as usize;
-            past.window
-                .access(pairs, watched.structure, object, member, past.accesses);
+            let (structure, time) = (watched.structure, past.accesses);
+            let mut access = |member: u32| {
+                past.window
+                    .access(pairs, structure, object, member as usize, time);
+            };
+            access(watched.member);
+            // One access that covers several members is one to each of them, at the same time.
+            self.others(watched).iter().copied().for_each(access);
         }
     }
 
-    /// Structure, beginning of the object and member of an access to one that is looked at.
-    pub fn touched(&self, site: SiteId, address: u64) -> Option<(u32, u64, usize)> {
+    #[inline]
+    fn others(&self, watched: Watched) -> &[u32] {
+        &self.more[watched.more.0 as usize..watched.more.1 as usize]
+    }
+
+    /// Structure, beginning of the object and members of an access, if that is one that is looked at.
+    pub fn touched(&self, site: SiteId, address: u64) -> impl Iterator<Item = (u32, u64, usize)> + '_ {
         let watched = self.sites[site.index()];
         let object = address.wrapping_sub(watched.offset);
-        (watched.structure != NONE).then_some((watched.structure, object, watched.member as usize))
+        let first = (watched.structure != NONE).then_some(watched.member);
+        let others = self.others(watched).iter().copied();
+        first
+            .into_iter()
+            .chain(others)
+            .map(move |member| (watched.structure, object, member as usize))
     }
 
     /// Where nothing is looked at, a loop is as good as its number of accesses.
@@ -174,27 +208,50 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sites 0 and 1 access members of one structure, 2 nothing that is looked at.
+    /// Sites 0 and 1 access members of one structure, 2 nothing that is looked at, 3 both members at once.
     fn watch() -> Watch {
-        let watched = |structure, member: u32| Watched {
+        let watched = |structure, member: u32, more| Watched {
             structure,
             member,
+            more,
             offset: u64::from(member) * 8,
         };
         Watch {
-            sites: vec![watched(0, 0), watched(0, 1), watched(NONE, 0)],
+            sites: vec![
+                watched(0, 0, (0, 0)),
+                watched(0, 1, (0, 0)),
+                Watched::NOTHING,
+                watched(0, 0, (0, 1)),
+            ],
+            more: vec![1],
             window: 6,
             members: vec![2],
         }
     }
 
     fn lane() -> impl Strategy<Value = Lane> {
-        (0u32..3, 0u64..8, 0u64..3).prop_map(|(site, address, stride)| Lane {
+        (0u32..4, 0u64..8, 0u64..3).prop_map(|(site, address, stride)| Lane {
             site: SiteId(site),
             size: 8,
             address: address * 8,
             stride: stride * 8,
         })
+    }
+
+    #[test]
+    fn an_access_that_covers_two_members_is_to_both_together() {
+        let watch = watch();
+        let (mut together, mut past) = (watch.start(), watch.past());
+        for object in 0..5 {
+            past.accesses += 1;
+            watch.access(&mut together.pairs, &mut past, SiteId(3), object * 16);
+        }
+        assert_eq!(together.pairs[0].between(0, 1), 5);
+        assert_eq!(
+            watch.touched(SiteId(3), 32).collect::<Vec<_>>(),
+            [(0, 32, 0), (0, 32, 1)]
+        );
+        assert_eq!(watch.touched(SiteId(2), 32).count(), 0);
     }
 
     proptest! {

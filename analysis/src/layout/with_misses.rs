@@ -1,5 +1,6 @@
 //! Layouts and misses, of one simulation.
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -7,6 +8,7 @@ use trackway_trace::{Batch, Program, Trace};
 
 use super::{Layout, LayoutShard, Shown};
 use crate::cache::Caches;
+use crate::engine::Progress;
 use crate::misses::{Grouping, Misses};
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
@@ -42,10 +44,14 @@ impl LayoutAndMisses {
         }
     }
 
-    /// Of the layouts, when the pass is over.
-    pub fn into_layout_findings(self) -> Findings {
+    /// Of the layouts, when the pass is over; their proposals are simulated.
+    pub fn into_layout_findings(self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
         let findings = self.of_layout.into_inner();
-        findings.unwrap_or_else(PoisonError::into_inner)
+        let findings = findings.unwrap_or_else(PoisonError::into_inner);
+        match self.layout.has_proposals(trace) {
+            true => self.layout.advise(trace, threads, progress),
+            false => findings,
+        }
     }
 }
 
@@ -85,7 +91,8 @@ impl Analysis for LayoutAndMisses {
     }
 
     fn finish(&self, shard: LayoutShard, trace: &Trace) -> Findings {
-        let found = self.layout.findings(&shard, trace);
+        let counters = shard.misses.counters();
+        let found = self.layout.findings(counters, shard.together, trace);
         *self.of_layout.lock().unwrap_or_else(PoisonError::into_inner) = found;
         self.misses.finish(shard.misses, trace)
     }

@@ -39,6 +39,15 @@ impl AddAssign<&SiteCounters> for SiteCounters {
     }
 }
 
+impl SiteCounters {
+    /// What all of them come to.
+    pub fn sum<'c>(counters: impl IntoIterator<Item = &'c SiteCounters>) -> SiteCounters {
+        let mut sum = SiteCounters::default();
+        counters.into_iter().for_each(|counters| sum += counters);
+        sum
+    }
+}
+
 impl Misses {
     /// One table for each of `groupings`, with the `top` rows by `rank_by`.
     pub fn new(caches: Caches, groupings: Vec<Grouping>, rank_by: Measure, top: usize) -> Misses {

@@ -3,6 +3,7 @@
 mod arrange;
 mod definition;
 mod path;
+mod prefix;
 
 use std::collections::{HashMap, HashSet};
 
@@ -28,6 +29,9 @@ pub struct Structure {
     pub alignment: u64,
     /// In the order of their offsets.
     pub members: Vec<Member>,
+    /// So many of its first members are also those of another type as which the program accesses such objects, or of
+    /// other types if all are: they must stay in front.
+    pub shared_prefix: usize,
     /// For each member in the program's tables, the one to which it belongs.
     member_of: Vec<usize>,
 }
@@ -52,9 +56,10 @@ pub struct Member {
 pub struct SiteField {
     /// Index into [`Structures::list`].
     pub structure: usize,
-    /// Indices of its members; none if the access is to all of it.
+    /// Indices of its members; none if the access is to all of it. Several of one that the compiler merged, or of which it
+    /// isn't known to which of them it is.
     pub members: Vec<usize>,
-    /// Bytes from the start of the object to the access, if that is always the same.
+    /// Bytes from the start of the object to the access, if that is always the same; then it covers all of the members.
     pub offset: Option<u64>,
 }
 
@@ -90,25 +95,21 @@ impl Structures {
                 .nested
                 .push(layout.members.iter().filter_map(|member| member.nested).collect());
         }
-        let mut resolved: HashMap<(StringId, StringId), Option<SiteField>> = HashMap::new();
+        let mut resolved: HashMap<(StringId, StringId), Option<NamedField>> = HashMap::new();
         let sites = program.sites.iter().map(|site| {
             let key = (site.object_type, site.field);
-            let field = resolved.entry(key).or_insert_with(|| {
+            let named = resolved.entry(key).or_insert_with(|| {
                 let id = *named.get(&site.object_type)?;
                 let structure = index_of_type[id.index()]?;
                 let layout = &structures.list[structure];
-                site_field(program, structure, layout, id, program.string(site.field))
+                named_field(program, structure, layout, id, program.string(site.field))
             });
-            let size = field.as_ref().map(|field| structures.list[field.structure].size);
-            let is_part = site.size > 0 && Some(u64::from(site.size)) != size;
-            let mut field = field.clone();
-            // Only what is as large as the object surely begins with it.
-            if let Some(field) = field.as_mut().filter(|field| field.members.is_empty() && is_part) {
-                field.offset = None;
-            }
-            field
+            let named = named.as_ref()?;
+            let structure = &structures.list[named.field.structure];
+            Some(named.accessed_by(u64::from(site.size), structure))
         });
         structures.sites = sites.collect();
+        structures.find_shared_prefixes(program);
         structures
     }
 
@@ -165,40 +166,66 @@ fn unambiguous(program: &Program, ambiguous: &mut Vec<String>) -> HashMap<String
         .collect()
 }
 
-fn site_field(
+/// What a path says, whatever the size of the access.
+struct NamedField {
+    field: SiteField,
+    /// Bytes from the first of the path's alternatives to the last one.
+    span: u64,
+}
+
+impl NamedField {
+    /// What an access of so many bytes (0: it varies) is to. Its place is only known if it covers all that the path names:
+    /// else it may be to any of it.
+    fn accessed_by(&self, size: u64, structure: &Structure) -> SiteField {
+        let covers = match self.field.members.is_empty() {
+            true => size == 0 || size == structure.size,
+            false => self.span == 0 || self.span < size,
+        };
+        SiteField {
+            offset: self.field.offset.filter(|_| covers),
+            ..self.field.clone()
+        }
+    }
+}
+
+fn named_field(
     program: &Program,
     structure: usize,
     layout: &Structure,
     id: TypeId,
     path: &str,
-) -> Option<SiteField> {
-    let whole = SiteField {
-        structure,
-        members: Vec::new(),
-        offset: Some(0),
-    };
+) -> Option<NamedField> {
     if path.is_empty() {
-        return Some(whole);
+        let whole = SiteField {
+            structure,
+            members: Vec::new(),
+            offset: Some(0),
+        };
+        return Some(NamedField {
+            field: whole,
+            span: 0,
+        });
     }
     let found: Vec<Resolution> = path::alternatives(path)
         .iter()
         .map(|path| path::resolve(program, id, path))
         .collect::<Option<_>>()?;
-    let mut indices: Vec<usize> = found
+    let mut members: Vec<usize> = found
         .iter()
         .map(|resolution| layout.member_of[resolution.member])
         .collect();
-    indices.sort_unstable();
-    indices.dedup();
-    let offset = match &found[..] {
-        [only] => only.offset,
-        _ => None,
-    };
-    Some(SiteField {
+    members.sort_unstable();
+    members.dedup();
+    let offsets: Option<Vec<u64>> = found.iter().map(|resolution| resolution.offset).collect();
+    let offsets = offsets.unwrap_or_default();
+    let (first, last) = (offsets.iter().min().copied(), offsets.iter().max().copied());
+    let field = SiteField {
         structure,
-        members: indices,
-        offset,
-    })
+        members,
+        offset: first,
+    };
+    let span = last.unwrap_or(0) - first.unwrap_or(0);
+    Some(NamedField { field, span })
 }
 
 impl Structure {
@@ -209,6 +236,7 @@ impl Structure {
             size: layout.size,
             alignment: layout.alignment.min(MAX_ALIGNMENT),
             members: Vec::new(),
+            shared_prefix: 0,
             member_of: Vec::new(),
         };
         for member in &layout.members {
@@ -318,6 +346,7 @@ pub(crate) fn test_structure(sizes: &[u64]) -> Structure {
         kind: StructureKind::Struct,
         size: offset.next_multiple_of(alignment),
         alignment,
+        shared_prefix: 0,
         member_of: (0..members.len()).collect(),
         members,
     }

@@ -2,14 +2,18 @@
 //! through the caches again.
 
 mod blocks;
+mod headline;
 mod plan;
+mod prediction;
 mod rewrite;
 mod simulations;
 mod space;
 mod survey;
 mod tables;
+mod trial;
 
 use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
@@ -20,9 +24,16 @@ use crate::misses::Measure;
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order};
 pub use plan::{Change, Link, NewLayout, Part, PlanError};
-use rewrite::{Rewriter, Target};
+use prediction::Prediction;
+pub use rewrite::Rewritten;
+use rewrite::Targets;
 use simulations::Simulations;
-use survey::{Purpose, Purposes, Survey};
+use survey::{Purpose, Purposes};
+use tables::Presentation;
+pub use trial::{try_each, Impossible, Trial};
+
+/// A prediction stands for the program if at least this part of the accesses to a structure was rewritten.
+pub const ENOUGH: f64 = 0.9;
 
 /// What to simulate.
 #[derive(Debug, Clone)]
@@ -35,6 +46,14 @@ pub struct Question {
     pub top: usize,
 }
 
+/// What came of a question.
+pub struct Answer {
+    pub findings: Findings,
+    pub summary: RunSummary,
+    /// For each layout of the question.
+    pub rewritten: Vec<Rewritten>,
+}
+
 /// Goes over the trace twice: to learn which blocks hold objects of the structures, then to simulate both layouts.
 pub fn what_if(
     question: &Question,
@@ -42,32 +61,26 @@ pub fn what_if(
     trace: &Trace,
     threads: NonZeroUsize,
     progress: Progress,
-) -> (Findings, RunSummary) {
+) -> Answer {
     let purposes = match question.layouts.is_empty() {
         true => Purposes::default(),
-        false => {
-            let survey = Survey::new(trace, structures);
-            crate::run(&survey, trace, threads, progress);
-            survey.purposes()
-        }
+        false => survey::purposes(structures, trace, threads, progress),
     };
-    let targets = question.layouts.iter().cloned();
-    let targets: Vec<Target> = targets.map(|layout| Target::new(structures, layout)).collect();
-    let is_target = |structure: usize| targets.iter().any(|target| target.layout.structure == structure);
-    let names_target = structures
-        .sites
-        .iter()
-        .map(|field| field.as_ref().is_some_and(|field| is_target(field.structure)));
-    let names_target: Vec<bool> = names_target.collect();
     let comparison = Comparison {
         question,
         structures,
         trace,
         purposes: &purposes,
-        names_target: &names_target,
-        targets: &targets,
+        targets: &Targets::new(structures, &question.layouts),
+        rewritten: Mutex::default(),
     };
-    crate::run(&comparison, trace, threads, progress)
+    let (findings, summary) = crate::run(&comparison, trace, threads, progress);
+    let rewritten = comparison.rewritten.into_inner();
+    Answer {
+        findings,
+        summary,
+        rewritten: rewritten.unwrap_or_else(PoisonError::into_inner),
+    }
 }
 
 /// Simulates the trace as it is and as it would be.
@@ -76,16 +89,14 @@ struct Comparison<'c> {
     structures: &'c Structures,
     trace: &'c Trace,
     purposes: &'c Purposes,
-    /// By site.
-    names_target: &'c [bool],
-    targets: &'c [Target],
+    targets: &'c Targets,
+    /// What the finished comparison rewrote.
+    rewritten: Mutex<Vec<Rewritten>>,
 }
 
 struct ComparisonShard<'c> {
     before: Simulations,
-    after: Simulations,
-    rewriter: Rewriter<'c>,
-    rewritten: Batch,
+    after: Prediction<'c>,
 }
 
 impl<'c> Analysis for Comparison<'c> {
@@ -103,65 +114,52 @@ impl<'c> Analysis for Comparison<'c> {
 
     fn start_shard(&self) -> ComparisonShard<'c> {
         let program = self.trace.program();
+        let caches_after = &self.question.caches_after;
         ComparisonShard {
             before: Simulations::new(&self.question.caches_before),
-            after: Simulations::new(&self.question.caches_after),
-            rewriter: Rewriter::new(program, self.purposes, self.targets, self.names_target),
-            rewritten: Batch::default(),
+            after: Prediction::new(program, self.purposes, self.targets, caches_after),
         }
     }
 
     fn take_program(&self, shard: &mut ComparisonShard<'c>, program: &Program) {
-        let sites: Vec<bool> = program.sites.iter().map(|site| stores(site.kind)).collect();
-        // The last ones load and store pointers to split-off parts.
-        let with_pointers = sites.iter().copied().chain([false, true]).collect();
-        shard.before.take_sites(sites);
-        shard.after.take_sites(with_pointers);
+        shard.before.take_sites(sites(program));
     }
 
     fn take_batch(&self, shard: &mut ComparisonShard<'c>, batch: &Batch) {
         shard.before.take(batch);
-        if self.targets.is_empty() {
-            return shard.after.take(batch);
-        }
-        let program = self.trace.program();
-        let after = &mut shard.after;
-        let mut pass_on = |rewritten: &Batch| after.take(rewritten);
-        let (rewriter, rewritten) = (&mut shard.rewriter, &mut shard.rewritten);
-        rewriter.rewrite(program, batch, rewritten, &mut pass_on);
+        shard.after.take(self.trace.program(), batch);
     }
 
     fn merge(&self, into: &mut ComparisonShard<'c>, from: ComparisonShard<'c>) {
         into.before.merge(from.before);
         into.after.merge(from.after);
-        if into.rewriter.done == rewrite::Rewritten::default() {
-            into.rewriter = from.rewriter;
-        }
     }
 
-    fn finish(&self, shard: ComparisonShard<'c>, _: &Trace) -> Findings {
-        let (before, after) = (shard.before.finish(), shard.after.finish());
-        tables::Presentation {
+    fn finish(&self, shard: ComparisonShard<'c>, trace: &Trace) -> Findings {
+        let before = shard.before.finish(sites(trace.program()));
+        let (after, done) = shard.after.finish(trace.program());
+        self.rewritten
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone_from(&done);
+        Presentation {
             comparison: self,
             before: before.counters(),
             after: after.counters(),
             totals: [before.totals(), after.totals()],
-            done: shard.rewriter.done,
+            done,
         }
         .findings()
     }
 }
 
-/// Blocks of the structure, and those of several kinds of objects.
-fn count_blocks(purposes: &Purposes, structure: usize) -> (u64, u64) {
-    let mut arrays = 0;
-    let mut mixed = 0;
-    for purpose in purposes.all() {
-        match purpose {
-            Purpose::Array { structure: known, .. } => arrays += u64::from(*known as usize == structure),
-            Purpose::Mixed => mixed += 1,
-            Purpose::Unknown => {}
-        }
-    }
-    (arrays, mixed)
+/// By site, whether it stores.
+fn sites(program: &Program) -> Vec<bool> {
+    program.sites.iter().map(|site| stores(site.kind)).collect()
+}
+
+/// Blocks of several kinds of objects.
+fn mixed_blocks(purposes: &Purposes) -> u64 {
+    let purposes = purposes.all().iter();
+    purposes.filter(|purpose| **purpose == Purpose::Mixed).count() as u64
 }

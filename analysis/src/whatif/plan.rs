@@ -33,6 +33,26 @@ pub enum Link {
     Index,
 }
 
+impl Change {
+    /// The options of `trackway whatif` that ask for the change.
+    pub fn options(&self, structure: &str, link: Link) -> String {
+        match self {
+            Change::Split(members) => {
+                let link = match link {
+                    Link::Pointer => "",
+                    Link::Index => " --link index",
+                };
+                format!("--split '{structure}:{}'{link}", members.join(","))
+            }
+            Change::Reorder(members) => format!("--reorder '{structure}:{}'", members.join(",")),
+            Change::PadBy(bytes) => format!("--pad '{structure}:{bytes}'"),
+            Change::PadMember(member) => format!("--pad '{structure}.{member}'"),
+            Change::Align(bytes) => format!("--align '{structure}:{bytes}'"),
+            Change::Arrays => format!("--soa '{structure}'"),
+        }
+    }
+}
+
 /// A structure's new layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewLayout {
@@ -95,6 +115,11 @@ impl NewLayout {
                 "it ends in an array of any length, which only the program knows",
             ));
         }
+        // Arrays of members are reached by the object's index.
+        let link = match change {
+            Change::Arrays => Link::Index,
+            _ => link,
+        };
         let parts = planner.parts(&change, link)?;
         let mut places = vec![(0, 0); layout.members.len()];
         for (number, (_, placed)) in parts.iter().enumerate() {

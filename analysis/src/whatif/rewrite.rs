@@ -38,9 +38,9 @@ struct Piece {
     offset: u64,
 }
 
-/// What was rewritten, in accesses of the trace.
+/// What was rewritten of one structure, in accesses of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Rewritten {
+pub struct Rewritten {
     /// To objects that were laid out anew.
     pub rewritten: u64,
     /// Those of them whose site names no field: told by their address alone.
@@ -58,6 +58,52 @@ pub(super) struct Rewritten {
     pub objects: u64,
 }
 
+impl Rewritten {
+    /// Accesses by fields of the structure that were rewritten, and all accesses by its fields.
+    pub fn share(&self) -> (u64, u64) {
+        let by_field = self.rewritten - self.by_address;
+        (by_field, by_field + self.left)
+    }
+
+    /// Whether at least `part` of the accesses by fields of the structure were rewritten, and there are any.
+    pub fn covers(&self, part: f64) -> bool {
+        let (rewritten, all) = self.share();
+        rewritten > 0 && rewritten as f64 >= part * all as f64
+    }
+}
+
+/// New layouts, and which sites name the structures that they are of.
+#[derive(Debug, Clone)]
+pub(super) struct Targets {
+    list: Vec<Target>,
+    /// By site: the target of which it names a field.
+    by_site: Vec<Option<u32>>,
+}
+
+impl Targets {
+    pub fn new(structures: &Structures, layouts: &[NewLayout]) -> Targets {
+        let target_of = |structure: usize| {
+            let position = layouts.iter().position(|layout| layout.structure == structure);
+            position.map(|position| position as u32)
+        };
+        let by_site = structures
+            .sites
+            .iter()
+            .map(|field| target_of(field.as_ref()?.structure));
+        Targets {
+            list: layouts
+                .iter()
+                .map(|layout| Target::new(structures, layout.clone()))
+                .collect(),
+            by_site: by_site.collect(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+}
+
 /// An array of objects that lives.
 #[derive(Debug, Clone)]
 struct Mapped {
@@ -71,6 +117,7 @@ struct Mapped {
 
 /// The pointers to the split-off part in an array of first parts.
 struct Pointers {
+    target: usize,
     start: u64,
     distance: u64,
     count: u64,
@@ -79,9 +126,7 @@ struct Pointers {
 /// Rewrites the accesses of a trace, in their order.
 pub(super) struct Rewriter<'r> {
     purposes: &'r Purposes,
-    targets: &'r [Target],
-    /// By site: whether it names a field of a target.
-    names_target: &'r [bool],
+    targets: &'r Targets,
     /// The sites of pointers that are loaded, and that are stored.
     pointer_sites: [SiteId; 2],
     numbering: Numbering,
@@ -89,7 +134,8 @@ pub(super) struct Rewriter<'r> {
     spaces: HashMap<u32, Vec<Space>>,
     /// By stream: the last object whose split-off part it accessed.
     pointers: HashMap<u32, u64>,
-    pub done: Rewritten,
+    /// By target.
+    pub done: Vec<Rewritten>,
 }
 
 impl Target {
@@ -184,23 +230,22 @@ fn begin_like(to: &mut Batch, from: &Batch) {
 }
 
 impl<'r> Rewriter<'r> {
-    pub fn new(
-        program: &Program,
-        purposes: &'r Purposes,
-        targets: &'r [Target],
-        names_target: &'r [bool],
-    ) -> Self {
+    pub fn new(program: &Program, purposes: &'r Purposes, targets: &'r Targets) -> Self {
         Rewriter {
             purposes,
             targets,
-            names_target,
             pointer_sites: [0, 1].map(|pointer| SiteId(program.sites.len() as u32 + pointer)),
             numbering: Numbering::new(program),
             processes: HashMap::new(),
             spaces: HashMap::new(),
             pointers: HashMap::new(),
-            done: Rewritten::default(),
+            done: vec![Rewritten::default(); targets.list.len()],
         }
+    }
+
+    /// Whether it was given any batch.
+    pub fn has_begun(&self) -> bool {
+        !self.processes.is_empty()
     }
 
     /// Passes the accesses of `from` on, rewritten and without events, in the memory of `to`: at least one batch.
@@ -243,7 +288,7 @@ impl<'r> Rewriter<'r> {
         pass_on: &mut impl FnMut(&Batch),
     ) {
         let Some(pointers) = pointers else { return };
-        self.done.pointer_stores += pointers.count;
+        self.done[pointers.target].pointer_stores += pointers.count;
         for number in 0..pointers.count {
             if to.len() >= MOST_REWRITTEN {
                 pass_on(to);
@@ -256,7 +301,7 @@ impl<'r> Rewriter<'r> {
 
     fn begin_process(&mut self, program: &Program, process: u32) -> Blocks<Option<Mapped>> {
         let mut areas = 0;
-        let spaces = self.targets.iter().map(|target| {
+        let spaces = self.targets.list.iter().map(|target| {
             let parts = target.layout.parts.len();
             areas += parts;
             Space::new(parts, areas - parts)
@@ -296,8 +341,9 @@ impl<'r> Rewriter<'r> {
     }
 
     fn pointers_of(&self, mapped: &Mapped) -> Option<Pointers> {
-        let layout = &self.targets[mapped.target].layout;
+        let layout = &self.targets.list[mapped.target].layout;
         layout.has_pointer().then(|| Pointers {
+            target: mapped.target,
             start: mapped.starts[0],
             distance: layout.parts[0].size,
             count: mapped.count,
@@ -309,16 +355,16 @@ impl<'r> Rewriter<'r> {
             return None;
         };
         let is_target = |target: &Target| target.layout.structure == structure as usize;
-        let target = self.targets.iter().position(is_target)?;
-        let count = length.saturating_sub(phase) / self.targets[target].size;
+        let target = self.targets.list.iter().position(is_target)?;
+        let count = length.saturating_sub(phase) / self.targets.list[target].size;
         if count == 0 || length > MAX_BLOCK_BYTES {
             return None;
         }
-        let parts = &self.targets[target].layout.parts;
+        let parts = &self.targets.list[target].layout.parts;
         let start = start.wrapping_add(phase);
         let space = self.spaces.get_mut(&process)?.get_mut(target)?;
-        self.done.blocks += 1;
-        self.done.objects += count;
+        self.done[target].blocks += 1;
+        self.done[target].objects += count;
         Some(Mapped {
             target,
             start,
@@ -331,14 +377,16 @@ impl<'r> Rewriter<'r> {
     fn access(&mut self, blocks: &mut Blocks<Option<Mapped>>, from: &Batch, index: usize, to: &mut Batch) {
         let (site, address) = (from.site[index], from.address[index]);
         if let Some((_, Some(mapped))) = blocks.at(site.index(), address) {
-            let target = &self.targets[mapped.target];
+            let target = &self.targets.list[mapped.target];
             let inside = address.wrapping_sub(mapped.start);
             if inside < mapped.count * target.size {
                 let length = from.length(index);
                 return self.access_object(mapped, (from.stream, site), inside, length, to);
             }
         }
-        self.done.left += u64::from(self.names_target[site.index()]);
+        if let Some(target) = self.targets.by_site[site.index()] {
+            self.done[target as usize].left += 1;
+        }
         to.site.push(site);
         to.address.push(address);
         to.size.push(from.size[index]);
@@ -360,9 +408,11 @@ impl<'r> Rewriter<'r> {
         length: u64,
         to: &mut Batch,
     ) {
-        let target = &self.targets[mapped.target];
-        self.done.rewritten += 1;
-        self.done.by_address += u64::from(!self.names_target[site.index()]);
+        let target = &self.targets.list[mapped.target];
+        let names_it = self.targets.by_site[site.index()] == Some(mapped.target as u32);
+        let done = &mut self.done[mapped.target];
+        done.rewritten += 1;
+        done.by_address += u64::from(!names_it);
         let (number, within) = (inside / target.size, inside % target.size);
         let piece = target.piece_at(within);
         let is_one = within + length <= piece.end;
@@ -383,15 +433,15 @@ impl<'r> Rewriter<'r> {
             return output.push(address, length);
         }
         divide(target, mapped, inside, length, &mut output);
-        self.done.divided += u64::from(to.address.len() > first + 1);
+        self.done[mapped.target].divided += u64::from(to.address.len() > first + 1);
     }
 
     /// The pointer stays in a register until another object is accessed.
     fn follow_pointer(&mut self, mapped: &Mapped, stream: u32, number: u64, to: &mut Batch) {
-        let part = &self.targets[mapped.target].layout.parts[0];
+        let part = &self.targets.list[mapped.target].layout.parts[0];
         let object = mapped.starts[0].wrapping_add(number * part.size);
         if self.pointers.insert(stream, object) != Some(object) {
-            self.done.pointer_loads += 1;
+            self.done[mapped.target].pointer_loads += 1;
             push(to, self.pointer_sites[0], object, POINTER_BYTES);
         }
     }

@@ -50,10 +50,10 @@ impl Simulations {
         self.by_stream.extend(from.by_stream);
     }
 
-    /// All of them as one.
-    pub fn finish(self) -> MissesShard {
+    /// All of them as one, which knows these sites even if the trace has no records.
+    pub fn finish(self, stores: Vec<bool>) -> MissesShard {
         let mut all = MissesShard::new(&self.caches, Part::WHOLE);
-        all.take_sites(self.stores.iter().copied());
+        all.take_sites(stores.into_iter());
         for simulation in self.by_stream.values() {
             all.merge(simulation);
         }

@@ -1,11 +1,13 @@
 //! Which blocks are arrays of which structure: told by the fields that are accessed in them.
 
-use std::collections::HashMap;
-use std::sync::Mutex;
+use std::collections::{BTreeSet, HashMap};
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Trace};
 
 use super::blocks::{static_blocks, Blocks, Change, Numbering};
+use crate::engine::Progress;
 use crate::structures::Structures;
 use crate::{Analysis, Findings, Order};
 
@@ -28,6 +30,16 @@ pub(super) enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Purposes {
     list: Vec<Purpose>,
+    /// By block; none if no field was accessed in it.
+    extents: Vec<Extent>,
+}
+
+/// How large a block is, and what is known of the objects in it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Extent {
+    length: u64,
+    /// Whether a field of another object than the first was accessed.
+    has_several: bool,
 }
 
 impl Purposes {
@@ -35,26 +47,79 @@ impl Purposes {
         self.list.get(number as usize).copied().unwrap_or_default()
     }
 
-    fn get_mut(&mut self, number: u64) -> &mut Purpose {
+    fn get_mut(&mut self, number: u64) -> (&mut Purpose, &mut Extent) {
         let index = number as usize;
         if self.list.len() <= index {
             self.list.resize(index + 1, Purpose::Unknown);
+            self.extents.resize(index + 1, Extent::default());
         }
-        &mut self.list[index]
+        (&mut self.list[index], &mut self.extents[index])
     }
 
     #[cfg(test)]
     pub fn from_list(list: Vec<Purpose>) -> Purposes {
-        Purposes { list }
+        let extents = vec![Extent::default(); list.len()];
+        Purposes { list, extents }
     }
 
     pub fn all(&self) -> &[Purpose] {
         &self.list
     }
+
+    /// How the objects of a structure, of so many bytes, are allocated.
+    pub fn objects(&self, structure: usize, size: u64) -> Objects {
+        let mut objects = Objects::default();
+        let mut single = BTreeSet::new();
+        let (mut is_short, mut has_tail) = (false, false);
+        for (purpose, extent) in self.list.iter().zip(&self.extents) {
+            let phase = match purpose {
+                Purpose::Array {
+                    structure: known,
+                    phase,
+                } if *known as usize == structure => *phase,
+                _ => continue,
+            };
+            let bytes = extent.length.saturating_sub(phase);
+            objects.blocks += 1;
+            objects.has_arrays |= extent.has_several;
+            is_short |= bytes < size;
+            if !extent.has_several && single.len() < 2 {
+                single.insert(bytes);
+            }
+            has_tail |= !extent.has_several && !bytes.is_multiple_of(size);
+        }
+        objects.sizes_vary = is_short || (has_tail && single.len() > 1);
+        objects
+    }
 }
 
-/// Goes once over the trace; what it finds is [`Survey::purposes`].
-pub(super) struct Survey<'s> {
+/// How the objects of a structure are allocated.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Objects {
+    pub blocks: u64,
+    /// With fewer bytes than the structure has, or singly with more bytes behind them, not always as many.
+    pub sizes_vary: bool,
+    /// Whether any block has several objects that are accessed.
+    pub has_arrays: bool,
+}
+
+/// Goes once over the trace.
+pub(super) fn purposes(
+    structures: &Structures,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    progress: Progress,
+) -> Purposes {
+    let survey = Survey {
+        trace,
+        structures,
+        found: Mutex::default(),
+    };
+    crate::run(&survey, trace, threads, progress);
+    survey.found.into_inner().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Survey<'s> {
     trace: &'s Trace,
     structures: &'s Structures,
     found: Mutex<Purposes>,
@@ -69,26 +134,13 @@ pub(super) struct SurveyShard {
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     number: u64,
+    length: u64,
     /// The site that asked last, and how often.
     site: u32,
     votes: u8,
 }
 
 impl<'s> Survey<'s> {
-    pub fn new(trace: &'s Trace, structures: &'s Structures) -> Self {
-        Survey {
-            trace,
-            structures,
-            found: Mutex::default(),
-        }
-    }
-
-    pub fn purposes(self) -> Purposes {
-        self.found
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
-
     fn begin(&self, shard: &mut SurveyShard, batch: &Batch) {
         let program = self.trace.program();
         shard.processes.entry(batch.process).or_insert_with(|| {
@@ -100,7 +152,14 @@ impl<'s> Survey<'s> {
         });
     }
 
-    fn vote(&self, purposes: &mut Purposes, candidate: &mut Candidate, site: u32, inside: u64) {
+    /// An access of so many bytes, `inside` bytes behind the block's start.
+    fn vote(
+        &self,
+        purposes: &mut Purposes,
+        candidate: &mut Candidate,
+        site: u32,
+        (inside, length): (u64, u64),
+    ) {
         let Some(field) = &self.structures.sites[site as usize] else {
             return;
         };
@@ -113,8 +172,17 @@ impl<'s> Survey<'s> {
             candidate.site = site;
             candidate.votes = 0;
         }
-        let purpose = purposes.get_mut(candidate.number);
-        *purpose = judge(self.structures, *purpose, field.structure, field.offset, inside);
+        let (purpose, extent) = purposes.get_mut(candidate.number);
+        let size = self.structures.list[field.structure].size;
+        // Fills and copies of some of an object's members are named by the object.
+        let is_whole = length > 0 && length.is_multiple_of(size);
+        let offset = field.offset.filter(|_| !field.members.is_empty() || is_whole);
+        extent.length = candidate.length;
+        *purpose = judge(self.structures, *purpose, field.structure, offset, inside);
+        let is_own =
+            matches!(purpose, Purpose::Array { structure, .. } if *structure as usize == field.structure);
+        let is_later = offset.is_some_and(|offset| inside >= offset.saturating_add(size));
+        extent.has_several |= is_own && is_later;
     }
 }
 
@@ -162,6 +230,7 @@ fn apply(blocks: &mut Blocks<Candidate>, change: Change) {
         } => {
             let candidate = Candidate {
                 number,
+                length,
                 site: u32::MAX,
                 votes: 0,
             };
@@ -210,7 +279,8 @@ impl Analysis for Survey<'_> {
             }
             if self.structures.sites[site.index()].is_some() {
                 if let Some((start, candidate)) = blocks.at(site.index(), address) {
-                    self.vote(&mut shard.purposes, candidate, site.0, address - start);
+                    let place = (address - start, batch.length(index));
+                    self.vote(&mut shard.purposes, candidate, site.0, place);
                 }
             }
         }
@@ -231,7 +301,7 @@ impl Analysis for Survey<'_> {
     }
 
     fn finish(&self, shard: SurveyShard, _: &Trace) -> Findings {
-        let mut found = self.found.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         *found = shard.purposes;
         Findings::default()
     }
@@ -241,6 +311,36 @@ impl Analysis for Survey<'_> {
 mod tests {
     use super::*;
     use crate::structures::{test_structure, test_structures};
+
+    /// Blocks of these lengths, each with whether several objects are in it; objects have 24 bytes.
+    fn vary(blocks: &[(u64, bool)]) -> bool {
+        let mut purposes = Purposes::default();
+        for (number, (length, has_several)) in blocks.iter().enumerate() {
+            let (purpose, extent) = purposes.get_mut(number as u64);
+            *purpose = Purpose::Array {
+                structure: 0,
+                phase: 0,
+            };
+            *extent = Extent {
+                length: *length,
+                has_several: *has_several,
+            };
+        }
+        purposes.objects(0, 24).sizes_vary
+    }
+
+    #[test]
+    fn sizes_vary_with_tails_and_missing_ends() {
+        assert!(vary(&[(24, false), (16, false)]), "less than the structure");
+        assert!(vary(&[(30, false), (41, false)]), "tails");
+        assert!(vary(&[(24, false), (41, false)]), "with and without a tail");
+        assert!(!vary(&[(24, false), (240, true), (48, true)]), "arrays");
+        assert!(
+            !vary(&[(32, false), (32, false)]),
+            "an allocation that is rounded up"
+        );
+        assert!(!vary(&[(4096, true), (8192, true)]), "pools");
+    }
 
     #[test]
     fn fields_at_odd_places_are_of_no_array() {

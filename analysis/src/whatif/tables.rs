@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{grouped, Table, TableBuilder, Unit};
 
 use super::rewrite::Rewritten;
-use super::{count_blocks, Change, Comparison, Link, NewLayout};
+use super::{headline, mixed_blocks, Comparison, Link, NewLayout};
 use crate::cache::Totals;
 use crate::misses::audit::attribution_table;
 use crate::misses::group::{field_key, field_name, FieldKey};
@@ -19,7 +19,15 @@ pub(super) struct Presentation<'p> {
     /// The last ones load and store pointers.
     pub after: Vec<SiteCounters>,
     pub totals: [Totals; 2],
-    pub done: Rewritten,
+    /// By layout.
+    pub done: Vec<Rewritten>,
+}
+
+/// Something that is counted of the whole program.
+pub(super) struct Level {
+    pub name: String,
+    pub before: u64,
+    pub after: u64,
 }
 
 struct FieldRow {
@@ -42,12 +50,10 @@ impl Presentation<'_> {
         let question = self.comparison.question;
         let rows = self.field_rows();
         let mut tables = vec![self.levels(), self.fields(&rows)];
-        for layout in &question.layouts {
+        for (layout, done) in question.layouts.iter().zip(&self.done) {
             tables.push(self.layout(layout));
             tables.push(self.definition(layout));
-        }
-        if !question.layouts.is_empty() {
-            tables.push(self.rewritten());
+            tables.push(self.rewritten(layout, done));
         }
         tables.push(attribution_table(self.comparison.trace.program(), &self.before));
         Findings {
@@ -65,88 +71,59 @@ impl Presentation<'_> {
             .max(question.caches_after.levels().len())
     }
 
-    fn sum(counters: &[SiteCounters]) -> SiteCounters {
-        let mut sum = SiteCounters::default();
-        counters.iter().for_each(|counters| sum += counters);
-        sum
-    }
-
     fn answer(&self) -> String {
-        let rank_by = self.comparison.question.rank_by;
-        let before = rank_by.of(&Self::sum(&self.before));
-        let after = rank_by.of(&Self::sum(&self.after));
-        let what = self.changes();
-        let change = match before {
-            0 => String::new(),
-            before if after <= before => {
-                format!(": {} less", percent((before - after) as f64 / before as f64))
-            }
-            before => format!(": {} more", percent((after - before) as f64 / before as f64)),
-        };
-        format!(
-            "{what}: {} {rank_by} instead of {}{change}",
-            grouped(after),
-            grouped(before)
-        )
+        let question = self.comparison.question;
+        let names = question.layouts.iter().map(|layout| self.name(layout));
+        let rewritten: Vec<(&str, Rewritten)> = names.zip(self.done.iter().copied()).collect();
+        let what = headline::changes(question, |layout| self.name(layout));
+        headline::headline(&what, &rewritten, &self.level_rows(), question.rank_by)
     }
 
-    fn changes(&self) -> String {
+    fn name(&self, layout: &NewLayout) -> &str {
+        &self.comparison.structures.list[layout.structure].name
+    }
+
+    /// Everything that is counted of the whole program.
+    fn level_rows(&self) -> Vec<Level> {
+        let sums = [&self.before, &self.after].map(SiteCounters::sum);
+        let level = |name: String, of: &dyn Fn(usize) -> u64| Level {
+            name,
+            before: of(0),
+            after: of(1),
+        };
+        let mut rows = vec![level("accesses".into(), &|side| sums[side].accesses)];
+        rows.extend((0..self.level_count()).map(|index| {
+            let misses = |side: usize| self.totals[side].levels[index].misses;
+            level(format!("L{} misses", index + 1), &misses)
+        }));
         let question = self.comparison.question;
-        let mut words: Vec<String> = Vec::new();
-        for layout in &question.layouts {
-            let name = &self.comparison.structures.list[layout.structure].name;
-            words.push(match &layout.change {
-                Change::Split(_) => format!("{name} split, {}", link_name(layout)),
-                Change::Reorder(_) => format!("{name} reordered"),
-                Change::PadBy(_) | Change::PadMember(_) => format!("{name} padded"),
-                Change::Align(bytes) => format!("{name} aligned to {bytes}"),
-                Change::Arrays => format!("{name} as arrays"),
-            });
-        }
-        if question.caches_before != question.caches_after {
-            words.push(format!("caches {}", question.caches_after));
-        }
-        match words.is_empty() {
-            true => "Nothing changed".into(),
-            false => words.join("; "),
-        }
+        let tlbs = [&question.caches_before, &question.caches_after].map(|caches| caches.tlbs().len());
+        rows.extend((0..tlbs[0].max(tlbs[1])).map(|index| {
+            let misses = |side: usize| self.totals[side].tlbs[index].misses;
+            level(format!("TLB{} misses", index + 1), &misses)
+        }));
+        let traffic = |side: usize| self.totals[side].traffic;
+        rows.push(level("bytes from memory".into(), &|side| {
+            traffic(side).bytes_read
+        }));
+        rows.push(level("bytes to memory".into(), &|side| {
+            traffic(side).bytes_written
+        }));
+        rows
     }
 
     fn levels(&self) -> Table {
-        let levels: Vec<usize> = (0..self.level_count()).collect();
-        let misses = |index: &usize, side: usize| self.totals[side].levels[*index].misses;
-        let accesses = [Self::sum(&self.before).accesses, Self::sum(&self.after).accesses];
-        let mut rows: Vec<(String, u64, u64)> = vec![("accesses".into(), accesses[0], accesses[1])];
-        rows.extend(levels.iter().map(|index| {
-            (
-                format!("L{} misses", index + 1),
-                misses(index, 0),
-                misses(index, 1),
-            )
-        }));
+        let rows = self.level_rows();
         let question = self.comparison.question;
-        let tlbs = question
-            .caches_before
-            .tlbs()
-            .len()
-            .max(question.caches_after.tlbs().len());
-        let tlb = |index: usize, side: usize| self.totals[side].tlbs[index].misses;
-        rows.extend(
-            (0..tlbs).map(|index| (format!("TLB{} misses", index + 1), tlb(index, 0), tlb(index, 1))),
-        );
-        let traffic = |side: usize| self.totals[side].traffic.bytes_read;
-        rows.push(("bytes from memory".into(), traffic(0), traffic(1)));
-        let written = |side: usize| self.totals[side].traffic.bytes_written;
-        rows.push(("bytes to memory".into(), written(0), written(1)));
         let title = format!(
             "Before: {}. After: {}",
             question.caches_before, question.caches_after
         );
         TableBuilder::new("levels", title, &rows)
-            .text("what", "", |row| row.0.clone())
-            .integer("before", "before", Unit::Count, |row| row.1)
-            .integer("after", "after", Unit::Count, |row| row.2)
-            .share("ratio", "after ÷ before", |row| (row.2, row.1))
+            .text("what", "", |row| row.name.clone())
+            .integer("before", "before", Unit::Count, |row| row.before)
+            .integer("after", "after", Unit::Count, |row| row.after)
+            .share("ratio", "after ÷ before", |row| (row.after, row.before))
             .build()
     }
 
@@ -273,14 +250,15 @@ impl Presentation<'_> {
             .build()
     }
 
-    fn rewritten(&self) -> Table {
-        let question = self.comparison.question;
-        let mixed = question.layouts.first().map_or(0, |layout| {
-            count_blocks(self.comparison.purposes, layout.structure).1
-        });
-        let all = Self::sum(&self.before).accesses;
-        let done = &self.done;
-        TableBuilder::new("rewritten", "Rewritten", &[()])
+    fn rewritten(&self, layout: &NewLayout, done: &Rewritten) -> Table {
+        let mixed = mixed_blocks(self.comparison.purposes);
+        let all = SiteCounters::sum(&self.before).accesses;
+        TableBuilder::new("rewritten", format!("Rewritten: {}", self.name(layout)), &[()])
+            .share(
+                "fields_share",
+                "accesses by its fields that were rewritten",
+                |()| done.share(),
+            )
             .integer("blocks", "blocks laid out anew", Unit::Count, |()| done.blocks)
             .integer("objects", "objects in them", Unit::Count, |()| done.objects)
             .integer(
@@ -306,8 +284,8 @@ impl Presentation<'_> {
                 Unit::Count,
                 |()| done.left,
             )
-            .share("left_share", "of all to these structures", |()| {
-                (done.left, done.left + done.rewritten - done.by_address)
+            .share("left_share", "of all to this structure", |()| {
+                (done.left, done.share().1)
             })
             .integer(
                 "pointer_loads",
@@ -323,7 +301,7 @@ impl Presentation<'_> {
     }
 }
 
-fn link_name(layout: &NewLayout) -> &'static str {
+pub(super) fn link_name(layout: &NewLayout) -> &'static str {
     match (layout.parts.len(), layout.link) {
         (1, _) => "in one part",
         (2, Link::Pointer) => "parts linked by a pointer",

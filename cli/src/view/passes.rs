@@ -32,8 +32,8 @@ const CURVES: usize = 6;
 const SAMPLED_LINES: usize = 1 << 15;
 /// Accesses between those that count as together, as `trackway layout` takes them by default.
 const WINDOW: u64 = 100;
-/// Over the trace: times, simulation, memory, reuse.
-const PASSES: u64 = 4;
+/// Over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts.
+const PASSES: u64 = 6;
 
 /// What the analyses find.
 pub struct Reports {
@@ -135,7 +135,7 @@ impl Reading<'_> {
         let analyses = (simulated, Apart::new(Activity::new(self.trace)));
         let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
         let (simulated, activity) = analyses;
-        let mut layout = simulated.into_layout_findings();
+        let mut layout = simulated.into_layout_findings(self.trace, self.threads, self.progress);
         layout.tables.extend(order_of(&misses).cloned());
         let activity = activity.into_findings();
         [

@@ -16,8 +16,9 @@ DISTRIBUTED = ("layout", "report", "reuse", "sharing")
 class SparkTrace(Questions):
     """Asks what a `trackway.Trace` is asked, and divides the work between the executors of a session.
 
-    `misses`, `layout`, `sharing` and `reuse` find what they find on one machine, to the last digit. The other analyses
-    need all of a trace in one process; `trackway.open` has them.
+    `misses`, `layout`, `sharing` and `reuse` find what they find on one machine, to the last digit; proposals of `layout` are
+    not simulated, as with `no_simulate=True`. The other analyses need all of a trace in one process; `trackway.open` has
+    them.
     """
 
     def __init__(self, spark: SparkSession, path: str | os.PathLike[str], partitions: int | None = None) -> None:

@@ -86,17 +86,17 @@ proptest! {
         let program = program(block_bytes);
         let structures = test_structures(structure.clone());
         let layout = NewLayout::new(&structures, 0, change, link, 64).unwrap();
-        let targets = [Target::new(&structures, layout.clone())];
+        let targets = Targets::new(&structures, std::slice::from_ref(&layout));
         let purposes = Purposes::from_list(vec![Purpose::Array { structure: 0, phase }]);
         let starts = Space::new(layout.parts.len(), 0).place(&layout.parts, START + phase, count);
 
-        let mut rewriter = Rewriter::new(&program, &purposes, &targets, &[false]);
+        let mut rewriter = Rewriter::new(&program, &purposes, &targets);
         let mut last_object = None;
         for (offset, length) in accesses {
             let (mut from, mut to) = (Batch::default(), Batch::default());
             let address = START + offset;
             push(&mut from, SiteId(0), address, length);
-            let before = rewriter.done;
+            let before = rewriter.done[0];
             rewriter.rewrite(&program, &from, &mut to, &mut |_| {});
             let covered: BTreeSet<u64> = (0..to.len())
                 .filter(|&index| to.site[index] == SiteId(0))
@@ -126,7 +126,7 @@ proptest! {
                 let object = bytes.start / structure.size;
                 let reaches = bytes.clone().any(|byte| part(byte) == 1);
                 let loads = reaches && last_object != Some(object);
-                prop_assert_eq!(rewriter.done.pointer_loads - before.pointer_loads, u64::from(loads));
+                prop_assert_eq!(rewriter.done[0].pointer_loads - before.pointer_loads, u64::from(loads));
                 if reaches {
                     last_object = Some(object);
                 }
@@ -144,17 +144,17 @@ fn copies_of_many_objects_stay_few_accesses() {
     let structures = test_structures(structure);
     let change = LayoutChange::Split(vec!["a".into()]);
     let layout = NewLayout::new(&structures, 0, change, Link::Index, 64).unwrap();
-    let targets = [Target::new(&structures, layout)];
+    let targets = Targets::new(&structures, &[layout]);
     let purposes = Purposes::from_list(vec![Purpose::Array {
         structure: 0,
         phase: 0,
     }]);
-    let mut rewriter = Rewriter::new(&program, &purposes, &targets, &[false]);
+    let mut rewriter = Rewriter::new(&program, &purposes, &targets);
     let (mut from, mut to) = (Batch::default(), Batch::default());
     push(&mut from, SiteId(0), START, 16 << 20);
     rewriter.rewrite(&program, &from, &mut to, &mut |_| {});
     assert_eq!((to.len(), to.length(0), to.length(1)), (2, 8 << 20, 8 << 20));
-    assert_eq!((rewriter.done.objects, rewriter.done.divided), (1 << 20, 1));
+    assert_eq!((rewriter.done[0].objects, rewriter.done[0].divided), (1 << 20, 1));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn pointers_of_an_allocation_are_set_at_once() {
     let structures = test_structures(test_structure(&[8, 24]));
     let change = LayoutChange::Split(vec!["a".into()]);
     let layout = NewLayout::new(&structures, 0, change, Link::Pointer, 64).unwrap();
-    let targets = [Target::new(&structures, layout)];
+    let targets = Targets::new(&structures, &[layout]);
     // The static variable, which is empty, is block 0.
     let purposes = Purposes::from_list(vec![
         Purpose::Unknown,
@@ -173,7 +173,7 @@ fn pointers_of_an_allocation_are_set_at_once() {
             phase: 0,
         },
     ]);
-    let mut rewriter = Rewriter::new(&program, &purposes, &targets, &[false]);
+    let mut rewriter = Rewriter::new(&program, &purposes, &targets);
     let mut blocks = rewriter.begin_process(&program, 0);
     let allocation = Change::Begins {
         number: 1,
@@ -190,7 +190,7 @@ fn pointers_of_an_allocation_are_set_at_once() {
     let (from, mut to) = (Batch::default(), Batch::default());
     rewriter.set_pointers(pointers, &from, &mut to, &mut keep);
     keep(&to);
-    assert_eq!(rewriter.done.pointer_stores, COUNT);
+    assert_eq!(rewriter.done[0].pointer_stores, COUNT);
     let first = stored[0].1;
     let expected = (0..COUNT).map(|number| (SiteId(2), first + number * 16, 8));
     assert!(expected.eq(stored.iter().copied()));
