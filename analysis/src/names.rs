@@ -38,7 +38,10 @@ impl<'p> Names<'p> {
 
     /// The name of a function as in the source; C++ functions with their scope and parameters.
     pub fn function(&self, linkage_name: StringId) -> String {
-        if let Some(demangled) = demangle(self.program.string(linkage_name)) {
+        let linkage_text = self.program.string(linkage_name);
+        // What the compiler made of OpenMP's constructs has names by the pass.
+        let is_made = linkage_text.contains(".omp");
+        if let Some(demangled) = demangle(linkage_text).filter(|_| !is_made) {
             return demangled;
         }
         self.text(self.functions.get(&linkage_name).copied().unwrap_or(linkage_name))

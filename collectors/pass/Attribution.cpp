@@ -4,6 +4,7 @@
 #include "DebugTypes.h"
 #include "Filter.h"
 #include "Label.h"
+#include "OpenMpNames.h"
 #include "Referents.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
@@ -79,6 +80,7 @@ void honourIgnoreRequests(Module &M) {
 
 PreservedAnalyses AttributionPass::run(Module &M, ModuleAnalysisManager &) {
     honourIgnoreRequests(M);
+    nameOpenMpBodies(M);
     DebugTypes Types(M);
     Referents Where(Types, M.getDataLayout());
     LabelWriter Labels(M);

@@ -135,9 +135,11 @@ class Counter {
         std::vector<std::string> Names;
         for (const Instruction &I : BB) {
             auto *Call = dyn_cast<CallBase>(&I);
-            if (!Call || !endsUnit(I) || Call->isInlineAsm() || isRegionMark(*Call) || isScopeMark(*Call))
+            if (!Call || !endsUnit(I) || Call->isInlineAsm())
                 continue;
             const Function *Callee = Call->getCalledFunction();
+            if (Callee && Callee->getName().starts_with("__trackway_"))
+                continue;
             if (!Callee || Callee->isDeclaration())
                 Names.push_back(Callee ? Callee->getName().str() : "");
         }

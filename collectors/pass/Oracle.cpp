@@ -296,12 +296,24 @@ void Oracle::collect(Function &F, Predicates Of) {
     }
 }
 
+// Around a wait.
+static void reportWait(Module &M, const SpinWait &W) {
+    for (bool Begins : {true, false}) {
+        IRBuilder<> B(Begins ? W.Before : W.After);
+        auto *Signature = FunctionType::get(B.getVoidTy(), {B.getInt32Ty()}, false);
+        FunctionCallee Callee = M.getOrInsertFunction("__trackway_oracle_wait", Signature);
+        B.CreateCall(Callee, {B.getInt32(Begins)})->setDoesNotThrow();
+    }
+}
+
 void Oracle::insert() {
     for (Access &A : Found) {
         Value *Still = A.Instruction;
         if (!Still)
             continue;
         auto *I = cast<Instruction>(Still);
+        if (auto Wait = Waits.find(I); Wait != Waits.end())
+            reportWait(M, Wait->second);
         bool Behind = A.HasValue && !Reporter::written(*I);
         Value *Next = A.Next ? static_cast<Value *>(A.Next) : I->getNextNode();
         Reporter Calls(*I, Behind ? *cast<Instruction>(Next) : *I, A.Function, A.Ordinal);

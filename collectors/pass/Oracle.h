@@ -4,6 +4,8 @@
 #ifndef TRACKWAY_ORACLE_H
 #define TRACKWAY_ORACLE_H
 
+#include "SpinWaits.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -45,6 +47,10 @@ class Oracle {
     // Remembers the accesses of a function that nobody has instrumented yet.
     void collect(llvm::Function &, Predicates);
 
+    // What such a loop loads counts when the wait is over, as it is recorded then: a wait that the program's end cuts
+    // off is in neither.
+    void setWait(const SpinWait &W) { Waits.insert({W.Load, W}); }
+
     // Puts the calls before the remembered accesses, or behind them if they report a value that is loaded. Instructions
     // may have been inserted since collect(); a remembered access that was erased in between is a programming error and
     // is reported by collected() != inserted().
@@ -68,6 +74,7 @@ class Oracle {
 
     llvm::Module &M;
     std::vector<Access> Found;
+    llvm::DenseMap<const llvm::Instruction *, SpinWait> Waits;
     OracleSlots ValueSlots;
     uint64_t Inserted = 0;
 };

@@ -96,7 +96,7 @@ class Planner {
     // ---- Accesses ----
 
     // What is anchored at an instruction, in this order: first what was found behind the one before it.
-    enum class Part { Allocation, PointBehind, PointBefore, Access };
+    enum class Part { Wait, Allocation, PointBehind, PointBefore, Access };
 
     struct Event {
         Instruction *Anchor;
@@ -117,8 +117,11 @@ class Planner {
     void addEvents() {
         // In the order of the units, so that what dominates comes first.
         std::vector<Event> Order;
-        for (unsigned I = 0; I < In.Accesses.size(); ++I)
-            enqueue(Order, In.Accesses[I].Where, In.Accesses[I].Ordinal, I, Part::Access);
+        for (unsigned I = 0; I < In.Accesses.size(); ++I) {
+            const SpinWait *W = waitWith(In.Accesses[I]);
+            Instruction *Anchor = W ? W->After : In.Accesses[I].Where;
+            enqueue(Order, Anchor, In.Accesses[I].Ordinal, I, W ? Part::Wait : Part::Access);
+        }
         for (unsigned I = 0; I < In.Allocations.size(); ++I)
             enqueue(Order, In.Allocations[I].Anchor, In.Allocations[I].Ordinal, I, Part::Allocation);
         for (unsigned I = 0; I < In.OrderPoints.size(); ++I) {
@@ -130,6 +133,11 @@ class Planner {
             addEvent(E);
     }
 
+    const SpinWait *waitWith(const Access &A) const {
+        const auto *W = find_if(In.Waits, [&](const SpinWait &W) { return W.Load == A.Where; });
+        return W == In.Waits.end() ? nullptr : W;
+    }
+
     void enqueue(std::vector<Event> &Order, Instruction *Anchor, unsigned Ordinal, unsigned Index, Part What) const {
         if (In.DT.isReachableFromEntry(Anchor->getParent()))
             Order.push_back({Anchor, unitBefore(Anchor), Ordinal, Index, What});
@@ -137,6 +145,8 @@ class Planner {
 
     void addEvent(const Event &E) {
         switch (E.What) {
+        case Part::Wait:
+            return addWait(E.Index);
         case Part::PointBefore:
         case Part::PointBehind:
             return addOrderPoint(E.Index);
@@ -155,6 +165,20 @@ class Planner {
         O.Index = Index;
         O.A = Address;
         O.B.Terms.emplace_back(Stamp, 1);
+    }
+
+    // All the loads of a loop that waits, when it is over.
+    void addWait(unsigned Index) {
+        const SpinWait &W = *waitWith(In.Accesses[Index]);
+        Operation Load;
+        Load.K = Kind::Single;
+        Load.Anchor = W.After;
+        Load.Index = Index;
+        Load.A = Roots.address(In.Accesses[Index].Pointer, W.After);
+        RegisterExpression Times = Roots.integer(W.Times, RootForm::Unsigned, W.After);
+        Operation &Repeat = Roots.add(Kind::Repeat, W.After);
+        Repeat.A = Times;
+        Repeat.Body = {Load};
     }
 
     void addAccess(unsigned Index) {

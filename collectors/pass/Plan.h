@@ -8,6 +8,7 @@
 #include "Accesses.h"
 #include "Allocators.h"
 #include "Root.h"
+#include "SpinWaits.h"
 #include "Synchronisation.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -159,6 +160,7 @@ struct PlanInput {
     llvm::ArrayRef<Access> Accesses;
     llvm::ArrayRef<AllocationCall> Allocations;
     llvm::ArrayRef<OrderPoint> OrderPoints;
+    llvm::ArrayRef<SpinWait> Waits;
     bool RecordCalls;
     // Code generation gives each value that crosses blocks a place on the stack: nothing of the program's may live
     // longer for being recorded, and nothing of ours but in slots that all records share.

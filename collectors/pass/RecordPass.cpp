@@ -97,8 +97,11 @@ class ModuleRecorder {
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
+        std::vector<SpinWait> Waits = countSpinWaits(F, [&](const LoadInst &Load) { return !hasValue(Load); });
+        for (const SpinWait &W : Waits)
+            Reference.setWait(W);
         if (RecordsOrder)
-            R.OrderPoints = insertStamps(F, Numbers);
+            R.OrderPoints = insertStamps(F, Numbers, Waits);
 
         if (O.RecordCalls)
             splitEdgesForCallMarks(F);
@@ -117,7 +120,7 @@ class ModuleRecorder {
         std::vector<AllocationCall> Calls;
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
-        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, O.RecordCalls, isUnoptimised(F, O)});
+        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
         if (Plans)
             printPlan(*Plans, F, P);
         if (!P.Feasible) {
@@ -125,7 +128,7 @@ class ModuleRecorder {
             return giveUp(F, R);
         }
         R.Registers = P.Registers;
-        if (O.RecordCalls)
+        if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
             R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
         R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
         if (Flows)

@@ -1,5 +1,8 @@
 #include "Regions.h"
 
+#include "Inheritance.h"
+#include "OpenMpNames.h"
+
 #include "llvm/ADT/DepthFirstIterator.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -359,7 +362,21 @@ class ModuleRegions {
         return "?";
     }
 
+    // A construct of OpenMP belongs to the function around it, unless it is asked for by its own name.
     std::optional<std::string> wholeFunction(const Function &F) const {
+        if (!isMadeForOpenMp(F))
+            return named(F);
+        StringRef Name = openMpName(F);
+        bool IsBody = any_of(F.uses(), [](const Use &U) {
+            auto *Call = dyn_cast<CallBase>(U.getUser());
+            return Call && Call->isArgOperand(&U);
+        });
+        if (IsBody && !named(functionAround(F)) && any_of(Globs, [&](StringRef Glob) { return matches(Glob, {Name}); }))
+            return Name.str();
+        return std::nullopt;
+    }
+
+    std::optional<std::string> named(const Function &F) const {
         if (F.hasFnAttribute(Attribute::Naked))
             return std::nullopt;
         const DISubprogram *S = F.getSubprogram();
@@ -368,16 +385,19 @@ class ModuleRegions {
             Name = S->getName().str();
         if (Annotated.contains(&F))
             return Name;
-        for (const std::string &Text : Globs) {
-            Expected<GlobPattern> Glob = GlobPattern::create(Text);
-            if (!Glob) {
-                M.getContext().emitError("trackway: --region: " + toString(Glob.takeError()));
-                continue;
-            }
-            if (Glob->match(F.getName()) || Glob->match(Name) || (S && Glob->match(S->getName())))
-                return Name;
-        }
+        StringRef Source = S ? S->getName() : "";
+        if (any_of(Globs, [&](StringRef Glob) { return matches(Glob, {F.getName(), Name, Source}); }))
+            return Name;
         return std::nullopt;
+    }
+
+    bool matches(StringRef Text, ArrayRef<StringRef> Names) const {
+        Expected<GlobPattern> Glob = GlobPattern::create(Text);
+        if (!Glob) {
+            M.getContext().emitError("trackway: --region: " + toString(Glob.takeError()));
+            return false;
+        }
+        return any_of(Names, [&](StringRef Name) { return Glob->match(Name); });
     }
 
     Module &M;
@@ -430,10 +450,12 @@ void leaveRegionsBehind(CallInst &SetJump) {
 bool hasRegions(const Module &M) { return M.getFunction(Enter) || M.getFunction(EnterScope); }
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &) {
-    if (Counts)
+    if (Counts) {
         ModuleRegions(M, Globs).run();
-    else
+        inheritRegions(M);
+    } else {
         takeMarksOut(M);
+    }
     return PreservedAnalyses::none();
 }
 

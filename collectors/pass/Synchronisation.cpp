@@ -72,7 +72,12 @@ std::optional<Effect> effectOf(Instruction &I) {
 
 class Stamper {
   public:
-    Stamper(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers) : F(F), Numbers(Numbers) {}
+    Stamper(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, ArrayRef<SpinWait> Waits)
+        : F(F), Numbers(Numbers) {
+        for (const SpinWait &W : Waits)
+            for (const Instruction *I : W.Body)
+                WaitAround[I] = &W;
+    }
 
     std::vector<OrderPoint> run() {
         std::vector<Effect> Effects;
@@ -88,10 +93,11 @@ class Stamper {
         if (IsBody)
             stamp({firstOrdinary(), false, true, Synchroniser::ParallelRegion, nullptr}, firstOrdinary(), true);
         for (const Effect &E : Effects) {
+            const SpinWait *Wait = WaitAround.lookup(E.Where);
             if (E.Releases)
-                stamp(E, E.Where, false);
+                stamp(E, Wait ? Wait->Before : E.Where, false);
             if (E.Acquires)
-                stamp(E, following(*E.Where), true);
+                stamp(E, Wait ? Wait->After : following(*E.Where), true);
         }
         for (Instruction *Return : Returns)
             if (IsBody && !Return->getParent()->getTerminatingMustTailCall())
@@ -132,13 +138,15 @@ class Stamper {
 
     Function &F;
     const DenseMap<const Instruction *, uint32_t> &Numbers;
+    DenseMap<const Instruction *, const SpinWait *> WaitAround;
     std::vector<OrderPoint> Points;
 };
 
 } // namespace
 
-std::vector<OrderPoint> insertStamps(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers) {
-    return Stamper(F, Numbers).run();
+std::vector<OrderPoint> insertStamps(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers,
+                                     ArrayRef<SpinWait> Waits) {
+    return Stamper(F, Numbers, Waits).run();
 }
 
 bool readsClock(const CallBase &Call) {

@@ -1,6 +1,8 @@
 // Which instructions order a thread against others, and the time stamps that say so.
 #pragma once
 
+#include "SpinWaits.h"
+
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
@@ -35,9 +37,10 @@ struct OrderPoint {
 };
 
 // Inserts stamps at all order points of a function, whose instructions have these numbers, and lists them in the order
-// of its blocks.
+// of its blocks. A loop that waits has its releases before it begins, and what it acquires when it is over.
 std::vector<OrderPoint> insertStamps(llvm::Function &F,
-                                     const llvm::DenseMap<const llvm::Instruction *, uint32_t> &Numbers);
+                                     const llvm::DenseMap<const llvm::Instruction *, uint32_t> &Numbers,
+                                     llvm::ArrayRef<SpinWait> Waits);
 
 // Whether code for this machine can read the clock in line.
 bool hasClock(const llvm::Module &M);

@@ -1,6 +1,7 @@
 #include "Units.h"
 
 #include "LlvmVersion.h"
+#include "SpinWaits.h"
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -26,7 +27,7 @@ static bool isCallInDisguise(Intrinsic::ID Id) {
 
 bool endsUnit(const Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
-    if (!Call)
+    if (!Call || isCallOfSpinWait(*Call))
         return false;
     if (auto *II = dyn_cast<IntrinsicInst>(Call))
         return isCallInDisguise(II->getIntrinsicID());

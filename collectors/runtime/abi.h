@@ -98,6 +98,10 @@ struct trackway_callee {
 //   void __trackway_leave_regions(uint32_t depth, const struct trackway_region *but)
 //       Where longjmp or an exception arrives: leaves all regions but the first `depth`, and those up to the last one
 //       that is `but` (none: null).
+//   void __trackway_share_regions(uint64_t *place)
+//       Keeps at the place in which regions the thread is, for code that is started elsewhere before they are left.
+//   uint32_t __trackway_join_regions(const uint64_t *place)
+//       The thread enters them, unless it is there already. Gives the depth for __trackway_leave_regions.
 //
 //   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
 //       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their
@@ -110,6 +114,8 @@ struct trackway_callee {
 //                                 uint32_t lanes, uint32_t size, uint32_t stride, uint32_t packed)
 //   void __trackway_oracle_gather(uint64_t function, uint64_t opk, const uint64_t *addresses,
 //                                 const uint8_t *mask_bits, uint32_t lanes, uint32_t size)
+//   void __trackway_oracle_wait(uint32_t begins)
+//       Around a loop that waits: what it accesses counts when it is over, as it is recorded then.
 //   void __trackway_oracle_value(const void *value, uint32_t lane_bytes)
 //       Just before one of the calls above: its access has a value, of so many bytes in each lane.
 
@@ -232,7 +238,8 @@ struct trackway_counts { // docs/format.md, section 6
     uint64_t timed_entries;
     uint64_t timed_ticks;
     uint64_t entered_ticks;
-    uint64_t flags; // and the node's group, in bits 8 to 15
+    uint64_t flags; // the node's group in bits 8 to 15; if it is inherited, from that node and stream in 16 to 31 and
+                    // 32 to 63
     char name[136];
     uint64_t measured_entries; // around which the ring's hardware events were counted
     uint64_t hardware_entries; // for which those stand
@@ -243,6 +250,7 @@ enum trackway_counts_flags {
     TRACKWAY_ENTRY_IS_COUNTED = 1,
     TRACKWAY_WHOLE_PROGRAM = 2,
     TRACKWAY_TICKS_ARE_NANOSECONDS = 4, // of CLOCK_MONOTONIC
+    TRACKWAY_INHERITED = 8,             // another thread entered the region
 };
 
 // A MODULE buffer's bytes, concatenated in sequence, are the module payload of docs/format.md, section 1.3.

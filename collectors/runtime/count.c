@@ -9,7 +9,7 @@ THREAD_LOCAL struct tally *__trackway_own_tally;
 
 static void begin_whole(struct tally *tally, struct stream *stream) {
     tally->whole = !__trackway_program_has_regions();
-    struct node *node = &tally->nodes[__trackway_add_node(tally, stream, "", 0)];
+    struct node *node = &tally->nodes[__trackway_add_node(tally, stream, "", 0, NULL)];
     struct trackway_counts *counts = node->counts;
     if (counts) {
         counts->entries = 1;

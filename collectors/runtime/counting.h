@@ -40,12 +40,21 @@ struct choice {
     uint32_t passing_group; // and are entries of this group
 };
 
+// The node by whose entries the region is open: of the thread that entered it.
+struct origin {
+    uint32_t stream;
+    uint32_t node;
+};
+
 struct node {
     struct lane lane;
     struct trackway_counts *counts;
     const char *name; // as the program gave it; equal names of two units may be two texts
     uint32_t group;
+    uint32_t index;
     uint32_t parent;
+    struct origin origin;
+    bool is_inherited;    // perhaps from another node of this thread, by a task
     uint32_t first_child; // 0: none
     uint32_t next_sibling;
     struct node *first; // of group 0, which has the sampling of all groups
@@ -105,21 +114,31 @@ bool __trackway_program_has_regions(void);
 enum mode __trackway_present_mode(const struct tally *tally);
 // Makes a node the present one.
 void __trackway_go_to(struct tally *tally, uint32_t index);
-// Without a free buffer the node stands for what isn't counted; the stream notes the loss.
-uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group);
+// Without a free buffer the node stands for what isn't counted; the stream notes the loss. Of an inherited region's
+// node the origin is given.
+uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group,
+                             const struct origin *inherited_from);
 bool __trackway_is_same_name(const char *one, const char *other);
 // The node that stands for the region if it is entered again: the present one, or the last one around it if there are
 // two, lest recursion through several regions makes ever more nodes. 0: none.
 uint32_t __trackway_find_around(const struct tally *tally, const char *name);
 // The region's node within the present one, which is made if there is none.
 uint32_t __trackway_node_within(struct tally *tally, const char *name);
+// The node within the present one of a region that another thread shares; the present one if there is no room for it.
+uint32_t __trackway_inherited_node(struct tally *tally, const struct node *shared);
 // The node of another group than the first node's; the first one if there is no room for it.
 uint32_t __trackway_node_of_group(struct tally *tally, uint32_t first, uint32_t group);
 // Behind the last counter of a node.
 const unsigned char *__trackway_end_of_counters(const struct node *node);
 
+// regions.c
+// The thread is in that node until the stay is left. Ends what the runtime has to do: what comes after is timed.
+void __trackway_begin_stay(struct tally *tally, uint32_t node, const struct stay *stay);
+
 // entries.c
 bool __trackway_counts_all(void);
+// Whether hardware counters may be read around an entry outside of all others.
+bool __trackway_may_be_measured(enum mode mode, uint32_t group);
 struct choice __trackway_choose(struct tally *tally, struct node *first);
 // Adds up the entries of a region that passed since the last one that was told of.
 void __trackway_note_passed(struct tally *tally, uint64_t index);

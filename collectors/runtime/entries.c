@@ -19,6 +19,11 @@ bool __trackway_counts_all(void) {
     return ring->count_every <= 1 && ring->count_cost == 0;
 }
 
+// Where not all is counted, what counting costs must not be measured; but first entries may be all there are.
+bool __trackway_may_be_measured(enum mode mode, uint32_t group) {
+    return __trackway_counts_all() || mode == TIMED || group == FIRST_GROUP;
+}
+
 uint32_t __trackway_next_random(struct tally *tally) {
     tally->random ^= tally->random << 13;
     tally->random ^= tally->random >> 17;

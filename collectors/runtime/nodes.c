@@ -73,10 +73,21 @@ static void copy_name(char *to, const char *from, size_t size) {
         to[i] = from[i];
 }
 
-uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group) {
+// Of a node's flags in its buffer, those that never change.
+static uint64_t constant_flags(uint32_t group, const struct origin *inherited_from) {
+    uint64_t flags = group << 8 | (TICKS_ARE_NANOSECONDS ? TRACKWAY_TICKS_ARE_NANOSECONDS : 0);
+    if (inherited_from)
+        flags |= TRACKWAY_INHERITED | (uint64_t)inherited_from->node << 16 | (uint64_t)inherited_from->stream << 32;
+    return flags;
+}
+
+uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const char *name, uint32_t group,
+                             const struct origin *inherited_from) {
     uint32_t index = tally->node_count++;
     struct node *node = &tally->nodes[index];
-    *node = (struct node){.name = name, .group = group, .parent = tally->current, .first = node};
+    *node = (struct node){.name = name, .group = group, .index = index, .parent = tally->current, .first = node};
+    node->is_inherited = inherited_from;
+    node->origin = inherited_from ? *inherited_from : (struct origin){stream->records.stream, index};
     node->lane = (struct lane){
         .kind = TRACKWAY_COUNTS, .stream = stream->records.stream, .sequence = stream->next_node++, .must_wait = true};
     struct room room = __trackway_take(&node->lane, stream);
@@ -90,7 +101,7 @@ uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const c
     node->counts->parent = tally->current;
     node->counts->thread = stream->tid;
     node->counts->image = __trackway_process.image;
-    node->counts->flags = group << 8 | (TICKS_ARE_NANOSECONDS ? TRACKWAY_TICKS_ARE_NANOSECONDS : 0);
+    node->counts->flags = constant_flags(group, inherited_from);
     copy_name(node->counts->name, name, sizeof node->counts->name);
     __atomic_store_n(&node->counts->node, index, __ATOMIC_RELEASE);
     return index;
@@ -116,41 +127,57 @@ uint32_t __trackway_find_around(const struct tally *tally, const char *name) {
     return 0;
 }
 
-static uint32_t find_within(const struct tally *tally, const char *name, uint32_t group) {
+static bool is_from(const struct node *node, const struct origin *origin) {
+    return node->origin.stream == origin->stream && node->origin.node == origin->node;
+}
+
+// Among the nodes within the present one.
+static uint32_t find_within(const struct tally *tally, const char *name, uint32_t group,
+                            const struct origin *inherited_from) {
     uint32_t index = tally->nodes[tally->current].first_child;
-    while (index != 0 &&
-           (tally->nodes[index].group != group || !__trackway_is_same_name(tally->nodes[index].name, name)))
-        index = tally->nodes[index].next_sibling;
+    for (; index != 0; index = tally->nodes[index].next_sibling) {
+        const struct node *node = &tally->nodes[index];
+        if (node->group == group && __trackway_is_same_name(node->name, name) &&
+            node->is_inherited == !!inherited_from && (!inherited_from || is_from(node, inherited_from)))
+            break;
+    }
     return index;
 }
 
 // Within the present node.
-static uint32_t make(struct tally *tally, const char *name, uint32_t group) {
+static uint32_t make(struct tally *tally, const char *name, uint32_t group, const struct origin *inherited_from) {
     uint64_t signals = block_signals();
-    uint32_t index = __trackway_add_node(tally, __trackway_this_stream(), name, group);
+    uint32_t index = __trackway_add_node(tally, __trackway_this_stream(), name, group, inherited_from);
     restore_signals(signals);
     return index;
 }
 
-uint32_t __trackway_node_within(struct tally *tally, const char *name) {
-    uint32_t index = find_within(tally, name, 0);
+static uint32_t find_or_make(struct tally *tally, const char *name, uint32_t group,
+                             const struct origin *inherited_from) {
+    uint32_t index = find_within(tally, name, group, inherited_from);
     if (index)
         return index;
     if (tally->node_count < NODES_OF_THREAD)
-        return make(tally, name, 0);
+        return make(tally, name, group, inherited_from);
     static uint32_t complained;
     if (!__atomic_exchange_n(&complained, 1, __ATOMIC_RELAXED))
         __trackway_complain("more than 1024 regions within each other: further ones count for those around them");
     return tally->current;
 }
 
+uint32_t __trackway_node_within(struct tally *tally, const char *name) { return find_or_make(tally, name, 0, NULL); }
+
+uint32_t __trackway_inherited_node(struct tally *tally, const struct node *shared) {
+    return find_or_make(tally, shared->name, shared->group, &shared->origin);
+}
+
 uint32_t __trackway_node_of_group(struct tally *tally, uint32_t first, uint32_t group) {
     const char *name = tally->nodes[first].name;
-    uint32_t index = group ? find_within(tally, name, group) : first;
+    uint32_t index = group ? find_within(tally, name, group, NULL) : first;
     if (!index) {
         if (tally->node_count >= NODES_OF_THREAD - NODES_FOR_REGIONS)
             return first;
-        index = make(tally, name, group);
+        index = make(tally, name, group, NULL);
         tally->nodes[index].first = &tally->nodes[first];
     }
     return tally->nodes[index].counts ? index : first;

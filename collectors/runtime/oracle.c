@@ -33,16 +33,19 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
     return (hash << 29 | hash >> 35) * PRIME;
 }
 
-// Count and hash change by one instruction: a kill or a handler that doesn't return finds both or neither.
+// By one instruction: a kill or a handler that doesn't return finds both or neither.
+static void publish(struct trackway_stream *slot, uint64_t count, uint64_t hash) {
+    typedef uint64_t pair __attribute__((vector_size(16)));
+    *(pair *)slot = (pair){count, hash};
+}
+
 static void count_access(struct trackway_stream *slot, const struct oracle_record *access, uint64_t opk,
                          struct value value) {
-    typedef uint64_t pair __attribute__((vector_size(16)));
     uint64_t hash = mix(slot->oracle_hash, access->function ^ opk);
     hash = mix(mix(hash, access->address), access->size);
     for (uint32_t index = 0; index < word_count(value); index++)
         hash = mix(hash, word_of(value, index));
-    pair next = {slot->oracle_count + 1, hash};
-    *(pair *)slot = next;
+    publish(slot, slot->oracle_count + 1, hash);
 }
 
 // What the dump is made of: an access, or words of the value of the one before.
@@ -117,6 +120,21 @@ VISIBLE void __trackway_oracle_access(uint64_t function, uint64_t opk, uint64_t 
     struct stream *stream = __trackway_this_stream();
     if (stream && size != 0)
         report(stream, function, opk, address, size, take_value(stream));
+}
+
+VISIBLE void __trackway_oracle_wait(uint32_t begins) {
+    struct stream *stream = __trackway_this_stream();
+    if (!stream || !stream->slot)
+        return;
+    if (begins && !stream->published) {
+        stream->published = stream->slot;
+        stream->held = *stream->slot;
+        stream->slot = &stream->held;
+    } else if (!begins && stream->published) {
+        publish(stream->published, stream->held.oracle_count, stream->held.oracle_hash);
+        stream->slot = stream->published;
+        stream->published = NULL;
+    }
 }
 
 VISIBLE void __trackway_oracle_masked(uint64_t function, uint64_t opk, uint64_t address, const uint8_t *mask_bits,

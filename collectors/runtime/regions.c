@@ -35,8 +35,7 @@ static uint32_t enter_node(struct tally *tally, struct trackway_region *region, 
         stay->mode = choice.mode;
         let_pass(tally, region->index, first, &choice);
         inner = __trackway_node_of_group(tally, first, choice.group);
-        // Where not all is counted, what counting costs must not be measured; but first entries may be all there are.
-        stay->may_be_measured = __trackway_counts_all() || choice.mode == TIMED || choice.group == FIRST_GROUP;
+        stay->may_be_measured = __trackway_may_be_measured(choice.mode, choice.group);
     }
     // One that is open goes on: recursion through several regions, or more regions than have nodes.
     const struct trackway_counts *counts = tally->nodes[inner].counts;
@@ -55,6 +54,17 @@ static void begin_time(struct tally *tally, struct node *node, bool may_be_measu
     node->counts->entered_ticks = __trackway_now_ticks();
 }
 
+void __trackway_begin_stay(struct tally *tally, uint32_t node, const struct stay *stay) {
+    uint32_t depth = tally->depth++;
+    bool is_known = depth < DEPTH_OF_THREAD;
+    if (is_known)
+        tally->stays[depth] = *stay;
+    __trackway_go_to(tally, node);
+    tally->busy = false;
+    if (is_known && !stay->is_repeated)
+        begin_time(tally, &tally->nodes[node], stay->may_be_measured);
+}
+
 VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     struct tally *tally = __trackway_this_tally();
     if (!tally || tally->busy)
@@ -62,22 +72,13 @@ VISIBLE void __trackway_enter_region(struct trackway_region *region) {
     tally->busy = true;
     if (!region->index)
         give_index(region);
-    uint32_t depth = tally->depth, inner = tally->current;
-    if (depth < DEPTH_OF_THREAD) {
-        struct stay stay = {tally->current, __trackway_present_mode(tally), true, present_may_be_measured(tally)};
+    struct stay stay = {tally->current, __trackway_present_mode(tally), true, present_may_be_measured(tally)};
+    uint32_t inner = tally->current;
+    if (tally->depth < DEPTH_OF_THREAD) {
         uint32_t around = __trackway_find_around(tally, region->name);
-        if (around) {
-            inner = around;
-        } else {
-            inner = enter_node(tally, region, &stay);
-        }
-        tally->stays[depth] = stay;
+        inner = around ? around : enter_node(tally, region, &stay);
     }
-    tally->depth = depth + 1;
-    __trackway_go_to(tally, inner);
-    tally->busy = false;
-    if (depth < DEPTH_OF_THREAD && !tally->stays[depth].is_repeated)
-        begin_time(tally, &tally->nodes[inner], tally->stays[depth].may_be_measured);
+    __trackway_begin_stay(tally, inner, &stay);
 }
 
 static void leave_last(struct tally *tally, uint64_t now) {

@@ -70,6 +70,26 @@ class Order(unittest.TestCase):
     def test_cxx_threads(self):
         self.check(self.compile("hand_over.cpp"))
 
+    def test_waits_are_one_record(self):
+        """However long a thread waits in a loop, by whatever way, its trace has all loads and stays small."""
+        for level in ("-O1", "-O2"):
+            program = self.compile("spin_waits.c", "-fopenmp=libomp", level)
+            trace = self.folder / "waits"
+            recorded = tools.record(trace, program)
+            self.assertEqual(tools.program_output(recorded), tools.run(program).stdout)
+            accesses = tools.verified_accesses(trace)
+            self.assertLess(trace.stat().st_size, 64 << 10)
+            attribution = json.loads(tools.trackway("report", "--json", "--cache", "none", trace).stdout)["tables"]
+            (row,) = next(table["rows"] for table in attribution if table["name"] == "attribution")
+            self.assertGreater(row["waiting"], accesses / 2)
+            self.assertLess(row["waiting"], accesses)
+
+    def test_a_wait_that_never_ends(self):
+        """The program ends while a thread waits: what is recorded is whole."""
+        trace = self.folder / "waits"
+        tools.record(trace, self.compile("waits_for_ever.c"))
+        self.assertGreater(tools.verified_accesses(trace), 0)
+
     def test_openmp(self):
         self.check(self.compile("hand_over_openmp.c", "-fopenmp=libomp"), runs=2)
 

@@ -44,8 +44,9 @@ pub use build_id::build_id;
 pub use checksum::{SourceChecksum, SourceChecksums};
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
 pub use counts::{
-    BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, StepCosts,
-    StepKind, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+    BlockAccess, Callee, CalleeCounters, CodeBlock, CountingThread, Node, NodeCounts, NodePlace, Origin,
+    StepCosts, StepKind, COUNTED_ENTRY, HARDWARE_EVENTS, INHERITED, NANOSECONDS, NODE_HEAD_LENGTH,
+    WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, ChunkDecoder, Decoder};
 pub use error::TraceError;

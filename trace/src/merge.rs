@@ -1,6 +1,6 @@
 //! Merging the modules of a trace under program-wide ids.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -247,19 +247,26 @@ impl Merger {
                 coverage: entry.coverage,
             }));
         let first_site = program.sites.len() as u32;
-        program.sites.extend(table.sites.iter().map(|site| Site {
-            function: function(site.function),
-            ordinal: site.ordinal,
-            part: site.part,
-            kind: site.kind,
-            size: site.size,
-            location: location(site.location),
-            variable: string(site.variable),
-            variable_kind: site.variable_kind,
-            object_type: string(site.object_type),
-            field: string(site.field),
-            value_type: string(site.value_type),
-        }));
+        let waiting = match table.machine_code {
+            None => waiting_sites(&table.segments),
+            Some(_) => HashSet::new(),
+        };
+        program
+            .sites
+            .extend(table.sites.iter().zip(0..).map(|(site, index)| Site {
+                waits: site.kind.reads() && waiting.contains(&index),
+                function: function(site.function),
+                ordinal: site.ordinal,
+                part: site.part,
+                kind: site.kind,
+                size: site.size,
+                location: location(site.location),
+                variable: string(site.variable),
+                variable_kind: site.variable_kind,
+                object_type: string(site.object_type),
+                field: string(site.field),
+                value_type: string(site.value_type),
+            }));
         let first_allocation_site = program.allocation_sites.len() as u32;
         program
             .allocation_sites
@@ -358,6 +365,19 @@ pub(crate) fn merge_checksums(
     for entry in checksums {
         program.source_checksums.add(string(entry.file), entry.checksum);
     }
+}
+
+/// Sites that loops access again and again, at one address, without doing anything else.
+fn waiting_sites(segments: &[Segment]) -> HashSet<u32> {
+    let operations = segments.iter().flat_map(|segment| &segment.operations);
+    let only_access = operations.filter_map(|operation| match operation {
+        Operation::Loop { body, .. } => match body[..] {
+            [Operation::Access { site, .. }] => Some(site),
+            _ => None,
+        },
+        _ => None,
+    });
+    only_access.collect()
 }
 
 /// Loops that are recorded as such.

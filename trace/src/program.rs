@@ -120,6 +120,8 @@ pub struct Site {
     /// Bytes; 0: each access has a length of its own.
     pub size: u32,
     pub location: LocationId,
+    /// It is all that a loop does at one address, as a thread that waits for another one.
+    pub waits: bool,
     /// The variable through which the access goes; empty if unknown.
     pub variable: StringId,
     pub variable_kind: VariableKind,

@@ -14,6 +14,7 @@ struct Attribution {
     with_field: u64,
     with_variable_or_field: u64,
     with_type: u64,
+    waiting: u64,
 }
 
 /// Shares of the executed accesses that have a line, a variable, a field, a type.
@@ -26,6 +27,7 @@ pub(crate) fn attribution_table(program: &Program, counters: &[SiteCounters]) ->
     TableBuilder::new("attribution", "Attribution", &rows)
         .integer("accesses", "accesses", Unit::Count, |row| row.accesses)
         .integer("bytes", "bytes", Unit::Bytes, |row| row.bytes)
+        .integer("waiting", "of them waiting", Unit::Count, |row| row.waiting)
         .share("with_line", "with a line", |row| (row.with_line, row.accesses))
         .share("with_variable_or_field", "with a variable or field", |row| {
             (row.with_variable_or_field, row.accesses)
@@ -47,6 +49,7 @@ impl Attribution {
         self.accesses += counters.accesses;
         self.bytes = self.bytes.saturating_add(counters.bytes);
         add_if(&mut self.with_line, program.location(site.location).line > 0);
+        add_if(&mut self.waiting, site.waits);
         add_if(&mut self.with_variable, variable);
         add_if(&mut self.with_field, field);
         add_if(&mut self.with_variable_or_field, variable || field);

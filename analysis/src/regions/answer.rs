@@ -16,7 +16,7 @@ pub fn answer(regions: &Regions) -> String {
     let totals = first.totals();
     let times = regions.regions.iter().map(|region| region.totals().own_time_ns);
     let all = times.fold(0, u64::saturating_add);
-    let (rates, remark) = match totals.rates.by() {
+    let (rates, remark) = match totals.speed.rates.by() {
         Some(RateBy::Timed) => (Totals::corrected_rate as Rate, ""),
         Some(RateBy::Calibrated) => (Totals::corrected_rate as Rate, " (calibrated)"),
         None => (Totals::raw_rate as Rate, " (raw)"),

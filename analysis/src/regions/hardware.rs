@@ -52,11 +52,11 @@ impl Hardware {
         } = stratum.measured;
         if measured_entries == 0 || entries == 0 {
             return Hardware {
-                unknown_entries: stratum.entries,
+                unknown_entries: stratum.runs(),
                 ..Hardware::default()
             };
         }
-        let scale = Scale::new(stratum.entries.max(entries), entries);
+        let scale = Scale::new(stratum.runs().max(entries), entries);
         Hardware {
             measured_entries,
             unknown_entries: 0,

@@ -7,6 +7,7 @@ mod code_tables;
 mod evaluate;
 mod hardware;
 pub mod live;
+mod origins;
 mod rates;
 mod read;
 mod stratum;

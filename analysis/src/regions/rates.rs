@@ -52,6 +52,8 @@ pub struct Sample<'s> {
     pub steps: Steps,
     /// None if they are not known.
     pub costs: Option<&'s StepCosts>,
+    /// Its bytes were accessed while another thread's entry lasted, whose time is what counts.
+    pub is_beside: bool,
 }
 
 impl RateBy {
@@ -68,24 +70,25 @@ impl Rates {
         let Sample {
             stratum, accesses, ..
         } = *sample;
-        let own_ns = stratum.times_ns().1;
+        let of_entries = |ns: u64| if sample.is_beside { 0 } else { ns };
+        let own_ns = of_entries(stratum.times_ns().1);
         self.own_ns = self.own_ns.saturating_add(own_ns);
         if stratum.counted.entries == 0 {
             return;
         }
-        if stratum.timed.own_time_ns > 0 {
-            let time_ns = stratum.scale_from_timed().apply(stratum.timed.own_time_ns);
+        if stratum.is_timed {
+            let scale = stratum.scale_from_timed();
+            let time_ns = of_entries(scale.apply(stratum.timed.own_time_ns));
             self.timed += Pace { accesses, time_ns };
             self.timed_own_ns = self.timed_own_ns.saturating_add(own_ns);
             return;
         }
         let Some(costs) = sample.costs else { return };
         let scale = stratum.scale();
-        let time_ns = scale.apply(stratum.counted.own_time_ns);
+        let time_ns = of_entries(scale.apply(stratum.counted.own_time_ns));
         self.counted += Pace { accesses, time_ns };
-        self.counting_ns = self
-            .counting_ns
-            .saturating_add(cost_ns(&sample.steps, costs, scale));
+        let cost_ns = of_entries(cost_ns(&sample.steps, costs, scale));
+        self.counting_ns = self.counting_ns.saturating_add(cost_ns);
         self.is_calibrated = true;
     }
 
@@ -168,6 +171,7 @@ mod tests {
             entries,
             counted,
             timed,
+            is_timed: timed.own_time_ns > 0,
             ..Stratum::default()
         }
     }
@@ -185,6 +189,7 @@ mod tests {
                 accesses,
                 steps,
                 costs,
+                is_beside: stratum.inherited.is_some(),
             });
         }
         rates
@@ -201,6 +206,19 @@ mod tests {
         let expected = (Some(RateBy::Calibrated), Some(1560e3 / 780.0));
         assert_eq!(found(&rates(&[(&all, 1560, [100, 40])], Some(&COSTS))), expected);
         assert_eq!(found(&rates(&[(&all, 1560, [100, 40])], None)), (None, None));
+    }
+
+    /// A team's thread reads 500 bytes while the entries last.
+    #[test]
+    fn inherited_bytes_are_read_in_the_time_of_the_entries() {
+        let entered = stratum(10, part(10, 1000), Part::default());
+        let inherited = Stratum {
+            inherited: Some(10),
+            ..stratum(10, part(10, 900), Part::default())
+        };
+        let strata = [(&entered, 1000, [100, 0]), (&inherited, 500, [70, 0])];
+        let expected = (Some(RateBy::Calibrated), Some(1500e3 / 800.0));
+        assert_eq!(found(&rates(&strata, Some(&COSTS))), expected);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use indexmap::IndexMap;
-use trackway_trace::{CountingThread, ModuleId, Node, StepCosts, Trace};
+use trackway_trace::{ModuleId, Node, StepCosts, Trace};
 
 use super::evaluate::{Evaluator, Sums};
+use super::origins::Origins;
 use super::stratum::{strata, Stratum};
 use super::tally::{Audit, Region, ThreadTally};
 use super::Regions;
@@ -26,6 +27,7 @@ pub fn regions(trace: &Trace) -> Regions {
         evaluator: Evaluator::new(program),
         modules: HashMap::new(),
         regions: IndexMap::new(),
+        origins: Origins::default(),
         audit: Audit {
             threads: trace.counting_threads().len() as u64,
             modules: counting().count() as u64,
@@ -34,10 +36,22 @@ pub fn regions(trace: &Trace) -> Regions {
         },
     };
     let mut damage = Vec::new();
+    // Threads mostly begin after the one whose regions they inherit.
+    let mut postponed = Vec::new();
     for thread in trace.counting_threads() {
-        damage.extend(reader.take(thread));
+        let (nodes, damaged) = trace.read_nodes(thread);
+        damage.extend(damaged);
+        if !reader.take(&nodes, false) {
+            postponed.push(thread);
+        }
+    }
+    for thread in postponed {
+        reader.take(&trace.read_nodes(thread).0, true);
     }
     let mut regions: Vec<Region> = reader.regions.into_values().collect();
+    for region in &mut regions {
+        region.threads.sort_by_key(|thread| thread.stream);
+    }
     regions.sort_by_cached_key(|region| {
         let totals = region.totals();
         Reverse((totals.own_time_ns, totals.accesses.bytes))
@@ -67,28 +81,35 @@ struct Reader<'t> {
     modules: HashMap<(u32, u32), Vec<ModuleId>>,
     /// By name, in the order in which they were found.
     regions: IndexMap<String, Region>,
+    origins: Origins,
     audit: Audit,
 }
 
 impl Reader<'_> {
-    /// Takes what a thread counted; returns what could not be read.
-    fn take(&mut self, thread: &CountingThread) -> Vec<trackway_trace::TraceError> {
-        let (nodes, damage) = self.trace.read_nodes(thread);
+    /// Takes what a thread counted. False: it is to be read again when all other threads were, as it inherited regions of
+    /// one of them.
+    fn take(&mut self, nodes: &[Node], is_last: bool) -> bool {
+        let mut strata = strata(nodes);
+        self.origins.note(&strata, nodes);
+        if !is_last && !self.origins.know(&strata, nodes) {
+            return false;
+        }
+        self.origins.give(&mut strata, nodes);
         let mut outside_ns = 0u64;
-        for stratum in strata(&nodes) {
+        for stratum in strata {
             let first = &nodes[stratum.nodes[0]];
-            self.note(&nodes, &stratum);
+            self.note(nodes, &stratum);
             match (first.number, region_name(first)) {
                 (0, None) => outside_ns = outside_ns.saturating_add(stratum.times_ns().0),
                 // What is entered where an entry around it passed stands in node 0, and in that entry's time.
                 _ => outside_ns = outside_ns.saturating_sub(stratum.times_ns().1),
             }
             if let Some(name) = region_name(first) {
-                self.add(&nodes, &stratum, name);
+                self.add(nodes, &stratum, name);
             }
         }
         self.audit.outside_ns = self.audit.outside_ns.saturating_add(outside_ns);
-        damage
+        true
     }
 
     fn note(&mut self, nodes: &[Node], stratum: &Stratum) {
@@ -119,7 +140,8 @@ impl Reader<'_> {
         totals.add_entries(stratum, !is_within(first, name, nodes));
         let before = *totals;
         let mut groups = Vec::new();
-        for node in stratum.nodes.iter().map(|index| &nodes[*index]) {
+        for (index, counted_entries) in stratum.nodes.iter().zip(&stratum.counted_in_nodes) {
+            let node = &nodes[*index];
             let (trace, key) = (self.trace, (node.process, node.image));
             let modules = self
                 .modules
@@ -132,7 +154,7 @@ impl Reader<'_> {
                 audit: &mut self.audit,
             };
             self.evaluator.add(node, modules, stratum.scale(), &mut sums);
-            groups.push((node.counted_entries, totals.counted_accesses.bytes - bytes_before));
+            groups.push((*counted_entries, totals.counted_accesses.bytes - bytes_before));
         }
         totals.add_expectations(stratum, &before, &groups, self.costs);
     }

@@ -23,6 +23,12 @@ pub struct Stratum {
     pub counted: Part,
     pub timed: Part,
     pub measured: Measured,
+    /// Of each of the nodes: the counted ones.
+    pub counted_in_nodes: Vec<u64>,
+    /// Entries were timed without being counted.
+    pub is_timed: bool,
+    /// How often a thread ran in a region that another one had entered. The entries above are that one's.
+    pub inherited: Option<u64>,
 }
 
 /// Entries that were counted, or timed without being counted.
@@ -54,12 +60,14 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
             (_, Some(stratum)) => Outer::Stratum(*stratum),
             (_, None) => Outer::Lost(node.parent),
         };
-        let key = (node.image, outer, Stage::of(node), node.name.as_str());
+        let entered_by = node.origin.map(|origin| origin.stream);
+        let key = (node.image, outer, Stage::of(node), entered_by, node.name.as_str());
         let entry = strata.entry(key);
         stratum_of.insert((node.number, node.image), entry.index());
         let stratum = entry.or_default();
         let (counted_ns, timed_ns) = within[index];
         stratum.nodes.push(index);
+        stratum.counted_in_nodes.push(node.counted_entries);
         stratum.entries = stratum.entries.saturating_add(node.entries);
         stratum
             .counted
@@ -68,12 +76,16 @@ pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
             .timed
             .add(node.timed_entries, node.timed_time_ns, timed_ns);
         stratum.measured.add(node);
+        stratum.is_timed |= node.timed_time_ns > timed_ns;
+        if node.origin.is_some() {
+            stratum.inherited = Some(stratum.entries);
+        }
     }
     strata.into_values().collect()
 }
 
-/// Image, what it was entered in, stage, name.
-type Key<'n> = (u32, Outer, Stage, &'n str);
+/// Image, what it was entered in, stage, the stream of the thread that entered it if that is another one, name.
+type Key<'n> = (u32, Outer, Stage, Option<u32>, &'n str);
 
 /// How the entries of a node were chosen: by its group, as docs/format.md has it. Early entries say little of later ones.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -127,6 +139,11 @@ fn scaled(time_ns: u64, to: u64, from: u64) -> u64 {
 }
 
 impl Stratum {
+    /// How often a thread was in the region.
+    pub fn runs(&self) -> u64 {
+        self.inherited.unwrap_or(self.entries)
+    }
+
     /// From the counted entries to all.
     pub fn scale(&self) -> Scale {
         // A thread that was killed between two steps may have noted one more as left than as entered.

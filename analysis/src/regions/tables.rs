@@ -69,23 +69,33 @@ pub fn regions(regions: &Regions, ranked: Ranked) -> Table {
 pub fn by_thread(regions: &Regions, ranked: Ranked) -> Table {
     let all = regions.regions.iter();
     let all = all.flat_map(|region| region.threads.iter().map(move |thread| (region, thread)));
-    let mut rows: Vec<(&Region, &ThreadTally)> = all.collect();
+    let mut rows: Vec<(&Region, &ThreadTally, Totals)> = all
+        .map(|(region, thread)| (region, thread, of_thread(&thread.totals)))
+        .collect();
     let count = rows.len();
     rows.truncate(ranked.top);
     let title = title("Threads in regions", rows.len(), count);
     let builder = TableBuilder::new("regions_by_thread", title, &rows)
         .total_rows(count)
-        .text("region", "region", |(region, _)| &region.name)
-        .integer("stream", "stream", Unit::Number, |(_, thread)| {
+        .text("region", "region", |(region, ..)| &region.name)
+        .integer("stream", "stream", Unit::Number, |(_, thread, _)| {
             thread.stream.into()
         })
-        .integer("process", "process", Unit::Number, |(_, thread)| {
+        .integer("process", "process", Unit::Number, |(_, thread, _)| {
             thread.process.into()
         })
-        .integer("thread", "thread", Unit::Number, |(_, thread)| {
+        .integer("thread", "thread", Unit::Number, |(_, thread, _)| {
             thread.thread.into()
         });
-    with_totals(builder, |(_, thread)| &thread.totals).build()
+    with_totals(builder, |(.., totals)| totals).build()
+}
+
+/// How fast it was itself, in regions that it inherited, too.
+fn of_thread(totals: &Totals) -> Totals {
+    Totals {
+        speed: totals.speed_of_threads,
+        ..*totals
+    }
 }
 
 fn with_totals<'a, R>(
@@ -102,9 +112,13 @@ fn with_totals<'a, R>(
         .integer("timed_entries", "timed only", Unit::Count, |row| {
             totals(row).timed_entries
         })
+        .integer("inherited", "inherited", Unit::Count, |row| totals(row).inherited)
         .integer("time_ns", "time (ns)", Unit::Count, |row| totals(row).time_ns)
         .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
             totals(row).own_time_ns
+        })
+        .integer("entered_time_ns", "time of entries (ns)", Unit::Count, |row| {
+            totals(row).entered_time_ns
         })
         .integer("external_time_ns", "in other code (ns)", Unit::Count, |row| {
             totals(row).external_time_ns
@@ -120,7 +134,7 @@ fn with_totals<'a, R>(
             corrected(row, |accesses| accesses.bytes_written)
         })
         .text("rate_by", "MB/s by", move |row| {
-            totals(row).rates.by().map_or("", RateBy::name)
+            totals(row).speed.rates.by().map_or("", RateBy::name)
         })
         .optional_real("raw_read_mb_per_s", "raw MB/s read", Unit::Rate, |row| {
             raw(row, |accesses| accesses.bytes_read)

@@ -34,14 +34,18 @@ pub struct Totals {
     pub entries: u64,
     pub counted_entries: u64,
     pub timed_entries: u64,
+    /// How often a thread ran in the region without having entered it.
+    pub inherited: u64,
     pub time_ns: u64,
     pub own_time_ns: u64,
+    /// Of the threads that entered it: how long the entries lasted.
+    pub entered_time_ns: u64,
     /// Of calls of functions that aren't counted.
     pub external_time_ns: u64,
-    /// The part of the own time in which was counted.
-    pub own_counted_time_ns: u64,
-    /// Free of what counting costs.
-    pub rates: Rates,
+    /// Over the time of the entries.
+    pub speed: Speed,
+    /// Over that of all threads, those that inherited the region included.
+    pub speed_of_threads: Speed,
     /// Half the width of the confidence interval of the bytes, squared; none if it isn't known.
     pub bytes_uncertainty: Uncertainty,
     pub accesses: Accesses,
@@ -52,6 +56,15 @@ pub struct Totals {
     /// As in [`trackway_trace::table::InstructionMix::to_array`].
     pub instructions: [u64; 8],
     pub hardware: Hardware,
+}
+
+/// Over which time bytes were accessed.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Speed {
+    /// The part of the own time in which was counted.
+    pub own_counted_time_ns: u64,
+    /// Free of what counting costs.
+    pub rates: Rates,
 }
 
 /// Reads and writes. What does both counts as both.
@@ -167,22 +180,31 @@ impl AddAssign for CallTally {
     }
 }
 
+impl AddAssign for Speed {
+    fn add_assign(&mut self, more: Speed) {
+        self.own_counted_time_ns = self.own_counted_time_ns.saturating_add(more.own_counted_time_ns);
+        self.rates += more.rates;
+    }
+}
+
 impl AddAssign<&Totals> for Totals {
     fn add_assign(&mut self, more: &Totals) {
         for (sum, more) in [
             (&mut self.entries, more.entries),
             (&mut self.counted_entries, more.counted_entries),
             (&mut self.timed_entries, more.timed_entries),
+            (&mut self.inherited, more.inherited),
             (&mut self.time_ns, more.time_ns),
             (&mut self.own_time_ns, more.own_time_ns),
+            (&mut self.entered_time_ns, more.entered_time_ns),
             (&mut self.external_time_ns, more.external_time_ns),
-            (&mut self.own_counted_time_ns, more.own_counted_time_ns),
         ] {
             *sum = sum.saturating_add(more);
         }
         self.accesses += more.accesses;
         self.counted_accesses += more.counted_accesses;
-        self.rates += more.rates;
+        self.speed += more.speed;
+        self.speed_of_threads += more.speed_of_threads;
         self.bytes_uncertainty.add(more.bytes_uncertainty.0);
         self.hardware += more.hardware;
         for (sum, more) in self.instructions.iter_mut().zip(more.instructions) {
@@ -220,13 +242,25 @@ impl Totals {
         if is_outermost {
             self.hardware += Hardware::of(stratum);
         }
+        let time_ns = if is_outermost { time_ns } else { 0 };
+        let own_counted_ns = stratum.counted.own_time_ns;
+        for (sum, more) in [
+            (&mut self.inherited, stratum.inherited.unwrap_or(0)),
+            (&mut self.time_ns, time_ns),
+            (&mut self.own_time_ns, own_time_ns),
+            (&mut self.speed_of_threads.own_counted_time_ns, own_counted_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        if stratum.inherited.is_some() {
+            return;
+        }
         for (sum, more) in [
             (&mut self.entries, stratum.entries),
             (&mut self.counted_entries, stratum.counted.entries),
             (&mut self.timed_entries, stratum.timed.entries),
-            (&mut self.time_ns, if is_outermost { time_ns } else { 0 }),
-            (&mut self.own_time_ns, own_time_ns),
-            (&mut self.own_counted_time_ns, stratum.counted.own_time_ns),
+            (&mut self.entered_time_ns, time_ns),
+            (&mut self.speed.own_counted_time_ns, own_counted_ns),
         ] {
             *sum = sum.saturating_add(more);
         }
@@ -245,11 +279,17 @@ impl Totals {
         for (step, before) in steps.iter_mut().zip(before.counted_steps) {
             *step = step.saturating_sub(before);
         }
-        self.rates.add(&Sample {
+        let sample = Sample {
             stratum,
             accesses: self.accesses.since(&before.accesses),
             steps,
             costs,
+            is_beside: false,
+        };
+        self.speed_of_threads.rates.add(&sample);
+        self.speed.rates.add(&Sample {
+            is_beside: stratum.inherited.is_some(),
+            ..sample
         });
         let half_width = stratum.half_width(groups);
         self.bytes_uncertainty
@@ -260,12 +300,12 @@ impl Totals {
 impl Totals {
     /// MB/s in counted entries.
     pub fn raw_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
-        megabytes_per_second(bytes(&self.counted_accesses), self.own_counted_time_ns)
+        megabytes_per_second(bytes(&self.counted_accesses), self.speed.own_counted_time_ns)
     }
 
     /// MB/s, free of what counting costs.
     pub fn corrected_rate(&self, bytes: fn(&Accesses) -> u64) -> Option<f64> {
-        self.rates.rate(bytes)
+        self.speed.rates.rate(bytes)
     }
 
     /// Half the width of the confidence interval of the bytes over their number.

@@ -56,6 +56,9 @@ pub fn nodes(trace: &Trace) -> Option<Table> {
         .integer("timed_time_ns", "their time (ns)", Unit::Count, |row| {
             row.node.timed_time_ns
         })
+        .optional_integer("inherited_from", "of stream", Unit::Number, |row| {
+            row.node.origin.map(|origin| origin.stream.into())
+        })
         .integer("counters", "counters that are not 0", Unit::Count, |row| {
             row.counters
         })

@@ -19,6 +19,9 @@ pub const WHOLE_PROGRAM: u64 = 2;
 /// Flag: ticks are nanoseconds of CLOCK_MONOTONIC, whatever the trace's clock is.
 pub const NANOSECONDS: u64 = 4;
 
+/// Flag: another thread entered the region; its stream and node are in bits 32 to 63 and 16 to 31.
+pub const INHERITED: u64 = 8;
+
 const NAME: std::ops::Range<usize> = 72..208;
 const HARDWARE_ENTRIES: usize = 216;
 const HARDWARE: usize = 224;
@@ -45,7 +48,7 @@ pub struct NodeCounts {
     pub timed_ticks: u64,
     /// When it was entered, if it was not left; else 0.
     pub entered_ticks: u64,
-    /// [`COUNTED_ENTRY`], [`WHOLE_PROGRAM`] and [`NANOSECONDS`]; the node's group in bits 8 to 15.
+    /// [`COUNTED_ENTRY`], [`WHOLE_PROGRAM`], [`NANOSECONDS`] and [`INHERITED`]; the node's group in bits 8 to 15.
     pub flags: u64,
     /// The region's; cut off after 136 bytes.
     pub name: String,

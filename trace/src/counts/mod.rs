@@ -7,8 +7,10 @@ mod nodes;
 mod steps;
 
 pub use callees::{Callee, CalleeCounters};
-pub use head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM};
-pub use nodes::{CountingThread, Node, NodePlace};
+pub use head::{
+    NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, INHERITED, NANOSECONDS, NODE_HEAD_LENGTH, WHOLE_PROGRAM,
+};
+pub use nodes::{CountingThread, Node, NodePlace, Origin};
 pub use steps::{StepCosts, StepKind};
 
 use crate::table::{Amount, Count, InstructionMix};

@@ -1,6 +1,6 @@
 //! What each thread counted.
 
-use super::head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, NANOSECONDS, WHOLE_PROGRAM};
+use super::head::{NodeCounts, COUNTED_ENTRY, HARDWARE_EVENTS, INHERITED, NANOSECONDS, WHOLE_PROGRAM};
 use crate::{ChunkRef, Clock, Trace, TraceError};
 
 /// A stream of a thread that counted.
@@ -31,6 +31,8 @@ pub struct Node {
     pub name: String,
     /// How often it was entered, but for entries from within the same region.
     pub entries: u64,
+    /// Of an inherited region: whose entries it was in.
+    pub origin: Option<Origin>,
     /// Of which the counters speak; one that was not left among them.
     pub counted_entries: u64,
     /// Time within it in counted entries, nodes within it included, up to the end of the chunk if it was not left.
@@ -57,6 +59,13 @@ pub struct Node {
     pub clock: Clock,
     /// Of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
+}
+
+/// The node of the thread that entered a region which another thread inherits, as OpenMP's teams do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Origin {
+    pub stream: u32,
+    pub node: u32,
 }
 
 impl CountingThread {
@@ -129,6 +138,14 @@ impl Gathered {
     }
 }
 
+fn origin(flags: u64) -> Option<Origin> {
+    let origin = Origin {
+        stream: (flags >> 32) as u32,
+        node: (flags >> 16) as u16 as u32,
+    };
+    (flags & INHERITED != 0).then_some(origin)
+}
+
 impl Node {
     /// What a thread counted until then; an open entry lasts until then.
     pub fn new(counts: NodeCounts, place: &NodePlace, clock: &Clock) -> Node {
@@ -178,6 +195,7 @@ impl Node {
             image,
             name,
             entries,
+            origin: origin(flags),
             counted_entries,
             counted_time_ns,
             timed_entries,

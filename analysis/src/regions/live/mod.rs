@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 use trackway_trace::{Clock, Node, NodeCounts, NodePlace, Trace};
 
+use super::origins::Origins;
 pub use bins::Bins;
 pub use series::{series, series_of_regions};
 pub use thread::Activity;
@@ -107,8 +108,9 @@ impl LiveRegions {
     pub fn sample(&mut self, now_ns: u64) -> Sample {
         let begin_ns = std::mem::replace(&mut self.last_ns, now_ns);
         let mut gathered = Gathered::default();
+        let origins = self.origins();
         for (&stream, thread) in &mut self.threads {
-            if let Some(progress) = thread.progress() {
+            if let Some(progress) = thread.progress(&origins) {
                 for (name, activity) in &progress.regions {
                     self.totals.entry(name.clone()).or_default().add(*activity);
                 }
@@ -116,6 +118,17 @@ impl LiveRegions {
             }
         }
         self.sampled(begin_ns, gathered)
+    }
+
+    /// The entries in which threads were that inherited regions, if any did.
+    fn origins(&self) -> Origins {
+        let mut origins = Origins::default();
+        if self.threads.values().any(Thread::has_inherited) {
+            self.threads
+                .values()
+                .for_each(|thread| thread.note_in(&mut origins));
+        }
+        origins
     }
 
     /// What has happened from then to the last sample, if nothing had before.

@@ -4,6 +4,7 @@ use indexmap::IndexMap;
 use trackway_trace::Node;
 
 use super::traffic::Traffic;
+use crate::regions::origins::Origins;
 use crate::regions::read::{is_within, region_name};
 use crate::regions::stratum::{strata, Stratum};
 
@@ -118,12 +119,21 @@ impl Thread {
         (first + before, is_known)
     }
 
+    /// Whether it was in a region that another thread entered.
+    pub fn has_inherited(&self) -> bool {
+        self.nodes.iter().any(|node| node.origin.is_some())
+    }
+
+    pub fn note_in(&self, origins: &mut Origins) {
+        origins.note(&strata(&self.nodes), &self.nodes);
+    }
+
     /// None if it wasn't seen since it was asked last.
-    pub fn progress(&mut self) -> Option<Progress> {
+    pub fn progress(&mut self, origins: &Origins) -> Option<Progress> {
         if !std::mem::take(&mut self.changed) {
             return None;
         }
-        let (now, time_ns) = self.sum();
+        let (now, time_ns) = self.sum(origins);
         let since_ns = time_ns.saturating_sub(self.time_ns);
         self.time_ns = self.time_ns.max(time_ns);
         let raise = |(name, now): (String, Activity)| {
@@ -149,10 +159,12 @@ impl Thread {
     }
 
     /// Of each region, and the time of the thread.
-    fn sum(&self) -> (IndexMap<String, Activity>, u64) {
+    fn sum(&self, origins: &Origins) -> (IndexMap<String, Activity>, u64) {
         let mut regions: IndexMap<String, Activity> = IndexMap::new();
         let mut time_ns = 0u64;
-        for stratum in strata(&self.nodes) {
+        let mut strata = strata(&self.nodes);
+        origins.give(&mut strata, &self.nodes);
+        for stratum in strata {
             let first = &self.nodes[stratum.nodes[0]];
             if first.number == 0 {
                 time_ns = time_ns.saturating_add(stratum.times_ns().0);
@@ -179,7 +191,11 @@ impl Thread {
         let (time_ns, own_time_ns) = stratum.times_ns();
         let scale = stratum.scale();
         Activity {
-            entries: stratum.entries,
+            entries: if stratum.inherited.is_some() {
+                0
+            } else {
+                stratum.entries
+            },
             time_ns: if is_outermost { time_ns } else { 0 },
             own_time_ns,
             bytes_read: scale.apply(counted.bytes_read),
