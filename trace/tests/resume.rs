@@ -43,7 +43,7 @@ fn a_trace_cut_anywhere_is_continued_to_the_same_bytes() {
         assert!(writer.bytes_written() <= length as u64);
         match writer.has_end() {
             true => writer.close().unwrap(),
-            false => write_from(writer),
+            false => write_from(*writer),
         }
         assert_eq!(std::fs::read(&path).unwrap(), whole, "cut at {length}");
     }

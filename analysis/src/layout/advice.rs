@@ -111,7 +111,7 @@ impl Before<'_> {
 
     fn verdict(&self, trial: &Trial) -> Verdict {
         let (sum, done) = match trial {
-            Trial::Simulated { after, done } => (after, done),
+            Trial::Simulated { after, done } => (after.as_ref(), done),
             Trial::Impossible(why) => return Verdict::Dropped(why.to_string()),
         };
         if !done.covers(ENOUGH) {

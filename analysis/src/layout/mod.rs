@@ -90,7 +90,7 @@ impl Layout {
         self.with_counted(trace, |presentation, counters| {
             let before = presentation.before(counters);
             let judged = before.judge(presentation.proposals(), trace, threads, progress);
-            let advice = Advice::Simulated(before, judged);
+            let advice = Advice::Simulated(Box::new(before), judged);
             presentation.findings(trace.program(), counters, &advice)
         })
     }

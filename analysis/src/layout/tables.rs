@@ -44,7 +44,7 @@ struct Pair<'r> {
 /// What is said of proposals.
 pub(super) enum Advice<'a> {
     NotSimulated(Vec<Proposal>),
-    Simulated(Before<'a>, Vec<Judged>),
+    Simulated(Box<Before<'a>>, Vec<Judged>),
 }
 
 impl<'p> Presentation<'p> {

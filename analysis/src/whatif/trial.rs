@@ -23,7 +23,7 @@ pub const MOST_TRIALS: usize = 8;
 pub enum Trial {
     Simulated {
         /// Accesses and misses of the whole program.
-        after: SiteCounters,
+        after: Box<SiteCounters>,
         done: Rewritten,
     },
     Impossible(Impossible),
@@ -82,7 +82,10 @@ pub fn try_each(
     judged
         .into_iter()
         .map(|why| match (why, why.is_none().then(|| found.next()).flatten()) {
-            (None, Some((after, done))) => Trial::Simulated { after, done },
+            (None, Some((after, done))) => Trial::Simulated {
+                after: Box::new(after),
+                done,
+            },
             (why, _) => Trial::Impossible(why.unwrap_or(Impossible::NoObjects)),
         })
         .collect()

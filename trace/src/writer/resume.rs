@@ -13,7 +13,7 @@ use crate::{ChunkEncoder, ChunkKind, ChunkRef, Codec, TraceError};
 /// How far an existing trace has come.
 pub enum Resumption {
     /// It can be continued.
-    Unfinished(TraceWriter),
+    Unfinished(Box<TraceWriter>),
     /// It has its end, index and trailer.
     Finished {
         /// Offset of the first byte behind the end chunk.
@@ -48,7 +48,7 @@ impl TraceWriter {
         };
         let encoder = ChunkEncoder::new(codec)?;
         let writer = TraceWriter { chunks, encoder };
-        Ok((Resumption::Unfinished(writer), identity))
+        Ok((Resumption::Unfinished(Box::new(writer)), identity))
     }
 
     /// Whether the last chunk is the end chunk, so that only index and trailer are missing.

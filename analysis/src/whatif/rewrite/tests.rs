@@ -25,6 +25,7 @@ fn program(block_bytes: u64) -> Program {
         object_type: StringId(0),
         field: StringId(0),
         value_type: StringId(0),
+        waits: false,
     });
     program.symbols.push(Symbol {
         module: ModuleId(0),

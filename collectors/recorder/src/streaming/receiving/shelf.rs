@@ -71,7 +71,7 @@ pub enum Kept {
     Nothing {
         header: bool,
     },
-    Part(Part),
+    Part(Box<Part>),
     Whole {
         end: u64,
     },
@@ -257,7 +257,7 @@ impl Slot {
             // What the sender has forgotten was acknowledged, so the feed has it.
             return Ok(match hello.first {
                 0 => nothing,
-                first => Kept::Part(Part::new(None, self.feed(hello), first)),
+                first => Kept::Part(Box::new(Part::new(None, self.feed(hello), first))),
             });
         }
         if std::fs::symlink_metadata(&self.path).is_err() {
@@ -277,7 +277,7 @@ impl Slot {
         let (resumption, _) = TraceWriter::resume(&self.path, CODEC).map_err(|error| error.to_string())?;
         let writer = match resumption {
             Resumption::Finished { end } => return Ok(Kept::Whole { end }),
-            Resumption::Unfinished(writer) => writer,
+            Resumption::Unfinished(writer) => *writer,
         };
         let (end, has_end) = (writer.bytes_written(), writer.has_end());
         let part = Part::new(Some(writer), self.feed(hello), end);
@@ -286,7 +286,7 @@ impl Slot {
                 .complete()
                 .map(|()| Kept::Whole { end })
                 .map_err(|error| error.to_string()),
-            false => Ok(Kept::Part(part)),
+            false => Ok(Kept::Part(Box::new(part))),
         }
     }
 
@@ -325,7 +325,7 @@ impl Slot {
                 return Ok(end);
             }
             Kept::Unknown | Kept::Nothing { .. } if !self.claim() => return Err(PartError::Stopped),
-            Kept::Unknown | Kept::Nothing { .. } => self.begin(hello)?,
+            Kept::Unknown | Kept::Nothing { .. } => Box::new(self.begin(hello)?),
         };
         part.take(header, chunk)?;
         let position = part.position();

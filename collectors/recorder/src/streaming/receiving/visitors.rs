@@ -126,7 +126,7 @@ mod tests {
         fn was_sent_away(&self, number: u64) -> bool {
             let mut peer = &self.peers[number as usize];
             match peer.read(&mut [0]) {
-                Ok(_) => true,
+                Ok(read) => read == 0,
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::WouldBlock);
                     false
