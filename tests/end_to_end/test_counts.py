@@ -36,7 +36,7 @@ class SameAsTrace(unittest.TestCase):
         for trace, command in zip(traces, (counting_command, tracing_command)):
             recorded = tools.record(trace, *command, check=False, **settings)
             output = tools.program_output(recorded)
-            self.assertEqual((recorded.returncode, output), (plain.returncode, plain.stdout), recorded.stderr)
+            self.assertEqual((recorded.returncode, output), (tools.shell_status(plain), plain.stdout), recorded.stderr)
         counted = counting.accesses_counted(traces[0])
         self.assertEqual(counted, counting.accesses_traced(traces[1]))
         self.assertEqual(counting.counts(traces[0])["below_zero"], 0)

@@ -36,6 +36,11 @@ def once(key, make):
         return result[0]
 
 
+def shell_status(done):
+    """The exit status as a shell and the recorder state it: 128 + N after signal N."""
+    return 128 - done.returncode if done.returncode < 0 else done.returncode
+
+
 class CommandFailed(AssertionError):
     pass
 
@@ -136,7 +141,7 @@ def record(trace, program, *arguments, options=(), differs="", **settings):
 def compare_with_plain(recorded, command, settings):
     """Output and exit status; the recorder ends as a shell says it, with 128 and the signal."""
     plain = run(*map(plain_of, command), **{**settings, "check": False})
-    expected = (128 - plain.returncode if plain.returncode < 0 else plain.returncode, plain.stdout)
+    expected = (shell_status(plain), plain.stdout)
     if (recorded.returncode, recorded.stdout) != expected:
         raise AssertionError(f"{' '.join(map(str, command))}: recorded, status and output are "
                              f"{(recorded.returncode, recorded.stdout)}, those of the plain program {expected}")
