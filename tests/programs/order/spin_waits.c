@@ -1,5 +1,5 @@
-// Two threads pass a token to and fro, in each of the ways to wait for it in a loop. The second one is late each time, so
-// that the first one waits for long.
+// Two threads pass a token to and fro, in each of the ways to wait for it in a loop. The second one is late each time,
+// so that the first one waits for long.
 #include <omp.h>
 #include <pthread.h>
 #include <sched.h>
