@@ -55,14 +55,14 @@ struct stream {
     struct lane oracle;
     uint64_t next_node; // sequence of the next buffer of counts
     struct oracle_value oracle_value;
-    _Alignas(16) struct trackway_stream held; // while a wait goes on, `slot` is this, and
-    struct trackway_stream *published;        // this the slot that others see; else none
-    uint64_t signals;                         // the mask to wait with
-    struct room oracle_room;                  // what is left of the oracle's buffer
-    struct trackway_thread rest;              // cursor and limit while it is not the current one
-    const struct handler_frame *frame;        // of the handler that interrupted it, if one did
-    struct place place;                       // where it did
-    struct stream *next;                      // a further one of the thread
+    struct trackway_stream held;       // while a wait goes on, `slot` is this, and
+    struct trackway_stream *published; // this the slot that others see; else none
+    uint64_t signals;                  // the mask to wait with
+    struct room oracle_room;           // what is left of the oracle's buffer
+    struct trackway_thread rest;       // cursor and limit while it is not the current one
+    const struct handler_frame *frame; // of the handler that interrupted it, if one did
+    struct place place;                // where it did
+    struct stream *next;               // a further one of the thread
 };
 
 struct thread {
