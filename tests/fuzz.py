@@ -1,12 +1,13 @@
 """Fuzz targets: each runs for some seconds from the corpus that the repository keeps, with what libFuzzer mutates of it.
 
-A target's inputs lie in fuzz/corpus/TARGET, the few that reach all that was ever reached. To look for more of them, run
-`tests/run fuzz --fuzz-seconds 600`, then `python3 tests/fuzz.py`, which puts what they add into the corpus.
+fuzz/corpus/TARGET.zip holds the fewest inputs that reach all that a target ever reached. To look for more, run
+`tests/run fuzz --fuzz-seconds 600`, then `python3 tests/fuzz.py`, which adds those that reach anything new.
 """
 
-import os
+import re
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,12 +28,32 @@ def binary(target):
     return BUILT / "x86_64-unknown-linux-gnu" / "release" / target
 
 
-def folders(target):
-    """Where new inputs go, and where the kept ones are."""
-    found = BUILT / "corpus" / target
-    found.mkdir(parents=True, exist_ok=True)
-    kept = FUZZ / "corpus" / target
-    return found, kept
+def kept(target):
+    """The archive with the target's corpus."""
+    return FUZZ / "corpus" / f"{target}.zip"
+
+
+def emptied(kind, target):
+    """A folder in build/fuzz without files."""
+    folder = BUILT / kind / target
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in folder.iterdir():
+        file.unlink()
+    return folder
+
+
+def unpacked(target):
+    folder = emptied("kept", target)
+    with zipfile.ZipFile(kept(target)) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def new_inputs(target):
+    """Where the target puts inputs that reach something new; they stay there from run to run."""
+    folder = BUILT / "corpus" / target
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def build(run):
@@ -41,16 +62,17 @@ def build(run):
     return status == 0
 
 
-def fuzz(target, seconds, run):
+def fuzz(target, seconds):
     """Whether the target ran so long without a crash, a hang or a failed assertion. What broke it stays in build/fuzz."""
-    found, kept = folders(target)
-    artifacts = BUILT / "artifacts" / target
-    artifacts.mkdir(parents=True, exist_ok=True)
     command = [binary(target), f"-max_total_time={seconds}", "-verbosity=0", "-print_final_stats=1", *LIMITS,
-               f"-artifact_prefix={artifacts}/", found, kept]
-    status, output = run([str(word) for word in command])
-    ran = "stat::number_of_executed_units" in output
-    return status == 0 and ran
+               f"-artifact_prefix={emptied('artifacts', target)}/", new_inputs(target), unpacked(target)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+    runs = re.search(r"^stat::number_of_executed_units:\s*(\d+)", done.stdout, re.M)
+    passed = done.returncode == 0 and runs is not None
+    if not passed:
+        print(done.stdout[-4000:])
+    print(f"fuzz {target}: {f'{int(runs[1]):,} inputs, ' if runs else ''}{'ok' if passed else 'FAILED'}", flush=True)
+    return passed
 
 
 def test(seconds, tally, run):
@@ -59,26 +81,22 @@ def test(seconds, tally, run):
         tally.add(0, 1)
         return
     for target in targets():
-        passed = fuzz(target, seconds, run)
-        print(f"fuzz {target}: {'ok' if passed else 'FAILED'}", flush=True)
+        passed = fuzz(target, seconds)
         tally.add(passed, not passed)
 
 
 def main():
-    """Makes the kept corpus the smallest one that reaches what it and the new inputs reach."""
+    """Makes each kept corpus the smallest one that reaches what it and the new inputs reach."""
     for target in targets():
-        found, kept = folders(target)
-        merged = BUILT / "merged" / target
-        merged.mkdir(parents=True, exist_ok=True)
-        for file in merged.iterdir():
-            file.unlink()
-        subprocess.run([binary(target), "-merge=1", *LIMITS, merged, kept, found], check=True)
-        kept.mkdir(parents=True, exist_ok=True)
-        for file in kept.iterdir():
-            file.unlink()
-        for file in merged.iterdir():
-            os.replace(file, kept / file.name)
-        print(f"{target}: {len(list(kept.iterdir()))} inputs")
+        merged = emptied("merged", target)
+        command = [binary(target), "-merge=1", *LIMITS, merged, unpacked(target), new_inputs(target)]
+        subprocess.run(command, check=True)
+        inputs = sorted(merged.iterdir())
+        with zipfile.ZipFile(kept(target), "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in inputs:
+                # Without the time, so that the same inputs make the same archive.
+                archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+        print(f"{target}: {len(inputs)} inputs")
 
 
 if __name__ == "__main__":
