@@ -151,7 +151,7 @@ class Sharing(unittest.TestCase):
         program, trace = Path(folder.name) / "kvstore", Path(folder.name) / "trace"
         sources = [tools.ROOT / "workloads" / "kvstore.c"]
         tools.compile_traced(program, sources, "-O2", "-pthread", *flags, oracle=False)
-        tools.record(trace, program, 200000)
+        tools.record(trace, program, 1_000_000)  # so long that threads take turns on any number of processors
         tables = json.loads(tools.trackway("sharing", "--json", trace).stdout)["tables"]
         return {table["name"]: table["rows"] for table in tables}
 
