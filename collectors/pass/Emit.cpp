@@ -1,6 +1,7 @@
 #include "Emit.h"
 
 #include "Expect.h"
+#include "KeptArguments.h"
 #include "LlvmVersion.h"
 #include "ModuleDescriptor.h"
 #include "SharedSlots.h"
@@ -61,8 +62,10 @@ class Emitter {
         markSecondReturns();
         noteReturnsFromAnywhere();
         std::optional<SharedSlots> Cut;
-        if (P.KeepsFrameSmall)
+        if (P.KeepsFrameSmall) {
+            keepArguments();
             Cut.emplace(F);
+        }
         findHeads();
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
         Cursor = Entry.CreateAlloca(Ptr, nullptr, "trackway.cursor");
@@ -126,8 +129,6 @@ class Emitter {
     // At its first operation; where frames are to stay small at the unit's begin, where hardly any value lives that the
     // branches of a check or a correction could cut off.
     void findHeads() {
-        if (P.KeepsFrameSmall)
-            findKeptArguments();
         for (unsigned U = 0; U < P.Units.size(); ++U) {
             const Unit &Own = P.Units[U];
             Instruction *First = Own.Operations.empty() ? nullptr : Own.Operations.front().Anchor;
@@ -140,38 +141,19 @@ class Emitter {
         BasicBlock *BB = P.Units[U].Block;
         bool IsFirst = U == 0 || P.Units[U - 1].Block != BB;
         Instruction *I = IsFirst ? &*BB->getFirstInsertionPt() : P.Units[U - 1].End->getNextNode();
-        while (isa<AllocaInst>(I) || noticesReturn(*I) || Early.contains(I))
+        while (isa<AllocaInst>(I) || noticesReturn(*I) || (Kept && Kept->isAhead(*I)))
             I = I->getNextNode();
         return I;
     }
 
-    // What a function is given it stores in its frame first of all. That is recorded afterwards, since a branch before
-    // it would make each argument take a second place.
-    void findKeptArguments() {
-        SmallVector<Instruction *, 16> Run;
-        for (Instruction &I : make_range(F.getEntryBlock().getFirstInsertionPt(), F.getEntryBlock().end())) {
-            auto *Store = dyn_cast<StoreInst>(&I);
-            bool IsInFrame = Store && Store->isSimple() && isInFrame(*Store->getPointerOperand());
-            if (!IsInFrame && !isa<AllocaInst, CastInst, GetElementPtrInst, DbgInfoIntrinsic>(I))
-                return;
-            Run.push_back(&I);
-            if (Store && isa<Argument>(withoutCasts(Store->getValueOperand()))) {
-                Early.insert(Run.begin(), Run.end());
-                Run.clear();
-                AfterArguments = I.getNextNode();
-            }
-        }
-    }
-
-    static bool isInFrame(const Value &Pointer) {
-        auto *Slot = dyn_cast<AllocaInst>(Pointer.stripInBoundsConstantOffsets());
-        return Slot && Slot->isStaticAlloca();
-    }
-
-    static const Value *withoutCasts(const Value *V) {
-        while (auto *Cast = dyn_cast<CastInst>(V))
-            V = Cast->getOperand(0);
-        return V;
+    // Where nothing records them, the check can wait until they are stored.
+    void keepArguments() {
+        Kept.emplace(F);
+        bool AreRecorded = any_of(P.Units, [&](const Unit &U) {
+            return any_of(U.Operations, [&](const Operation &O) { return Kept->isStore(*O.Anchor); });
+        });
+        if (AreRecorded)
+            Kept->storeAgain();
     }
 
     static constexpr unsigned MaxLocalIds = 255;
@@ -404,11 +386,13 @@ class Emitter {
             emitCorrection(Index, Start);
     }
 
-    // Each root at its anchor, or all of them at one place.
+    Instruction *placeOf(const Operation &O) const { return Kept ? Kept->placeFor(O.Anchor) : O.Anchor; }
+
+    // Each root at its place, or all of them at one.
     void storeRoots(ArrayRef<Operation> Operations, Value *Start, unsigned Offset, Instruction *Place) {
         for (const Operation &O : Operations)
             if (O.K == Operation::Kind::LogRoot) {
-                IRBuilder<> At(Place ? Place : Early.contains(O.Anchor) ? AfterArguments : O.Anchor);
+                IRBuilder<> At(Place ? Place : placeOf(O));
                 // A value of many uses is taken for one that crosses blocks.
                 Value *Begin = P.KeepsFrameSmall ? At.CreateLoad(Ptr, Place ? Cursor : RecordStart) : Start;
                 storeRoot(At, O.Target, Begin, Offset);
@@ -665,10 +649,9 @@ class Emitter {
     uint32_t FirstSegment;
     Type *Ptr;
     AllocaInst *Cursor = nullptr;
-    AllocaInst *RecordStart = nullptr;    // of the record that others may continue
-    std::vector<Instruction *> Heads;     // by unit
-    SmallPtrSet<Instruction *, 16> Early; // up to the last argument that is stored in the frame
-    Instruction *AfterArguments = nullptr;
+    AllocaInst *RecordStart = nullptr; // of the record that others may continue
+    std::vector<Instruction *> Heads;  // by unit
+    std::optional<KeptArguments> Kept; // only where frames are to stay small
     std::vector<Segment> Segments;
     std::vector<Recording> Recordings;        // by unit
     MapVector<Register, AllocaInst *> Memory; // what the decoder knows, by the register that holds it

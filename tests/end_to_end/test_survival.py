@@ -50,8 +50,6 @@ UNTRACED = {
 # Code that is left in the middle of a record: only a dump tells which of its accesses happened.
 DUMPED = ("signal_escape.c", "edited_context.c")
 DUMP = ("--oracle-dump",)
-# Unoptimised code records the arguments that it stores in its frame after all of them (docs/collectors.md, "The stack").
-MISSING = "what a handler leaves for good between storing its arguments and recording that is missing at -O0"
 
 
 def build(folder, name, *flags):
@@ -67,8 +65,6 @@ def build(folder, name, *flags):
 
 class SameAsPlain(unittest.TestCase):
     def check(self, name, *flags, **settings):
-        if name in DUMPED and "-O0" in flags:
-            self.skipTest(MISSING)
         options = (*RECORD_OPTIONS, *(DUMP if name in DUMPED else ()))
         with tools.folder() as folder:
             _, traced = build(folder, name, *flags)
