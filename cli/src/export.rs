@@ -14,7 +14,7 @@ use flate2::Compression;
 use trackway_analysis::cache::Caches;
 use trackway_report::{
     counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table,
-    Value,
+    Unit, Value,
 };
 use trackway_trace::{Existing, Trace};
 
@@ -267,10 +267,8 @@ fn table<'r>(report: &'r Report, name: &str) -> Result<&'r Table, Failure> {
 fn measures(report: &Report) -> Vec<&str> {
     let stacks = report.table("stacks");
     let columns = stacks.into_iter().flat_map(Table::columns);
-    columns
-        .map(|column| column.name())
-        .filter(|name| *name != "stack")
-        .collect()
+    let counts = columns.filter(|column| matches!(column.unit(), Unit::Count | Unit::Bytes));
+    counts.map(|column| column.name()).collect()
 }
 
 /// What makes stacks doubtful.

@@ -19,6 +19,9 @@ pub struct CallgrindHeader {
 /// As callgrind names what it does not know.
 const UNKNOWN_FILE: &str = "???";
 
+/// Calls of inlined functions are not counted; callgrind_annotate takes the costs of 0 calls for the caller's own.
+const LEAST_CALLS: u64 = 1;
+
 /// A name and a file.
 type Function<'t> = (&'t str, &'t str);
 
@@ -179,6 +182,7 @@ impl Writer<'_> {
             let _ = writeln!(self.text, "fe={number}");
         }
         for ((callee, file), calls, costs) in &block.calls {
+            let calls = (*calls).max(LEAST_CALLS);
             let number_of_file = self.file(file);
             let callee = number(&mut self.functions, &format!("{file}\0{callee}"), callee);
             // Where in the caller the call stands, and where the callee begins, is not known.
@@ -234,6 +238,7 @@ mod tests {
         let calls = [
             ("(outside)", "", "main", "a.c", 1, 17),
             ("main", "a.c", "f", "a.c", 4, 2),
+            ("main", "a.c", "inlined", "a.c", 0, 3),
         ];
         let calls = TableBuilder::new("calls", "", &calls)
             .text("caller", "", |row| row.0)
@@ -254,7 +259,7 @@ mod tests {
              event: accesses : memory accesses\nevents: accesses\nsummary: 17\n\
              \nfl=(1) /src/a.c\nfn=(1) f\n9 2\n\
              \nfl=(1)\nfn=(2) main\n3 10\nfi=(2) /b.h\n7 5\nfe=(1)\n\
-             cfi=(1)\ncfn=(1)\ncalls=4 0\n0 2\n"
+             cfi=(1)\ncfn=(1)\ncalls=4 0\n0 2\ncfi=(1)\ncfn=(3) inlined\ncalls=1 0\n0 3\n"
         );
         assert_eq!(to_callgrind(&header, &calls, &calls), None);
     }

@@ -1,11 +1,14 @@
 //! Folded stacks, as flamegraph.pl, speedscope and others read them: `outer;inner;innermost COUNT` in each line.
 
-use crate::{Table, Value};
+use crate::{Table, Unit, Value};
 
 /// The table's stacks with one of their numbers; those of which it is 0 are left out. None if the table has no column
 /// `stack` or no such number.
 pub fn to_folded(table: &Table, measure: &str) -> Option<String> {
     let (stacks, numbers) = (table.column("stack")?, table.column(measure)?);
+    if !matches!(numbers.unit(), Unit::Count | Unit::Bytes) {
+        return None;
+    }
     let mut text = String::new();
     for row in 0..table.row_count() {
         let Value::Text(stack) = stacks.value(row) else {
@@ -40,10 +43,12 @@ mod tests {
         let table = TableBuilder::new("stacks", "Stacks", &rows)
             .text("stack", "stack", |row| row.0)
             .integer("accesses", "accesses", Unit::Count, |row| row.1)
+            .integer("inlined", "inlined", Unit::Number, |_| 0)
             .build();
         let expected = "main;std::sort(int, int) 7\nmain;a b 2\n";
         assert_eq!(to_folded(&table, "accesses").as_deref(), Some(expected));
         assert_eq!(to_folded(&table, "bytes"), None);
         assert_eq!(to_folded(&table, "stack"), None);
+        assert_eq!(to_folded(&table, "inlined"), None);
     }
 }

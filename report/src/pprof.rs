@@ -25,8 +25,9 @@ mod field {
     pub const FUNCTION_SYSTEM_NAME: u32 = 3;
 }
 
-/// The table's stacks with all of their counts, and `measure` as the one that is shown first. None if the table has no
-/// column `stack` or no such number. A reader expects the message to be compressed by gzip.
+/// The table's stacks with all of their counts, and `measure` as the one that is shown first. Functions that `inlined`, if
+/// there is such a column, counts at the end of a stack are lines of the location of the function before them. None if the
+/// table has no column `stack` or no such number. A reader expects the message to be compressed by gzip.
 pub fn to_pprof(table: &Table, measure: &str, start_unix_ns: u64) -> Option<Vec<u8>> {
     let stacks = table.column("stack")?;
     let measures: Vec<Column> = table
@@ -55,9 +56,16 @@ pub fn to_pprof(table: &Table, measure: &str, start_unix_ns: u64) -> Option<Vec<
             Value::Integer(number) => number,
             _ => 0,
         });
-        profile.sample(stack, values.collect());
+        profile.sample(stack, inlined(table, row), values.collect());
     }
     Some(profile.finish(measure, start_unix_ns))
+}
+
+fn inlined(table: &Table, row: usize) -> usize {
+    match table.column("inlined").map(|column| column.value(row)) {
+        Some(Value::Integer(number)) => number as usize,
+        _ => 0,
+    }
 }
 
 #[derive(Default)]
@@ -65,14 +73,27 @@ struct Profile {
     message: Message,
     strings: Numbers,
     functions: Numbers,
+    /// Functions of one machine instruction, `outer;inlined`.
+    locations: Numbers,
+}
+
+/// Where the innermost location of a stack begins.
+fn innermost(stack: &str, inlined: usize) -> usize {
+    let separators = stack.rmatch_indices(';');
+    separators
+        .map(|(position, _)| position + 1)
+        .nth(inlined)
+        .unwrap_or(0)
 }
 
 impl Profile {
-    fn sample(&mut self, stack: &str, values: Vec<u64>) {
+    fn sample(&mut self, stack: &str, inlined: usize, values: Vec<u64>) {
         // The innermost function comes first. Numbers of locations begin at 1.
-        let locations = stack
-            .rsplit(';')
-            .map(|function| self.functions.number(function) + 1);
+        let (callers, location) = stack.split_at(innermost(stack, inlined));
+        let callers = callers.split_terminator(';').rev();
+        let locations = std::iter::once(location)
+            .chain(callers)
+            .map(|location| self.locations.number(location) + 1);
         let mut sample = Message::default();
         sample.packed(field::SAMPLE_LOCATIONS, &locations.collect::<Vec<_>>());
         sample.packed(field::SAMPLE_VALUES, &values);
@@ -80,20 +101,23 @@ impl Profile {
     }
 
     fn finish(mut self, measure: &str, start_unix_ns: u64) -> Vec<u8> {
+        for (index, functions) in std::mem::take(&mut self.locations.texts).iter().enumerate() {
+            let mut location = Message::default();
+            location.integer(field::LOCATION_ID, index as u64 + 1);
+            for function in functions.rsplit(';') {
+                let mut line = Message::default();
+                line.integer(field::LINE_FUNCTION, self.functions.number(function) + 1);
+                location.nested(field::LOCATION_LINE, &line);
+            }
+            self.message.nested(field::PROFILE_LOCATION, &location);
+        }
         for (index, name) in std::mem::take(&mut self.functions.texts).iter().enumerate() {
-            let id = index as u64 + 1;
             let name = self.strings.number(name);
             let mut function = Message::default();
-            function.integer(field::FUNCTION_ID, id);
+            function.integer(field::FUNCTION_ID, index as u64 + 1);
             function.integer(field::FUNCTION_NAME, name);
             function.integer(field::FUNCTION_SYSTEM_NAME, name);
             self.message.nested(field::PROFILE_FUNCTION, &function);
-            let mut line = Message::default();
-            line.integer(field::LINE_FUNCTION, id);
-            let mut location = Message::default();
-            location.integer(field::LOCATION_ID, id);
-            location.nested(field::LOCATION_LINE, &line);
-            self.message.nested(field::PROFILE_LOCATION, &location);
         }
         let first = self.strings.number(measure);
         for text in &self.strings.texts {
@@ -174,6 +198,19 @@ mod tests {
         message.bytes(6, b"ab");
         let expected = [0x08, 0xac, 0x02, 0x12, 3, 1, 0xac, 0x02, 0x32, 2, b'a', b'b'];
         assert_eq!(message.0, expected);
+    }
+
+    #[test]
+    fn inlined_functions_are_lines_of_a_location() {
+        let stack = "main;f;g;h";
+        let locations = |inlined| {
+            let (callers, location) = stack.split_at(innermost(stack, inlined));
+            (callers, location)
+        };
+        assert_eq!(locations(0), ("main;f;g;", "h"));
+        assert_eq!(locations(2), ("main;", "f;g;h"));
+        assert_eq!(locations(3), ("", stack));
+        assert_eq!(locations(9), ("", stack));
     }
 
     #[test]

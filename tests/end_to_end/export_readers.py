@@ -1,6 +1,7 @@
 """Readers of exported formats, and caches simulated in the plainest way."""
 
 from collections import Counter, OrderedDict
+from dataclasses import dataclass, field
 
 from . import drmemtrace_files as drmemtrace
 
@@ -137,21 +138,67 @@ def numbers(content):
             start = position + 1
 
 
-def profile(message):
-    """Measures with their units, and values by stack, outermost function first, of a profile.proto."""
+def profile(message, between_lines=";"):
+    """Measures with their units, and values by stack, outermost function first, of a profile.proto. `between_lines` stands
+    between the functions of one location."""
     parts = list(fields(message))
-    strings = [value.decode() for field, value in parts if field == 6]
-    functions = {dict(fields(value))[1]: strings[dict(fields(value))[2]] for field, value in parts if field == 5}
+    strings = [value.decode() for number, value in parts if number == 6]
+    functions = {dict(fields(value))[1]: strings[dict(fields(value))[2]] for number, value in parts if number == 5}
     locations = {}
-    for field, value in parts:
-        if field == 4:
-            location = dict(fields(value))
-            locations[location[1]] = functions[dict(fields(location[4]))[1]]
-    sorts = [dict(fields(value)) for field, value in parts if field == 1]
+    for number, value in parts:
+        if number == 4:
+            location = list(fields(value))
+            lines = [functions[dict(fields(line))[1]] for part, line in location if part == 4]
+            locations[dict(location)[1]] = between_lines.join(reversed(lines))
+    sorts = [dict(fields(value)) for number, value in parts if number == 1]
     samples = {}
-    for field, value in parts:
-        if field == 2:
+    for number, value in parts:
+        if number == 2:
             sample = dict(fields(value))
             stack = ";".join(locations[location] for location in reversed(packed(sample[1])))
-            samples[stack] = packed(sample[2])
+            values = packed(sample[2])
+            samples[stack] = [sum(pair) for pair in zip(values, samples.get(stack, [0] * len(values)))]
     return [(strings[sort[1]], strings[sort[2]]) for sort in sorts], samples
+
+
+@dataclass
+class Callgrind:
+    """Accesses of a callgrind.out: own ones by function, and by file and line; calls and inclusive ones by caller and callee."""
+
+    own: Counter = field(default_factory=Counter)
+    lines: Counter = field(default_factory=Counter)
+    calls: Counter = field(default_factory=Counter)
+    inclusive: Counter = field(default_factory=Counter)
+
+
+def callgrind(path):
+    read, files, names = Callgrind(), {}, {}
+    file = function = callee = None
+    is_call = False
+
+    def name(text, known):
+        number, _, rest = text.partition(" ")
+        return known.setdefault(number, rest)
+
+    for line in open(path):
+        key, _, value = line.strip().partition("=")
+        if key in ("fl", "fi", "fe"):
+            file = name(value, files)
+        elif key == "cfi":
+            name(value, files)
+        elif key == "fn":
+            function = name(value, names)
+        elif key == "cfn":
+            callee = name(value, names)
+        elif key == "calls":
+            read.calls[function, callee] += int(value.split()[0])
+            is_call = True
+        elif function and line[:1].isdigit():
+            number, accesses = map(int, line.split()[:2])
+            if is_call:
+                read.inclusive[function, callee] += accesses
+            else:
+                read.own[function] += accesses
+                read.lines[file, number] += accesses
+            is_call = False
+    return read

@@ -7,6 +7,7 @@ import shutil
 import unittest
 
 from . import tools
+from .export_readers import callgrind
 from .test_report import table
 
 CACHES = "L1=1K,2,64:L2=4K,4,64"
@@ -287,34 +288,6 @@ class Naive:
         return tuple(path)
 
 
-def parse_callgrind(path):
-    """Own costs by function, calls and inclusive costs by caller and callee; accesses only."""
-    own, calls, inclusive = collections.Counter(), collections.Counter(), collections.Counter()
-    names, function, callee, is_call = {}, None, None, False
-
-    def name(text):
-        number, _, rest = text.partition(" ")
-        return names.setdefault(number, rest)
-
-    for line in open(path):
-        key, _, value = line.strip().partition("=")
-        if key == "fn":
-            function = name(value)
-        elif key == "cfn":
-            callee = name(value)
-        elif key == "calls":
-            calls[function, callee] += int(value.split()[0])
-            is_call = True
-        elif function and line[:1].isdigit():
-            cost = int(line.split()[1])
-            if is_call:
-                inclusive[function, callee] += cost
-            else:
-                own[function] += cost
-            is_call = False
-    return own, calls, inclusive
-
-
 class Exports(unittest.TestCase):
     def traces(self, folder):
         yield recorded(folder, "jumps", JUMPS)
@@ -335,16 +308,16 @@ class Exports(unittest.TestCase):
             for trace in self.traces(folder):
                 naive, output = Naive(trace), f"{trace}.callgrind"
                 tools.trackway("export", trace, "--to", "callgrind", "-o", output)
-                own, calls, inclusive = parse_callgrind(output)
+                read = callgrind(output)
                 expected = collections.Counter()
                 edges = collections.Counter()
                 for path, count in naive.accesses.items():
                     expected[path[-1]] += count
                     edges.update({edge: count for edge in zip(path, path[1:])})
-                self.assertEqual(own, expected)
-                self.assertEqual(+inclusive, edges)
-                self.assertEqual(calls, {edge: count for edge, count in naive.calls.items() if edge[0]})
-                self.annotate(output, folder, sum(own.values()))
+                self.assertEqual(read.own, expected)
+                self.assertEqual(+read.inclusive, edges)
+                self.assertEqual(read.calls, {edge: count for edge, count in naive.calls.items() if edge[0]})
+                self.annotate(output, folder, sum(read.own.values()))
 
     def annotate(self, path, folder, accesses):
         """Valgrind's own reader finds the same sum."""

@@ -2,14 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use trackway_trace::{AllocationSiteId, LocationId, Program, StringId, Trace};
+use trackway_trace::{AllocationSite, AllocationSiteId, LocationId, Program, StringId, Trace};
 
+use super::user_code::{Frame, UserCode};
+use super::Origins;
 use crate::names::{Names, UNKNOWN};
 
-/// Says what was allocated where.
+/// Says what was allocated where: by the nearest code of the user's that led to it, if there is any.
 pub(crate) struct AllocationNames<'p> {
     pub program: &'p Program,
     names: Names<'p>,
+    user_code: UserCode<'p>,
+    /// Sites are divided by these.
+    origins: Option<&'p Origins>,
     directory: PathBuf,
 }
 
@@ -18,20 +23,57 @@ impl<'p> AllocationNames<'p> {
         AllocationNames {
             program: trace.program(),
             names: Names::new(trace.program()),
+            user_code: UserCode::new(trace.program()),
+            origins: None,
             directory: trace.meta().working_directory.clone().into(),
         }
     }
 
+    pub fn with_origins(trace: &'p Trace, origins: &'p Origins) -> Self {
+        AllocationNames {
+            origins: Some(origins),
+            ..AllocationNames::new(trace)
+        }
+    }
+
+    /// The site, also of a part.
+    pub fn site(&self, id: AllocationSiteId) -> &'p AllocationSite {
+        let id = self.origins.map_or(id, |origins| origins.get(id).0);
+        self.program.allocation_site(id)
+    }
+
+    /// The nearest code of the user's; else that of the allocation.
+    fn frame(&self, id: AllocationSiteId) -> Frame {
+        if let Some(frame) = self.origins.and_then(|origins| origins.get(id).1) {
+            return frame;
+        }
+        let site = self.site(id);
+        let nearest = self.user_code.nearest(site.function, site.location);
+        nearest.unwrap_or_else(|| {
+            let text = self.program.location(site.location).function;
+            let function = match self.program.string(text) {
+                "" => self.program.function(site.function).linkage_name,
+                _ => text,
+            };
+            Frame {
+                function,
+                location: site.location,
+            }
+        })
+    }
+
     /// `nodes, malloc at graph.c:12`; of what was inlined also by whom: `..., from main.c:20`.
     pub fn label(&self, id: AllocationSiteId) -> String {
-        let site = self.program.allocation_site(id);
+        let site = self.site(id);
         let known = [site.variable, site.element_type].map(|id| self.program.string(id));
         let name = known.into_iter().find(|name| !name.is_empty());
         let allocator = self.names.function(site.allocator);
-        let place = self.place(site.location).map(|place| match self.caller(id) {
-            Some(caller) => format!("{place}, from {caller}"),
-            None => place,
-        });
+        let place = self
+            .place(self.frame(id).location)
+            .map(|place| match self.caller(id) {
+                Some(caller) => format!("{place}, from {caller}"),
+                None => place,
+            });
         match (name, place) {
             (Some(name), Some(place)) => format!("{name}, {allocator} at {place}"),
             (Some(name), None) => format!("{name}, {allocator}"),
@@ -40,9 +82,9 @@ impl<'p> AllocationNames<'p> {
         }
     }
 
-    /// The place into which the allocation was inlined, if it was.
+    /// The place into which the code was inlined, if it was.
     pub fn caller(&self, id: AllocationSiteId) -> Option<String> {
-        let location = self.program.allocation_site(id).location;
+        let location = self.frame(id).location;
         let outer = self.program.inline_stack(location).skip(1).last()?;
         self.place(outer)
     }
@@ -54,33 +96,25 @@ impl<'p> AllocationNames<'p> {
     }
 
     pub fn file(&self, id: AllocationSiteId) -> String {
-        let location = self.program.location(self.program.allocation_site(id).location);
+        let location = self.program.location(self.frame(id).location);
         self.path(location.file).to_owned()
     }
 
     pub fn line(&self, id: AllocationSiteId) -> Option<u64> {
-        let location = self.program.location(self.program.allocation_site(id).location);
+        let location = self.program.location(self.frame(id).location);
         (location.line > 0).then_some(location.line.into())
     }
 
-    /// The function in whose text the allocation stands.
     pub fn function(&self, id: AllocationSiteId) -> String {
-        let site = self.program.allocation_site(id);
-        let location = self.program.location(site.location);
-        match self.program.string(location.function) {
-            "" => self
-                .names
-                .function(self.program.function(site.function).linkage_name),
-            _ => self.names.function(location.function),
-        }
+        self.names.function(self.frame(id).function)
     }
 
     pub fn allocator(&self, id: AllocationSiteId) -> String {
-        self.names.function(self.program.allocation_site(id).allocator)
+        self.names.function(self.site(id).allocator)
     }
 
     pub fn variable(&self, id: AllocationSiteId) -> &'p str {
-        self.program.string(self.program.allocation_site(id).variable)
+        self.program.string(self.site(id).variable)
     }
 
     pub fn text(&self, id: StringId) -> &'p str {

@@ -36,7 +36,7 @@ pub use loop_predictor::LoopPredictor;
 pub use machine::{MachineBranches, MachineFlow};
 pub use perceptron::Perceptron;
 pub use predictor::Predictor;
-pub use recorded::{RecordedBranches, RecordedFlow};
+pub use recorded::{Caller, RecordedBranches, RecordedFlow};
 pub use replay::{
     standard_predictors, BranchTotals, ConditionalBranch, DifferentPredictors, PredictorTotals, Replay,
 };

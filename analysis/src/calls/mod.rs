@@ -1,5 +1,7 @@
 //! What functions cost by the path on which they were called.
 
+mod functions;
+mod inlining;
 mod simulation;
 mod stack;
 mod tables;
@@ -12,6 +14,8 @@ use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId, Trac
 
 use crate::cache::{Caches, MAX_LEVELS};
 use crate::{Analysis, Findings, Order};
+use functions::{Functions, Numbered, SiteTraits};
+use inlining::InlinedNodes;
 use simulation::{Charges, Owner, Simulation};
 use stack::Repairs;
 pub(crate) use stack::Stack;
@@ -32,14 +36,6 @@ impl Calls {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SiteTraits {
-    /// The first one of the same name and file: a function of a header stands in many modules.
-    function: u32,
-    reads: bool,
-    writes: bool,
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct SiteCounts {
     accesses: u64,
@@ -57,10 +53,11 @@ impl SiteCounts {
 /// The stacks of threads, and what was counted.
 pub struct CallsShard {
     simulation: Option<Simulation>,
-    sites: Vec<SiteTraits>,
     counts: Vec<SiteCounts>,
-    /// By function, the first one of the same name and file.
-    functions: Vec<u32>,
+    functions: Functions,
+    /// By the ids of functions and sites.
+    numbered: Numbered,
+    inlined: InlinedNodes,
     stacks: HashMap<u32, Stack>,
     tree: Tree,
     /// Of shards that were merged into this one.
@@ -80,9 +77,11 @@ impl CallsShard {
                     self.take_run(&mut stack, batch.lanes(run), run.count)
                 }
                 Happening::Event(Event::Enter(function)) => {
-                    stack.enter(self.functions[function.index()], &mut self.tree);
+                    stack.enter(self.numbered.functions[function.index()], &mut self.tree);
                 }
-                Happening::Event(Event::Exit(function)) => stack.exit(self.functions[function.index()]),
+                Happening::Event(Event::Exit(function)) => {
+                    stack.exit(self.numbered.functions[function.index()]);
+                }
                 Happening::Event(_) => (),
             }
         }
@@ -99,18 +98,27 @@ impl CallsShard {
     fn take_accesses(&mut self, stack: &mut Stack, batch: &Batch, accesses: Range<usize>) {
         let Range { mut start, end } = accesses;
         while start < end {
-            let function = self.function_of(batch.site[start]);
+            let first = self.traits(batch.site[start]);
+            let place = |traits: SiteTraits| (traits.function, traits.chain);
             let mut others = batch.site[start..end].iter();
-            let same = others.position(|&id| self.function_of(id) != function);
+            let same = others.position(|&id| place(self.traits(id)) != place(first));
             let until = same.map_or(end, |length| start + length);
-            self.put_on_top(stack, function);
-            self.count(stack.node(), batch, start..until);
+            self.put_on_top(stack, first.function);
+            let node = self.node(stack, batch.site[start]);
+            self.count(node, batch, start..until);
             start = until;
         }
     }
 
-    fn function_of(&self, site: SiteId) -> u32 {
-        self.sites[site.index()].function
+    fn traits(&self, site: SiteId) -> SiteTraits {
+        self.numbered.sites[site.index()]
+    }
+
+    /// Where the accesses of a site of the function on top count.
+    fn node(&mut self, stack: &Stack, site: SiteId) -> u32 {
+        let chain = self.traits(site).chain;
+        self.inlined
+            .below(stack.node(), chain, &self.functions, &mut self.tree)
     }
 
     fn put_on_top(&mut self, stack: &mut Stack, function: u32) {
@@ -125,13 +133,13 @@ impl CallsShard {
             let id = batch.site[index].index();
             let bytes = batch.length(index);
             self.counts[id].add(1, bytes);
-            cost.add(&self.sites[id], 1, bytes);
+            cost.add(&self.numbered.sites[id], 1, bytes);
         }
         self.tree.add_cost(node, &cost);
         if let Some(simulation) = &mut self.simulation {
             for index in accesses {
                 let (site, address) = (batch.site[index], batch.address[index]);
-                let is_write = self.sites[site.index()].writes;
+                let is_write = self.numbered.sites[site.index()].writes;
                 let mut charges = Charges {
                     tree: &mut self.tree,
                     counts: &mut self.counts,
@@ -151,8 +159,11 @@ impl CallsShard {
         let Some(first) = lanes.first() else {
             return;
         };
-        let function = self.function_of(first.site);
-        if lanes.iter().any(|lane| self.function_of(lane.site) != function) {
+        let function = self.traits(first.site).function;
+        if lanes
+            .iter()
+            .any(|lane| self.traits(lane.site).function != function)
+        {
             return (0..count).for_each(|iteration| {
                 for lane in lanes {
                     let address = lane.address_in(iteration);
@@ -161,19 +172,22 @@ impl CallsShard {
             });
         }
         self.put_on_top(stack, function);
-        let mut cost = Cost::default();
+        let mut owners = Vec::with_capacity(lanes.len());
         for lane in lanes {
+            let (site, node) = (lane.site, self.node(stack, lane.site));
             let bytes = count.saturating_mul(lane.size.into());
-            self.counts[lane.site.index()].add(count, bytes);
-            cost.add(&self.sites[lane.site.index()], count, bytes);
+            self.counts[site.index()].add(count, bytes);
+            let mut cost = Cost::default();
+            cost.add(&self.numbered.sites[site.index()], count, bytes);
+            self.tree.add_cost(node, &cost);
+            owners.push(Owner { node, site });
         }
-        self.tree.add_cost(stack.node(), &cost);
         if let Some(simulation) = &mut self.simulation {
             let mut charges = Charges {
                 tree: &mut self.tree,
                 counts: &mut self.counts,
             };
-            simulation.take_run(stack.node(), (lanes, count), &self.sites, &mut charges);
+            simulation.take_run(&owners, (lanes, count), &self.numbered.sites, &mut charges);
         }
     }
 
@@ -182,18 +196,6 @@ impl CallsShard {
         self.stacks.values().for_each(|stack| repairs.add(&stack.repairs));
         repairs
     }
-}
-
-/// For each function, the first one of the same name and file.
-fn namesakes(program: &Program) -> Vec<u32> {
-    let mut first = HashMap::new();
-    let functions = program.functions.iter().zip(0..);
-    functions
-        .map(|(function, number)| {
-            let key = (function.linkage_name, function.source_file);
-            *first.entry(key).or_insert(number)
-        })
-        .collect()
 }
 
 impl Analysis for Calls {
@@ -213,9 +215,10 @@ impl Analysis for Calls {
     fn start_shard(&self) -> CallsShard {
         CallsShard {
             simulation: Simulation::new(&self.caches),
-            sites: Vec::new(),
             counts: Vec::new(),
-            functions: Vec::new(),
+            functions: Functions::new(),
+            numbered: Numbered::default(),
+            inlined: InlinedNodes::default(),
             stacks: HashMap::new(),
             tree: Tree::new(),
             repairs: Repairs::default(),
@@ -223,17 +226,9 @@ impl Analysis for Calls {
     }
 
     fn take_program(&self, shard: &mut CallsShard, program: &Program) {
-        shard.functions = namesakes(program);
-        shard.sites = program
-            .sites
-            .iter()
-            .map(|site| SiteTraits {
-                function: shard.functions[site.function.index()],
-                reads: site.kind.reads(),
-                writes: site.kind.writes(),
-            })
-            .collect();
-        shard.counts.resize(shard.sites.len(), SiteCounts::default());
+        shard.numbered = shard.functions.take(program);
+        shard.inlined.grow(&shard.functions);
+        shard.counts.resize(program.sites.len(), SiteCounts::default());
     }
 
     fn take_batch(&self, shard: &mut CallsShard, batch: &Batch) {
@@ -241,9 +236,6 @@ impl Analysis for Calls {
     }
 
     fn merge(&self, into: &mut CallsShard, from: CallsShard) {
-        if into.sites.len() < from.sites.len() {
-            (into.sites, into.functions) = (from.sites.clone(), from.functions.clone());
-        }
         if into.counts.len() < from.counts.len() {
             into.counts.resize(from.counts.len(), SiteCounts::default());
         }
@@ -253,11 +245,16 @@ impl Analysis for Calls {
                 *misses += more;
             }
         }
-        into.tree.merge(&from.tree);
+        let functions = from.functions.all().iter();
+        let numbers: Vec<u32> = functions
+            .map(|function| into.functions.number(*function))
+            .collect();
+        into.tree.merge(&from.tree, &numbers);
         into.repairs.add(&from.all_repairs());
     }
 
-    fn finish(&self, shard: CallsShard, trace: &Trace) -> Findings {
+    fn finish(&self, mut shard: CallsShard, trace: &Trace) -> Findings {
+        shard.numbered = shard.functions.take(trace.program());
         tables::findings(&shard, trace, &self.caches, self.top)
     }
 }

@@ -2,7 +2,8 @@
 
 use trackway_trace::{Batch, Lane, SiteId};
 
-use super::{SiteCounts, SiteTraits, Tree};
+use super::functions::SiteTraits;
+use super::{SiteCounts, Tree};
 use crate::cache::{Access, Accounts, Caches, Missed};
 use crate::misses::address_space;
 
@@ -74,13 +75,16 @@ impl Simulation {
         self.settle_if_full(charges);
     }
 
-    /// `count` iterations of the lanes. No address space: threads that share caches have no runs.
-    pub fn take_run(&mut self, node: u32, run: (&[Lane], u64), sites: &[SiteTraits], charges: &mut Charges) {
+    /// `count` iterations of the lanes, each with its owner. No address space: threads that share caches have no runs.
+    pub fn take_run(
+        &mut self,
+        owners: &[Owner],
+        run: (&[Lane], u64),
+        sites: &[SiteTraits],
+        charges: &mut Charges,
+    ) {
         let (lanes, first) = (run.0, self.owners.len());
-        self.owners.extend(lanes.iter().map(|lane| Owner {
-            node,
-            site: lane.site,
-        }));
+        self.owners.extend_from_slice(owners);
         let of_lane = |lane: usize| ((first + lane) as u32, sites[lanes[lane].site.index()].writes);
         let owners = &self.owners;
         self.accounts

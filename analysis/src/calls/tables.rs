@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use trackway_report::{percent, Table, TableBuilder, Unit};
-use trackway_trace::{FunctionId, Program, StringId, Trace};
+use trackway_trace::{Program, StringId, Trace};
 
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
@@ -51,12 +51,15 @@ struct Presenter<'p> {
 
 struct StackRow {
     stack: String,
+    /// Inlined functions at its end.
+    inlined: u64,
     cost: Cost,
 }
 
 struct CallRow {
     caller: Option<u32>,
     callee: u32,
+    /// 0 if it was inlined only.
     calls: u64,
     cost: Cost,
 }
@@ -80,6 +83,7 @@ impl Presenter<'_> {
             .filter(|(node, _)| node.cost.accesses > 0)
             .map(|(node, number)| StackRow {
                 stack: self.stack(number),
+                inlined: self.inlined(number),
                 cost: node.cost,
             })
             .collect();
@@ -88,6 +92,7 @@ impl Presenter<'_> {
                 .accesses
                 .cmp(&a.cost.accesses)
                 .then_with(|| a.stack.cmp(&b.stack))
+                .then(a.inlined.cmp(&b.inlined))
         });
         rows
     }
@@ -107,12 +112,24 @@ impl Presenter<'_> {
         functions.join(";")
     }
 
+    fn inlined(&self, node: u32) -> u64 {
+        let tree = self.tree();
+        let inlined = tree.path(node);
+        inlined
+            .take_while(|&node| tree.nodes()[node as usize].is_inlined)
+            .count() as u64
+    }
+
     fn calls(&self) -> Vec<CallRow> {
         let tree = self.tree();
         let inclusive = tree.inclusive_costs();
         let mut rows: HashMap<(Option<u32>, u32), CallRow> = HashMap::new();
-        for (from, call) in tree.calls().filter(|(_, call)| call.count > 0) {
+        for (from, call) in tree.calls() {
             let node = &tree.nodes()[call.node as usize];
+            let was_inlined = node.is_inlined && node.parent == from;
+            if call.count == 0 && !was_inlined {
+                continue;
+            }
             let caller = tree
                 .path(from)
                 .next()
@@ -140,11 +157,11 @@ impl Presenter<'_> {
             .program
             .sites
             .iter()
-            .zip(&self.shard.sites)
+            .zip(&self.shard.numbered.sites)
             .zip(&self.shard.counts);
         for ((site, traits), counts) in sites.filter(|(_, counts)| counts.accesses > 0) {
             let location = self.program.location(site.location);
-            let key = (traits.function, location.file, location.line);
+            let key = (traits.written_in, location.file, location.line);
             let row = rows.entry(key).or_insert(LineRow {
                 function: key.0,
                 file: key.1,
@@ -174,7 +191,8 @@ impl Presenter<'_> {
     fn stacks_table(&self, rows: &[StackRow]) -> Table {
         let builder = self
             .start("stacks", "Stacks", rows)
-            .text("stack", "stack", |row| row.stack.clone());
+            .text("stack", "stack", |row| row.stack.clone())
+            .integer("inlined", "inlined", Unit::Number, |row| row.inlined);
         self.add_cost(builder, |row| &row.cost).build()
     }
 
@@ -189,7 +207,9 @@ impl Presenter<'_> {
             .path("caller_file", "in", |row| file(row.caller))
             .text("callee", "called", |row| self.function(row.callee))
             .path("callee_file", "in", |row| self.file_of(row.callee))
-            .integer("calls", "calls", Unit::Count, |row| row.calls);
+            .optional_integer("calls", "calls", Unit::Count, |row| {
+                (row.calls > 0).then_some(row.calls)
+            });
         self.add_cost(builder, |row| &row.cost).build()
     }
 
@@ -284,17 +304,12 @@ impl Presenter<'_> {
     }
 
     fn function(&self, function: u32) -> String {
-        self.names
-            .function(self.program.function(FunctionId(function)).linkage_name)
+        let function = self.shard.functions.get(function);
+        self.names.function(function.linkage_name)
     }
 
     fn file_of(&self, function: u32) -> String {
-        let function = self.program.function(FunctionId(function));
-        let declared = self.program.location(function.location).file;
-        match self.program.string(declared) {
-            "" => self.path(function.source_file),
-            _ => self.path(declared),
-        }
+        self.path(self.shard.functions.get(function).file)
     }
 
     fn path(&self, file: StringId) -> String {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::AddAssign;
 
-use super::SiteTraits;
+use super::functions::SiteTraits;
 use crate::cache::MAX_LEVELS;
 
 /// The node of what called the first function.
@@ -52,19 +52,25 @@ impl AddAssign<&Cost> for Cost {
 pub struct Node {
     pub parent: u32,
     pub function: u32,
+    /// Whether it was inlined into its parent's code.
+    pub is_inlined: bool,
     /// What it accessed itself.
     pub cost: Cost,
     /// The last one called from here, and where that is: mostly it is the next one, too.
     last_call: (u32, u32),
 }
 
-/// From a node, a function was called.
+/// From a node, a function was called, or was inlined into its code.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
     /// A child of the node or, if the function was on the path already, the node where it is.
     pub node: u32,
+    /// 0 of an inlined function.
     pub count: u64,
 }
+
+/// What was called, or inlined, from a node: the function, and whether it was inlined.
+type Callee = (u32, bool);
 
 /// A calling context tree (Ammons, Ball, Larus, *Exploiting Hardware Performance Counters with Flow and Context Sensitive
 /// Profiling*, 1997): a node for each path of different functions. A function that is on the path already is the same
@@ -73,8 +79,8 @@ pub struct Call {
 pub struct Tree {
     nodes: Vec<Node>,
     calls: Vec<Call>,
-    /// By node and called function, the index of the call.
-    index: HashMap<(u32, u32), u32>,
+    /// By node and what was called there, the index of the call.
+    index: HashMap<(u32, Callee), u32>,
     most_nodes: usize,
 }
 
@@ -90,6 +96,7 @@ impl Tree {
         let node = Node {
             parent: ROOT,
             function: NONE,
+            is_inlined: false,
             cost: Cost::default(),
             last_call: (NONE, 0),
         };
@@ -127,30 +134,36 @@ impl Tree {
         let call = if last == function {
             call
         } else {
-            self.find_call(from, function)
+            let call = self.find_call(from, (function, false));
+            self.nodes[from as usize].last_call = (function, call);
+            call
         };
         let call = &mut self.calls[call as usize];
         call.count += 1;
         call.node
     }
 
-    fn find_call(&mut self, from: u32, function: u32) -> u32 {
-        let call = match self.index.get(&(from, function)) {
-            Some(&call) => call,
-            None => self.add_call(from, function),
-        };
-        self.nodes[from as usize].last_call = (function, call);
-        call
+    /// The node of a function's code that was inlined into this one's.
+    pub fn inlined(&mut self, from: u32, function: u32) -> u32 {
+        let call = self.find_call(from, (function, true));
+        self.calls[call as usize].node
     }
 
-    fn add_call(&mut self, from: u32, function: u32) -> u32 {
-        let node = match self.on_path(from, function) {
+    fn find_call(&mut self, from: u32, callee: Callee) -> u32 {
+        match self.index.get(&(from, callee)) {
+            Some(&call) => call,
+            None => self.add_call(from, callee),
+        }
+    }
+
+    fn add_call(&mut self, from: u32, callee: Callee) -> u32 {
+        let node = match self.on_path(from, callee.0) {
             Some(node) => node,
-            None => self.add_node(from, function),
+            None => self.add_node(from, callee),
         };
         let call = self.calls.len() as u32;
         self.calls.push(Call { node, count: 0 });
-        self.index.insert((from, function), call);
+        self.index.insert((from, callee), call);
         call
     }
 
@@ -172,33 +185,36 @@ impl Tree {
             .is_some_and(|first| self.nodes[first as usize].parent == ELSEWHERE)
     }
 
-    fn add_node(&mut self, from: u32, function: u32) -> u32 {
+    fn add_node(&mut self, from: u32, (function, is_inlined): Callee) -> u32 {
         if self.nodes.len() >= self.most_nodes && from != ELSEWHERE {
-            let call = self.find_call(ELSEWHERE, function);
+            let call = self.find_call(ELSEWHERE, (function, false));
             return self.calls[call as usize].node;
         }
         self.nodes.push(Node {
             parent: from,
             function,
+            is_inlined,
             cost: Cost::default(),
             last_call: (NONE, 0),
         });
         self.nodes.len() as u32 - 1
     }
 
-    /// Adds another tree over the same functions.
-    pub fn merge(&mut self, other: &Tree) {
+    /// Adds another tree, whose functions have these numbers here.
+    pub fn merge(&mut self, other: &Tree, numbers: &[u32]) {
         let mut here = vec![ROOT, ELSEWHERE];
         for node in &other.nodes[here.len()..] {
             // Parents come before their children.
-            let call = self.find_call(here[node.parent as usize], node.function);
+            let callee = (numbers[node.function as usize], node.is_inlined);
+            let call = self.find_call(here[node.parent as usize], callee);
             here.push(self.calls[call as usize].node);
         }
         for (&node, from) in here.iter().zip(&other.nodes) {
             self.add_cost(node, &from.cost);
         }
-        for (&(from, function), &call) in &other.index {
-            let into = self.find_call(here[from as usize], function);
+        for (&(from, (function, is_inlined)), &call) in &other.index {
+            let callee = (numbers[function as usize], is_inlined);
+            let into = self.find_call(here[from as usize], callee);
             self.calls[into as usize].count += other.calls[call as usize].count;
         }
     }
@@ -247,6 +263,29 @@ mod tests {
     }
 
     #[test]
+    fn inlined_functions_stand_below_those_whose_code_they_are() {
+        let mut tree = Tree::new();
+        let main = tree.call(ROOT, 1);
+        let inlined = tree.inlined(main, 2);
+        let called = tree.call(main, 2);
+        assert_ne!(inlined, called);
+        assert_eq!(
+            (functions(&tree, inlined), functions(&tree, called)),
+            (vec![2, 1], vec![2, 1])
+        );
+        assert_eq!((tree.inlined(main, 2), tree.inlined(main, 1)), (inlined, main));
+        let is_inlined = |node: u32| tree.nodes[node as usize].is_inlined;
+        assert!(is_inlined(inlined) && !is_inlined(called));
+        let mut other = Tree::new();
+        other.merge(&tree, &[0, 7, 8]);
+        let nodes: Vec<_> = (2..other.nodes.len() as u32)
+            .map(|node| (functions(&other, node), other.nodes[node as usize].is_inlined))
+            .collect();
+        assert_eq!(nodes, [(vec![7], false), (vec![8, 7], true), (vec![8, 7], false)]);
+        assert_eq!(other.calls().map(|(_, call)| call.count).sum::<u64>(), 2);
+    }
+
+    #[test]
     fn trees_add_up() {
         let mut one = Tree::new();
         let (main, mut other) = (one.call(ROOT, 1), Tree::new());
@@ -257,7 +296,7 @@ mod tests {
         other.call(main_below, 2);
         let main = other.call(ROOT, 1);
         other.add_cost(main, &cost(11));
-        one.merge(&other);
+        one.merge(&other, &[0, 1, 2]);
         let inclusive = one.inclusive_costs();
         let mut found: Vec<_> = (2..one.nodes.len() as u32)
             .map(|node| (functions(&one, node), inclusive[node as usize].accesses))

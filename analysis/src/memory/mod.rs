@@ -7,7 +7,7 @@ mod tables;
 
 use trackway_trace::{Batch, Trace};
 
-use crate::blocks::local_sites;
+use crate::blocks::{local_sites, Origins};
 use crate::moments::{ChunkTimes, TimeBins};
 use crate::{Analysis, Findings, Order};
 use shard::MemoryShard;
@@ -26,6 +26,7 @@ pub struct Memory<'t> {
     top: usize,
     /// By site: whether it goes by way of a local variable.
     local: Vec<bool>,
+    origins: Origins,
 }
 
 impl<'t> Memory<'t> {
@@ -39,6 +40,7 @@ impl<'t> Memory<'t> {
             short_life,
             top,
             local: local_sites(trace.program()),
+            origins: Origins::of(trace),
         }
     }
 }
@@ -59,11 +61,11 @@ impl Analysis for Memory<'_> {
     }
 
     fn start_shard(&self) -> MemoryShard {
-        MemoryShard::new(self.trace, self.bins, self.short_life)
+        MemoryShard::new(self.trace, self.bins, self.short_life, self.origins.count())
     }
 
     fn take_batch(&self, shard: &mut MemoryShard, batch: &Batch) {
-        shard.take(self.times, &self.local, batch);
+        shard.take(self.times, &self.local, &self.origins, batch);
     }
 
     /// All accesses are in one shard; the other has none.

@@ -7,7 +7,8 @@ use trackway_trace::{AllocationSiteId, Batch, Happening, Piece, SiteId, Trace};
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
 use crate::blocks::{
-    parts_of_lanes, Block, End, Inherit, Known, LaneRest, Place, Places, Processes, Thread, Witness,
+    parts_of_lanes, Block, End, Inherit, Known, LaneRest, OriginCursor, Origins, Place, Places, Processes,
+    Thread, Witness,
 };
 use crate::moments::{ChunkTimes, Clock, TimeBins};
 
@@ -22,6 +23,7 @@ pub struct MemoryShard {
     pub(super) outside: Outside,
     processes: Processes<Life>,
     clock: Clock,
+    cursor: OriginCursor,
 }
 
 /// Accesses to no block.
@@ -62,10 +64,10 @@ pub(super) struct Ledger {
 }
 
 impl MemoryShard {
-    pub fn new(trace: &Trace, bins: TimeBins, short_life: u64) -> Self {
+    pub fn new(trace: &Trace, bins: TimeBins, short_life: u64, sites: usize) -> Self {
         MemoryShard {
             ledger: Ledger {
-                sites: vec![SiteTotals::default(); trace.program().allocation_sites.len()],
+                sites: vec![SiteTotals::default(); sites],
                 live: Amount::default(),
                 peak: Peak::default(),
                 curve: Curve::new(bins),
@@ -78,10 +80,11 @@ impl MemoryShard {
             outside: Outside::default(),
             processes: Processes::new(trace),
             clock: Clock::default(),
+            cursor: OriginCursor::default(),
         }
     }
 
-    pub fn take(&mut self, times: &ChunkTimes, local: &[bool], batch: &Batch) {
+    pub fn take(&mut self, times: &ChunkTimes, local: &[bool], origins: &Origins, batch: &Batch) {
         let mut position = self.clock.advance(times, batch);
         let (places, thread) = self.processes.of(batch);
         let mut counting = Counting {
@@ -99,6 +102,7 @@ impl MemoryShard {
                 }
                 Happening::Event(event) => {
                     self.ledger.time_ns = position.time_of(0);
+                    let event = self.cursor.divide(origins, batch, event);
                     let heap = &mut counting.places.heap;
                     heap.apply(&event, batch.stream, &mut self.ledger);
                     0

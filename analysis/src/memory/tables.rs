@@ -20,10 +20,9 @@ struct Group<K> {
 }
 
 pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
-    let names = AllocationNames::new(memory.trace);
+    let names = AllocationNames::with_origins(memory.trace, &memory.origins);
     let sites: Vec<Group<AllocationSiteId>> = grouped_by(shard, |site| site);
-    let types: Vec<Group<StringId>> =
-        grouped_by(shard, |site| names.program.allocation_site(site).element_type);
+    let types: Vec<Group<StringId>> = grouped_by(shard, |site| names.site(site).element_type);
     let type_name: Namer<StringId> =
         &|builder| builder.text("type", "type of elements", |group| names.text(group.key));
     let place: Namer<AllocationSiteId> = &|builder| place_columns(builder, &names);

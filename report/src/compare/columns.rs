@@ -26,7 +26,7 @@ pub fn role(column: Column) -> Role {
         Unit::Source => Role::SourceText,
         Unit::Number => match column.name() {
             "line" | "column" => Role::Position,
-            "site" | "block" | "thread" => Role::Serial,
+            "site" | "block" | "thread" | "inlined" => Role::Serial,
             _ => Role::Name,
         },
         Unit::Count | Unit::Bytes | Unit::Share | Unit::Rate | Unit::Change | Unit::Ratio => Role::Measure,

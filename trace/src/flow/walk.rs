@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::bytes::u32_at;
 use crate::merge::{LoadedModule, MergedTable, NO_SEGMENT};
 use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
-use crate::{ChunkRef, FunctionId, Trace, TraceError};
+use crate::{AllocationSiteId, ChunkRef, FunctionId, Trace, TraceError};
 
 /// The records of one chunk in their order.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub struct ExecutedRecord {
     pub exits: bool,
     /// How often each loop of the record ran, in the order in which they were entered.
     pub loops: Vec<u64>,
+    /// The sites of its allocations and reallocations in their order, failed ones among them.
+    pub allocations: Vec<AllocationSiteId>,
     /// The last one of a thread that was stopped: it may not have been completed.
     pub is_uncertain: bool,
 }
@@ -79,6 +81,7 @@ impl<'t> ExecutedRecords<'t> {
         record.segment = segment - table.segments_of_function[entry.function as usize].start;
         (record.enters, record.exits) = (false, false);
         record.loops.clear();
+        record.allocations.clear();
         let loaded = &self.trace.loaded().modules[module];
         self.take(loaded, entry, start, record)?;
         self.current = Some((module, entry.function));
@@ -141,6 +144,7 @@ impl<'t> ExecutedRecords<'t> {
         start: usize,
         record: &mut ExecutedRecord,
     ) -> Result<(), TraceError> {
+        let table = &self.trace.loaded().tables[module.table];
         let mut position = start;
         let mut iterations = 0;
         for operation in &segment.operations {
@@ -152,6 +156,9 @@ impl<'t> ExecutedRecords<'t> {
                 }
                 Operation::Enter => record.enters = true,
                 Operation::Exit => record.exits = true,
+                Operation::Allocate { site, .. } | Operation::Reallocate { site, .. } => {
+                    record.allocations.push(table.allocation_site(*site));
+                }
                 _ => self.run(module, operation, &mut iterations, record)?,
             }
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use trackway_trace::flow::ExecutedRecord;
 use trackway_trace::table::{PieceEnd, PieceLoop};
-use trackway_trace::FunctionId;
+use trackway_trace::{FunctionId, LocationId};
 
 use super::ways::{Goal, Ways};
 use super::RecordedFlow;
@@ -32,6 +32,14 @@ struct Frame<'a> {
     iterations: Vec<u64>,
     /// It is left by a call in tail position, whose callee hasn't been entered or hasn't returned.
     is_left: bool,
+}
+
+/// A function in which another one was entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Caller {
+    pub function: FunctionId,
+    /// Where the call stands, if only one could have entered the other function.
+    pub call: Option<LocationId>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,14 +88,31 @@ impl<'a> Stack<'a> {
         self.frames.clear();
     }
 
+    /// The callers of the function, which is the innermost one, from the inside out.
+    pub(super) fn callers(&self, function: FunctionId) -> impl Iterator<Item = Caller> + '_ {
+        let is_innermost = self.frames.last().is_some_and(|frame| frame.function == function);
+        let known = if is_innermost { self.frames.len() - 1 } else { 0 };
+        self.frames[..known].iter().rev().map(|frame| Caller {
+            function: frame.function,
+            call: match frame.place {
+                Place::InCall { piece, others: false } => Some(frame.ways.pieces[piece as usize].location),
+                _ => None,
+            },
+        })
+    }
+
     /// A record of a function whose flow isn't known, or one that sets registers only.
-    pub(super) fn execute_elsewhere(&mut self, record: &ExecutedRecord) {
+    pub(super) fn begin_elsewhere(&mut self, record: &ExecutedRecord) {
         if record.enters {
             if let Some(frame) = self.frames.last_mut() {
                 frame.place = Place::Unknown;
             }
             self.push(record.function, Place::Unknown);
         }
+    }
+
+    /// The end of such a record.
+    pub(super) fn end_elsewhere(&mut self, record: &ExecutedRecord) {
         if record.exits
             && self
                 .frames
@@ -99,7 +124,7 @@ impl<'a> Stack<'a> {
     }
 
     /// A record that stands for some pieces of its function.
-    pub(super) fn execute(&mut self, record: &ExecutedRecord, chain: &[u32], take: Take) {
+    pub(super) fn begin(&mut self, record: &ExecutedRecord, chain: &[u32], take: Take) {
         if record.enters {
             self.enter(record.function, take);
         } else {
@@ -116,6 +141,10 @@ impl<'a> Stack<'a> {
                 frame.loops.clear();
             }
         }
+    }
+
+    /// The end of such a record.
+    pub(super) fn end(&mut self, record: &ExecutedRecord, take: Take) {
         if record.is_uncertain {
             return;
         }

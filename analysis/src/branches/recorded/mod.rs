@@ -9,11 +9,14 @@ use std::convert::Infallible;
 
 use trackway_trace::flow::{ExecutedRecord, ExecutedRecords};
 use trackway_trace::table::PieceEnd;
-use trackway_trace::{ChunkRef, FunctionId, LocationId, Program, Stream, StringId, Trace, TraceError};
+use trackway_trace::{
+    AllocationSiteId, ChunkRef, FunctionId, LocationId, Program, Stream, StringId, Trace, TraceError,
+};
 
 use super::event::{BranchEvent, BranchSource};
 use super::untold::Untold;
 use crate::Progress;
+pub use follow::Caller;
 use follow::Stack;
 
 /// Bytes that an instruction is taken to have, as addresses of recorded programs are made up.
@@ -154,24 +157,48 @@ impl RecordedBranches<'_> {
         self.damage
     }
 
-    fn read_chunk(&mut self, chunk: &ChunkRef, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), TraceError> {
+    /// Hands over each allocation with the chunk in which it stands and the callers of its function, from the inside out.
+    pub fn for_each_allocation(
+        &mut self,
+        take: &mut dyn FnMut(&ChunkRef, AllocationSiteId, &mut dyn Iterator<Item = Caller>),
+    ) {
+        self.each_chunk(&mut |branches, chunk| {
+            branches.read_chunk(chunk, &mut |_| (), &mut |stack, record| {
+                for site in &record.allocations {
+                    take(chunk, *site, &mut stack.callers(record.function));
+                }
+            })
+        });
+    }
+
+    /// `watch` is told of each record before its function is left.
+    fn read_chunk(
+        &mut self,
+        chunk: &ChunkRef,
+        take: &mut dyn FnMut(&BranchEvent),
+        watch: &mut dyn FnMut(&Stack, &ExecutedRecord),
+    ) -> Result<(), TraceError> {
         let mut records = ExecutedRecords::of_chunk(self.trace, chunk)?;
         let mut record = ExecutedRecord::default();
         while records.next_record(&mut record)? {
             let chains = &self.flow.chains[record.function.index()];
             match chains.get(&record.segment) {
-                Some(chain) => self.stack.execute(&record, chain, take),
-                None => self.stack.execute_elsewhere(&record),
+                Some(chain) => {
+                    self.stack.begin(&record, chain, take);
+                    watch(&self.stack, &record);
+                    self.stack.end(&record, take);
+                }
+                None => {
+                    self.stack.begin_elsewhere(&record);
+                    watch(&self.stack, &record);
+                    self.stack.end_elsewhere(&record);
+                }
             }
         }
         Ok(())
     }
-}
 
-impl BranchSource for RecordedBranches<'_> {
-    type Error = Infallible;
-
-    fn for_each(&mut self, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), Infallible> {
+    fn each_chunk(&mut self, read: &mut dyn FnMut(&mut Self, &ChunkRef) -> Result<(), TraceError>) {
         let mut expected = None;
         let progress = self.progress;
         for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
@@ -181,7 +208,7 @@ impl BranchSource for RecordedBranches<'_> {
             if expected.is_some_and(|expected| expected != sequence) || self.trace.gaps().iter().any(here) {
                 self.stack.lose();
             }
-            if let Err(error) = self.read_chunk(chunk, take) {
+            if let Err(error) = read(self, chunk) {
                 self.damage.push(error);
                 self.stack.lose();
             }
@@ -191,6 +218,14 @@ impl BranchSource for RecordedBranches<'_> {
             expected = sequence.checked_add(1);
             self.progress.advance(0, chunk.header.stored_length.into());
         }
+    }
+}
+
+impl BranchSource for RecordedBranches<'_> {
+    type Error = Infallible;
+
+    fn for_each(&mut self, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), Infallible> {
+        self.each_chunk(&mut |branches, chunk| branches.read_chunk(chunk, take, &mut |_, _| ()));
         Ok(())
     }
 }
