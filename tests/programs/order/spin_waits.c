@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5, LATE_US = 2000 };
+enum { ROUNDS = 5, WAYS = 6, LATE_US = 2000 };
 
 int flushed;
 volatile int paused, spun;
@@ -45,40 +45,56 @@ static void wait_yielded(int turn) {
         sched_yield();
 }
 
-static void pass_on(int turn) {
-    flushed = turn;
+// Only to the one way: the other thread may go on as soon as it sees this, and a store that came later would undo its
+// own.
+static void pass_on(int way, int turn) {
+    switch (way) {
+    case 0:
+        flushed = turn;
 #pragma omp flush
-    paused = turn;
-    spun = turn;
-    atomic_store_explicit(&acquired, turn, memory_order_release);
-    atomic_thread_fence(memory_order_seq_cst);
-    atomic_store_explicit(&relaxed, turn, memory_order_relaxed);
-    atomic_store(&yielded, turn);
+        break;
+    case 1:
+        paused = turn;
+        break;
+    case 2:
+        spun = turn;
+        break;
+    case 3:
+        atomic_store_explicit(&acquired, turn, memory_order_release);
+        break;
+    case 4:
+        atomic_thread_fence(memory_order_seq_cst);
+        atomic_store_explicit(&relaxed, turn, memory_order_relaxed);
+        break;
+    case 5:
+        atomic_store(&yielded, turn);
+        break;
+    }
 }
 
 static void *late(void *unused) {
     (void)unused;
-    void (*const waits[])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
+    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
     for (int round = 0; round < ROUNDS; round++)
-        for (int way = 0; way < 6; way++) {
-            int turn = (round * 6 + way) * 2 + 1;
+        for (int way = 0; way < WAYS; way++) {
+            int turn = (round * WAYS + way) * 2 + 1;
             waits[way](turn);
             usleep(LATE_US);
             work[1] += work[0];
-            pass_on(turn + 1);
+            pass_on(way, turn + 1);
         }
     return NULL;
 }
 
 int main(void) {
-    void (*const waits[])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
+    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
     pthread_t thread;
     pthread_create(&thread, NULL, late, NULL);
     for (int round = 0; round < ROUNDS; round++)
-        for (int way = 0; way < 6; way++) {
-            int turn = (round * 6 + way) * 2 + 1;
+        for (int way = 0; way < WAYS; way++) {
+            int turn = (round * WAYS + way) * 2 + 1;
             work[0]++;
-            pass_on(turn);
+            pass_on(way, turn);
             waits[way](turn + 1);
         }
     pthread_join(thread, NULL);
