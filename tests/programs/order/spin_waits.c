@@ -7,15 +7,22 @@
 #include <stdio.h>
 #include <unistd.h>
 
-enum { ROUNDS = 5, WAYS = 6, LATE_US = 2000 };
+enum { ROUNDS = 5, WAYS = 7, LATE_US = 2000 };
 
-int flushed;
+int flushed, told[2];
+static _Thread_local int own; // which of them; it is loaded again after each flush
 volatile int paused, spun;
 _Atomic int acquired, relaxed, yielded;
 long work[2];
 
 static void wait_flushed(int turn) {
     while (flushed != turn) {
+#pragma omp flush
+    }
+}
+
+static void wait_told(int turn) {
+    while (told[own] != turn) {
 #pragma omp flush
     }
 }
@@ -69,12 +76,18 @@ static void pass_on(int way, int turn) {
     case 5:
         atomic_store(&yielded, turn);
         break;
+    case 6:
+        told[1 - own] = turn;
+#pragma omp flush
+        break;
     }
 }
 
 static void *late(void *unused) {
     (void)unused;
-    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
+    own = 1;
+    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused,  wait_spun, wait_acquired,
+                                      wait_relaxed, wait_yielded, wait_told};
     for (int round = 0; round < ROUNDS; round++)
         for (int way = 0; way < WAYS; way++) {
             int turn = (round * WAYS + way) * 2 + 1;
@@ -87,7 +100,8 @@ static void *late(void *unused) {
 }
 
 int main(void) {
-    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused, wait_spun, wait_acquired, wait_relaxed, wait_yielded};
+    void (*const waits[WAYS])(int) = {wait_flushed, wait_paused,  wait_spun, wait_acquired,
+                                      wait_relaxed, wait_yielded, wait_told};
     pthread_t thread;
     pthread_create(&thread, NULL, late, NULL);
     for (int round = 0; round < ROUNDS; round++)
