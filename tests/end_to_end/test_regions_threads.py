@@ -114,6 +114,14 @@ class Programs(unittest.TestCase):
         self.assertEqual(touched(trace), expected(recorded.stdout))
         self.assertEqual(counting.counts(trace)["open"], 0)
 
+    def test_openmp_shares(self):
+        """Each of a team's threads but the one that enters inherits anew in each of 5 entries, and then waits outside."""
+        program = counting.compile_counting(f"{self.folder}/program", [counting.REGIONS / "openmp_shares.c"], INHERIT, OPENMP, "-O1")
+        trace = f"{self.folder}/trace"
+        tools.record(trace, program, env=tools.environment(OMP_NUM_THREADS="4"))
+        region = counting.regions(trace)["shares"]
+        self.assertEqual((region["entries"], region["inherited"], region["threads"]), (5, 5 * 3, 4))
+
     def test_address_sanitizer(self):
         """It has a pthread_create of its own, which must still be called."""
         program = counting.compile_counting(f"{self.folder}/program", [counting.REGIONS / "threads.cpp"], INHERIT,
