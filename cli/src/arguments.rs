@@ -68,6 +68,7 @@ pub enum Verb {
 ///
 /// Options of its own stand before the first compiler argument, or in TRACKWAY_CC_OPTIONS:
 /// --count (count accesses by region of interest instead of recording them), --region=GLOB (functions that are regions),
+/// --inherit=threads (when linking: threads count for the regions that are open where they are created),
 /// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
 /// --order=0|1 (record when threads synchronise, for the order between them),
 /// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as

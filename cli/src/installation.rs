@@ -12,6 +12,9 @@ use crate::instruction_set::InstructionSet;
 /// The plugin's file name, up to the version of LLVM.
 const PLUGIN: &str = "TrackwayPass";
 const RUNTIME: &str = "libtrackway.a";
+/// What creates threads that inherit regions, in programs that load shared objects and in static ones.
+const INHERIT_THREADS: &str = "inherit_threads.o";
+const INHERIT_THREADS_STATIC: &str = "inherit_threads_static.o";
 /// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere. And
 /// blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
 /// pages instead, it goes on behind the write with the registers that the client had borrowed as they are, and the program
@@ -87,10 +90,24 @@ impl Installation {
     /// The archive that instrumented programs are linked with: those of an instruction set, or of the
     /// compiler's own.
     pub fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
-        let Some(foreign) = set.filter(|set| !set.is_host()) else {
-            return self.part(RUNTIME);
+        self.linked_part(RUNTIME, set)
+    }
+
+    /// The object that makes the threads of a program inherit regions.
+    pub fn inherit_threads(&self, set: Option<InstructionSet>, is_static: bool) -> Result<PathBuf, Failure> {
+        let name = if is_static {
+            INHERIT_THREADS_STATIC
+        } else {
+            INHERIT_THREADS
         };
-        let path = self.parts().join(foreign.triple()).join(RUNTIME);
+        self.linked_part(name, set)
+    }
+
+    fn linked_part(&self, name: &str, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
+        let Some(foreign) = set.filter(|set| !set.is_host()) else {
+            return self.part(name);
+        };
+        let path = self.parts().join(foreign.triple()).join(name);
         if path.exists() {
             return Ok(path);
         }

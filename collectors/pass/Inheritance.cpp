@@ -49,7 +49,7 @@ class Inheritance {
         IRBuilder<> B(&Entry, Entry.begin());
         Value *Place = B.CreateAlloca(B.getInt64Ty(), nullptr, "trackway.place");
         B.SetInsertPoint(Start.Call);
-        share(B, Place);
+        share(B, "__trackway_share_with_team", Place);
         SmallVector<Type *, 8> Types{Pointer, Pointer};
         for (Value *Argument : BodysArguments)
             Types.push_back(Argument->getType());
@@ -98,7 +98,7 @@ class Inheritance {
                                     [&](IRBuilder<> &B, Function &F) { return inTask(B, F.getArg(1), Offset); });
         Start.Call->setArgOperand(Start.Position, Joining);
         IRBuilder<> B(Start.Call->getNextNode());
-        share(B, inTask(B, Start.Call, Offset));
+        share(B, "__trackway_share_regions", inTask(B, Start.Call, Offset));
     }
 
     // What constructs a copy is called with that, and the task that it copies.
@@ -115,8 +115,8 @@ class Inheritance {
         return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Task, Offset);
     }
 
-    void share(IRBuilder<> &B, Value *Place) {
-        B.CreateCall(runtime("__trackway_share_regions", Type::getVoidTy(C), {Pointer}), {Place});
+    void share(IRBuilder<> &B, StringRef Callee, Value *Place) {
+        B.CreateCall(runtime(Callee, Type::getVoidTy(C), {Pointer}), {Place});
     }
 
     FunctionCallee runtime(StringRef Name, Type *Result, ArrayRef<Type *> Parameters) {

@@ -49,7 +49,7 @@ class Oracle {
 
     // What such a loop loads counts when the wait is over, as it is recorded then: a wait that the program's end cuts
     // off is in neither.
-    void setWait(const SpinWait &W) { Waits.insert({W.Load, W}); }
+    void setWait(const SpinWait &W) { Waits.insert({W.Loads.front(), W}); }
 
     // Puts the calls before the remembered accesses, or behind them if they report a value that is loaded. Instructions
     // may have been inserted since collect(); a remembered access that was erased in between is a programming error and

@@ -134,7 +134,7 @@ class Planner {
     }
 
     const SpinWait *waitWith(const Access &A) const {
-        const auto *W = find_if(In.Waits, [&](const SpinWait &W) { return W.Load == A.Where; });
+        const auto *W = find_if(In.Waits, [&](const SpinWait &W) { return W.has(A.Where); });
         return W == In.Waits.end() ? nullptr : W;
     }
 
@@ -167,18 +167,27 @@ class Planner {
         O.B.Terms.emplace_back(Stamp, 1);
     }
 
-    // All the loads of a loop that waits, when it is over.
+    // All the loads of a loop that waits, when it is over. They come one after the other, so the first one brings the
+    // others along.
     void addWait(unsigned Index) {
         const SpinWait &W = *waitWith(In.Accesses[Index]);
-        Operation Load;
-        Load.K = Kind::Single;
-        Load.Anchor = W.After;
-        Load.Index = Index;
-        Load.A = Roots.address(In.Accesses[Index].Pointer, W.After);
+        if (!Recorded.insert(&W).second)
+            return;
+        std::vector<Operation> Loads;
+        for (unsigned I = Index; I < In.Accesses.size() && Loads.size() < W.Loads.size(); ++I) {
+            if (!W.has(In.Accesses[I].Where))
+                continue;
+            Operation Load;
+            Load.K = Kind::Single;
+            Load.Anchor = W.After;
+            Load.Index = I;
+            Load.A = Roots.address(In.Accesses[I].Pointer, W.After);
+            Loads.push_back(Load);
+        }
         RegisterExpression Times = Roots.integer(W.Times, RootForm::Unsigned, W.After);
         Operation &Repeat = Roots.add(Kind::Repeat, W.After);
         Repeat.A = Times;
-        Repeat.Body = {Load};
+        Repeat.Body.assign(Loads.begin(), Loads.end());
     }
 
     void addAccess(unsigned Index) {
@@ -310,6 +319,7 @@ class Planner {
     const UnitIndex Places;
     const DenseSet<const Loop *> QuietLoops;
     RecordedRoots Roots;
+    DenseSet<const SpinWait *> Recorded;
 };
 
 } // namespace

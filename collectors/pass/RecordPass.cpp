@@ -45,6 +45,7 @@ class ModuleRecorder {
         std::vector<Function *> Functions = instrumentedFunctions(M);
         if (Functions.empty())
             return false;
+        Own = ownVariables(M);
         if (!O.OracleOnly)
             Runtime = RuntimeSymbols::declare(M);
         auto HasValue = [&](const Instruction &I) { return this->hasValue(I); };
@@ -97,7 +98,7 @@ class ModuleRecorder {
         forgetMemoryEffectsOfCalls(F);
         gatherAllocas(F);
         collectAllocations(F, Numbers, R);
-        std::vector<SpinWait> Waits = countSpinWaits(F, [&](const LoadInst &Load) { return !hasValue(Load); });
+        std::vector<SpinWait> Waits = countSpinWaits(F, Own, [&](const LoadInst &Load) { return !hasValue(Load); });
         for (const SpinWait &W : Waits)
             Reference.setWait(W);
         if (RecordsOrder)
@@ -200,6 +201,7 @@ class ModuleRecorder {
     RecordedValues Values;
     Oracle Reference;
     bool RecordsOrder;
+    OwnVariables Own;
     ModuleTable Table;
     Dispatch Versions;
     RuntimeSymbols Runtime{};

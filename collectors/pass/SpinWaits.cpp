@@ -32,24 +32,29 @@ bool isPause(const CallBase &Call) {
 
 class Finder {
   public:
-    Finder(const Loop &L, const DominatorTree &DT) : L(L), DT(DT) {}
+    Finder(const Loop &L, const DominatorTree &DT, const OwnVariables &Own) : L(L), DT(DT), Own(Own) {}
 
-    // The load, if the loop consists of nothing else that matters.
-    LoadInst *find() {
+    // The loads, if the loop consists of nothing else that matters; else none.
+    SmallVector<LoadInst *, 2> find() {
         BasicBlock *Exiting = L.getExitingBlock(), *Latch = L.getLoopLatch();
         if (!L.isInnermost() || !L.getLoopPreheader() || !Exiting || !Latch || !L.getExitBlock() ||
             L.getExitBlock()->isEHPad() || !isa<BranchInst>(Exiting->getTerminator()))
-            return nullptr;
+            return {};
         for (BasicBlock *BB : L.blocks())
             for (Instruction &I : *BB)
                 if (!isHarmless(I))
-                    return nullptr;
-        bool IsOnceInEach = Load && DT.dominates(Load, Exiting->getTerminator()) && DT.dominates(Exiting, Latch);
-        if (!IsOnceInEach || !(Waits || Load->isVolatile() || Load->isAtomic()) ||
-            !L.isLoopInvariant(Load->getPointerOperand()) ||
+                    return {};
+        auto IsOnceInEach = [&](LoadInst *I) { return DT.dominates(I, Exiting->getTerminator()); };
+        if (Loads.empty() || !all_of(Loads, IsOnceInEach) || !DT.dominates(Exiting, Latch))
+            return {};
+        llvm::sort(Loads, [&](LoadInst *One, LoadInst *Other) { return DT.dominates(One, Other); });
+        Load = Loads.back();
+        bool IsKnown = all_of(drop_end(Loads), [&](LoadInst *I) { return isOwn(*I); });
+        if (!IsKnown || !(Waits || Load->isVolatile() || Load->isAtomic()) ||
+            !isSameEachTime(*Load->getPointerOperand(), 0) ||
             !decides(*cast<BranchInst>(Exiting->getTerminator())->getCondition(), 0))
-            return nullptr;
-        return Load;
+            return {};
+        return Loads;
     }
 
   private:
@@ -58,13 +63,11 @@ class Finder {
             return Waits = true;
         if (auto *Call = dyn_cast<CallBase>(&I); Call && isPause(*Call))
             return Waits = true, isa<CallInst>(I);
-        if (auto *Found = dyn_cast<LoadInst>(&I)) {
-            bool IsFirst = !Load;
-            Load = Found;
-            return IsFirst;
-        }
+        if (auto *Found = dyn_cast<LoadInst>(&I))
+            return Loads.push_back(Found), Loads.size() <= MaxLoads;
         if (auto *II = dyn_cast<IntrinsicInst>(&I))
-            return II->isAssumeLikeIntrinsic() || isa<DbgInfoIntrinsic>(II) || isPausingIntrinsic(*II);
+            return II->isAssumeLikeIntrinsic() || isa<DbgInfoIntrinsic>(II) || isPausingIntrinsic(*II) ||
+                   II->getIntrinsicID() == Intrinsic::threadlocal_address;
         return !I.mayReadOrWriteMemory() && !isa<CallBase>(I) && !I.mayThrow();
     }
 
@@ -73,6 +76,25 @@ class Finder {
         bool Pauses = II.getCalledFunction()->getName() == "llvm.x86.sse2.pause";
         Waits |= Pauses;
         return Pauses;
+    }
+
+    // A loop without stores finds such a variable as it was.
+    bool isOwn(const LoadInst &I) const {
+        auto *Address = dyn_cast<IntrinsicInst>(I.getPointerOperand());
+        return Address && Address->getIntrinsicID() == Intrinsic::threadlocal_address && I.isSimple() &&
+               Own.contains(dyn_cast<GlobalVariable>(Address->getArgOperand(0)));
+    }
+
+    // Of loads, those that were found to be this thread's own.
+    bool isSameEachTime(const Value &V, unsigned Depth) const {
+        constexpr unsigned MaxDepth = 6;
+        auto *I = dyn_cast<Instruction>(&V);
+        if (!I || !L.contains(I))
+            return true;
+        if (isa<LoadInst>(I))
+            return I != Load;
+        return Depth < MaxDepth && (isa<GetElementPtrInst>(I) || isa<CastInst>(I) || isa<BinaryOperator>(I)) &&
+               all_of(I->operands(), [&](const Use &U) { return isSameEachTime(*U.get(), Depth + 1); });
     }
 
     // Whether the loaded value decides on the condition.
@@ -86,11 +108,14 @@ class Finder {
 
     const Loop &L;
     const DominatorTree &DT;
-    LoadInst *Load = nullptr;
+    const OwnVariables &Own;
+    static constexpr unsigned MaxLoads = 3;
+    SmallVector<LoadInst *, 2> Loads;
+    LoadInst *Load = nullptr; // the last one, of what the loop waits for
     bool Waits = false;
 };
 
-SpinWait count(Loop &L, LoadInst &Load, DominatorTree &DT, LoopInfo &LI) {
+SpinWait count(Loop &L, ArrayRef<LoadInst *> Loads, DominatorTree &DT, LoopInfo &LI) {
     BasicBlock *Header = L.getHeader(), *Before = L.getLoopPreheader(), *Latch = L.getLoopLatch();
     IRBuilder<> B(Header, Header->begin());
     PHINode *Earlier = B.CreatePHI(B.getInt64Ty(), 2, "trackway.waited");
@@ -99,7 +124,7 @@ SpinWait count(Loop &L, LoadInst &Load, DominatorTree &DT, LoopInfo &LI) {
     Earlier->addIncoming(B.getInt64(0), Before);
     Earlier->addIncoming(Times, Latch);
 
-    SpinWait W{&Load, {}, Before->getTerminator(), nullptr, Times};
+    SpinWait W{{Loads.begin(), Loads.end()}, {}, Before->getTerminator(), nullptr, Times};
     for (BasicBlock *BB : L.blocks())
         for (Instruction &I : *BB) {
             W.Body.push_back(&I);
@@ -114,7 +139,29 @@ SpinWait count(Loop &L, LoadInst &Load, DominatorTree &DT, LoopInfo &LI) {
 
 } // namespace
 
-std::vector<SpinWait> countSpinWaits(Function &F, function_ref<bool(const LoadInst &)> MayBeTaken) {
+static bool isAccessOf(const User &U, const Value &Address) {
+    auto *Store = dyn_cast<StoreInst>(&U);
+    return isa<LoadInst>(U) || (Store && Store->getValueOperand() != &Address);
+}
+
+static bool isOnlyAccessed(const GlobalVariable &Variable) {
+    return all_of(Variable.users(), [](const User *Use) {
+        auto *Address = dyn_cast<IntrinsicInst>(Use);
+        return Address && Address->getIntrinsicID() == Intrinsic::threadlocal_address &&
+               all_of(Address->users(), [&](const User *U) { return isAccessOf(*U, *Address); });
+    });
+}
+
+OwnVariables ownVariables(const Module &M) {
+    OwnVariables Own;
+    for (const GlobalVariable &Variable : M.globals())
+        if (Variable.isThreadLocal() && Variable.hasLocalLinkage() && isOnlyAccessed(Variable))
+            Own.insert(&Variable);
+    return Own;
+}
+
+std::vector<SpinWait> countSpinWaits(Function &F, const OwnVariables &Own,
+                                     function_ref<bool(const LoadInst &)> MayBeTaken) {
     std::vector<SpinWait> Found;
     DominatorTree DT(F);
     LoopInfo LI(DT);
@@ -123,9 +170,9 @@ std::vector<SpinWait> countSpinWaits(Function &F, function_ref<bool(const LoadIn
             continue;
         if (!L->getLoopPreheader())
             InsertPreheaderForLoop(L, &DT, &LI, nullptr, false);
-        LoadInst *Load = Finder(*L, DT).find();
-        if (Load && MayBeTaken(*Load))
-            Found.push_back(count(*L, *Load, DT, LI));
+        SmallVector<LoadInst *, 2> Loads = Finder(*L, DT, Own).find();
+        if (!Loads.empty() && all_of(Loads, [&](LoadInst *Load) { return MayBeTaken(*Load); }))
+            Found.push_back(count(*L, Loads, DT, LI));
     }
     return Found;
 }

@@ -100,8 +100,14 @@ struct trackway_callee {
 //       that is `but` (none: null).
 //   void __trackway_share_regions(uint64_t *place)
 //       Keeps at the place in which regions the thread is, for code that is started elsewhere before they are left.
+//   void __trackway_share_with_team(uint64_t *place)
+//       The same, just before the thread forks a team of which it runs a part.
+//   void __trackway_share_with_thread(uint64_t *place)
+//       The same, for a thread that the program creates. 0: it begins outside of all regions.
 //   uint32_t __trackway_join_regions(const uint64_t *place)
 //       The thread enters them, unless it is there already. Gives the depth for __trackway_leave_regions.
+//   uint32_t __trackway_begin_thread(const uint64_t *place)
+//       The same, in a thread that begins.
 //
 //   __trackway_sigaction, __trackway_signal, __trackway_bsd_signal, __trackway_sysv_signal, __trackway_sigset
 //       As the C library's functions without the prefix, which they call. Signal handlers record into streams of their

@@ -92,6 +92,8 @@ struct tally {
     uint32_t depth; // may exceed DEPTH_OF_THREAD
     bool whole;     // what is outside of regions is counted, too
     bool busy;      // a signal handler that comes now must not touch this
+    bool forks_team;
+    uint32_t nodes_at_start; // the first ones are of regions that the thread inherited when it was created
     uint32_t random;
     struct hardware hardware;
     struct stay stays[DEPTH_OF_THREAD];
@@ -120,7 +122,8 @@ uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const c
                              const struct origin *inherited_from);
 bool __trackway_is_same_name(const char *one, const char *other);
 // The node that stands for the region if it is entered again: the present one, or the last one around it if there are
-// two, lest recursion through several regions makes ever more nodes. 0: none.
+// two, lest recursion through several regions makes ever more nodes. 0: none. Nodes that the thread inherited when it
+// was created stand for none: what it enters itself is an entry.
 uint32_t __trackway_find_around(const struct tally *tally, const char *name);
 // The region's node within the present one, which is made if there is none.
 uint32_t __trackway_node_within(struct tally *tally, const char *name);

@@ -1,5 +1,5 @@
 // Regions that code inherits which one thread starts and another may run: a team's part of a parallel construct, a
-// task.
+// task, and with `trackway cc --inherit=threads` a thread.
 #include "counting.h"
 
 // What is kept in a place: the address of the node in which the thread is, and in the lowest bits how its entry is
@@ -13,6 +13,20 @@ VISIBLE void __trackway_share_regions(uint64_t *place) {
     const struct tally *tally = __trackway_own_tally;
     bool is_in_region = tally && !tally->busy && tally->current != 0;
     *place = is_in_region ? (uint64_t)&tally->nodes[tally->current] | __trackway_present_mode(tally) : 0;
+}
+
+// OpenMP creates threads as a team forks, before this thread runs its own part. They are the team's, and outlive it.
+VISIBLE void __trackway_share_with_team(uint64_t *place) {
+    __trackway_share_regions(place);
+    if (__trackway_own_tally)
+        __trackway_own_tally->forks_team = true;
+}
+
+VISIBLE void __trackway_share_with_thread(uint64_t *place) {
+    const struct tally *tally = __trackway_own_tally;
+    *place = 0;
+    if (tally && !tally->forks_team)
+        __trackway_share_regions(place);
 }
 
 // Whether the thread is in the same entries of the same regions.
@@ -65,6 +79,7 @@ VISIBLE uint32_t __trackway_join_regions(const uint64_t *place) {
     struct tally *tally = shared ? __trackway_this_tally() : __trackway_own_tally;
     if (!tally)
         return 0;
+    tally->forks_team = false;
     uint32_t depth = tally->depth;
     if (tally->busy || is_there(tally, shared))
         return depth;
@@ -72,5 +87,13 @@ VISIBLE uint32_t __trackway_join_regions(const uint64_t *place) {
         inherit_all(tally, node_of(shared), mode_of(shared));
     else
         go_outside(tally);
+    return depth;
+}
+
+VISIBLE uint32_t __trackway_begin_thread(const uint64_t *place) {
+    uint32_t depth = __trackway_join_regions(place);
+    struct tally *tally = __trackway_own_tally;
+    if (tally)
+        tally->nodes_at_start = tally->node_count;
     return depth;
 }

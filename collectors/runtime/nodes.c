@@ -116,8 +116,8 @@ bool __trackway_is_same_name(const char *one, const char *other) {
 }
 
 uint32_t __trackway_find_around(const struct tally *tally, const char *name) {
-    uint32_t last = 0, times = 0;
-    for (uint32_t index = tally->current; index != 0; index = tally->nodes[index].parent) {
+    uint32_t last = 0, times = 0, first = tally->nodes_at_start ? tally->nodes_at_start : 1;
+    for (uint32_t index = tally->current; index >= first; index = tally->nodes[index].parent) {
         if (!__trackway_is_same_name(tally->nodes[index].name, name))
             continue;
         if (index == tally->current || ++times == 2)

@@ -4,11 +4,11 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 
-use super::invocation::{Invocation, Output};
+use super::invocation::Invocation;
 use super::language::Language;
+use super::link;
 use super::llvm_version;
 use super::options::Options;
-use super::target;
 use crate::failure::Failure;
 use crate::installation::Installation;
 
@@ -28,14 +28,24 @@ pub fn compiler(
         .unwrap_or_else(|| language.default_compiler().into())
 }
 
+/// What doesn't depend on the compiler's arguments.
+pub struct Driver<'d> {
+    pub compiler: &'d OsStr,
+    pub language: Language,
+    /// Programs create threads that inherit regions.
+    pub inherits_threads: bool,
+}
+
 /// The compiler's arguments: the user's, with ours around them where the invocation calls for it.
 pub fn arguments(
     invocation: Invocation,
-    compiler: &OsStr,
-    language: Language,
+    driver: &Driver,
     installation: &Installation,
     user: Vec<OsString>,
 ) -> Result<Vec<OsString>, Failure> {
+    let &Driver {
+        compiler, language, ..
+    } = driver;
     let version = if invocation.compiles {
         Some(llvm_version::of_compiler(compiler, language)?)
     } else {
@@ -51,7 +61,7 @@ pub fn arguments(
         }
         Language::Fortran => fortran_arguments(plugin, installation),
     };
-    let link = link_arguments(&invocation, compiler, language, installation)?;
+    let link = link::arguments(&invocation, driver, installation)?;
     // After a `--`, the compiler takes everything for an input.
     let end_of_options = user.iter().position(|argument| argument == "--");
     let (options, inputs) = user.split_at(end_of_options.unwrap_or(user.len()));
@@ -59,7 +69,7 @@ pub fn arguments(
     arguments.extend(if inputs.is_empty() {
         link
     } else {
-        in_front_of_inputs(link)
+        link::in_front_of_inputs(link)
     });
     arguments.extend_from_slice(inputs);
     Ok(arguments)
@@ -114,41 +124,6 @@ fn clang_arguments(
     own
 }
 
-/// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it; flang has
-/// no such option.
-fn link_arguments(
-    invocation: &Invocation,
-    compiler: &OsStr,
-    language: Language,
-    installation: &Installation,
-) -> Result<Vec<OsString>, Failure> {
-    let Some(output) = invocation.links else {
-        return Ok(Vec::new());
-    };
-    let set = target::instruction_set(invocation.target.as_deref(), compiler)?;
-    let mut arguments = vec![installation.runtime(set)?.into()];
-    if language != Language::Fortran {
-        arguments.insert(0, "-Xlinker".into());
-    }
-    if output == Output::Executable {
-        // So that shared objects use the executable's copy of the runtime. A static program has none, and glibc can't
-        // start a static-pie program whose thread-local symbols are dynamic.
-        arguments.push("-Wl,--export-dynamic-symbol=__trackway_*".into());
-    }
-    Ok(arguments)
-}
-
-/// An archive in front of the objects that need it has to be linked whole.
-fn in_front_of_inputs(link: Vec<OsString>) -> Vec<OsString> {
-    if link.is_empty() {
-        return link;
-    }
-    let mut arguments = vec![OsString::from("-Wl,--whole-archive")];
-    arguments.extend(link);
-    arguments.push("-Wl,--no-whole-archive".into());
-    arguments
-}
-
 /// Explains why the compiler could not be started.
 pub fn exec_failure(compiler: &OsStr, language: Language, error: &io::Error) -> Failure {
     let compiler = compiler.to_string_lossy();
@@ -198,18 +173,53 @@ mod tests {
     ) -> Result<Vec<OsString>, Failure> {
         let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
         let invocation = Invocation::parse(&user, language);
-        arguments(invocation, OsStr::new(compiler), language, installation, user)
+        let driver = Driver {
+            compiler: OsStr::new(compiler),
+            language,
+            inherits_threads: false,
+        };
+        arguments(invocation, &driver, installation, user)
     }
 
-    /// The command line for `line`, with the installation's folder shown as `/T`.
-    fn rewritten_for(compiler: &str, language: Language, line: &str) -> String {
-        let (root, installation) = installation_with(PARTS);
-        let arguments = attempt(compiler, language, line, &installation).unwrap();
+    /// The words that make threads inherit regions, of those that the linker gets.
+    fn inheriting(language: Language, line: &str) -> String {
+        let (root, installation) = installation_with(
+            &[
+                PARTS,
+                &[
+                    "lib/trackway/inherit_threads.o",
+                    "lib/trackway/inherit_threads_static.o",
+                ],
+            ]
+            .concat(),
+        );
+        let user: Vec<OsString> = line.split_whitespace().map(Into::into).collect();
+        let driver = Driver {
+            compiler: OsStr::new("clang-19"),
+            language,
+            inherits_threads: true,
+        };
+        let invocation = Invocation::parse(&user, language);
+        let all = words(
+            arguments(invocation, &driver, &installation, user).unwrap(),
+            &root,
+        );
+        all.strip_prefix(line).unwrap().trim_start().to_owned()
+    }
+
+    /// With the installation's folder shown as `/T`.
+    fn words(arguments: Vec<OsString>, root: &tempfile::TempDir) -> String {
         let words: Vec<String> = arguments
             .into_iter()
             .map(|word| word.into_string().unwrap())
             .collect();
         words.join(" ").replace(root.path().to_str().unwrap(), "/T")
+    }
+
+    /// The command line for `line`.
+    fn rewritten_for(compiler: &str, language: Language, line: &str) -> String {
+        let (root, installation) = installation_with(PARTS);
+        words(attempt(compiler, language, line, &installation).unwrap(), &root)
     }
 
     fn rewritten(line: &str) -> String {
@@ -234,6 +244,32 @@ mod tests {
         assert_eq!(rewritten("a.o -lm"), format!("a.o -lm {RUNTIME} {EXPORT}"));
         assert_eq!(rewritten("-shared a.o"), format!("-shared a.o {RUNTIME}"));
         assert_eq!(rewritten("a.c"), format!("{COMPILE} a.c {RUNTIME} {EXPORT}"));
+    }
+
+    #[test]
+    fn threads_that_inherit_are_created_by_our_functions() {
+        let object = "-Xlinker /T/lib/trackway/inherit_threads.o";
+        let export = "-Wl,--export-dynamic-symbol=pthread_create";
+        assert_eq!(
+            inheriting(Language::C, "a.o"),
+            format!("{object} {RUNTIME} {export} {EXPORT}")
+        );
+        assert_eq!(
+            inheriting(Language::Cxx, "-shared a.o"),
+            format!("{object} {RUNTIME}")
+        );
+        assert_eq!(
+            inheriting(Language::C, "-static a.o"),
+            format!(
+                "-Xlinker /T/lib/trackway/inherit_threads_static.o {RUNTIME} \
+                 -Wl,--wrap=pthread_create -Wl,--wrap=thrd_create"
+            )
+        );
+        assert_eq!(
+            inheriting(Language::Fortran, "-shared a.o"),
+            "/T/lib/trackway/inherit_threads.o /T/lib/trackway/libtrackway.a"
+        );
+        assert_eq!(inheriting(Language::C, "-E a.s"), "");
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod command;
 mod driver_options;
 mod invocation;
 mod language;
+mod link;
 mod llvm_version;
 mod options;
 mod response_file;
@@ -36,7 +37,12 @@ fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process:
     let invocation = Invocation::parse(&arguments, language);
     let compiler = command::compiler(&options, language, |name| env::var_os(name));
     let installation = Installation::locate();
-    let arguments = command::arguments(invocation, &compiler, language, &installation, arguments)?;
+    let driver = command::Driver {
+        compiler: &compiler,
+        language,
+        inherits_threads: options.inherit_threads,
+    };
+    let arguments = command::arguments(invocation, &driver, &installation, arguments)?;
     let mut command = std::process::Command::new(compiler);
     command
         .args(arguments)

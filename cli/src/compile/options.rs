@@ -16,6 +16,8 @@ pub struct Options {
     pub count: bool,
     /// Functions that are regions of interest.
     pub regions: Vec<Vec<u8>>,
+    /// Threads begin in the regions that are open where they are created.
+    pub inherit_threads: bool,
     pub calls: Option<bool>,
     /// Whether to record what gives threads an order.
     pub order: Option<bool>,
@@ -80,7 +82,7 @@ impl Options {
             if !self.take(OsStr::new(&word))? {
                 return Err(Failure::new(format!(
                     "{ENVIRONMENT_VARIABLE}: no option of `trackway cc`: {word}; \
-                     known: --oracle --count --region= --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
+                     known: --oracle --count --region= --inherit= --calls= --order= --place= --ignorelist= --allocators= --values= --clang= --flang="
                 )));
             }
         }
@@ -97,6 +99,8 @@ impl Options {
             self.count = true;
         } else if let Some(glob) = value(b"--region=") {
             self.regions.push(function_glob(glob)?);
+        } else if let Some(starts) = value(b"--inherit=") {
+            self.inherit_threads = parse_inheriting(starts)?;
         } else if let Some(calls) = value(b"--calls=") {
             self.calls = Some(parse_switch("--calls", calls)?);
         } else if let Some(order) = value(b"--order=") {
@@ -162,6 +166,13 @@ fn function_glob(glob: &[u8]) -> Result<Vec<u8>, Failure> {
     match glob {
         b"" => Err(unknown_value("--region", glob, "a function's name, or a glob")),
         _ => Ok(glob.to_vec()),
+    }
+}
+
+fn parse_inheriting(value: &[u8]) -> Result<bool, Failure> {
+    match value {
+        b"threads" => Ok(true),
+        _ => Err(unknown_value("--inherit", value, "threads")),
     }
 }
 
@@ -299,6 +310,14 @@ mod tests {
     }
 
     #[test]
+    fn threads_inherit_regions_if_asked_to() {
+        let (options, rest) = read(None, &["--count", "--inherit=threads", "a.c"]).unwrap();
+        assert!(options.inherit_threads);
+        assert_eq!(options.for_pass(), "count=1");
+        assert_eq!(rest, ["a.c"]);
+    }
+
+    #[test]
     fn mistakes_are_named() {
         for (environment, argument, part) in [
             (None, "--calls=2", "0 or 1"),
@@ -306,6 +325,7 @@ mod tests {
             (None, "--place=middle", "start, early or late"),
             (None, "--ignorelist=a:b", "colon"),
             (None, "--region=", "glob"),
+            (None, "--inherit=tasks", "expected threads"),
             (Some("--count"), "--oracle", "exclude"),
             (None, "--values=arc.ident", "field:TYPE.FIELD"),
             (None, "--values=type:", "field:TYPE.FIELD"),

@@ -11,7 +11,7 @@ declare void @__kmpc_taskloop(ptr, i32, ptr, i32, ptr, ptr, i64, i32, i32, i64, 
 
 ; CHECK-LABEL: define void @forks(
 ; CHECK: %trackway.place = alloca i64
-; CHECK: call void @__trackway_share_regions(ptr %trackway.place)
+; CHECK: call void @__trackway_share_with_team(ptr %trackway.place)
 ; CHECK-NEXT: call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 2, ptr @trackway.join.body, ptr %a, ptr %trackway.place)
 define void @forks(ptr %a) {
   call void (ptr, i32, ptr, ...) @__kmpc_fork_call(ptr null, i32 1, ptr @body, ptr %a)
