@@ -15,8 +15,8 @@ use open_calls::OpenCalls;
 use records::{Followed, Reader};
 use verdict::Verdict;
 
-/// Records that are read, before compression and of all threads together, bytes. That takes a tenth of a second and, since
-/// a call leaves 4 bytes at least, 200 MB. A stack of 32 MiB holds two million calls.
+/// Records that are read, before compression and of all threads together, bytes. That takes a quarter of a second and,
+/// since a call leaves 4 bytes at least, up to 200 MB. A stack of 32 MiB holds two million calls.
 const MOST_RECORDS: u64 = 32 << 20;
 
 /// What the system knew of the program when it had ended.
