@@ -48,7 +48,7 @@ impl Verdict {
 pub fn window(top: Option<u64>, circumstances: &Circumstances) -> RangeInclusive<u64> {
     let below = circumstances.stack_limit_bytes.saturating_mul(4);
     // Empty: nothing is known of the stack.
-    top.map_or(1..=0, |top| top.saturating_sub(below)..=top)
+    top.map_or(RangeInclusive::new(1, 0), |top| top.saturating_sub(below)..=top)
 }
 
 /// `top`: the thread's first access by way of a local variable; none if there was none. `is_all`: all of the thread's records
