@@ -23,6 +23,7 @@ mod names;
 pub mod objects;
 pub mod offenders;
 mod order_audit;
+pub mod overflow;
 pub mod partial;
 pub mod patterns;
 pub mod placement;

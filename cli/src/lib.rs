@@ -15,6 +15,7 @@ mod installation;
 mod instruction_set;
 mod lake;
 mod live;
+mod overflow;
 mod place;
 pub mod query;
 mod record;

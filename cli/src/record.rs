@@ -14,7 +14,7 @@ use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::counters;
 use crate::failure::Failure;
 use crate::installation::Installation;
-use crate::{live, output};
+use crate::{live, output, overflow};
 
 const ERROR: u8 = 2;
 /// What shells return for a program that can't be started, and for one that doesn't exist.
@@ -44,6 +44,7 @@ pub fn conclude(
     match recorded {
         Ok(summary) => {
             warn_of_losses(&summary, options);
+            overflow::warn(&summary, options);
             if !quiet {
                 output::say(describe(&summary, options, live));
             }
@@ -372,6 +373,7 @@ mod tests {
     fn a_program_that_counts_has_no_records() {
         let mut summary = RecordSummary {
             program_end: trackway_recorder::ProgramEnd::Exited(0),
+            remains: trackway_recorder::Remains::default(),
             instrumented: true,
             modules: 1,
             processes: 1,

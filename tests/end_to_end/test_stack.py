@@ -2,6 +2,7 @@
 
 import re
 import resource
+import signal
 import unittest
 
 from . import tools
@@ -63,15 +64,21 @@ class Frames(unittest.TestCase):
         self.check(folder / "sqlite3.c", *SQLITE_FLAGS, allowed={"sqlite3DeleteFrom"})
 
 
+def within(hard_limit, soft_limit=DEFAULT_STACK_BYTES):
+    """What a process does to itself to have these limits of the stack, and leave no core."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_STACK, (soft_limit, hard_limit))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+    return limit
+
+
 class Recursion(unittest.TestCase):
     # 32 bytes for each call as the plain program is compiled.
     DEPTH = 160_000
 
     def run_within(self, hard_limit, *command):
-        def limit():
-            resource.setrlimit(resource.RLIMIT_STACK, (DEFAULT_STACK_BYTES, hard_limit))
-
-        return tools.run(*command, check=False, preexec_fn=limit)
+        return tools.run(*command, check=False, preexec_fn=within(hard_limit))
 
     def test_within_the_default_stack(self):
         with tools.folder() as folder:
@@ -91,3 +98,81 @@ class Recursion(unittest.TestCase):
             command = (tools.TRACKWAY, "record", "-q", "--discard", "--", "sh", "-c", "ulimit -s")
             done = self.run_within(hard_limit, *command)
             self.assertEqual(done.stdout, f"{soft_limit >> 10}\n")
+
+
+class Overflow(unittest.TestCase):
+    FOR_EVER = 1_000_000_000
+    SURE = re.compile(r"trackway: warning: the program overflowed its stack \((.*?) MiB\): it was (.*?) MiB below its first "
+                      r"frame, in (.+) at (\w+\.\w+):\d+\. Raise the limit with `ulimit -s`")
+    LIKELY = re.compile(r"trackway: warning: the program died ([\d,]+) calls deep in (\w+), most likely of a stack overflow: "
+                        r"(\d+) MiB is (\d+) bytes for each call\. Raise the limit with `ulimit -s`")
+    SEGMENTATION_FAULT = 128 + signal.SIGSEGV
+
+    def record(self, source, level, *arguments, options=(), compiled=(), hard_limit=4 * DEFAULT_STACK_BYTES):
+        """The status of the recorder, and what it says when it is to be quiet."""
+        with tools.folder() as folder:
+            source = tools.ROOT / "tests" / "survival" / source
+            traced = tools.compile_traced(f"{folder}/traced", [source], *compiled, level, "-g", "-pthread", oracle=False)
+            done = tools.record(f"{folder}/trace", traced, *arguments, options=("-q", *options), check=False,
+                                preexec_fn=within(hard_limit))
+            return done.returncode, done.stderr
+
+    def check_sure(self, limit_mib, function, file, *recorded, **settings):
+        status, said = self.record(*recorded, **settings)
+        self.assertEqual(status, self.SEGMENTATION_FAULT)
+        told = self.SURE.fullmatch(said.partition(", for threads")[0])
+        self.assertTrue(told, said)
+        self.assertEqual((told[1], told[4]), (str(limit_mib), file))
+        self.assertRegex(told[3], f"^{function}$")
+        self.assertGreater(float(told[2]), limit_mib * 15 / 16)
+        self.assertLessEqual(float(told[2]), limit_mib)
+
+    def check_likely(self, *recorded, **settings):
+        status, said = self.record(*recorded, **settings)
+        self.assertEqual(status, self.SEGMENTATION_FAULT)
+        told = self.LIKELY.fullmatch(said.partition(", for threads")[0])
+        self.assertTrue(told, said)
+        self.assertEqual((told[2], told[3]), ("descend", "32"))
+        calls, bytes_per_call = int(told[1].replace(",", "")), int(told[4])
+        self.assertLess(abs((32 << 20) / calls - bytes_per_call), 1)
+        self.assertIn(bytes_per_call, range(16, 100))
+
+    def check_silent(self, expected_status, *recorded, **settings):
+        status, said = self.record(*recorded, **settings)
+        self.assertEqual((status, said), (expected_status, ""))
+
+    def test_of_the_main_thread(self):
+        self.check_sure(32, "is_(even|odd)", "recursion.c", "recursion.c", "-O0", self.FOR_EVER)
+
+    def test_within_a_limit_that_record_cannot_raise(self):
+        self.check_sure(8, "is_(even|odd)", "recursion.c", "recursion.c", "-O0", self.FOR_EVER,
+                        hard_limit=DEFAULT_STACK_BYTES)
+
+    def test_of_a_thread(self):
+        self.check_sure(32, "descend", "overflow.c", "overflow.c", "-O0", "thread", self.FOR_EVER)
+
+    def test_of_optimised_code_that_accesses_its_frames(self):
+        self.check_sure(32, r"overflow\(unsigned long\)", "crashes.cpp", "crashes.cpp", "-O2", "overflow")
+
+    def test_of_optimised_code(self):
+        for where in ("main", "thread"):
+            with self.subTest(where=where):
+                self.check_likely("overflow.c", "-O2", where, self.FOR_EVER)
+
+    def test_with_a_handler_that_ends_the_program(self):
+        for level in ("-O0", "-O2"):
+            with self.subTest(level=level):
+                self.check_silent(3, "overflow.c", level, "handled", self.FOR_EVER)
+
+    def test_wild_pointer_is_none(self):
+        for level in ("-O0", "-O2"):
+            for where in ("main", "thread"):
+                for depth in (3, 500, 20_000):
+                    with self.subTest(level=level, where=where, depth=depth):
+                        self.check_silent(self.SEGMENTATION_FAULT, "overflow.c", level, where, depth)
+
+    def test_other_ends_are_none(self):
+        self.check_silent(3, "recursion.c", "-O0", 1000)
+
+    def test_without_calls_nothing_is_said(self):
+        self.check_silent(self.SEGMENTATION_FAULT, "recursion.c", "-O0", self.FOR_EVER, compiled=("--calls=0",))

@@ -38,7 +38,7 @@ impl Statics {
 
     /// The variable at the address, and its addresses; else those around that are in none. The second one is behind
     /// the last (0: the end of the address space).
-    pub(super) fn find(&self, address: u64) -> (Option<SymbolId>, u64, u64) {
+    pub(crate) fn find(&self, address: u64) -> (Option<SymbolId>, u64, u64) {
         let behind = self.spans.partition_point(|span| span.start <= address);
         let to = self.spans.get(behind).map_or(0, |span| span.start);
         match behind.checked_sub(1).map(|index| self.spans[index]) {

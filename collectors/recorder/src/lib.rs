@@ -59,7 +59,7 @@ pub use streaming::{
     collect, Address, ArrivedChunk, CollectError, CollectEvent, CollectOptions, CollectOutput,
     CollectSummary, Feed, FeedError, TraceFeed,
 };
-pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, SamplesSummary};
+pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, Remains, SamplesSummary};
 pub use trackway_sampler::{
     Choice as SampleChoice, Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
 };
@@ -189,11 +189,13 @@ fn record_to(
     });
     ring.stop();
     drop(liveness);
-    let program_end = end.get().unwrap_or(ProgramEnd::Exited(0));
+    let unknown = (ProgramEnd::Exited(0), Remains::default());
+    let (program_end, remains) = end.with_remains().unwrap_or(unknown);
     let mut sink = output.into_sink();
     sink.finish(&end_info(program_end, &totals, interrupted, end_ns));
     Ok(RecordSummary {
         program_end,
+        remains,
         instrumented: totals.modules > 0,
         modules: totals.modules,
         processes: totals.processes,

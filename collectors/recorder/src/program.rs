@@ -18,7 +18,7 @@ use crate::ring::Ring;
 use crate::sampling::ProgramSide;
 use crate::signals::Reach;
 use crate::stack_room;
-use crate::{ProgramEnd, RecordError};
+use crate::{ProgramEnd, RecordError, Remains};
 
 /// The running program.
 pub struct Program {
@@ -28,15 +28,20 @@ pub struct Program {
 
 /// How the program ended, as soon as it has.
 #[derive(Default)]
-pub struct EndOfProgram(Mutex<Option<ProgramEnd>>);
+pub struct EndOfProgram(Mutex<Option<(ProgramEnd, Remains)>>);
 
 impl EndOfProgram {
     pub fn get(&self) -> Option<ProgramEnd> {
+        self.with_remains().map(|(end, _)| end)
+    }
+
+    /// The same with what the system still knew of the program.
+    pub fn with_remains(&self) -> Option<(ProgramEnd, Remains)> {
         *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    fn set(&self, end: ProgramEnd) {
-        *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(end);
+    fn set(&self, end: ProgramEnd, remains: Remains) {
+        *self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some((end, remains));
     }
 }
 
@@ -122,7 +127,7 @@ fn inherit(descriptor: RawFd) -> io::Result<()> {
 impl Program {
     /// Waits for `child` on a thread of its own, which notes the end and pokes the ring.
     pub fn watch<'scope>(
-        mut child: Child,
+        child: Child,
         end: &'scope EndOfProgram,
         ring: &'scope Ring,
         scope: &'scope Scope<'scope, '_>,
@@ -131,7 +136,13 @@ impl Program {
         let descriptor = open_process(pid);
         scope.spawn(move || {
             wait_for_end(pid);
-            end.set(child.wait().map_or(ProgramEnd::Exited(0), program_end));
+            let stack_limit_bytes = stack_room::limit_of(pid);
+            let (status, peak_memory_bytes) = reap(child).unwrap_or_default();
+            let remains = Remains {
+                stack_limit_bytes,
+                peak_memory_bytes,
+            };
+            end.set(program_end(status), remains);
             ring.poke();
         });
         Self { pid, descriptor }
@@ -169,6 +180,24 @@ fn wait_for_end(pid: u32) {
             rustix::event::PollFlags::IN,
         )];
         while rustix::event::poll(&mut waited, None) == Err(rustix::io::Errno::INTR) {}
+    }
+}
+
+/// The child's status, and the most memory that it had at a time, in bytes.
+fn reap(child: Child) -> io::Result<(ExitStatus, u64)> {
+    let mut status = 0;
+    // SAFETY: zeros are a valid `rusage`.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    loop {
+        // SAFETY: wait4 fills both, which live until it returns. Nothing else waits for this child.
+        if unsafe { libc::wait4(child.id() as libc::pid_t, &mut status, 0, &mut usage) } != -1 {
+            let kibibytes = u64::try_from(usage.ru_maxrss).unwrap_or(0);
+            return Ok((ExitStatus::from_raw(status), kibibytes.saturating_mul(1024)));
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }
 

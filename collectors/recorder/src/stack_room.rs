@@ -31,6 +31,24 @@ fn raised(stack: Rlimit) -> Option<Rlimit> {
     })
 }
 
+/// The soft limit of a process that runs, or that ended and wasn't waited for; none if it has none, or nobody knows.
+pub fn limit_of(pid: u32) -> Option<u64> {
+    let mut limit = libc::rlimit {
+        rlim_cur: 0,
+        rlim_max: 0,
+    };
+    // SAFETY: only reads the limit, into a structure that lives until the call returns.
+    let done = unsafe {
+        libc::prlimit(
+            pid as libc::pid_t,
+            libc::RLIMIT_STACK,
+            std::ptr::null(),
+            &mut limit,
+        )
+    };
+    (done == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
 /// In the program's process, before it is executed.
 pub fn give(limit: Rlimit) -> io::Result<()> {
     // A program with less room is better than none.
@@ -55,6 +73,13 @@ mod tests {
         );
         assert_eq!(raised(limit(Some(8), Some(20))), Some(limit(Some(20), Some(20))));
         assert_eq!(raised(limit(Some(8), Some(8))), None);
+    }
+
+    #[test]
+    fn limits_of_processes_are_known() {
+        let own = getrlimit(Resource::Stack).current;
+        assert_eq!(limit_of(std::process::id()), own);
+        assert_eq!(limit_of(0x7fff_fff0), None);
     }
 
     #[test]

@@ -55,10 +55,20 @@ pub struct SamplesSummary {
     pub refused_stops: u64,
 }
 
+/// What the system still knows of the program when it has ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Remains {
+    /// The soft limit of its stack; none if it had none, or that is unknown.
+    pub stack_limit_bytes: Option<u64>,
+    /// The most memory that it had at a time (`ru_maxrss`); 0 if unknown.
+    pub peak_memory_bytes: u64,
+}
+
 /// What a recording came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordSummary {
     pub program_end: ProgramEnd,
+    pub remains: Remains,
     /// Whether any module of the program registered; if not, the trace is empty.
     pub instrumented: bool,
     pub modules: u64,

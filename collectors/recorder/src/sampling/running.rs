@@ -16,7 +16,7 @@ use crate::signals::Signals;
 use crate::sink::{self, Sink};
 use crate::{
     cpu_seconds, encoders, encoding, machine, missing_reason, trace_error, CountsSummary, ProgramEnd,
-    RecordError, RecordOptions, RecordSummary,
+    RecordError, RecordOptions, RecordSummary, Remains,
 };
 
 /// Samples the process until it ends, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT comes; then it goes on unsampled.
@@ -80,6 +80,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     });
     Ok(RecordSummary {
         program_end: ProgramEnd::Exited(0),
+        remains: Remains::default(),
         instrumented: false,
         modules: totals.modules,
         processes: totals.processes,
