@@ -207,12 +207,20 @@ static Function &forgetPrototype(Function &F) {
 
 static bool isWithoutPrototype(const Function &F) { return F.hasFnAttribute(Thunk); }
 
+static bool isInitialiser(const Function &F) {
+    const GlobalVariable *List = F.getParent()->getGlobalVariable("llvm.global_ctors");
+    const auto *Entries = List && List->hasInitializer() ? dyn_cast<ConstantArray>(List->getInitializer()) : nullptr;
+    return Entries && any_of(Entries->operands(), [&](const Use &Entry) {
+               return cast<Constant>(Entry)->getAggregateElement(1)->stripPointerCasts() == &F;
+           });
+}
+
+// Where the chosen version is inlined, jumps of its own (`musttail`) remain jumps only if the choice jumps, too.
 static CallInst::TailCallKind kindOfJump(const Function &F) {
     if (hasOwnCopies(F))
         return CallInst::TCK_None;
-    // AddressSanitizer adds a call after that of a module's initialiser.
-    bool MayBeInitialiser = F.arg_empty() && F.getReturnType()->isVoidTy() && !F.isVarArg();
-    return !MayBeInitialiser && canJump(F) ? CallInst::TCK_MustTail : CallInst::TCK_Tail;
+    // AddressSanitizer adds a call before each return of a module's initialiser.
+    return !isInitialiser(F) && canJump(F) ? CallInst::TCK_MustTail : CallInst::TCK_Tail;
 }
 
 // The same address, of which an optimiser knows nothing. It would take a call without arguments for one that accesses

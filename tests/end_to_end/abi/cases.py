@@ -15,6 +15,7 @@ MOST_PARAMETERS = 14
 HOPS = 2000
 # More would mean that each of the hops took some.
 MOST_DEPTH = 16000
+X87 = {"f80", "complex80"}
 # Types that never go through memory which the callee owns: LLVM miscompiles calls in tail position of others.
 IN_REGISTERS = ("i32", "u8", "i64", "u64", "f32", "f64", "f80", "i128", "pointer", "f32x4", "i64x2")
 
@@ -100,7 +101,10 @@ class Case:
             return ""
         convention = self.chance.choice(CONVENTIONS)
         # Until 17 LLVM itself restored the register with the result.
-        return "" if convention.startswith("preserve") and self.result.name != "void" and self.version < 18 else convention
+        spoils_result = convention.startswith("preserve") and self.result.name != "void" and self.version < 18
+        # LLVM takes an integer register for such a number, and then writes anything or crashes.
+        spoils_x87 = convention == "vectorcall" and X87 & {self.result.name, *(parameter.type.name for parameter in self.parameters)}
+        return "" if spoils_result or spoils_x87 else convention
 
     def pick_forwarding(self):
         """How the function hands its arguments to another one of its module, which does the work."""
