@@ -428,7 +428,7 @@ class Collectors(Streaming):
             self.addCleanup(connection.close)
         self.record_to(collector.address, 1)
         collector.end()
-        self.assertGreaterEqual(tools.verified_accesses(self.folder / "one.trackway"), 10_000)
+        self.assertGreaterEqual(self.verified_accesses(self.folder / "one.trackway"), 10_000)
 
     def test_an_existing_file_is_replaced_only_by_force(self):
         file = self.folder / "one.trackway"
