@@ -43,7 +43,9 @@ def sums(rows, column, key="thread"):
 
 
 def children(pid):
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    """Of a recorder: what it runs, not the process of its own that stands by for signals."""
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found if Path(f"/proc/{child}/exe").resolve() != tools.TRACKWAY.resolve()]
 
 
 class Top(unittest.TestCase):
