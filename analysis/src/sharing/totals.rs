@@ -17,7 +17,7 @@ pub(super) struct Group<K> {
     pub main_site: SiteId,
     /// How many lines are among them.
     pub lines: u64,
-    first_line: u32,
+    first: Passage,
     last_line: u32,
     /// That took lines.
     pub threads: HashSet<u32>,
@@ -25,14 +25,14 @@ pub(super) struct Group<K> {
 }
 
 impl<K> Group<K> {
-    fn new(key: K, &Passage { line, to: site, .. }: &Passage) -> Group<K> {
+    fn new(key: K, first: Passage) -> Group<K> {
         Group {
             key,
             counts: HandOvers::default(),
-            main_site: site,
+            main_site: first.to,
             lines: 1,
-            first_line: line,
-            last_line: line,
+            first,
+            last_line: first.line,
             threads: HashSet::new(),
             by_site: HashMap::new(),
         }
@@ -92,8 +92,8 @@ pub(super) fn taken_of_lines(
         .collect()
 }
 
-/// The largest first; equal ones by their first site, so that the order is always the same. Passages of a line come
-/// together.
+/// The largest first; equal ones by their main site and first passage, so that the order is always the same. Passages come
+/// in their order.
 fn group<'p, K: Eq + Hash + Clone>(
     passages: impl Iterator<Item = (&'p Passage, &'p HandOvers)>,
     key: impl Fn(&Passage) -> K,
@@ -103,19 +103,34 @@ fn group<'p, K: Eq + Hash + Clone>(
         let key = key(passage);
         let group = groups
             .entry(key.clone())
-            .or_insert_with(|| Group::new(key, passage));
+            .or_insert_with(|| Group::new(key, *passage));
         group.add(passage, counts);
     }
     let mut groups: Vec<Group<K>> = groups.into_values().collect();
     groups.iter_mut().for_each(Group::set_main_site);
-    groups.sort_by_cached_key(|group| {
-        let least_thread = group.threads.iter().min().copied();
-        (
-            Reverse(group.counts.all()),
-            group.main_site,
-            group.first_line,
-            least_thread,
-        )
-    });
+    groups.sort_by_key(|group| (Reverse(group.counts.all()), group.main_site, group.first));
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_groups_have_one_order() {
+        let counts = HandOvers::default();
+        let from = |site| Passage {
+            line: 0,
+            from: SiteId(site),
+            to: SiteId(0),
+            from_thread: 1,
+            to_thread: 2,
+        };
+        let passages: Vec<Passage> = (0..100).map(from).collect();
+        let groups = group(passages.iter().map(|passage| (passage, &counts)), |passage| {
+            passage.from
+        });
+        let sites: Vec<u32> = groups.iter().map(|group| group.key.0).collect();
+        assert_eq!(sites, (0..100).collect::<Vec<u32>>());
+    }
 }
