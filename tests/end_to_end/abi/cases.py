@@ -48,7 +48,7 @@ class Case:
         self.is_cxx = is_cxx
         self.name = f"take{seed}"
         self.version = version
-        self.types = Types(self.chance, f"s{seed}", is_cxx)
+        self.types = Types(self.chance, f"s{seed}", is_cxx, version)
         self.hops = self.likely(0.08)
         self.parameters = [self.parameter(f"a{n}") for n in range(self.count())]
         self.result = self.result_type()
@@ -87,7 +87,7 @@ class Case:
             return []
         if not by_value:  # C17 wants a named parameter, and va_start an ordinary type
             self.parameters.append(Parameter(Type("i64"), f"a{len(self.parameters)}"))
-        return [self.types.unnamed(self.version) for _ in range(self.chance.randint(0, 6))] + [Type("i32")]
+        return [self.types.unnamed() for _ in range(self.chance.randint(0, 6))] + [Type("i32")]
 
     def pick_kind(self):
         if self.hops or not self.is_cxx:
