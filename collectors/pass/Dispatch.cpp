@@ -217,8 +217,9 @@ static bool isInitialiser(const Function &F) {
 
 // Where the chosen version is inlined, jumps of its own (`musttail`) remain jumps only if the choice jumps, too.
 static CallInst::TailCallKind kindOfJump(const Function &F) {
+    // In conventions that pass them by reference LLVM would jump with the copies in a frame that is gone.
     if (hasOwnCopies(F))
-        return CallInst::TCK_None;
+        return CallInst::TCK_NoTail;
     // AddressSanitizer adds a call before each return of a module's initialiser.
     return !isInitialiser(F) && canJump(F) ? CallInst::TCK_MustTail : CallInst::TCK_Tail;
 }

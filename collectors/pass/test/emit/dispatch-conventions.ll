@@ -41,4 +41,4 @@ define tailcc i32 @removes(ptr byval([64 x i8]) %s) {
   ret i32 %v
 }
 ; CHECK-LABEL: define tailcc i32 @removes(ptr byval
-; CHECK: {{^}}  %{{.*}} = call tailcc i32 @removes.traced(
+; CHECK: {{^}}  %{{.*}} = notail call tailcc i32 @removes.traced(

@@ -17,7 +17,7 @@ define i32 @copies(ptr byval([64 x i8]) %p) {
 }
 ; JUMPS: call ptr asm "", "=r,0"(ptr @copies.traced)
 ; JUMPS-NEXT: musttail call void (...) %{{.*}}(...)
-; CHECK: {{^}}  %{{.*}} = call i32 @copies.traced(
+; CHECK: {{^}}  %{{.*}} = notail call i32 @copies.traced(
 
 define i32 @further(ptr %p, ...) {
   %v = load i32, ptr %p

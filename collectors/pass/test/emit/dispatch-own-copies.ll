@@ -90,14 +90,14 @@ define i32 @nested(ptr nest %outer, ptr byval(%large) align 8 %s) {
   ret i32 %v
 }
 ; CHECK-LABEL: define i32 @nested(ptr nest %{{.*}}, ptr byval(%large) align 8 %{{.*}})
-; CHECK: {{^}}  %{{.*}} = call i32 @nested.traced(ptr nest %{{.*}}, ptr byval(%large) align 8 %
+; CHECK: {{^}}  %{{.*}} = notail call i32 @nested.traced(ptr nest %{{.*}}, ptr byval(%large) align 8 %
 
 define x86_regcallcc i32 @elsewhere(ptr byval(%large) align 8 %s) {
   %v = load i32, ptr %s
   ret i32 %v
 }
 ; CHECK-LABEL: define x86_regcallcc i32 @elsewhere(ptr byval(%large) align 8 %{{.*}})
-; CHECK: {{^}}  %{{.*}} = call x86_regcallcc i32 @elsewhere.traced(ptr byval(%large) align 8 %
+; CHECK: {{^}}  %{{.*}} = notail call x86_regcallcc i32 @elsewhere.traced(ptr byval(%large) align 8 %
 
 ; A call can't pass on unnamed arguments.
 define i32 @left.alone(ptr nest %outer, ptr byval(%large) align 8 %s, ...) {
