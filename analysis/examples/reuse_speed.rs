@@ -6,7 +6,9 @@
 use std::error::Error;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::run;
 use trackway_trace::Trace;
@@ -38,6 +40,7 @@ fn rate(
         merged: false,
         sampling,
         groupings: groupings.to_vec(),
+        origins: Arc::new(Origins::none(trace.program())),
         top: 10,
         fine: false,
     };

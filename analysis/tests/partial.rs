@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::Path;
+use std::sync::Arc;
 
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::misses::{Grouping, Measure};
@@ -137,6 +139,7 @@ fn reuse() {
                 merged,
                 sampling,
                 groupings: vec![ReuseGrouping::Field, ReuseGrouping::Allocation],
+                origins: Arc::new(Origins::none(golden().program())),
                 top: 10,
                 fine: true,
             });

@@ -7,10 +7,12 @@ mod testing;
 
 use std::collections::{HashMap, HashSet};
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use one_by_one::Accesses;
 use testing::file::FileBytes;
 use testing::loops::{access, count_root, nest_table, table_of};
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::patterns::Patterns;
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::{run, Analysis};
@@ -128,7 +130,7 @@ fn naive_distances(references: &[u64]) -> HashMap<Option<u64>, u64> {
     distances
 }
 
-fn reuse(line_bytes: u32, sampling: Option<Sampling>) -> Reuse {
+fn reuse(trace: &Trace, line_bytes: u32, sampling: Option<Sampling>) -> Reuse {
     Reuse {
         line_bytes,
         merged: false,
@@ -138,6 +140,7 @@ fn reuse(line_bytes: u32, sampling: Option<Sampling>) -> Reuse {
             ReuseGrouping::Variable,
             ReuseGrouping::Allocation,
         ],
+        origins: Arc::new(Origins::none(trace.program())),
         top: 10,
         fine: true,
     }
@@ -181,7 +184,7 @@ fn reals(table: &Table, column: &str) -> Vec<f64> {
 }
 
 fn check_exact(trace: &Trace, line_bytes: u32) {
-    let tables = tables(&reuse(line_bytes, None), trace);
+    let tables = tables(&reuse(trace, line_bytes, None), trace);
     let naive = naive_distances(&references(trace, line_bytes.into()));
     let table = find(&tables, "reuse_distances");
     let [from, below, counts] = ["from_lines", "below_lines", "references"].map(|name| integers(table, name));
@@ -234,7 +237,8 @@ fn distances_and_curves_are_exact_in_scattered_accesses() {
 fn a_cyclic_walk_over_k_lines_has_distance_k_less_1() {
     let k = 1000;
     let walk: Vec<u64> = (0..5 * k).map(|step| step % k * 64).collect();
-    let tables = tables(&reuse(64, None), &trace_of_loads(&walk));
+    let trace = trace_of_loads(&walk);
+    let tables = tables(&reuse(&trace, 64, None), &trace);
     let csv = to_csv(find(&tables, "reuse_distances"));
     assert!(csv.contains("\r\n960,1024,4000,4000,0,0.8\r\n"), "{csv}");
     assert!(csv.ends_with("\r\n,,1000,1000,0,0.2\r\n"), "{csv}");
@@ -246,12 +250,12 @@ fn runs_are_their_accesses() {
         let trace = random_nests(seed);
         for line_bytes in [16, 64, 4096] {
             let all = |tables: Vec<Table>| tables.iter().map(to_csv).collect::<Vec<_>>();
-            let exact = reuse(line_bytes, None);
+            let exact = reuse(&trace, line_bytes, None);
             assert_eq!(
                 all(tables(&exact, &trace)),
                 all(tables(&Accesses(exact.clone()), &trace))
             );
-            let sampled = reuse(line_bytes, Some(Sampling::Lines(20)));
+            let sampled = reuse(&trace, line_bytes, Some(Sampling::Lines(20)));
             assert_eq!(
                 all(tables(&sampled, &trace)),
                 all(tables(&Accesses(sampled.clone()), &trace))
@@ -268,8 +272,8 @@ fn runs_are_their_accesses() {
 /// Mean absolute error of the miss ratios of a sample at the sizes of the exact curve, and the mean of the errors that
 /// the sample states.
 fn errors(trace: &Trace, sampling: Sampling) -> (f64, f64) {
-    let exact = tables(&reuse(64, None), trace);
-    let sampled = tables(&reuse(64, Some(sampling)), trace);
+    let exact = tables(&reuse(trace, 64, None), trace);
+    let sampled = tables(&reuse(trace, 64, Some(sampling)), trace);
     let curve = |tables: &[Table]| -> HashMap<Option<u64>, f64> {
         let curve = find(tables, "miss_ratio_curve");
         integers(curve, "cache_lines")

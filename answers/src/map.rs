@@ -78,7 +78,7 @@ impl Question for MapArguments {
         let mut warnings = Vec::new();
         let times = chunk_times(trace, &self.reading);
         let view = view(self, trace, &times, &mut warnings)?;
-        let map = Map::new(trace, &times, view);
+        let map = Map::new(trace, &times, self.reading.origins(trace), view);
         Ok(self.reading.report(&map, trace, warnings))
     }
 

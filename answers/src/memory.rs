@@ -47,7 +47,8 @@ impl Question for MemoryArguments {
     fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
         require_accesses(trace)?;
         let times = chunk_times(trace, &self.reading);
-        let memory = Memory::new(trace, &times, self.short_life, self.output.rows());
+        let origins = self.reading.origins(trace);
+        let memory = Memory::new(trace, &times, origins, self.short_life, self.output.rows());
         Ok(self.reading.report(&memory, trace, Vec::new()))
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use clap::Args;
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary, Watch};
 use trackway_report::Report;
 use trackway_trace::Trace;
@@ -97,6 +98,16 @@ impl ReadingArguments {
         });
         progress.finish();
         done
+    }
+
+    /// What divides allocation sites. Reads the trace if there are any that must be divided.
+    pub fn origins(&self, trace: &Trace) -> Arc<Origins> {
+        Arc::new(match Origins::divide(trace.program()) {
+            true => self.with_progress(trace, Origins::PASSES, |threads, progress| {
+                Origins::of(trace, threads, progress)
+            }),
+            false => Origins::none(trace.program()),
+        })
     }
 
     /// What an analysis finds in one pass.

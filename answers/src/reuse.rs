@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_report::{Chart, Report, TextStyle};
 use trackway_trace::Trace;
@@ -117,13 +118,18 @@ fn analysis(arguments: &ReuseArguments, trace: &Trace) -> Reuse {
         [] => &all,
         chosen => chosen,
     };
+    let groupings: Vec<ReuseGrouping> = by.iter().copied().map(ReuseGrouping::from).collect();
     Reuse {
+        origins: match groupings.contains(&ReuseGrouping::Allocation) {
+            true => arguments.reading.origins(trace),
+            false => Arc::new(Origins::none(trace.program())),
+        },
         line_bytes: arguments
             .line_size
             .unwrap_or_else(|| line_bytes_of_machine(trace)),
         merged: arguments.merged && trace.streams().len() > 1,
         sampling: by_rate.or(by_lines),
-        groupings: by.iter().copied().map(ReuseGrouping::from).collect(),
+        groupings,
         top: arguments.output.rows(),
         fine: arguments.output.is_for_programs(),
     }

@@ -28,6 +28,13 @@ const Function *surelyCalled(const CallBase &Call) {
     return MayBeAnother ? nullptr : Callee;
 }
 
+// What the code calls by name, though the linker may have chosen a definition that doesn't record.
+std::string calledName(const CallBase &Call) {
+    auto *Callee = dyn_cast<GlobalValue>(Call.getCalledOperand()->stripPointerCasts());
+    bool IsIntrinsic = isa_and_nonnull<Function>(Callee) && cast<Function>(Callee)->isIntrinsic();
+    return Callee && !IsIntrinsic ? Callee->getName().str() : "";
+}
+
 class Describer {
   public:
     Describer(Function &F, const Plan &P, function_ref<uint32_t(const Instruction &)> Location)
@@ -81,9 +88,8 @@ class Describer {
         if (Call.isInlineAsm())
             return;
         Piece.Location = Location(Call);
-        const Function *Callee = surelyCalled(Call);
-        Piece.E = Callee ? End::Calls : End::CallsIndirectly;
-        Piece.Callee = Callee ? Callee->getName().str() : "";
+        Piece.E = surelyCalled(Call) ? End::Calls : End::CallsIndirectly;
+        Piece.Callee = calledName(Call);
     }
 
     bool setTerminator(FlowPiece &Piece, const Instruction &T) {

@@ -18,7 +18,7 @@ struct FlowPiece {
     End E = End::GoesOn;
     Loop L = Loop::None;
     uint32_t Location = 0; // in the table, of the instruction at the end
-    std::string Callee;    // of Calls
+    std::string Callee;    // of Calls; of CallsIndirectly the function that most likely runs, if any
     uint32_t Instructions = 0;
     std::vector<unsigned> Successors;
     // Known once the plan has been emitted:

@@ -18,7 +18,8 @@ class Printer {
         for (unsigned I = 0; I < Pieces.size(); ++I) {
             OS << "  ";
             name(I);
-            OS << ":" << words(Pieces[I].E) << Pieces[I].Callee;
+            OS << ":" << words(Pieces[I].E);
+            callee(Pieces[I]);
             piece(Pieces[I]);
         }
     }
@@ -61,6 +62,12 @@ class Printer {
     void name(unsigned Piece) {
         OS << Piece << " ";
         P.Units[Piece].Block->printAsOperand(OS, false);
+    }
+
+    void callee(const FlowPiece &Piece) {
+        if (Piece.E == FlowPiece::End::CallsIndirectly && !Piece.Callee.empty())
+            OS << ", likely ";
+        OS << Piece.Callee;
     }
 
     void piece(const FlowPiece &Piece) {

@@ -363,7 +363,7 @@ void ModuleTable::addFlow(const FunctionRecord &R) {
     for (const FlowPiece &Piece : R.Flow) {
         byte(OS, static_cast<uint8_t>(Piece.E) | static_cast<uint8_t>(Piece.L) << 4);
         varint(OS, Piece.Location);
-        varint(OS, Piece.E == FlowPiece::End::Calls ? string(Piece.Callee) : 0);
+        varint(OS, Piece.Callee.empty() ? 0 : string(Piece.Callee));
         varint(OS, Piece.Instructions);
         varint(OS, Piece.Segment ? 1 + *Piece.Segment : 0);
         varint(OS, Piece.Continues ? 1 + *Piece.Continues : 0);

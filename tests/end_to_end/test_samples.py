@@ -228,7 +228,8 @@ class Code(Sampled):
             found = [sample for sample in samples(trace) if page <= sample["seen_at"] < page + 4096]
         self.assertGreater(len(found), 100)
         windows = [sample["window"] for sample in found if sample["window_instructions"] > 0]
-        self.assertGreater(len(windows), 10)
+        # Their number is limited by the time that they take.
+        self.assertGreater(len(windows), 2)
         for access in (access for window in windows for access in window):
             if access["instruction"] == page:
                 self.assertEqual((access["kind"], access["size"]), ("load", 8))

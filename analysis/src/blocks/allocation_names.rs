@@ -1,6 +1,7 @@
 //! Names of allocation sites for people.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use trackway_trace::{AllocationSite, AllocationSiteId, LocationId, Program, StringId, Trace};
 
@@ -14,37 +15,29 @@ pub(crate) struct AllocationNames<'p> {
     names: Names<'p>,
     user_code: UserCode<'p>,
     /// Sites are divided by these.
-    origins: Option<&'p Origins>,
+    origins: Arc<Origins>,
     directory: PathBuf,
 }
 
 impl<'p> AllocationNames<'p> {
-    pub fn new(trace: &'p Trace) -> Self {
+    pub fn new(trace: &'p Trace, origins: Arc<Origins>) -> Self {
         AllocationNames {
             program: trace.program(),
             names: Names::new(trace.program()),
             user_code: UserCode::new(trace.program()),
-            origins: None,
+            origins,
             directory: trace.meta().working_directory.clone().into(),
-        }
-    }
-
-    pub fn with_origins(trace: &'p Trace, origins: &'p Origins) -> Self {
-        AllocationNames {
-            origins: Some(origins),
-            ..AllocationNames::new(trace)
         }
     }
 
     /// The site, also of a part.
     pub fn site(&self, id: AllocationSiteId) -> &'p AllocationSite {
-        let id = self.origins.map_or(id, |origins| origins.get(id).0);
-        self.program.allocation_site(id)
+        self.program.allocation_site(self.origins.get(id).0)
     }
 
     /// The nearest code of the user's; else that of the allocation.
-    fn frame(&self, id: AllocationSiteId) -> Frame {
-        if let Some(frame) = self.origins.and_then(|origins| origins.get(id).1) {
+    pub fn frame(&self, id: AllocationSiteId) -> Frame {
+        if let Some(frame) = self.origins.get(id).1 {
             return frame;
         }
         let site = self.site(id);

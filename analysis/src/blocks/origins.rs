@@ -1,18 +1,21 @@
 //! From where in the user's code blocks were allocated, if not by that code itself.
 
 use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
 
-use trackway_trace::{AllocationSiteId, Batch, Event, FunctionId, LocationId, Trace};
+use trackway_trace::{AllocationSiteId, Batch, Event, FunctionId, LocationId, Program, Stream, Trace};
 
 use super::user_code::{Frame, UserCode};
-use crate::branches::{Caller, RecordedFlow};
+use crate::branches::{Caller, RecordedBranches, RecordedFlow};
+use crate::{share_out, Progress};
 
 /// So many callers are looked at for one of the user's.
 const MOST_CALLERS: usize = 256;
 
 /// Allocation sites in constructors and the standard library, divided by the user's code that led to them. Their parts have
 /// the numbers after those of the program's sites.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Origins {
     sites: usize,
     parts: Vec<(AllocationSiteId, Frame)>,
@@ -20,36 +23,59 @@ pub struct Origins {
     chunks: HashMap<(u32, u64), Vec<AllocationSiteId>>,
 }
 
+/// By chunk of a stream, the frame of each of its allocations if its site is divided by it.
+type StreamFrames = Vec<(u64, Vec<(AllocationSiteId, Option<Frame>)>)>;
+
 impl Origins {
+    /// How often [`Origins::of`] goes over the records.
+    pub const PASSES: u64 = 2;
+
+    /// All sites stay whole.
+    pub fn none(program: &Program) -> Origins {
+        Origins {
+            sites: program.allocation_sites.len(),
+            parts: Vec::new(),
+            chunks: HashMap::new(),
+        }
+    }
+
+    /// Whether the program has a site that must be divided, and its flow is described.
+    pub fn divide(program: &Program) -> bool {
+        divided(program, &UserCode::new(program)).contains(&true) && RecordedFlow::new(program).is_known()
+    }
+
     /// Goes over the records if there is a site that must be divided.
-    pub fn of(trace: &Trace) -> Origins {
+    pub fn of(trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Origins {
         let program = trace.program();
         let user_code = UserCode::new(program);
-        let sites = program.allocation_sites.iter();
-        let divided: Vec<bool> = sites
-            .map(|site| user_code.nearest(site.function, site.location).is_none())
-            .collect();
-        let mut origins = Origins {
-            sites: divided.len(),
-            ..Origins::default()
-        };
-        let flow = RecordedFlow::new(program);
-        let silent = |_: u64, _: u64| ();
-        if !divided.contains(&true) || !flow.is_known() {
+        let divided = divided(program, &user_code);
+        let mut origins = Origins::none(program);
+        if !Origins::divide(program) {
             return origins;
         }
-        let (mut numbers, mut frames) = (HashMap::new(), HashMap::new());
-        for stream in trace.streams() {
-            let mut branches = flow.branches(trace, stream, &silent);
-            branches.for_each_allocation(&mut |chunk, site, callers| {
-                let frame = match divided[site.index()] {
-                    true => nearest(&user_code, &mut frames, callers),
-                    false => None,
-                };
-                let part = frame.map_or(site, |frame| origins.part(&mut numbers, site, frame));
-                let key = (stream.id, chunk.header.sequence);
-                origins.chunks.entry(key).or_default().push(part);
-            });
+        let flow = RecordedFlow::new(program).with_entered(trace, threads, progress);
+        let streams: Vec<&Stream> = trace.streams().iter().collect();
+        let found = Mutex::new(Vec::new());
+        share_out(&streams, threads, |streams| {
+            for stream in streams {
+                let mut branches = flow.branches(trace, stream, progress);
+                let frames = frames_of(&mut branches, &divided, &user_code);
+                let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                found.push((stream.id, frames));
+            }
+        });
+        let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        found.sort_by_key(|(stream, _)| *stream);
+        let mut numbers = HashMap::new();
+        for (stream, chunks) in found {
+            for (sequence, frames) in chunks {
+                let parts = frames.into_iter().map(|(site, frame)| match frame {
+                    Some(frame) => origins.part(&mut numbers, site, frame),
+                    None => site,
+                });
+                let parts = parts.collect();
+                origins.chunks.insert((stream, sequence), parts);
+            }
         }
         origins
     }
@@ -80,6 +106,30 @@ impl Origins {
             None => (id, None),
         }
     }
+}
+
+/// By site of the program, whether it lies in none of the user's code.
+fn divided(program: &Program, user_code: &UserCode) -> Vec<bool> {
+    let sites = program.allocation_sites.iter();
+    sites
+        .map(|site| user_code.nearest(site.function, site.location).is_none())
+        .collect()
+}
+
+fn frames_of(branches: &mut RecordedBranches, divided: &[bool], user_code: &UserCode) -> StreamFrames {
+    let (mut chunks, mut known) = (StreamFrames::new(), HashMap::new());
+    branches.for_each_allocation(&mut |chunk, site, callers| {
+        let frame = match divided[site.index()] {
+            true => nearest(user_code, &mut known, callers),
+            false => None,
+        };
+        let sequence = chunk.header.sequence;
+        match chunks.last_mut() {
+            Some((latest, frames)) if *latest == sequence => frames.push((site, frame)),
+            _ => chunks.push((sequence, vec![(site, frame)])),
+        }
+    });
+    chunks
 }
 
 /// `frames` are those that were found before.

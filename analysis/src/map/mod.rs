@@ -9,9 +9,11 @@ mod shard;
 mod simulation;
 mod tables;
 
+use std::sync::Arc;
+
 use trackway_trace::{Batch, Trace};
 
-use crate::blocks::local_sites;
+use crate::blocks::{local_sites, Origins};
 use crate::cache::Caches;
 use crate::misses::Measure;
 use crate::moments::{ChunkTimes, TimeBins};
@@ -64,13 +66,14 @@ pub struct Map<'t> {
     measure: Measure,
     bins: TimeBins,
     names: OwnerNames<'t>,
+    origins: Arc<Origins>,
     /// By site: whether it writes, and whether it goes by way of a local variable.
     writes: Vec<bool>,
     local: Vec<bool>,
 }
 
 impl<'t> Map<'t> {
-    pub fn new(trace: &'t Trace, times: &'t ChunkTimes, view: View) -> Self {
+    pub fn new(trace: &'t Trace, times: &'t ChunkTimes, origins: Arc<Origins>, view: View) -> Self {
         let sites = &trace.program().sites;
         Map {
             trace,
@@ -78,7 +81,8 @@ impl<'t> Map<'t> {
             measure: view.measure,
             bins: TimeBins::new(view.from_ns, view.to_ns, view.bins),
             view,
-            names: OwnerNames::new(trace),
+            names: OwnerNames::new(trace, Arc::clone(&origins)),
+            origins,
             writes: sites.iter().map(|site| site.kind.writes()).collect(),
             local: local_sites(trace.program()),
         }

@@ -1,10 +1,11 @@
 //! Whose memory rows show.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use trackway_trace::{AllocationSiteId, SymbolId, Trace};
 
-use crate::blocks::AllocationNames;
+use crate::blocks::{AllocationNames, Origins};
 
 /// What memory belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,9 +57,9 @@ pub(super) struct OwnerNames<'t> {
 }
 
 impl<'t> OwnerNames<'t> {
-    pub fn new(trace: &'t Trace) -> Self {
+    pub fn new(trace: &'t Trace, origins: Arc<Origins>) -> Self {
         OwnerNames {
-            allocations: AllocationNames::new(trace),
+            allocations: AllocationNames::new(trace, origins),
         }
     }
 
@@ -91,12 +92,13 @@ impl<'t> OwnerNames<'t> {
         };
         let own = match kind {
             OwnerKind::Allocation(site) => {
-                let allocation = names.program.allocation_site(site);
+                let allocation = names.site(site);
                 names.variable(site) == word
                     || names.program.string(allocation.element_type) == word
                     || names.function(site) == word
                     || names.allocator(site) == word
                     || is_place(names.place(allocation.location))
+                    || is_place(names.place(names.frame(site).location))
             }
             OwnerKind::Static(symbol) => is_place(names.place(names.program.symbol(symbol).location)),
             OwnerKind::Stack(_) => word == "stack",

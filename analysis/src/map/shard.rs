@@ -9,7 +9,9 @@ use super::grid::Grid;
 use super::owners::{Owner, OwnerKind, Owners};
 use super::simulation::Simulation;
 use super::Map;
-use crate::blocks::{Block, End, Inherit, Known, Place, Places, Processes, Stretch, Thread, Witness};
+use crate::blocks::{
+    Block, End, Inherit, Known, OriginCursor, Place, Places, Processes, Stretch, Thread, Witness,
+};
 use crate::misses::Measure;
 use crate::moments::{Clock, Position};
 
@@ -24,6 +26,7 @@ pub struct MapShard {
     pub(super) owners: Owners,
     processes: Processes<u32>,
     clock: Clock,
+    cursor: OriginCursor,
     pub(super) counts: Counts,
     simulations: HashMap<u32, Option<Simulation>>,
 }
@@ -46,6 +49,7 @@ impl MapShard {
             owners: Owners::default(),
             processes: Processes::new(map.trace),
             clock: Clock::default(),
+            cursor: OriginCursor::default(),
             counts: Counts::default(),
             simulations: HashMap::new(),
         }
@@ -63,6 +67,7 @@ impl MapShard {
             thread,
             grid: &mut self.grid,
             owners: &mut self.owners,
+            cursor: &mut self.cursor,
             counts: &mut self.counts,
         };
         let simulation = match map.measure {
@@ -94,6 +99,7 @@ pub(super) struct Counting<'c, 't> {
     pub thread: &'c mut Thread,
     pub grid: &'c mut Grid,
     pub owners: &'c mut Owners,
+    pub cursor: &'c mut OriginCursor,
     pub counts: &'c mut Counts,
 }
 
@@ -105,19 +111,20 @@ impl Counting<'_, '_> {
                     self.take_piece(&piece, simulation.as_deref_mut());
                     self.position.pass(piece.access_count());
                 }
-                Happening::Event(event) => self.take_event(&event),
+                Happening::Event(event) => self.take_event(event),
             }
         }
     }
 
-    fn take_event(&mut self, event: &Event) {
+    fn take_event(&mut self, event: Event) {
+        let event = self.cursor.divide(&self.map.origins, self.batch, event);
         let mut births = Births {
             process: self.batch.process,
             map: self.map,
             owners: self.owners,
             counts: self.counts,
         };
-        self.places.heap.apply(event, self.batch.stream, &mut births);
+        self.places.heap.apply(&event, self.batch.stream, &mut births);
     }
 
     /// First finds the thread's stack, whether it is shown or not.

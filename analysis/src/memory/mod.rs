@@ -5,6 +5,8 @@ mod shard;
 mod site_totals;
 mod tables;
 
+use std::sync::Arc;
+
 use trackway_trace::{Batch, Trace};
 
 use crate::blocks::{local_sites, Origins};
@@ -26,12 +28,18 @@ pub struct Memory<'t> {
     top: usize,
     /// By site: whether it goes by way of a local variable.
     local: Vec<bool>,
-    origins: Origins,
+    origins: Arc<Origins>,
 }
 
 impl<'t> Memory<'t> {
     /// Tables of sites have the `top` rows. Blocks that live for less than `short_life` accesses are short-lived.
-    pub fn new(trace: &'t Trace, times: &'t ChunkTimes, short_life: u64, top: usize) -> Self {
+    pub fn new(
+        trace: &'t Trace,
+        times: &'t ChunkTimes,
+        origins: Arc<Origins>,
+        short_life: u64,
+        top: usize,
+    ) -> Self {
         let (first_ns, last_ns) = times.range_ns();
         Memory {
             trace,
@@ -40,7 +48,7 @@ impl<'t> Memory<'t> {
             short_life,
             top,
             local: local_sites(trace.program()),
-            origins: Origins::of(trace),
+            origins,
         }
     }
 }

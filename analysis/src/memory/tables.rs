@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use trackway_report::{duration, grouped, Table, TableBuilder, Unit};
 use trackway_trace::{AllocationSiteId, StringId};
@@ -20,7 +21,7 @@ struct Group<K> {
 }
 
 pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
-    let names = AllocationNames::with_origins(memory.trace, &memory.origins);
+    let names = AllocationNames::new(memory.trace, Arc::clone(&memory.origins));
     let sites: Vec<Group<AllocationSiteId>> = grouped_by(shard, |site| site);
     let types: Vec<Group<StringId>> = grouped_by(shard, |site| names.site(site).element_type);
     let type_name: Namer<StringId> =

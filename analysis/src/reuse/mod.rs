@@ -15,8 +15,11 @@ mod timeline;
 
 pub use shard::ReuseShard;
 
+use std::sync::Arc;
+
 use trackway_trace::{Batch, Program, Trace};
 
+use crate::blocks::Origins;
 use crate::{Analysis, Findings, Order};
 
 /// Which lines' distances are measured.
@@ -47,6 +50,8 @@ pub struct Reuse {
     /// None: all lines.
     pub sampling: Option<Sampling>,
     pub groupings: Vec<ReuseGrouping>,
+    /// What divides allocation sites.
+    pub origins: Arc<Origins>,
     /// Rows of the tables of groups.
     pub top: usize,
     /// Curves with all bins, and one for each group; else they have a row for each power of two.

@@ -51,7 +51,7 @@ impl Portable for Reuse {
             what: "it has sites, allocation sites or distances that aren't known",
         };
         let references = |packed: &[_], len| References::unpack(packed, len);
-        let owners = program.allocation_sites.len() + 1;
+        let owners = self.origins.count() + 1;
         let found = || {
             Some(Found {
                 extent: packed.extent,

@@ -1,9 +1,10 @@
 //! The distances in one part of a trace.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use trackway_trace::{Batch, Happening, Lane, Piece, Program, SiteId};
+use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
 use super::owners::Owners;
@@ -11,6 +12,7 @@ use super::references::References;
 use super::sampling::{SampledStack, PARTS};
 use super::stack::LruStack;
 use super::{Reference, Reuse, ReuseGrouping};
+use crate::blocks::{OriginCursor, Origins};
 use crate::cache::LineChanges;
 
 /// Addresses of programs have no more.
@@ -120,7 +122,7 @@ impl ReuseShard {
                 latest: NO_LINE,
                 changes: LineChanges::new(reuse.line_bytes, u32::MAX),
                 sites: References::default(),
-                allocations: by_allocation.then(Box::default),
+                allocations: by_allocation.then(|| Box::new(Allocations::new(Arc::clone(&reuse.origins)))),
                 parts: vec![Histogram::default(); if reuse.sampling.is_some() { PARTS } else { 0 }],
             },
             merged: Extent::default(),
@@ -130,7 +132,7 @@ impl ReuseShard {
     pub(super) fn take_program(&mut self, program: &Program) {
         self.counting.sites.resize(program.sites.len());
         if let Some(allocations) = &mut self.counting.allocations {
-            allocations.references.resize(program.allocation_sites.len() + 1);
+            allocations.references.resize(allocations.origins.count() + 1);
         }
     }
 
@@ -228,10 +230,29 @@ struct Counting {
     parts: Vec<Histogram>,
 }
 
-#[derive(Default)]
 struct Allocations {
     owners: Owners,
     references: References,
+    /// What divides their sites, and how far streams have come.
+    origins: Arc<Origins>,
+    cursor: OriginCursor,
+}
+
+impl Allocations {
+    fn new(origins: Arc<Origins>) -> Self {
+        Allocations {
+            owners: Owners::default(),
+            references: References::default(),
+            origins,
+            cursor: OriginCursor::default(),
+        }
+    }
+
+    /// Takes an allocation into account; `process` keeps the addresses of processes apart.
+    fn take(&mut self, batch: &Batch, event: Event, process: u64) {
+        let event = self.cursor.divide(&self.origins, batch, event);
+        self.owners.take(&event, process);
+    }
 }
 
 impl Counting {
@@ -252,7 +273,7 @@ impl Counting {
         for happening in batch.happenings() {
             match (happening, &mut self.allocations) {
                 (Happening::Accesses(piece), _) => self.take_piece(stack, batch, piece),
-                (Happening::Event(event), Some(allocations)) => allocations.owners.take(&event, process),
+                (Happening::Event(event), Some(allocations)) => allocations.take(batch, event, process),
                 (Happening::Event(_), None) => (),
             }
         }

@@ -1,6 +1,6 @@
 //! What is known of the distances, as tables.
 
-use std::path::Path;
+use std::sync::Arc;
 
 use trackway_report::{percent, Table, TableBuilder, Unit};
 use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
@@ -11,10 +11,11 @@ use super::histogram::{bin_of, first_of};
 use super::references::{Count, References};
 use super::shard::{Extent, ReuseShard};
 use super::{Reuse, ReuseGrouping};
+use crate::blocks::AllocationNames;
 use crate::cache::Caches;
 use crate::misses::audit::attribution_table;
 use crate::misses::{group, SiteCounters};
-use crate::names::Names;
+use crate::names::{Names, UNKNOWN};
 use crate::Findings;
 
 /// Bytes of caches for which groups have a column, where those of the machine are not known.
@@ -117,30 +118,32 @@ fn groups(grouping: ReuseGrouping, reuse: &Reuse, shard: &ReuseShard, trace: &Tr
             |number| group::variable_key(program, site(number)),
             |key| group::field_name(&names, group::FieldKey::Variable(key)),
         ),
-        ReuseGrouping::Allocation => group_by(
-            shard.allocations().unwrap_or(&References::default()),
-            reuse.top,
-            |owner| owner,
-            |owner| allocation_name(owner, trace, &names),
-        ),
+        ReuseGrouping::Allocation => {
+            let names = AllocationNames::new(trace, Arc::clone(&reuse.origins));
+            group_by(
+                shard.allocations().unwrap_or(&References::default()),
+                reuse.top,
+                |owner| owner,
+                |owner| allocation_name(owner, &names),
+            )
+        }
     }
 }
 
 /// `struct node at tree.c:12`; the allocator's name where the type is unknown.
-fn allocation_name(owner: usize, trace: &Trace, names: &Names) -> String {
+fn allocation_name(owner: usize, names: &AllocationNames) -> String {
     let Some(number) = owner.checked_sub(1) else {
         return "(other memory)".into();
     };
-    let program = trace.program();
-    let site = program.allocation_site(AllocationSiteId(number as u32));
-    let what = match program.string(site.element_type) {
-        "" => names.text(site.allocator),
-        element => element,
+    let id = AllocationSiteId(number as u32);
+    let what = match names.text(names.site(id).element_type) {
+        UNKNOWN => names.allocator(id),
+        element => element.to_owned(),
     };
-    let location = program.location(site.location);
-    let file = Path::new(names.text(location.file));
-    let inside = file.strip_prefix(&trace.meta().working_directory).unwrap_or(file);
-    format!("{what} at {}:{}", inside.display(), location.line)
+    match names.place(names.frame(id).location) {
+        Some(place) => format!("{what} at {place}"),
+        None => format!("{what} in {}", names.function(id)),
+    }
 }
 
 impl ReuseGrouping {

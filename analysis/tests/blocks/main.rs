@@ -9,7 +9,9 @@ mod scene;
 mod testing;
 
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::moments::ChunkTimes;
 use trackway_analysis::{run, Analysis, Findings};
 use trackway_report::{Column, Table, Value};
@@ -17,6 +19,10 @@ use trackway_trace::{Decoder, Trace};
 
 fn times(trace: &Trace) -> ChunkTimes {
     ChunkTimes::count(trace, NonZeroUsize::MIN.saturating_add(1), &|_, _| ())
+}
+
+fn undivided(trace: &Trace) -> Arc<Origins> {
+    Arc::new(Origins::none(trace.program()))
 }
 
 fn findings<A: Analysis>(analysis: &A, trace: &Trace) -> Findings {

@@ -10,7 +10,7 @@ use trackway_report::{HeatMap, Table};
 use trackway_trace::Trace;
 
 use crate::reference::{Reference, Touch};
-use crate::{bin_width, findings, integer, scene, table, text, times};
+use crate::{bin_width, findings, integer, scene, table, text, times, undivided};
 
 /// Reads and writes by level, owner, stream, granule and beginning of the part of time.
 type Cells = BTreeMap<(u64, String, u64, u64, u64), [u64; 2]>;
@@ -95,7 +95,7 @@ fn found(cells: &Table) -> Cells {
 
 fn check(trace: &Trace, reference: &Reference, view: View) {
     let times = times(trace);
-    let findings = findings(&Map::new(trace, &times, view.clone()), trace);
+    let findings = findings(&Map::new(trace, &times, undivided(trace), view.clone()), trace);
     let levels = table(&findings, "levels");
     let granule_bytes = integer(levels, "granule_bytes", 0);
     let cells = table(&findings, "cells");

@@ -9,7 +9,7 @@ use trackway_trace::Trace;
 
 use crate::reference::{Block, Moment, Reference};
 use crate::scene::SITES;
-use crate::{bin_width, column, findings, integer, scene, table, text, times};
+use crate::{bin_width, column, findings, integer, scene, table, text, times, undivided};
 
 const SHORT_LIFE: u64 = 20;
 
@@ -251,7 +251,7 @@ proptest! {
         let trace = scene::trace(&bytes);
         let reference = Reference::new(&trace);
         let times = times(&trace);
-        let findings = findings(&Memory::new(&trace, &times, SHORT_LIFE, 100), &trace);
+        let findings = findings(&Memory::new(&trace, &times, undivided(&trace), SHORT_LIFE, 100), &trace);
         prop_assert_eq!(found(&findings), expected(&reference));
         prop_assert_eq!(found_curve(table(&findings, "memory_over_time")), curve(&reference, &trace));
         prop_assert_eq!(found_lifetimes(table(&findings, "lifetimes")), lifetimes(&reference));

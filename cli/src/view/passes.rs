@@ -3,9 +3,11 @@
 use std::num::NonZeroUsize;
 use std::panic;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use trackway_analysis::activity::Activity;
+use trackway_analysis::blocks::Origins;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{LayoutAndMisses, Shown};
 use trackway_analysis::map::{Finest, Map, View, DEFAULT_BINS, DEFAULT_ROWS};
@@ -32,7 +34,7 @@ const CURVES: usize = 6;
 const SAMPLED_LINES: usize = 1 << 15;
 /// Accesses between those that count as together, as `trackway layout` takes them by default.
 const WINDOW: u64 = 100;
-/// Over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts.
+/// Over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts; those of [`Origins`] come on top.
 const PASSES: u64 = 6;
 
 /// What the analyses find.
@@ -71,7 +73,11 @@ pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Fail
             |threads| (reading(threads).memory(&times), reading(threads).reuse()),
         )
     };
-    let (simulation, (memory, reuse)) = arguments.reading.with_progress(trace, PASSES, read);
+    let passes = match Origins::divide(trace.program()) {
+        true => PASSES + Origins::PASSES,
+        false => PASSES,
+    };
+    let (simulation, (memory, reuse)) = arguments.reading.with_progress(trace, passes, read);
     let [misses, layout, activity] = simulation;
     let (map, memory, sharing) = memory;
     Ok(Reports {
@@ -151,8 +157,9 @@ impl Reading<'_> {
 
     /// The map, the allocations and, if there are several threads, what they share.
     fn memory(&self, times: &ChunkTimes) -> (Report, Report, Option<Report>) {
-        let map = Map::new(self.trace, times, self.whole_map(times));
-        let memory = Memory::new(self.trace, times, DEFAULT_SHORT_LIFE, self.rows);
+        let origins = Arc::new(Origins::of(self.trace, self.threads, self.progress));
+        let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
+        let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
         let sharing = (self.trace.streams().len() > 1).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
             Apart::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
@@ -190,6 +197,7 @@ impl Reading<'_> {
             merged: false,
             sampling: Some(Sampling::Lines(SAMPLED_LINES)),
             groupings: vec![ReuseGrouping::Field],
+            origins: Arc::new(Origins::none(self.trace.program())),
             top: CURVES,
             fine: true,
         };

@@ -26,7 +26,7 @@ pub struct FlowPiece {
     pub loops: PieceLoop,
     /// Of the instruction at the end.
     pub location: LocationId,
-    /// Linkage name of what a direct call calls.
+    /// Linkage name of what a direct call calls, also if another definition may take that one's place; else empty.
     pub callee: StringId,
     /// Of the compiler's intermediate code.
     pub instructions: u32,

@@ -1,6 +1,7 @@
 //! Which records a chunk holds, without their accesses.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use crate::bytes::u32_at;
 use crate::merge::{LoadedModule, MergedTable, NO_SEGMENT};
@@ -14,11 +15,19 @@ pub struct ExecutedRecords<'t> {
     chunk: ChunkRef,
     payload: Vec<u8>,
     position: usize,
-    /// Module and function of the latest record, for local ids.
-    current: Option<(usize, u32)>,
+    /// Of the latest record, for local ids.
+    current: Option<Current>,
     registers: Vec<u64>,
     /// Segments by local id, of each module and function that was met.
-    local_ids: HashMap<(usize, u32), Box<[u32; 256]>>,
+    local_ids: HashMap<(usize, u32), Rc<[u32; 256]>>,
+}
+
+/// Where the latest record belongs.
+#[derive(Debug)]
+struct Current {
+    module: usize,
+    function: u32,
+    local_ids: Rc<[u32; 256]>,
 }
 
 /// A record without its accesses.
@@ -40,8 +49,8 @@ pub struct ExecutedRecord {
 /// The place of a record, and where its roots begin.
 type Found<'t> = (usize, u32, &'t MergedTable, usize);
 
-fn local_ids(table: &MergedTable, function: u32) -> Box<[u32; 256]> {
-    let mut ids = Box::new([NO_SEGMENT; 256]);
+fn local_ids(table: &MergedTable, function: u32) -> [u32; 256] {
+    let mut ids = [NO_SEGMENT; 256];
     for segment in table.segments_of_function[function as usize].clone() {
         ids[usize::from(table.segments[segment as usize].local_id)] = segment;
     }
@@ -84,10 +93,40 @@ impl<'t> ExecutedRecords<'t> {
         record.allocations.clear();
         let loaded = &self.trace.loaded().modules[module];
         self.take(loaded, entry, start, record)?;
-        self.current = Some((module, entry.function));
-        self.position = end;
+        self.pass(module, entry.function, table, end);
         record.is_uncertain = is_tail && self.rest_is_zero();
         Ok(true)
+    }
+
+    /// The function of the next record and whether it enters it, without looking at more of it; none at the end of the chunk.
+    pub fn next_function(&mut self) -> Result<Option<(FunctionId, bool)>, TraceError> {
+        let Some((module, segment, table, start)) = self.find()? else {
+            return Ok(None);
+        };
+        let entry = &table.segments[segment as usize];
+        let enters = entry.operations.contains(&Operation::Enter);
+        self.pass(
+            module,
+            entry.function,
+            table,
+            start + entry.record_length as usize,
+        );
+        Ok(Some((table.function(entry.function), enters)))
+    }
+
+    fn pass(&mut self, module: usize, function: u32, table: &MergedTable, end: usize) {
+        self.position = end;
+        let current = self.current.as_ref();
+        if current.is_some_and(|current| (current.module, current.function) == (module, function)) {
+            return;
+        }
+        let known = self.local_ids.entry((module, function));
+        let local_ids = Rc::clone(known.or_insert_with(|| Rc::new(local_ids(table, function))));
+        self.current = Some(Current {
+            module,
+            function,
+            local_ids,
+        });
     }
 
     fn byte(&self, position: usize) -> u8 {
@@ -107,13 +146,9 @@ impl<'t> ExecutedRecords<'t> {
         let loaded = trace.loaded();
         let local_id = self.byte(self.position);
         if local_id != 0 {
-            let current = self.current.map(|(module, function)| {
-                let table = &loaded.tables[loaded.modules[module].table];
-                let ids = self
-                    .local_ids
-                    .entry((module, function))
-                    .or_insert_with(|| local_ids(table, function));
-                (module, ids[usize::from(local_id)], table)
+            let current = self.current.as_ref().map(|current| {
+                let table = &loaded.tables[loaded.modules[current.module].table];
+                (current.module, current.local_ids[usize::from(local_id)], table)
             });
             return match current.filter(|(_, segment, _)| *segment != NO_SEGMENT) {
                 Some((module, segment, table)) => Ok(Some((module, segment, table, self.position + 1))),

@@ -1,6 +1,5 @@
 //! Following a thread from record to record.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use trackway_trace::flow::ExecutedRecord;
@@ -15,7 +14,8 @@ use crate::branches::untold::Untold;
 /// The functions that a thread is in, the innermost last.
 pub(super) struct Stack<'a> {
     flow: &'a RecordedFlow<'a>,
-    ways: HashMap<FunctionId, Rc<Ways<'a>>>,
+    /// By function, of those that were met.
+    ways: Vec<Option<Rc<Ways<'a>>>>,
     frames: Vec<Frame<'a>>,
     /// Since the last event.
     instructions: u32,
@@ -69,7 +69,7 @@ impl<'a> Stack<'a> {
     pub(super) fn new(flow: &'a RecordedFlow<'a>) -> Self {
         Stack {
             flow,
-            ways: HashMap::new(),
+            ways: vec![None; flow.program.flows.len()],
             frames: Vec::new(),
             instructions: 0,
             untold: Untold::default(),
@@ -170,10 +170,13 @@ impl<'a> Stack<'a> {
     fn push(&mut self, function: FunctionId, place: Place) {
         let flow = self.flow;
         let pieces = &flow.program.flows[function.index()].pieces;
-        let ways = self
-            .ways
-            .entry(function)
-            .or_insert_with(|| Rc::new(Ways::new(pieces, |name| flow.recording.contains(&name))));
+        let ways = self.ways[function.index()].get_or_insert_with(|| {
+            Rc::new(Ways::new(
+                pieces,
+                |piece| flow.surely_enters(piece),
+                |piece| flow.enters_nothing(piece),
+            ))
+        });
         self.frames.push(Frame {
             function,
             ways: Rc::clone(ways),

@@ -1,13 +1,16 @@
 //! The branches of programs that the compiler pass records: each record says which pieces of code were executed, and where
 //! only one way without a record leads from one to the next, it says how each branch on it went.
 
+mod entered;
 mod follow;
+mod leaves;
 mod ways;
 
 use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
+use std::num::NonZeroUsize;
 
-use trackway_trace::flow::{ExecutedRecord, ExecutedRecords};
+use trackway_trace::flow::{ExecutedRecord, ExecutedRecords, FlowPiece};
 use trackway_trace::table::PieceEnd;
 use trackway_trace::{
     AllocationSiteId, ChunkRef, FunctionId, LocationId, Program, Stream, StringId, Trace, TraceError,
@@ -31,8 +34,10 @@ pub struct RecordedFlow<'p> {
     ends: Vec<Vec<u64>>,
     /// Names of the functions that record whenever they are called.
     recording: HashSet<StringId>,
-    /// For each function and segment the pieces that its record stands for.
-    chains: Vec<HashMap<u32, Vec<u32>>>,
+    /// Names of functions that other definitions may take the place of, but of which the recording one was entered.
+    entered: HashSet<StringId>,
+    /// For each function and segment the pieces that its record stands for; none if it describes no flow.
+    chains: Vec<Vec<Vec<u32>>>,
     /// By address, the conditional branches.
     branches: HashMap<u64, (FunctionId, u32)>,
 }
@@ -43,6 +48,7 @@ impl<'p> RecordedFlow<'p> {
             program,
             ends: Vec::with_capacity(program.flows.len()),
             recording: HashSet::new(),
+            entered: HashSet::new(),
             chains: Vec::with_capacity(program.flows.len()),
             branches: HashMap::new(),
         };
@@ -53,11 +59,24 @@ impl<'p> RecordedFlow<'p> {
         flow
     }
 
+    /// Goes over all records to learn which definitions the linker chose. A function that was entered once records whenever
+    /// it is called by its name, as an object has one definition of a name.
+    #[must_use]
+    pub fn with_entered(mut self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Self {
+        let flows = self.program.flows.iter();
+        let pieces = flows.flat_map(|flow| &flow.pieces);
+        let replaceable = pieces.filter(|piece| piece.end == PieceEnd::CallsIndirectly);
+        let mut names: HashSet<StringId> = replaceable.map(|piece| piece.callee).collect();
+        names.retain(|name| !self.program.string(*name).is_empty());
+        self.entered = entered::functions(trace, &names, threads, progress);
+        self
+    }
+
     /// Functions follow each other in memory, from `next` on.
     fn add(&mut self, function: FunctionId, next: &mut u64) {
         let pieces = &self.program.flows[function.index()].pieces;
         let mut ends = Vec::with_capacity(pieces.len());
-        let mut chains = HashMap::new();
+        let mut chains = Vec::new();
         for (number, piece) in pieces.iter().enumerate() {
             *next += u64::from(piece.instructions) * INSTRUCTION_BYTES;
             ends.push(*next - INSTRUCTION_BYTES);
@@ -66,7 +85,11 @@ impl<'p> RecordedFlow<'p> {
                     .insert(*next - INSTRUCTION_BYTES, (function, number as u32));
             }
             if let Some(segment) = piece.segment {
-                chains.insert(segment, chain(pieces, number as u32));
+                let segment = segment as usize;
+                if chains.len() <= segment {
+                    chains.resize(segment + 1, Vec::new());
+                }
+                chains[segment] = chain(pieces, number as u32);
             }
         }
         *next = next.next_multiple_of(FUNCTION_ALIGNMENT) + FUNCTION_ALIGNMENT;
@@ -76,6 +99,22 @@ impl<'p> RecordedFlow<'p> {
         }
         self.ends.push(ends);
         self.chains.push(chains);
+    }
+
+    /// Whether the piece ends with a call that enters exactly one function that records, of the callee's name.
+    fn surely_enters(&self, piece: &FlowPiece) -> bool {
+        match piece.end {
+            PieceEnd::Calls => self.recording.contains(&piece.callee),
+            PieceEnd::CallsIndirectly => self.entered.contains(&piece.callee),
+            _ => false,
+        }
+    }
+
+    /// Whether the piece ends with a call within which nothing that records is entered.
+    fn enters_nothing(&self, piece: &FlowPiece) -> bool {
+        matches!(piece.end, PieceEnd::Calls | PieceEnd::CallsIndirectly)
+            && !self.recording.contains(&piece.callee)
+            && leaves::is_leaf(self.program.string(piece.callee))
     }
 
     /// Whether any function's flow is described.
@@ -124,7 +163,7 @@ impl<'p> RecordedFlow<'p> {
 }
 
 /// The pieces that the record ending in this one stands for.
-fn chain(pieces: &[trackway_trace::flow::FlowPiece], last: u32) -> Vec<u32> {
+fn chain(pieces: &[FlowPiece], last: u32) -> Vec<u32> {
     let mut chain = vec![last];
     let mut piece = &pieces[last as usize];
     // A table may be damaged: no chain is longer than there are pieces.
@@ -182,13 +221,13 @@ impl RecordedBranches<'_> {
         let mut record = ExecutedRecord::default();
         while records.next_record(&mut record)? {
             let chains = &self.flow.chains[record.function.index()];
-            match chains.get(&record.segment) {
-                Some(chain) => {
+            match chains.get(record.segment as usize) {
+                Some(chain) if !chain.is_empty() => {
                     self.stack.begin(&record, chain, take);
                     watch(&self.stack, &record);
                     self.stack.end(&record, take);
                 }
-                None => {
+                _ => {
                     self.stack.begin_elsewhere(&record);
                     watch(&self.stack, &record);
                     self.stack.end_elsewhere(&record);

@@ -25,12 +25,18 @@ pub(super) struct Ways<'p> {
     pub(super) pieces: &'p [FlowPiece],
     /// For each piece whether its call enters exactly one function that records, whose name is its callee's.
     surely_enters: Vec<bool>,
+    /// For each piece whether its call enters nothing that records.
+    enters_nothing: Vec<bool>,
     before: Vec<Vec<u32>>,
     leading: RefCell<HashMap<Goal, Rc<Vec<bool>>>>,
 }
 
 impl<'p> Ways<'p> {
-    pub(super) fn new(pieces: &'p [FlowPiece], records: impl Fn(StringId) -> bool) -> Self {
+    pub(super) fn new(
+        pieces: &'p [FlowPiece],
+        surely_enters: impl Fn(&FlowPiece) -> bool,
+        enters_nothing: impl Fn(&FlowPiece) -> bool,
+    ) -> Self {
         let mut before = vec![Vec::new(); pieces.len()];
         for (number, piece) in pieces.iter().enumerate() {
             for successor in &piece.successors {
@@ -39,10 +45,8 @@ impl<'p> Ways<'p> {
         }
         Ways {
             pieces,
-            surely_enters: pieces
-                .iter()
-                .map(|piece| piece.end == PieceEnd::Calls && records(piece.callee))
-                .collect(),
+            surely_enters: pieces.iter().map(surely_enters).collect(),
+            enters_nothing: pieces.iter().map(enters_nothing).collect(),
             before,
             leading: RefCell::default(),
         }
@@ -63,11 +67,17 @@ impl<'p> Ways<'p> {
     pub(super) fn is_at(&self, piece: u32, goal: Goal) -> bool {
         match goal {
             Goal::Piece(_) => false,
-            Goal::Call { callee, by_name_only } if by_name_only || self.surely_enters(piece) => {
+            Goal::Call { callee, .. } if self.surely_enters(piece) => {
+                self.pieces[piece as usize].callee == callee
+            }
+            Goal::Call {
+                callee,
+                by_name_only: true,
+            } => {
                 self.pieces[piece as usize].end == PieceEnd::Calls
                     && self.pieces[piece as usize].callee == callee
             }
-            Goal::Call { .. } => self.is_call(piece),
+            Goal::Call { .. } => self.is_call(piece) && !self.enters_nothing[piece as usize],
             Goal::Exit => self.is_call(piece) || self.pieces[piece as usize].end == PieceEnd::Returns,
         }
     }

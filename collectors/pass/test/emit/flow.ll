@@ -65,7 +65,7 @@ rest:
   unreachable
 }
 
-; A call ends a piece; its function is named if it surely is the one that runs.
+; A call ends a piece; its function is named, also if the linker may choose another definition.
 define weak void @maybe() {
   ret void
 }
@@ -73,7 +73,7 @@ define void @calls(ptr %f) {
 ; CHECK-LABEL: flow calls
 ; CHECK-NEXT: 0 %entry: calls other to 1 %entry; 2 instructions, record 0{{$}}
 ; CHECK-NEXT: 1 %entry: calls anything to 2 %entry; 1 instruction
-; CHECK-NEXT: 2 %entry: calls anything to 3 %entry; 1 instruction
+; CHECK-NEXT: 2 %entry: calls anything, likely maybe to 3 %entry; 1 instruction
 ; CHECK-NEXT: 3 %entry: returns; 2 instructions, record
 entry:
   store i32 1, ptr @a
