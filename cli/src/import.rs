@@ -97,6 +97,12 @@ fn import_samples(
             grouped(summary.in_kernel)
         ));
     }
+    if summary.by_processor_bytes > 0 {
+        output::warn(format!(
+            "{} that the processor wrote by itself (AUXTRACE: Arm SPE, Intel PT, CoreSight) are left out",
+            counted(summary.by_processor_bytes, "byte")
+        ));
+    }
     if summary.lost > 0 {
         output::warn(format!("perf lost {}", counted(summary.lost, "sample")));
     }

@@ -294,13 +294,6 @@ pub(crate) fn bias(info: &SamplingInfo, windows: &WindowWeights) -> Vec<String> 
                 .into(),
         );
     }
-    if has("spe") {
-        notes.push(
-            "loads and stores are sampled as they are executed, not as they take time; an interval that meets itself \
-             (a collision) leaves samples out"
-                .into(),
-        );
-    }
     if has("pebs") {
         notes.push(
             "loads and stores are sampled, other instructions are not: time is that of accesses".into(),

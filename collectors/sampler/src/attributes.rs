@@ -1,6 +1,5 @@
 //! What to ask the kernel for: which events sample accesses on a machine, by its processor and what sysfs says.
 
-mod spe;
 mod tick;
 
 pub use tick::{tick, tick_period_ns};
@@ -21,8 +20,6 @@ pub enum Source {
     Power,
     /// The interrupt of the kernel's own timer, where its clock can't be had: a tracepoint.
     Tick,
-    /// Arm's Statistical Profiling Extension, which writes into a buffer of its own.
-    Spe,
 }
 
 /// An event to open.
@@ -43,8 +40,6 @@ pub struct EventPlan {
     pub excludes_kernel: bool,
     /// An event that must lead the group, by its `config`: some processors need one beside loads.
     pub leader: Option<u64>,
-    /// Logical processors that have the event, if not all do.
-    pub processors: Option<Vec<u32>>,
 }
 
 /// `type` of software events, and `config` of the clock of a thread.
@@ -66,7 +61,6 @@ pub fn clock() -> EventPlan {
         precise: 0,
         excludes_kernel: true,
         leader: None,
-        processors: None,
     }
 }
 
@@ -79,7 +73,6 @@ pub fn by_processor(vendor: &str, devices: &Path) -> Vec<EventPlan> {
             .into_iter()
             .flat_map(|device| accesses(devices, device, Source::Pebs))
             .collect(),
-        "aarch64" => spe::plans(devices),
         "powerpc64" => accesses(devices, "cpu", Source::Power),
         _ => Vec::new(),
     }
@@ -109,7 +102,6 @@ fn ibs(devices: &Path) -> Option<EventPlan> {
         precise: 0,
         excludes_kernel: filter.is_some(),
         leader: None,
-        processors: None,
     })
 }
 
@@ -143,7 +135,6 @@ fn access(folder: &Path, device: &str, event: &str, unit: &'static str, source: 
         precise: if source == Source::Pebs { 2 } else { 0 },
         excludes_kernel: true,
         leader,
-        processors: None,
     })
 }
 
@@ -240,7 +231,6 @@ impl Source {
             Source::Ibs => "ibs",
             Source::Pebs => "pebs",
             Source::Power => "power",
-            Source::Spe => "spe",
             Source::Tick => "tick",
         }
     }

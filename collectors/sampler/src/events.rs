@@ -16,10 +16,6 @@ use crate::SamplerError;
 /// Bytes of a processor's buffer: that of a quarter of a second at 5000 samples.
 const RING_SIZE: usize = 256 * 1024;
 const SMALLEST_RING: usize = 16 * 1024;
-/// Bytes of the buffer into which a processor itself writes: some 10,000 operations.
-const AUXILIARY_SIZE: usize = 1 << 20;
-/// What a core is taken to do in a second where intervals are counted in operations.
-const OPERATIONS_A_SECOND: u64 = 3_000_000_000;
 
 /// How often samples are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,14 +80,8 @@ impl Events {
         processor: u32,
         mut buffer: Option<RawFd>,
     ) -> Result<Option<RawFd>, SamplerError> {
-        let here = |plan: &EventPlan| {
-            plan.processors
-                .as_ref()
-                .is_none_or(|known| known.contains(&processor))
-        };
-        let plans = (0..).zip(opening.plans).filter(|(_, plan)| here(plan));
-        for (index, (number, plan)) in plans.enumerate() {
-            let mut attributes = opening.attributes(plan, index == 0, &self.layout);
+        for (number, plan) in (0..).zip(opening.plans) {
+            let mut attributes = opening.attributes(plan, number == 0, &self.layout);
             let leader = match plan.leader {
                 Some(config) => {
                     let mut leading = leading(&attributes, config);
@@ -115,12 +105,7 @@ impl Events {
                 }
                 None => {
                     buffer = Some(event.as_raw_fd());
-                    let mut ring = map(event)?;
-                    if plan.source == Source::Spe {
-                        ring.add_auxiliary(AUXILIARY_SIZE)
-                            .map_err(|source| SamplerError::Buffer { source })?;
-                    }
-                    self.rings.push(ring);
+                    self.rings.push(map(event)?);
                 }
             }
         }
@@ -173,16 +158,13 @@ fn layout(plans: &[EventPlan]) -> SampleLayout {
         | perf::PERF_SAMPLE_PERIOD;
     let access = perf::PERF_SAMPLE_ADDR | perf::PERF_SAMPLE_WEIGHT | perf::PERF_SAMPLE_DATA_SRC;
     let registers = perf::PERF_SAMPLE_REGS_USER;
-    let all = |source| plans.iter().all(|plan| plan.source == source);
-    let (sample_type, user_registers) = match () {
-        () if plans.iter().all(|plan| plan.source.is_of_threads()) => (common | registers, PERF_MASK),
-        // Records of the kernel hold no samples.
-        () if all(Source::Spe) => (common, 0),
-        () => (common | registers | access, PERF_MASK),
+    let sample_type = match plans.iter().all(|plan| plan.source.is_of_threads()) {
+        true => common | registers,
+        false => common | registers | access,
     };
     SampleLayout {
         sample_type: u64::from(sample_type),
-        user_registers,
+        user_registers: PERF_MASK,
         identifies_all: true,
         ..SampleLayout::default()
     }
@@ -202,8 +184,6 @@ pub fn attributes(plan: &EventPlan, rate: Rate, layout: &SampleLayout) -> perf::
     match plan.source {
         Source::Clock => attributes.__bindgen_anon_1.sample_period = period_ns(rate),
         Source::Tick => attributes.__bindgen_anon_1.sample_period = 1,
-        // The device takes no frequency.
-        Source::Spe => attributes.__bindgen_anon_1.sample_period = period_operations(rate),
         _ => {
             attributes.set_freq(1);
             attributes.__bindgen_anon_1.sample_freq = rate.hz;
@@ -215,11 +195,6 @@ pub fn attributes(plan: &EventPlan, rate: Rate, layout: &SampleLayout) -> perf::
     attributes.set_use_clockid(1);
     attributes.set_sample_id_all(1);
     attributes
-}
-
-/// Operations between two samples, if a core does as many as it is taken to do.
-pub fn period_operations(rate: Rate) -> u64 {
-    OPERATIONS_A_SECOND / rate.hz.max(1)
 }
 
 /// Time between two samples of the clock.

@@ -6,7 +6,7 @@ use std::path::Path;
 use trackway_trace::{SampledEvent, SamplingInfo};
 
 use crate::attributes::{self, EventPlan, Source};
-use crate::events::{period_operations, Events, Rate, Target};
+use crate::events::{Events, Rate, Target};
 use crate::sampler::Sampler;
 use crate::skid;
 use crate::SamplerError;
@@ -145,20 +145,13 @@ impl OpenSampler {
             plans,
             windows_share,
             info,
-            rate,
+            ..
         } = self.prepared;
         let (pid, runs) = match self.target {
             Target::Starting(pid) => (pid, false),
             Target::Running(pid) => (pid, true),
         };
-        let mut sampler = Sampler::new(
-            self.events,
-            plans,
-            info,
-            windows_share,
-            self.target,
-            period_operations(rate),
-        );
+        let mut sampler = Sampler::new(self.events, plans, info, windows_share, self.target);
         if runs {
             sampler.read_running(pid, now_ns)?;
         }

@@ -6,17 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_event_open_sys::bindings as perf;
 
-use crate::auxiliary::AuxiliaryBuffer;
 use crate::record::{RecordHeader, HEADER_LENGTH};
 
 const PAGE: usize = 4096;
 
 /// A mapped buffer of an event, and the event.
 pub struct Ring {
-    /// Into which the processor writes, if it does so; unmapped before the control page.
-    auxiliary: Option<AuxiliaryBuffer>,
     /// Its records come as long as it is open.
-    event: OwnedFd,
+    _event: OwnedFd,
     base: *mut u8,
     /// Bytes of the data, a power of two.
     size: usize,
@@ -49,30 +46,12 @@ impl Ring {
         match base {
             libc::MAP_FAILED => Err((event, io::Error::last_os_error())),
             base => Ok(Ring {
-                auxiliary: None,
-                event,
+                _event: event,
                 base: base.cast(),
                 size,
                 joined: Vec::new(),
             }),
         }
-    }
-
-    /// Maps a buffer of `size` bytes (a power of two) into which the processor writes.
-    ///
-    /// # Errors
-    /// If the kernel gives none.
-    pub fn add_auxiliary(&mut self, size: usize) -> io::Result<()> {
-        let behind = (PAGE + self.size).next_multiple_of(size) as u64;
-        // SAFETY: the first page is the event's control page, mapped for writing until this value is dropped.
-        let mapped = unsafe { AuxiliaryBuffer::map(self.event.as_raw_fd(), self.base.cast(), behind, size)? };
-        self.auxiliary = Some(mapped);
-        Ok(())
-    }
-
-    /// Into which the processor writes.
-    pub fn auxiliary(&self) -> Option<&AuxiliaryBuffer> {
-        self.auxiliary.as_ref()
     }
 
     fn control(&self, field: usize) -> &AtomicU64 {
@@ -101,7 +80,6 @@ impl Ring {
 
 impl Drop for Ring {
     fn drop(&mut self) {
-        self.auxiliary = None;
         // SAFETY: mapped by `map` with this length, and nothing borrows from it.
         unsafe { libc::munmap(self.base.cast(), PAGE + self.size) };
     }

@@ -7,11 +7,9 @@ use crate::attributes::{tick_period_ns, EventPlan, Source};
 use crate::attribution::{self, Attribution};
 use crate::code::Function;
 use crate::events::{Events, Target};
-use crate::processor_written;
 use crate::record::{self, PerfSample, Record};
 use crate::registers::Registers;
 use crate::seen_code::{SeenBlock, SeenCode};
-use crate::spe::SpeReader;
 use crate::window::Window;
 use crate::window_maker::WindowMaker;
 use crate::SamplerError;
@@ -26,8 +24,6 @@ pub struct Sampler {
     spaces: AddressSpaces,
     code: SeenCode,
     windows: WindowMaker,
-    /// How operations that a processor writes by itself become samples.
-    spe: SpeReader,
     /// Of one drain.
     records: Vec<Record>,
 }
@@ -40,13 +36,10 @@ impl Sampler {
         info: SamplingInfo,
         windows_share: u64,
         target: Target,
-        period: u64,
     ) -> Self {
-        let spe = processor_written::reader(&events, period);
         let weighs_time = plans[0].source.is_of_threads();
         let windows = WindowMaker::new(info.window_instructions, windows_share, weighs_time, target);
         Sampler {
-            spe,
             events,
             plans,
             is_successor: info.skid.as_ref().is_none_or(|skid| skid.is_to_successor()),
@@ -74,12 +67,7 @@ impl Sampler {
         let mut records = std::mem::take(&mut self.records);
         let layout = self.events.layout;
         for ring in &mut self.events.rings {
-            let first = records.len();
             ring.drain(|bytes| records.extend(record::parse(bytes, &layout)));
-            if let Some(buffer) = ring.auxiliary() {
-                let read = processor_written::read(buffer, &records[first..], &self.spe);
-                records.extend(read);
-            }
         }
         for record in &mut records {
             shift(record, offset_ns);
@@ -118,7 +106,7 @@ impl Sampler {
                 self.spaces.execute(*pid, name.clone(), *time_ns);
             }
             Record::Lost { count } => samples.lost += *count,
-            Record::Auxiliary(_) | Record::Other => {}
+            Record::Other => {}
         }
     }
 
@@ -287,7 +275,6 @@ fn time_of(record: &Record) -> u64 {
         Record::Sample(sample) => sample.time_ns,
         Record::Mapped(mapped) => mapped.time_ns,
         Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => *time_ns,
-        Record::Auxiliary(stretch) => stretch.time_ns,
         Record::Lost { .. } | Record::Other => 0,
     }
 }
@@ -297,7 +284,7 @@ fn shift(record: &mut Record, offset_ns: i64) {
         Record::Sample(sample) => &mut sample.time_ns,
         Record::Mapped(mapped) => &mut mapped.time_ns,
         Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => time_ns,
-        Record::Auxiliary(_) | Record::Lost { .. } | Record::Other => return,
+        Record::Lost { .. } | Record::Other => return,
     };
     *time = time.saturating_add_signed(offset_ns);
 }

@@ -1,17 +1,16 @@
 //! From a file of `perf record` to a trace of samples.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use trackway_names::{resolve, ExecutedCode};
-use trackway_sampler::record::{self, AuxiliaryRecord, PerfSample, Record};
+use trackway_sampler::record::{self, PerfSample, Record};
 use trackway_sampler::ProcessMaps;
 use trackway_trace::{
     encode_mappings, AddressClass, ChunkFields, ChunkKind, Codec, DataSource, Direction, EndInfo, Sample,
     Samples, SamplingInfo, StartInfo, TraceWriter,
 };
 
-use super::auxiliary::AuxiliaryContent;
 use super::events::FileEvent;
 use super::file::PerfData;
 use crate::import::json;
@@ -33,6 +32,8 @@ pub struct PerfSummary {
     pub lost: u64,
     /// Samples in the kernel, which are left out.
     pub in_kernel: u64,
+    /// Bytes that a processor wrote by itself (AUXTRACE), which are left out.
+    pub by_processor_bytes: u64,
     /// Bytes of the written trace.
     pub bytes: u64,
 }
@@ -43,27 +44,25 @@ pub struct PerfSummary {
 /// # Errors
 /// If the file is none of `perf record`, or damaged, or holds compressed records; or if the trace can't be written.
 pub fn import_perf_data(path: &Path, output: &Path, force: bool) -> Result<PerfSummary, ImportError> {
-    let mut data = PerfData::read(path)?;
-    let (mut records, written) = records(&data)?;
-    for event in written {
-        data.events[event].set_written_by_processors();
-    }
+    let data = PerfData::read(path)?;
+    let (mut records, by_processor_bytes) = records(&data)?;
     records.sort_by_key(|(_, record)| time_of(record));
     let mut gathered = Gathered::new(&data);
+    gathered.summary.by_processor_bytes = by_processor_bytes;
     for (event, record) in records {
         gathered.add(event, record);
     }
     gathered.write(output, force)
 }
 
-/// What is of interest, with the event that it is of; and the events whose samples processors wrote by themselves.
-type Read = (Vec<(usize, Record)>, BTreeSet<usize>);
+/// What is of interest, with the event that it is of; and how many bytes processors wrote by themselves.
+type Read = (Vec<(usize, Record)>, u64);
 
 fn records(data: &PerfData) -> Result<Read, ImportError> {
     const SAMPLE: u32 = 9;
-    let auxiliary = AuxiliaryContent::of(data)?;
-    let (mut records, mut by_processors) = (Vec::new(), BTreeSet::new());
+    let (mut records, mut by_processor_bytes) = (Vec::new(), 0u64);
     data.each(|offset, header, bytes| {
+        by_processor_bytes = by_processor_bytes.saturating_add(PerfData::block_length(header, bytes));
         if PerfData::is_perfs(header) {
             return Ok(());
         }
@@ -80,31 +79,11 @@ fn records(data: &PerfData) -> Result<Read, ImportError> {
         };
         match record {
             Record::Other => {}
-            Record::Auxiliary(told) => {
-                let samples = written(data, &auxiliary, &told);
-                by_processors.extend(samples.iter().map(|(event, _)| *event));
-                records.extend(samples);
-            }
             record => records.push((event, record)),
         }
         Ok(())
     })?;
-    Ok((records, by_processors))
-}
-
-/// The samples that a processor wrote into a stretch of its buffer, and what of them is lost, at least.
-fn written(data: &PerfData, content: &AuxiliaryContent, told: &AuxiliaryRecord) -> Vec<(usize, Record)> {
-    let event = match data.events[0].has_id() {
-        true => data.event_of(told.id),
-        false => 0,
-    };
-    let Some((samples, damaged)) = content.samples(data, told, data.events[event].period) else {
-        return Vec::new();
-    };
-    let lost = damaged + u64::from(told.is_incomplete);
-    let samples = samples.into_iter().map(|sample| Record::Sample(Box::new(sample)));
-    let lost = (lost > 0).then_some(Record::Lost { count: lost });
-    samples.chain(lost).map(|record| (event, record)).collect()
+    Ok((records, by_processor_bytes))
 }
 
 struct Gathered<'d> {
@@ -140,7 +119,7 @@ impl<'d> Gathered<'d> {
             Record::Forked { pid, parent, time_ns } => self.maps.fork(pid, parent, time_ns),
             Record::Executed { pid, name, time_ns } => self.maps.execute(pid, name, time_ns),
             Record::Lost { count } => self.summary.lost += count,
-            Record::Auxiliary(_) | Record::Other => {}
+            Record::Other => {}
         }
     }
 
@@ -266,7 +245,6 @@ fn time_of(record: &Record) -> u64 {
         Record::Sample(sample) => sample.time_ns,
         Record::Mapped(mapped) => mapped.time_ns,
         Record::Forked { time_ns, .. } | Record::Executed { time_ns, .. } => *time_ns,
-        Record::Auxiliary(stretch) => stretch.time_ns,
         Record::Lost { .. } | Record::Other => 0,
     }
 }

@@ -10,8 +10,6 @@ pub struct FileEvent {
     pub described: SampledEvent,
     /// By which samples name it.
     pub ids: Vec<u64>,
-    /// Events between two samples, if that is constant.
-    pub period: u64,
     /// Whether the processor names the very instruction.
     pub is_precise: bool,
 }
@@ -45,16 +43,9 @@ impl FileEvent {
                 identifies_all: flags >> 18 & 1 != 0,
             },
             described: described(kind, config),
-            period: if flags >> 10 & 1 == 0 { word(16) } else { 0 },
             ids,
             is_precise: flags >> 15 & 3 != 0,
         })
-    }
-
-    /// Notes that Arm's Statistical Profiling Extension took its samples.
-    pub fn set_written_by_processors(&mut self) {
-        self.described.source = "spe".into();
-        self.described.weight_unit = "operations".into();
     }
 
     /// Whether samples say first which event they are of.

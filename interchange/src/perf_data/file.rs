@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use trackway_sampler::record::{RecordHeader, HEADER_LENGTH};
 
-use super::auxiliary::BLOCK;
 use super::events::FileEvent;
 use crate::ImportError;
 
@@ -17,6 +16,8 @@ const SECTION: usize = 16;
 
 /// Kinds of records that perf itself writes, from 64 on.
 const HEADER_ATTRIBUTES: u32 = 64;
+/// Says how many bytes that a processor wrote follow.
+const BLOCK: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 const FIRST_OF_PERF: u32 = 64;
 /// Number of the feature that names the events.
@@ -159,12 +160,21 @@ impl PerfData {
             let record = &rest[..header.length];
             take(offset, header, record)?;
             offset += header.length;
-            if header.kind == BLOCK {
-                let behind = record.get(8..16).map_or(0, number);
-                offset = offset.saturating_add(usize::try_from(behind).unwrap_or(usize::MAX));
-            }
+            let block = usize::try_from(Self::block_length(header, record)).unwrap_or(usize::MAX);
+            offset = match offset.checked_add(block) {
+                Some(end) if end <= self.records.end => end,
+                _ => return Err(self.invalid(offset, "what a processor wrote is cut off".into())),
+            };
         }
         Ok(())
+    }
+
+    /// Bytes after the record that a processor wrote by itself.
+    pub fn block_length(header: RecordHeader, record: &[u8]) -> u64 {
+        match header.kind {
+            BLOCK => record.get(8..16).map_or(0, number),
+            _ => 0,
+        }
     }
 
     /// The event of a sample, by its first word where samples differ.
@@ -207,28 +217,6 @@ impl PerfData {
                 format!("a section of {length} bytes at {offset}: the file is cut off"),
             )),
         }
-    }
-
-    /// So many bytes from an offset on.
-    ///
-    /// # Errors
-    /// If the file has no more.
-    pub fn range(&self, offset: usize, length: u64) -> Result<std::ops::Range<usize>, ImportError> {
-        let end = usize::try_from(length)
-            .ok()
-            .and_then(|length| offset.checked_add(length));
-        match end.filter(|end| *end <= self.records.end) {
-            Some(end) => Ok(offset..end),
-            None => Err(self.invalid(
-                offset,
-                format!("{length} bytes that a processor wrote: the file is cut off"),
-            )),
-        }
-    }
-
-    /// Of a range that [`PerfData::range`] gave.
-    pub fn bytes_at(&self, range: std::ops::Range<usize>) -> &[u8] {
-        &self.bytes[range]
     }
 
     pub fn invalid(&self, offset: usize, what: String) -> ImportError {

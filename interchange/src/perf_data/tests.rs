@@ -10,7 +10,6 @@ const IP: u64 = 1;
 const TID: u64 = 1 << 1;
 const TIME: u64 = 1 << 2;
 const ADDRESS: u64 = 1 << 3;
-const PROCESSOR: u64 = 1 << 7;
 const PERIOD: u64 = 1 << 8;
 const WEIGHT: u64 = 1 << 14;
 const DATA_SOURCE: u64 = 1 << 15;
@@ -211,108 +210,14 @@ fn events_that_differ_must_be_identified() {
     assert!(error.contains("which event"), "{error}");
 }
 
-/// Of Arm's Statistical Profiling Extension: a load and a store of user code, one of the kernel's, at ticks 100 to 102.
-fn operations() -> Vec<u8> {
-    let operation = |instruction: u64, is_store: u8, ticks: u64| -> Vec<u8> {
-        let memory = [0x49, is_store, 0x98, 30, 0, 0x52, 0x1e, 0x03, 0xb2];
-        let (instruction, address) = (instruction.to_le_bytes(), 0x7000_0040u64.to_le_bytes());
-        [
-            &[0xb0][..],
-            &instruction,
-            &memory,
-            &address,
-            &[0x71],
-            &ticks.to_le_bytes(),
-        ]
-        .concat()
-    };
-    let kernels = 0x20ff_8000_0000_1000;
-    [
-        operation(0x40_0010, 0, 100),
-        operation(kernels, 0, 101),
-        vec![0; 5],
-        operation(0x40_0020, 1, 102),
-    ]
-    .concat()
-}
-
-/// Its attributes, with a period of 4096 operations.
-fn spe_event() -> Vec<u8> {
-    let mut bytes = attributes(10, 1, IDENTIFIER | IP | TID | TIME | PROCESSOR, 0);
-    bytes[16..24].copy_from_slice(&4096u64.to_le_bytes());
-    bytes
-}
-
-/// perf's own records, what the kernel says of the stretch, and the buffer; the stretch begins 16 bytes into the block.
-fn spe_records(kind: u64, flags: u64) -> Vec<u8> {
-    let mark = 0x1010_1010_1010_1010;
-    let info = words(&[kind, 1, 2, 10, 1, mark, 0, 3, 0x413f_d0c1, 10, 256]);
-    let conversion = words(&[4, 640, 1000]); // 40 ns each
-    let bytes = [vec![0; 16], operations()].concat();
-    let block = words(&[bytes.len() as u64, 0x8000, 0, pair(0, 6), pair(3, 0)]);
-    let told = words(&[
-        0x8010,
-        operations().len() as u64,
-        flags,
-        pair(5, 6),
-        9000,
-        pair(3, 0),
-        81,
-    ]);
-    [
-        record(70, 0, &info),
-        record(79, 0, &conversion),
-        mapped(10, &[pair(3, 0), 81]),
-        record(11, 0, &told),
-        record(71, 0, &block),
-        bytes,
-    ]
-    .concat()
-}
-
+/// A block of what a processor wrote by itself, and its content.
 #[test]
-fn what_processors_wrote_becomes_samples() {
-    let (summary, trace) = imported(&file(&[(spe_event(), 81)], &spe_records(4, 0))).unwrap();
-    assert_eq!((summary.addressed, summary.lost), (2, 0));
-    let (chunks, damage) = trace.samples();
-    assert!(damage.is_empty());
-    let [load, store] = &chunks[0].samples[..] else {
-        panic!("a load and a store: {:?}", chunks[0].samples);
-    };
-    assert_eq!((load.time_ns, store.time_ns), (5000, 5080));
-    assert_eq!((load.pid, load.tid, load.instruction), (5, 6, 0x40_0010));
-    assert_eq!(
-        (load.address, load.class),
-        (Some(0x7000_0040), AddressClass::Exact)
-    );
-    assert_eq!(
-        (load.direction, store.direction),
-        (Direction::Load, Direction::Store)
-    );
-    assert_eq!((load.latency_cycles, load.weight), (30, 4096));
-    assert_eq!(
-        load.data_source.level(),
-        MemoryLevel::Memory,
-        "it missed the last level"
-    );
-    let sampling = trace.meta().sampling.clone().unwrap();
-    let event = &sampling.events[0];
-    assert_eq!(
-        (event.source.as_str(), event.weight_unit.as_str()),
-        ("spe", "operations")
-    );
-}
-
-#[test]
-fn what_found_no_room_or_is_of_another_kind_is_told() {
-    const TRUNCATED: u64 = 1;
-    let (summary, _) = imported(&file(&[(spe_event(), 81)], &spe_records(4, TRUNCATED))).unwrap();
-    assert_eq!((summary.addressed, summary.lost), (2, 1));
-    let processor_trace = file(&[(spe_event(), 81)], &spe_records(1, 0));
-    let (summary, _) = imported(&processor_trace).unwrap();
-    assert_eq!(summary.addressed, 0);
-    let whole = spe_records(4, 0);
-    let cut = file(&[(spe_event(), 81)], &whole[..whole.len() - 10]);
+fn what_a_processor_wrote_is_left_out_and_said() {
+    let block = words(&[24, 0x8000, 0, pair(0, 6), pair(3, 0)]);
+    let records = [record(71, 0, &block), vec![0x9c; 24], mapped(10, &[])].concat();
+    let (summary, _) = imported(&file(&events(), &records)).unwrap();
+    assert_eq!((summary.addressed, summary.by_processor_bytes), (0, 24));
+    let cut = file(&events(), &records[..60]);
     let error = imported(&cut).map(|_| ()).unwrap_err().to_string();
     assert!(error.contains("cut off") && error.contains("offset"), "{error}");
 }

@@ -24,9 +24,9 @@ pub struct SamplingInfo {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SampledEvent {
-    /// `cpu-clock`, `ibs_op`, `mem-loads`, `mem-stores`, `arm_spe`, ...
+    /// `cpu-clock`, `ibs_op`, `mem-loads`, `mem-stores`, ...
     pub name: String,
-    /// `clock`, `ibs`, `pebs`, `spe`, `power`, or `perf` for samples that another tool took.
+    /// `clock`, `ibs`, `pebs`, `power`, or `perf` for samples that another tool took.
     pub source: String,
     /// Of [`crate::Sample::weight`]: `ns`, or what is counted, such as `cycles`, `loads`, `operations`.
     pub weight_unit: String,

@@ -23,7 +23,6 @@ pub fn tick(tracing: &Path) -> Option<EventPlan> {
         // The tracepoint itself is in the kernel.
         excludes_kernel: false,
         leader: None,
-        processors: None,
     })
 }
 

@@ -51,8 +51,6 @@ pub enum Record {
         name: String,
         time_ns: u64,
     },
-    /// The processor wrote to the event's other buffer.
-    Auxiliary(AuxiliaryRecord),
     /// So many records were lost before this one.
     Lost {
         count: u64,
@@ -78,22 +76,6 @@ pub struct MappedRecord {
     pub path: String,
 }
 
-/// A stretch of the buffer into which the processor writes; what the record doesn't hold is 0.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AuxiliaryRecord {
-    /// From the first byte ever written.
-    pub offset: u64,
-    /// Bytes.
-    pub length: u64,
-    /// Whether more was sampled than found room, or was told apart.
-    pub is_incomplete: bool,
-    pub id: u64,
-    pub pid: u32,
-    pub tid: u32,
-    pub processor: u32,
-    pub time_ns: u64,
-}
-
 /// Reads a whole record with its header. None if it is shorter than its fields.
 pub fn parse(bytes: &[u8], layout: &SampleLayout) -> Option<Record> {
     let header = RecordHeader::read(bytes)?;
@@ -110,7 +92,6 @@ pub fn parse(bytes: &[u8], layout: &SampleLayout) -> Option<Record> {
         perf::PERF_RECORD_MMAP2 => mapped_with_protection(content, header, time_ns),
         perf::PERF_RECORD_FORK => forked(content, time_ns),
         perf::PERF_RECORD_COMM => named(content, header, time_ns),
-        perf::PERF_RECORD_AUX => auxiliary(content, layout),
         perf::PERF_RECORD_LOST => {
             let mut fields = Fields::new(content);
             fields.u64()?; // the event's id
@@ -168,23 +149,6 @@ fn mapped_with_protection(content: &[u8], header: RecordHeader, time_ns: u64) ->
         is_shared: flags & libc::MAP_SHARED as u32 != 0,
         build_id,
         path: fields.text(),
-    }))
-}
-
-fn auxiliary(content: &[u8], layout: &SampleLayout) -> Option<Record> {
-    let incomplete = perf::PERF_AUX_FLAG_TRUNCATED | perf::PERF_AUX_FLAG_COLLISION;
-    let mut fields = Fields::new(content);
-    let (offset, length, flags) = (fields.u64()?, fields.u64()?, fields.u64()?);
-    let identity = layout.identity_of_other(content).unwrap_or_default();
-    Some(Record::Auxiliary(AuxiliaryRecord {
-        offset,
-        length,
-        is_incomplete: flags & u64::from(incomplete) != 0,
-        id: identity.id,
-        pid: identity.pid,
-        tid: identity.tid,
-        processor: identity.processor,
-        time_ns: identity.time_ns,
     }))
 }
 
