@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::{Grouping, Measure, Misses};
+use trackway_analysis::misses::Misses;
 use trackway_analysis::run;
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_trace::Trace;
 
 fn main() -> Result<(), Box<dyn Error>> {

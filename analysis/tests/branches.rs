@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 
 use testing::file::FileBytes;
-use trackway_analysis::branches::{
-    replay_trace, BranchEvent, BranchKind, BranchSource, MachineFlow, PredictorChoice, TraceReplay, Untold,
-};
+use trackway_analysis::branches::{replay_trace, PredictorChoice, TraceReplay};
+use trackway_analysis::control_flow::{BranchEvent, BranchKind, BranchSource, MachineFlow, Unresolved};
 use trackway_trace::machine::{BlockDefinition, BuiltCode, CodeBuilder, InstructionDefinition, ANONYMOUS};
 use trackway_trace::{ChunkFields, ChunkKind, Codec, InstructionKind, Trace};
 
@@ -79,12 +78,12 @@ fn trace(chunks: &[&[usize]]) -> Trace {
     file.open()
 }
 
-fn events(trace: &Trace) -> (Vec<BranchEvent>, Untold) {
+fn events(trace: &Trace) -> (Vec<BranchEvent>, Unresolved) {
     let flow = MachineFlow::new(trace.program());
     let mut branches = flow.branches(trace, &trace.streams()[0], &|_, _| {});
     let mut events = Vec::new();
     let Ok(()) = branches.for_each(&mut |event| events.push(*event));
-    (events, branches.untold())
+    (events, branches.unresolved())
 }
 
 /// Low bits of the branch, and whether it was taken.
@@ -121,7 +120,7 @@ fn counts(trace: &Trace) -> Counts {
 
 #[test]
 fn kinds_targets_and_instructions() {
-    let (events, untold) = events(&trace(&[&[0, 1, 4, 5, 2, 3, 0, 2, 0, 1]]));
+    let (events, unresolved) = events(&trace(&[&[0, 1, 4, 5, 2, 3, 0, 2, 0, 1]]));
     use BranchKind::*;
     let base = events[0].address - 0x104;
     let relative = |address: u64| {
@@ -156,7 +155,7 @@ fn kinds_targets_and_instructions() {
     assert_eq!(found, expected);
     let instructions: Vec<u32> = events.iter().map(|event| event.instructions).collect();
     assert_eq!(instructions, [2, 1, 3, 3, 1, 2, 2, 2, 1]);
-    assert_eq!(untold, Untold::default());
+    assert_eq!(unresolved, Unresolved::default());
 }
 
 /// A random walk, and what it did.
@@ -199,7 +198,7 @@ fn counts_are_those_of_the_walk_however_it_is_cut() {
             let trace = trace(&chunks);
             assert_eq!(counts(&trace), expected, "seed {seed}, chunks of {length}");
             let replay = replayed(&trace);
-            assert!(replay.untold.left_out() == 1 && replay.damage.is_empty());
+            assert!(replay.unresolved.left_out() == 1 && replay.damage.is_empty());
         }
     }
 }
@@ -218,11 +217,11 @@ fn what_follows_the_end_and_lost_records_is_unknown() {
     file.records(5, TAIL, &records(&code, &[2, 0]));
     file.records(6, 0, &records(&code, &[2, 3]));
     let trace = file.open();
-    let (events, untold) = events(&trace);
+    let (events, unresolved) = events(&trace);
     let conditional = events.iter().filter(|event| event.kind.is_conditional());
     // Of 8: the last one before each hole, and before the end of the buffer that was swept.
     assert_eq!(conditional.count(), 7);
-    assert_eq!(untold.cut_off, 3);
+    assert_eq!(unresolved.cut_off, 3);
     assert_eq!(events.last().unwrap().kind, BranchKind::Jump);
 }
 
@@ -236,7 +235,7 @@ fn signals_invent_no_outcomes() {
 #[test]
 fn branches_without_target_and_to_the_next_instruction() {
     let trace = trace(&[&[7, 8, 7, 0, 1, 8, 6, 7]]);
-    let (events, untold) = events(&trace);
+    let (events, unresolved) = events(&trace);
     let outcomes: Vec<_> = events
         .iter()
         .filter(|event| event.address == 0x9014)
@@ -245,7 +244,11 @@ fn branches_without_target_and_to_the_next_instruction() {
     assert_eq!(outcomes, [false, true]);
     assert!(!events.iter().any(|event| event.address == 0x9018));
     assert_eq!(
-        (untold.assumed_taken, untold.indistinct, untold.cut_off),
+        (
+            unresolved.assumed_taken,
+            unresolved.indistinct,
+            unresolved.cut_off
+        ),
         (1, 2, 1)
     );
 }
@@ -285,7 +288,7 @@ fn damaged_chunks_are_left_out_and_named() {
     let trace = file.open();
     let replay = replayed(&trace);
     assert_eq!(replay.damage.len(), 1);
-    assert_eq!((replay.totals.conditional(), replay.untold.cut_off), (5, 1));
+    assert_eq!((replay.totals.conditional(), replay.unresolved.cut_off), (5, 1));
 }
 
 #[test]
@@ -298,7 +301,7 @@ fn no_streams() {
 
 mod recorded {
     use super::*;
-    use trackway_analysis::branches::RecordedFlow;
+    use trackway_analysis::control_flow::RecordedFlow;
     use trackway_trace::table::{
         Operation, PieceEnd, Segment, Table, TableFlow, TableFunction, TableLocation, TablePiece,
         STREAM_REGISTERS,
@@ -435,7 +438,7 @@ mod recorded {
         false
     }
 
-    fn replayed_outcomes(trace: &Trace) -> (Vec<(u32, bool)>, Untold) {
+    fn replayed_outcomes(trace: &Trace) -> (Vec<(u32, bool)>, Unresolved) {
         let flow = RecordedFlow::new(trace.program());
         let mut branches = flow.branches(trace, &trace.streams()[0], &|_, _| {});
         let mut outcomes = Vec::new();
@@ -444,7 +447,7 @@ mod recorded {
                 outcomes.push((flow.branch(event.address).unwrap().1, event.taken));
             }
         });
-        (outcomes, branches.untold())
+        (outcomes, branches.unresolved())
     }
 
     fn is_part_of(part: &[(u32, bool)], whole: &[(u32, bool)]) -> bool {
@@ -466,9 +469,9 @@ mod recorded {
             file.module(0, FIRST_ID, &table(&pieces)).records(0, 0, &records);
             let trace = file.open();
             assert!(trace.damage().is_empty(), "{:?}", trace.damage());
-            let (told, untold) = replayed_outcomes(&trace);
+            let (told, unresolved) = replayed_outcomes(&trace);
             assert!(is_part_of(&told, &outcomes), "seed {seed}: {pieces:?}");
-            match untold.unrecorded {
+            match unresolved.unrecorded {
                 0 => {
                     assert_eq!(told, outcomes, "seed {seed}");
                     complete += 1;

@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::{Grouping, Measure, Misses};
+use trackway_analysis::misses::Misses;
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::{run, Analysis, Findings, Order};
 use trackway_report::{to_csv, Table};
 use trackway_trace::{Batch, Trace};

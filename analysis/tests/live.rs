@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::{Grouping, Measure, Misses};
+use trackway_analysis::misses::Misses;
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::{run, run_live, Analysis, Findings, LiveChunk, Order};
 use trackway_report::to_csv;
 use trackway_trace::chunk::FLAG_LAST;

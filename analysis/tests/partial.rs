@@ -8,11 +8,11 @@ use std::sync::Arc;
 use trackway_analysis::blocks::Origins;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
-use trackway_analysis::misses::{Grouping, Measure};
-use trackway_analysis::offenders::Offenders;
+use trackway_analysis::misses::Misses;
 use trackway_analysis::partial::{finish, plan, run_task, LinesRun, Partial, PartialError, Portable, Sifted};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
 use trackway_analysis::{run, Findings, Part, RunSummary};
 use trackway_report::to_csv;
@@ -99,11 +99,11 @@ const CACHES: [&str; 6] = [
 ];
 
 #[test]
-fn offenders() {
+fn misses_with_details() {
     for text in CACHES {
         let caches = caches(text);
         let rank_by = Measure::default_for(&caches);
-        assert_same(&Offenders::new(caches, Grouping::ALL.to_vec(), rank_by, 10));
+        assert_same(&Misses::new(caches, Grouping::ALL.to_vec(), rank_by, 10).with_details());
     }
 }
 

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use testing::counted_scene::kernel;
 use testing::file::FileBytes;
-use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions};
+use trackway_analysis::site_counts::Measure;
 use trackway_report::{Table, Value};
 use trackway_trace::{ChunkFields, ChunkKind, Codec, ImageCounters, NodeCounts, Trace};
 

@@ -122,7 +122,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
 
 /// What the numbers rest on.
 fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
-    let (totals, untold) = (&replay.totals, &replay.untold);
+    let (totals, unresolved) = (&replay.totals, &replay.unresolved);
     let known = totals.conditional();
     let damaged = trace.damage().len() + replay.damage.len();
     TableBuilder::new("control_flow", "Control flow", &[()])
@@ -135,7 +135,7 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
         .integer("executed", "branches", Unit::Count, |()| totals.executed)
         .integer("conditional", "of them conditional", Unit::Count, |()| known)
         .integer("unrecorded", "stretches of unknown branches", Unit::Count, |()| {
-            untold.unrecorded
+            unresolved.unrecorded
         })
         .optional_integer(
             "silent",
@@ -143,18 +143,20 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
             Unit::Count,
             |()| replay.silent_branches(),
         )
-        .integer("cut_off", "left out, cut off", Unit::Count, |()| untold.cut_off)
+        .integer("cut_off", "left out, cut off", Unit::Count, |()| {
+            unresolved.cut_off
+        })
         .integer("interrupted", "left out, interrupted", Unit::Count, |()| {
-            untold.interrupted
+            unresolved.interrupted
         })
         .integer(
             "indistinct",
             "left out, to the next instruction",
             Unit::Count,
-            |()| untold.indistinct,
+            |()| unresolved.indistinct,
         )
         .integer("assumed_taken", "of unknown target", Unit::Count, |()| {
-            untold.assumed_taken
+            unresolved.assumed_taken
         })
         .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
         .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)

@@ -1,9 +1,9 @@
 //! Analyses whose tables can be compared: what verbs need that work on the tables of any of them.
 
 use clap::ValueEnum;
-use trackway_analysis::misses::Grouping;
 use trackway_analysis::objects::Objects;
 use trackway_analysis::sharing::Sharing;
+use trackway_analysis::site_counts::Grouping;
 use trackway_analysis::slices::Slices;
 use trackway_report::Report;
 use trackway_trace::Trace;
@@ -100,6 +100,6 @@ fn whole(settings: &Settings) -> ReportForm {
 
 fn misses(trace: &Trace, settings: &Settings) -> Result<Report, Failure> {
     let mut warnings = Vec::new();
-    let offenders = whole(settings).analysis(trace, true, &mut warnings)?;
-    Ok(settings.reading.report(&offenders, trace, warnings))
+    let misses = whole(settings).analysis(trace, true, &mut warnings)?;
+    Ok(settings.reading.report(&misses, trace, warnings))
 }

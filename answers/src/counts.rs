@@ -1,7 +1,7 @@
 //! Reports on programs that count.
 
-use trackway_analysis::misses::{Grouping, Measure};
 use trackway_analysis::regions::{Ranked, Regions, TABLES};
+use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::Findings;
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use trackway_analysis::misses::Grouping;
+use trackway_analysis::site_counts::Grouping;
 use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
 
 use crate::comparable::{AnalysisName, Settings};

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Measure;
+use trackway_analysis::site_counts::Measure;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;

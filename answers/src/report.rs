@@ -7,8 +7,8 @@ use std::sync::Arc;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use trackway_analysis::drcachesim;
-use trackway_analysis::misses::Grouping;
-use trackway_analysis::offenders::Offenders;
+use trackway_analysis::misses::Misses;
+use trackway_analysis::site_counts::Grouping;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -106,15 +106,15 @@ impl ReportForm {
         trace: &Trace,
         merges: bool,
         warnings: &mut Vec<String>,
-    ) -> Result<Offenders, Failure> {
+    ) -> Result<Misses, Failure> {
         let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
-        let offenders = Offenders::new(
+        let misses = Misses::new(
             caches,
             self.groupings(trace.program().is_nameless())?,
             rank_by,
             self.output.rows(),
         );
-        Ok(offenders.with_sources_below(self.sources.root()))
+        Ok(misses.with_sources_below(self.sources.root()).with_details())
     }
 }
 
@@ -144,8 +144,8 @@ impl Question for ReportArguments {
             ));
         }
         let mut warnings = Vec::new();
-        let offenders = self.form.analysis(&trace, true, &mut warnings)?;
-        Ok(Arc::new(Work::new(offenders, trace, about, warnings)))
+        let misses = self.form.analysis(&trace, true, &mut warnings)?;
+        Ok(Arc::new(Work::new(misses, trace, about, warnings)))
     }
 
     fn reading(&mut self) -> Option<&mut ReadingArguments> {
@@ -182,8 +182,8 @@ fn machine_code_caches(
 fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure> {
     require_accesses(trace)?;
     let mut warnings = Vec::new();
-    let offenders = arguments.form.analysis(trace, true, &mut warnings)?;
-    let mut report = arguments.reading.report(&offenders, trace, warnings);
+    let misses = arguments.form.analysis(trace, true, &mut warnings)?;
+    let mut report = arguments.reading.report(&misses, trace, warnings);
     if counts::are_in(trace) {
         counts::add_to(&mut report, trace, &arguments.form)?;
     }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Measure;
+use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
 use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout, Rewritten, ENOUGH};
 use trackway_analysis::Progress;

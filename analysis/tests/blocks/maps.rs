@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::map::{Finest, Map, View};
-use trackway_analysis::misses::Measure;
+use trackway_analysis::site_counts::Measure;
 use trackway_report::{HeatMap, Table};
 use trackway_trace::Trace;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-use trackway_analysis::misses::Grouping;
+use trackway_analysis::site_counts::Grouping;
 
 use crate::failure::Failure;
 

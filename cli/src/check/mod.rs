@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::cache::Caches;
-use trackway_analysis::misses::Grouping;
+use trackway_analysis::site_counts::Grouping;
 use trackway_report::{counted, Report};
 use trackway_trace::Existing;
 

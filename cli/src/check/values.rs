@@ -1,6 +1,6 @@
 //! What budgets are held against: numbers of reports.
 
-use trackway_analysis::misses::Grouping;
+use trackway_analysis::site_counts::Grouping;
 use trackway_report::{Report, Table, Value};
 
 use super::budget::Subject;

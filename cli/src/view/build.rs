@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use trackway_analysis::misses::Measure;
+use trackway_analysis::site_counts::Measure;
 use trackway_analysis::sources::{self, SourceFiles, CHANGED};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions};
+use trackway_analysis::site_counts::Measure;
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, LazyLock};
 
 use arrow_array::RecordBatch;
 use arrow_schema::{Field, Schema, SchemaRef};
-use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions};
+use trackway_analysis::site_counts::Measure;
 use trackway_trace::{file_header, Trace};
 
 use crate::cells::{described, record_batch, UNIT};

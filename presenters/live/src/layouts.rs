@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{BinaryArray, Int32Array, Int64Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use trackway_analysis::layout::{Finder, Fragment, Shown};
-use trackway_analysis::misses::Measure;
+use trackway_analysis::site_counts::Measure;
 use trackway_analysis::Findings;
 use trackway_trace::ChunkKind;
 

@@ -1,6 +1,6 @@
 //! What accesses are counted by.
 
-use trackway_analysis::misses::SiteNames;
+use trackway_analysis::site_counts::SiteNames;
 use trackway_analysis::structures::Structures;
 use trackway_trace::Program;
 

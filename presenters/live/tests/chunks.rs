@@ -10,7 +10,7 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::RecordBatch;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Fragment, Layout, Shown};
-use trackway_analysis::misses::{Measure, SiteNames};
+use trackway_analysis::site_counts::{Measure, SiteNames};
 use trackway_analysis::structures::Structures;
 use trackway_analysis::{run, Findings};
 use trackway_live::{AffinityWindow, By, Granule, LiveError, LiveTrace, PlacedChunk, SharedGranules};

@@ -1,0 +1,260 @@
+//! What functions cost by the path on which they were called.
+
+mod functions;
+mod inlining;
+mod simulation;
+mod stack;
+mod tables;
+mod tree;
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId, Trace};
+
+use crate::model::cache::{Caches, MAX_LEVELS};
+use crate::{Analysis, Findings, Order};
+use functions::{Functions, Numbered, SiteTraits};
+use inlining::InlinedNodes;
+use simulation::{Charges, Owner, Simulation};
+use stack::Repairs;
+pub(crate) use stack::Stack;
+use tree::Cost;
+pub(crate) use tree::Tree;
+
+/// Follows the stack of each thread, and counts accesses and misses by path.
+#[derive(Debug, Clone)]
+pub struct Calls {
+    caches: Caches,
+    top: usize,
+}
+
+impl Calls {
+    /// Tables have the `top` rows.
+    pub fn new(caches: Caches, top: usize) -> Calls {
+        Calls { caches, top }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct SiteCounts {
+    accesses: u64,
+    bytes: u64,
+    misses: [u64; MAX_LEVELS],
+}
+
+impl SiteCounts {
+    fn add(&mut self, accesses: u64, bytes: u64) {
+        self.accesses = self.accesses.saturating_add(accesses);
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+/// The stacks of threads, and what was counted.
+pub struct CallsShard {
+    simulation: Option<Simulation>,
+    counts: Vec<SiteCounts>,
+    functions: Functions,
+    /// By the ids of functions and sites.
+    numbered: Numbered,
+    inlined: InlinedNodes,
+    stacks: HashMap<u32, Stack>,
+    tree: Tree,
+    /// Of shards that were merged into this one.
+    repairs: Repairs,
+}
+
+impl CallsShard {
+    fn take(&mut self, batch: &Batch) {
+        let mut stack = self.stacks.remove(&batch.stream).unwrap_or_default();
+        if let Some(simulation) = &mut self.simulation {
+            simulation.begin(batch);
+        }
+        for happening in batch.all_happenings() {
+            match happening {
+                Happening::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
+                Happening::Accesses(Piece::Run(run)) => {
+                    self.take_run(&mut stack, batch.lanes(run), run.count)
+                }
+                Happening::Event(Event::Enter(function)) => {
+                    stack.enter(self.numbered.functions[function.index()], &mut self.tree);
+                }
+                Happening::Event(Event::Exit(function)) => {
+                    stack.exit(self.numbered.functions[function.index()]);
+                }
+                Happening::Event(_) => (),
+            }
+        }
+        if let Some(simulation) = &mut self.simulation {
+            simulation.settle(&mut Charges {
+                tree: &mut self.tree,
+                counts: &mut self.counts,
+            });
+        }
+        self.stacks.insert(batch.stream, stack);
+    }
+
+    /// Accesses without a recorded entry or exit between them.
+    fn take_accesses(&mut self, stack: &mut Stack, batch: &Batch, accesses: Range<usize>) {
+        let Range { mut start, end } = accesses;
+        while start < end {
+            let first = self.traits(batch.site[start]);
+            let place = |traits: SiteTraits| (traits.function, traits.chain);
+            let mut others = batch.site[start..end].iter();
+            let same = others.position(|&id| place(self.traits(id)) != place(first));
+            let until = same.map_or(end, |length| start + length);
+            self.put_on_top(stack, first.function);
+            let node = self.node(stack, batch.site[start]);
+            self.count(node, batch, start..until);
+            start = until;
+        }
+    }
+
+    fn traits(&self, site: SiteId) -> SiteTraits {
+        self.numbered.sites[site.index()]
+    }
+
+    /// Where the accesses of a site of the function on top count.
+    fn node(&mut self, stack: &Stack, site: SiteId) -> u32 {
+        let chain = self.traits(site).chain;
+        self.inlined
+            .below(stack.node(), chain, &self.functions, &mut self.tree)
+    }
+
+    fn put_on_top(&mut self, stack: &mut Stack, function: u32) {
+        if stack.top() != Some(function) {
+            stack.settle(function, &mut self.tree);
+        }
+    }
+
+    fn count(&mut self, node: u32, batch: &Batch, accesses: Range<usize>) {
+        let mut cost = Cost::default();
+        for index in accesses.clone() {
+            let id = batch.site[index].index();
+            let bytes = batch.length(index);
+            self.counts[id].add(1, bytes);
+            cost.add(&self.numbered.sites[id], 1, bytes);
+        }
+        self.tree.add_cost(node, &cost);
+        if let Some(simulation) = &mut self.simulation {
+            for index in accesses {
+                let (site, address) = (batch.site[index], batch.address[index]);
+                let is_write = self.numbered.sites[site.index()].writes;
+                let mut charges = Charges {
+                    tree: &mut self.tree,
+                    counts: &mut self.counts,
+                };
+                simulation.take(
+                    Owner { node, site },
+                    address,
+                    batch.length(index),
+                    is_write,
+                    &mut charges,
+                );
+            }
+        }
+    }
+
+    fn take_run(&mut self, stack: &mut Stack, lanes: &[Lane], count: u64) {
+        let Some(first) = lanes.first() else {
+            return;
+        };
+        let function = self.traits(first.site).function;
+        if lanes
+            .iter()
+            .any(|lane| self.traits(lane.site).function != function)
+        {
+            return (0..count).for_each(|iteration| {
+                for lane in lanes {
+                    let address = lane.address_in(iteration);
+                    self.take_run(stack, &[Lane { address, ..*lane }], 1);
+                }
+            });
+        }
+        self.put_on_top(stack, function);
+        let mut owners = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            let (site, node) = (lane.site, self.node(stack, lane.site));
+            let bytes = count.saturating_mul(lane.size.into());
+            self.counts[site.index()].add(count, bytes);
+            let mut cost = Cost::default();
+            cost.add(&self.numbered.sites[site.index()], count, bytes);
+            self.tree.add_cost(node, &cost);
+            owners.push(Owner { node, site });
+        }
+        if let Some(simulation) = &mut self.simulation {
+            let mut charges = Charges {
+                tree: &mut self.tree,
+                counts: &mut self.counts,
+            };
+            simulation.take_run(&owners, (lanes, count), &self.numbered.sites, &mut charges);
+        }
+    }
+
+    fn all_repairs(&self) -> Repairs {
+        let mut repairs = self.repairs;
+        self.stacks.values().for_each(|stack| repairs.add(&stack.repairs));
+        repairs
+    }
+}
+
+impl Analysis for Calls {
+    type Shard = CallsShard;
+
+    fn order(&self) -> Order {
+        match self.caches.any_shared() {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
+    }
+
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
+    fn start_shard(&self) -> CallsShard {
+        CallsShard {
+            simulation: Simulation::new(&self.caches),
+            counts: Vec::new(),
+            functions: Functions::new(),
+            numbered: Numbered::default(),
+            inlined: InlinedNodes::default(),
+            stacks: HashMap::new(),
+            tree: Tree::new(),
+            repairs: Repairs::default(),
+        }
+    }
+
+    fn take_program(&self, shard: &mut CallsShard, program: &Program) {
+        shard.numbered = shard.functions.take(program);
+        shard.inlined.grow(&shard.functions);
+        shard.counts.resize(program.sites.len(), SiteCounts::default());
+    }
+
+    fn take_batch(&self, shard: &mut CallsShard, batch: &Batch) {
+        shard.take(batch);
+    }
+
+    fn merge(&self, into: &mut CallsShard, from: CallsShard) {
+        if into.counts.len() < from.counts.len() {
+            into.counts.resize(from.counts.len(), SiteCounts::default());
+        }
+        for (counts, more) in into.counts.iter_mut().zip(&from.counts) {
+            counts.add(more.accesses, more.bytes);
+            for (misses, more) in counts.misses.iter_mut().zip(more.misses) {
+                *misses += more;
+            }
+        }
+        let functions = from.functions.all().iter();
+        let numbers: Vec<u32> = functions
+            .map(|function| into.functions.number(*function))
+            .collect();
+        into.tree.merge(&from.tree, &numbers);
+        into.repairs.add(&from.all_repairs());
+    }
+
+    fn finish(&self, mut shard: CallsShard, trace: &Trace) -> Findings {
+        shard.numbered = shard.functions.take(trace.program());
+        tables::findings(&shard, trace, &self.caches, self.top)
+    }
+}

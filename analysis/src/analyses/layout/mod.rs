@@ -1,0 +1,196 @@
+//! How structures are laid out, which of their fields are hot, and what would be a better layout.
+
+mod advice;
+mod affinity;
+mod finder;
+mod fragment;
+mod packed;
+mod proposals;
+mod tables;
+mod together;
+mod weights;
+mod with_misses;
+
+use std::num::NonZeroUsize;
+use std::sync::{Mutex, PoisonError};
+
+use trackway_trace::{Batch, Program, Trace};
+
+use crate::engine::Progress;
+use crate::model::cache::Caches;
+use crate::model::site_counts::stores;
+use crate::model::site_counts::MissesShard;
+use crate::model::site_counts::{Measure, SiteCounters};
+use crate::model::structures::Structures;
+use crate::{Analysis, Findings, Order, Part};
+use affinity::Pairs;
+pub use finder::Finder;
+pub use fragment::Fragment;
+use tables::{Advice, Presentation};
+use together::{Together, Watch};
+use weights::Weights;
+pub use with_misses::LayoutAndMisses;
+
+/// Simulates caches, and follows which fields of an object are accessed together.
+pub struct Layout {
+    caches: Caches,
+    structures: Structures,
+    watch: Watch,
+    window: u64,
+    shown: Shown,
+    /// What the finished pass counted.
+    counted: Mutex<Option<Counted>>,
+}
+
+/// Counters by site, and pairs by structure.
+struct Counted {
+    counters: Vec<SiteCounters>,
+    pairs: Vec<Pairs>,
+}
+
+/// What to print.
+#[derive(Debug, Clone)]
+pub struct Shown {
+    /// Only this structure.
+    pub only: Option<usize>,
+    /// Structures, and pairs of fields of each, at most.
+    pub top: usize,
+    pub rank_by: Measure,
+}
+
+/// A part of the work on one thread, or of all.
+pub struct LayoutShard {
+    misses: MissesShard,
+    /// Only in the first part: fields of an object may be on lines of several.
+    together: Option<Together>,
+}
+
+impl Layout {
+    /// Fields are accessed together if so many accesses of the thread lie between them at most: `window`.
+    pub fn new(structures: Structures, caches: Caches, window: u64, shown: Shown) -> Layout {
+        Layout {
+            caches,
+            watch: Watch::new(&structures, window),
+            window,
+            structures,
+            shown,
+            counted: Mutex::default(),
+        }
+    }
+
+    /// After a pass: whether there is anything that [`Layout::advise`] would simulate.
+    pub fn has_proposals(&self, trace: &Trace) -> bool {
+        let simulates = !self.caches.levels().is_empty();
+        simulates && self.with_counted(trace, |presentation, _| !presentation.proposals().is_empty())
+    }
+
+    /// After a pass: simulates its proposals in two further ones, and shows those that save misses. What the pass itself
+    /// found says that proposals are not simulated.
+    pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
+        self.with_counted(trace, |presentation, counters| {
+            let before = presentation.before(counters);
+            let judged = before.judge(presentation.proposals(), trace, threads, progress);
+            let advice = Advice::Simulated(Box::new(before), judged);
+            presentation.findings(trace.program(), counters, &advice)
+        })
+    }
+
+    /// With what the last pass counted; nothing if there was none.
+    fn with_counted<R>(&self, trace: &Trace, then: impl FnOnce(&Presentation, &[SiteCounters]) -> R) -> R {
+        let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let nothing = Counted {
+            counters: vec![SiteCounters::default(); trace.program().sites.len()],
+            pairs: self.watch.start().pairs,
+        };
+        let counted = counted.as_ref().unwrap_or(&nothing);
+        let weights = weights::weigh(trace.program(), &self.structures, &counted.counters);
+        then(&self.presentation(&weights, &counted.pairs), &counted.counters)
+    }
+
+    fn presentation<'p>(&'p self, weights: &'p [Weights], pairs: &'p [Pairs]) -> Presentation<'p> {
+        Presentation {
+            structures: &self.structures,
+            weights,
+            pairs,
+            caches: &self.caches,
+            window: self.window,
+            shown: &self.shown,
+        }
+    }
+}
+
+impl Analysis for Layout {
+    type Shard = LayoutShard;
+
+    fn order(&self) -> Order {
+        match self.caches.any_shared() {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
+    }
+
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
+    fn start_shard(&self) -> LayoutShard {
+        self.start_part(Part::WHOLE)
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.caches.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> LayoutShard {
+        LayoutShard {
+            misses: MissesShard::new(&self.caches, part),
+            together: part.is_first().then(|| self.watch.start()),
+        }
+    }
+
+    fn take_program(&self, shard: &mut LayoutShard, program: &Program) {
+        shard
+            .misses
+            .take_sites(program.sites.iter().map(|site| stores(site.kind)));
+    }
+
+    fn take_batch(&self, shard: &mut LayoutShard, batch: &Batch) {
+        shard.misses.take(batch);
+        if let Some(together) = &mut shard.together {
+            self.watch.take(together, batch);
+        }
+    }
+
+    fn merge(&self, into: &mut LayoutShard, from: LayoutShard) {
+        into.misses.merge(&from.misses);
+        match (&mut into.together, from.together) {
+            (Some(into), Some(from)) => into.add(&from),
+            (into @ None, from) => *into = from,
+            (Some(_), None) => (),
+        }
+    }
+
+    fn finish(&self, shard: LayoutShard, trace: &Trace) -> Findings {
+        let counters = shard.misses.counters();
+        self.findings(counters, shard.together, trace)
+    }
+}
+
+impl Layout {
+    /// What a pass has counted.
+    fn findings(&self, counters: Vec<SiteCounters>, together: Option<Together>, trace: &Trace) -> Findings {
+        let pairs = together.unwrap_or_else(|| self.watch.start()).pairs;
+        let findings = self.findings_of(trace, &counters, &pairs);
+        let mut counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        *counted = Some(Counted { counters, pairs });
+        findings
+    }
+
+    /// `counters` by site, `pairs` by structure; proposals are not simulated.
+    fn findings_of(&self, trace: &Trace, counters: &[SiteCounters], pairs: &[Pairs]) -> Findings {
+        let weights = weights::weigh(trace.program(), &self.structures, counters);
+        let presentation = self.presentation(&weights, pairs);
+        let advice = Advice::NotSimulated(presentation.proposals());
+        presentation.findings(trace.program(), counters, &advice)
+    }
+}

@@ -1,0 +1,231 @@
+//! Counts into the grid.
+
+use std::ops::Range;
+
+use trackway_trace::{AllocationSiteId, Batch, Event, Happening, Piece, SiteId};
+
+use super::grid::Grid;
+use super::owners::{Owner, OwnerKind, Owners};
+use super::simulation::Simulation;
+use super::Map;
+use crate::model::blocks::{
+    Block, End, Inherit, Known, OriginCursor, Place, Places, Stretch, Thread, Witness,
+};
+use crate::model::moments::Position;
+
+/// In place of the owner's number or the row's: it is not shown.
+pub(super) const HIDDEN: u32 = u32::MAX;
+
+/// What the map rests on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// All of the trace.
+    pub accesses: u64,
+    /// Blocks that ended where others began.
+    pub overlapped: u64,
+    pub unknown_releases: u64,
+}
+
+/// A batch on its way into the grid.
+pub(super) struct Counting<'c, 't> {
+    pub map: &'c Map<'t>,
+    pub batch: &'c Batch,
+    /// Where the present piece begins.
+    pub position: Position,
+    pub places: &'c mut Places<u32>,
+    pub thread: &'c mut Thread,
+    pub grid: &'c mut Grid,
+    pub owners: &'c mut Owners,
+    pub cursor: &'c mut OriginCursor,
+    pub counts: &'c mut Counts,
+}
+
+impl Counting<'_, '_> {
+    pub fn take(mut self, mut simulation: Option<&mut Simulation>) {
+        for happening in self.batch.happenings() {
+            match happening {
+                Happening::Accesses(piece) => {
+                    self.take_piece(&piece, simulation.as_deref_mut());
+                    self.position.pass(piece.access_count());
+                }
+                Happening::Event(event) => self.take_event(event),
+            }
+        }
+    }
+
+    fn take_event(&mut self, event: Event) {
+        let event = self.cursor.divide(&self.map.origins, self.batch, event);
+        let mut births = Births {
+            process: self.batch.process,
+            map: self.map,
+            owners: self.owners,
+            counts: self.counts,
+        };
+        self.places.heap.apply(&event, self.batch.stream, &mut births);
+    }
+
+    /// First finds the thread's stack, whether it is shown or not.
+    fn take_piece(&mut self, piece: &Piece, simulation: Option<&mut Simulation>) {
+        let local = &self.map.local;
+        let on_stack = self.thread.first_on_stack(self.places, local, self.batch, piece);
+        let count = piece.access_count();
+        match (piece, simulation) {
+            (Piece::Accesses(range), Some(simulation)) => {
+                self.sections(count, on_stack, |counting, part, bin| {
+                    let (first, last) = (part.start as usize, part.end as usize);
+                    counting.simulate(range.start + first..range.start + last, bin, simulation);
+                });
+            }
+            (piece, _) => self.sections(count, on_stack, |counting, part, bin| {
+                if let Some(bin) = bin {
+                    counting.count(piece, part, bin);
+                }
+            }),
+        }
+    }
+
+    /// A piece in parts of which all is known: each is before or behind the first access to the stack, if that is now,
+    /// and in one part of time, or in none.
+    fn sections(
+        &mut self,
+        count: u64,
+        on_stack: Option<(u64, u64)>,
+        mut take: impl FnMut(&mut Self, Range<u64>, Option<usize>),
+    ) {
+        let Some((first, address)) = on_stack else {
+            return self.parts(0..count, take);
+        };
+        self.parts(0..first, &mut take);
+        self.thread.take_stack(self.places, address, self.batch.stream);
+        self.parts(first..count, take);
+    }
+
+    fn parts(&mut self, accesses: Range<u64>, mut take: impl FnMut(&mut Self, Range<u64>, Option<usize>)) {
+        let mut next = accesses.start;
+        while next < accesses.end {
+            let (bin, until) = self.bin_of(next);
+            let has_later = until > next;
+            let part = next..if has_later {
+                until.min(accesses.end)
+            } else {
+                accesses.end
+            };
+            next = part.end;
+            take(self, part, bin);
+        }
+    }
+
+    /// In which part of time an access of the piece is, if in any, and the first one behind it that isn't, if any is.
+    fn bin_of(&self, access: u64) -> (Option<usize>, u64) {
+        let (bins, position) = (&self.map.bins, &self.position);
+        let time_ns = position.time_of(access);
+        let bin = bins.of(time_ns);
+        let until = match bin {
+            Some(bin) if bins.end_ns(bin) <= bins.last_ns => position.first_at(bins.end_ns(bin)),
+            None if time_ns < bins.first_ns => position.first_at(bins.first_ns),
+            Some(_) => match bins.last_ns.checked_add(1) {
+                Some(behind) => position.first_at(behind),
+                None => u64::MAX,
+            },
+            None => u64::MAX,
+        };
+        (bin, until)
+    }
+
+    #[inline(always)]
+    pub(super) fn row_of(&mut self, site: SiteId, address: u64) -> u32 {
+        match self.owner_at(site, address).what {
+            HIDDEN => HIDDEN,
+            owner => self.grid.row_at(owner, self.batch.stream, address),
+        }
+    }
+
+    /// Whose an address is, and which ones around it are so, too.
+    #[inline(always)]
+    pub(super) fn owner_at(&mut self, site: SiteId, address: u64) -> Known {
+        let known = self.thread.spots.find(&self.places.heap, site, address);
+        known.unwrap_or_else(|| self.find_owner(site, address))
+    }
+
+    #[inline(never)]
+    fn find_owner(&mut self, site: SiteId, address: u64) -> Known {
+        let mut stretch = self.places.find(address);
+        let owner = self.owner_of(stretch.place);
+        let is_shown = self.owners.is_shown(owner) && clip(&mut stretch, address, self.map.view.addresses);
+        let owner = if is_shown { owner } else { HIDDEN };
+        self.thread
+            .spots
+            .remember(&self.places.heap, site, &stretch, owner)
+    }
+
+    fn owner_of(&mut self, place: Place) -> u32 {
+        let kind = match place {
+            Place::Block(slot) => return *self.places.heap.data(slot),
+            Place::Static(symbol) => OwnerKind::Static(symbol),
+            Place::Stack(stream) => OwnerKind::Stack(stream),
+            Place::Other => OwnerKind::Other,
+        };
+        let owner = Owner {
+            process: self.batch.process,
+            kind,
+        };
+        let map = self.map;
+        self.owners.number(owner, |owner| map.shows(owner.kind))
+    }
+}
+
+impl Inherit for u32 {
+    /// Blocks of a forked process are still their owner's.
+    fn inherited(&self) -> u32 {
+        *self
+    }
+}
+
+/// Says of new blocks whose they are.
+struct Births<'b, 't> {
+    process: u32,
+    map: &'b Map<'t>,
+    owners: &'b mut Owners,
+    counts: &'b mut Counts,
+}
+
+impl Witness<u32> for Births<'_, '_> {
+    fn begins(&mut self, block: &Block) -> u32 {
+        let owner = Owner {
+            process: self.process,
+            kind: OwnerKind::Allocation(block.site),
+        };
+        let map = self.map;
+        self.owners.number(owner, |owner| map.shows(owner.kind))
+    }
+
+    fn ends(&mut self, _: &Block, _: &u32, end: End) {
+        self.counts.overlapped += u64::from(end == End::Overlapped);
+    }
+
+    fn fails(&mut self, _: AllocationSiteId) {}
+
+    fn frees_nothing(&mut self, _: AllocationSiteId) {
+        self.counts.unknown_releases += 1;
+    }
+}
+
+/// Cuts a stretch to the addresses that are shown or, if the one that it is about is not, to those that are not.
+fn clip(stretch: &mut Stretch, address: u64, (first, last): (u64, u64)) -> bool {
+    let end = last.wrapping_add(1); // 0: the end of the address space
+    if address < first {
+        if stretch.to.wrapping_sub(1) >= first {
+            stretch.to = first;
+        }
+        return false;
+    }
+    if address > last {
+        stretch.from = stretch.from.max(end);
+        return false;
+    }
+    stretch.from = stretch.from.max(first);
+    if end != 0 && stretch.to.wrapping_sub(1) > last {
+        stretch.to = end;
+    }
+    true
+}

@@ -1,0 +1,76 @@
+//! What was counted until now.
+
+use std::collections::HashMap;
+
+use trackway_trace::Batch;
+
+use super::counting::{Counting, Counts};
+use super::grid::Grid;
+use super::owners::Owners;
+use super::simulation::Simulation;
+use super::Map;
+use crate::model::blocks::{OriginCursor, Processes};
+use crate::model::moments::Clock;
+use crate::model::site_counts::Measure;
+
+/// Simulations other than that of threads that share a cache have one core, of number 0.
+const SHARED: u32 = u32::MAX;
+
+/// What was counted until now.
+pub struct MapShard {
+    pub(super) grid: Grid,
+    pub(super) owners: Owners,
+    processes: Processes<u32>,
+    clock: Clock,
+    cursor: OriginCursor,
+    pub(super) counts: Counts,
+    simulations: HashMap<u32, Option<Simulation>>,
+}
+
+impl MapShard {
+    pub fn new(map: &Map) -> Self {
+        let threads = map.trace.streams().len();
+        MapShard {
+            grid: Grid::new(map.bins.count(), map.view.rows.max(2 * threads)),
+            owners: Owners::default(),
+            processes: Processes::new(map.trace),
+            clock: Clock::default(),
+            cursor: OriginCursor::default(),
+            counts: Counts::default(),
+            simulations: HashMap::new(),
+        }
+    }
+
+    pub fn take(&mut self, map: &Map, batch: &Batch) {
+        let position = self.clock.advance(map.times, batch);
+        self.counts.accesses = self.counts.accesses.saturating_add(batch.access_count());
+        let (places, thread) = self.processes.of(batch);
+        let counting = Counting {
+            map,
+            batch,
+            position,
+            places,
+            thread,
+            grid: &mut self.grid,
+            owners: &mut self.owners,
+            cursor: &mut self.cursor,
+            counts: &mut self.counts,
+        };
+        let simulation = match map.measure {
+            Measure::Misses(level) => {
+                let shared = map.view.caches.any_shared();
+                let key = if shared { SHARED } else { batch.stream };
+                let simulation = self.simulations.entry(key);
+                simulation
+                    .or_insert_with(|| Simulation::new(&map.view.caches, level))
+                    .as_mut()
+            }
+            _ => None,
+        };
+        counting.take(simulation);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.counts == Counts::default() && self.owners.list.is_empty()
+    }
+}

@@ -1,0 +1,297 @@
+//! Follows blocks through the accesses.
+
+use std::ops::Range;
+
+use trackway_trace::{AllocationSiteId, Batch, Happening, Piece, SiteId, Trace};
+
+use super::curve::{Amount, Curve};
+use super::site_totals::{Life, SiteTotals};
+use crate::model::blocks::{
+    parts_of_lanes, Block, End, Inherit, Known, LaneRest, OriginCursor, Origins, Place, Places, Processes,
+    Thread, Witness,
+};
+use crate::model::moments::{ChunkTimes, Clock, TimeBins};
+
+/// Numbers of what is no block's slot.
+const STATIC: u32 = u32::MAX;
+const STACK: u32 = u32::MAX - 1;
+const OTHER: u32 = u32::MAX - 2;
+
+/// What was found until now.
+pub struct MemoryShard {
+    pub(super) ledger: Ledger,
+    pub(super) outside: Outside,
+    processes: Processes<Life>,
+    clock: Clock,
+    cursor: OriginCursor,
+}
+
+/// Accesses to no block.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Outside {
+    pub statics: u64,
+    pub stacks: u64,
+    pub other: u64,
+}
+
+/// The most memory that was live at once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Peak {
+    pub live: Amount,
+    pub time_ns: u64,
+    /// Peaks before it.
+    number: u64,
+}
+
+/// Released blocks by how long they lived.
+pub(super) const LIFETIMES: usize = 65;
+
+/// The account of all allocations.
+#[derive(Debug, Clone)]
+pub(super) struct Ledger {
+    pub sites: Vec<SiteTotals>,
+    pub live: Amount,
+    pub peak: Peak,
+    pub curve: Curve,
+    /// By the number of binary digits of the accesses in between.
+    pub lifetimes: [Amount; LIFETIMES],
+    pub unknown_releases: u64,
+    /// Accesses of the trace until now.
+    pub accesses: u64,
+    /// When the present event takes place.
+    time_ns: u64,
+    short_life: u64,
+}
+
+impl MemoryShard {
+    pub fn new(trace: &Trace, bins: TimeBins, short_life: u64, sites: usize) -> Self {
+        MemoryShard {
+            ledger: Ledger {
+                sites: vec![SiteTotals::default(); sites],
+                live: Amount::default(),
+                peak: Peak::default(),
+                curve: Curve::new(bins),
+                lifetimes: [Amount::default(); LIFETIMES],
+                unknown_releases: 0,
+                accesses: 0,
+                time_ns: 0,
+                short_life,
+            },
+            outside: Outside::default(),
+            processes: Processes::new(trace),
+            clock: Clock::default(),
+            cursor: OriginCursor::default(),
+        }
+    }
+
+    pub fn take(&mut self, times: &ChunkTimes, local: &[bool], origins: &Origins, batch: &Batch) {
+        let mut position = self.clock.advance(times, batch);
+        let (places, thread) = self.processes.of(batch);
+        let mut counting = Counting {
+            local,
+            batch,
+            places,
+            thread,
+            outside: &mut self.outside,
+        };
+        for happening in batch.happenings() {
+            let passed = match happening {
+                Happening::Accesses(piece) => {
+                    counting.take(&piece);
+                    piece.access_count()
+                }
+                Happening::Event(event) => {
+                    self.ledger.time_ns = position.time_of(0);
+                    let event = self.cursor.divide(origins, batch, event);
+                    let heap = &mut counting.places.heap;
+                    heap.apply(&event, batch.stream, &mut self.ledger);
+                    0
+                }
+            };
+            position.pass(passed);
+            self.ledger.accesses = self.ledger.accesses.saturating_add(passed);
+        }
+    }
+
+    /// Settles what is still live.
+    pub fn finish(&mut self) {
+        for (block, life) in self.processes.heaps().flat_map(|heap| heap.live()) {
+            self.ledger.settle(block, life);
+            if !block.inherited {
+                self.ledger.sites[block.site.index()]
+                    .never_released
+                    .add(block.bytes);
+            }
+        }
+        let peak = self.ledger.peak.number;
+        self.ledger.sites.iter_mut().for_each(|site| site.save(peak));
+        self.ledger.curve.finish();
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ledger.accesses == 0 && self.ledger.peak == Peak::default()
+    }
+}
+
+/// A batch whose accesses go to blocks.
+struct Counting<'c> {
+    local: &'c [bool],
+    batch: &'c Batch,
+    places: &'c mut Places<Life>,
+    thread: &'c mut Thread,
+    outside: &'c mut Outside,
+}
+
+impl Counting<'_> {
+    /// First finds the thread's stack.
+    fn take(&mut self, piece: &Piece) {
+        let count = piece.access_count();
+        let on_stack = self
+            .thread
+            .first_on_stack(self.places, self.local, self.batch, piece);
+        let Some((first, address)) = on_stack else {
+            return self.count(piece, 0..count);
+        };
+        self.count(piece, 0..first);
+        self.thread.take_stack(self.places, address, self.batch.stream);
+        self.count(piece, first..count);
+    }
+
+    fn count(&mut self, piece: &Piece, part: Range<u64>) {
+        match piece {
+            Piece::Accesses(range) => {
+                for index in range.start + part.start as usize..range.start + part.end as usize {
+                    let what = self
+                        .what_is_at(self.batch.site[index], self.batch.address[index])
+                        .what;
+                    self.add(what, 1, self.batch.length(index));
+                }
+            }
+            Piece::Run(run) => {
+                let rests = parts_of_lanes(self.batch.lanes(run), part);
+                rests.for_each(|rest| self.count_lane(rest));
+            }
+        }
+    }
+
+    fn count_lane(&mut self, mut rest: LaneRest) {
+        while rest.count > 0 {
+            let known = self.what_is_at(rest.site, rest.address);
+            let count = rest.begin_within(known.from, known.to);
+            self.add(known.what, count, count.saturating_mul(rest.size));
+            rest.pass(count);
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, what: u32, accesses: u64, bytes: u64) {
+        let count = match what {
+            STATIC => &mut self.outside.statics,
+            STACK => &mut self.outside.stacks,
+            OTHER => &mut self.outside.other,
+            slot => {
+                let life = self.places.heap.data(slot);
+                life.accessed_bytes = life.accessed_bytes.saturating_add(bytes);
+                &mut life.accesses
+            }
+        };
+        *count = count.saturating_add(accesses);
+    }
+
+    #[inline(always)]
+    fn what_is_at(&mut self, site: SiteId, address: u64) -> Known {
+        let known = self.thread.spots.find(&self.places.heap, site, address);
+        known.unwrap_or_else(|| self.find(site, address))
+    }
+
+    #[inline(never)]
+    fn find(&mut self, site: SiteId, address: u64) -> Known {
+        let stretch = self.places.find(address);
+        let what = match stretch.place {
+            Place::Block(slot) => slot,
+            Place::Static(_) => STATIC,
+            Place::Stack(_) => STACK,
+            Place::Other => OTHER,
+        };
+        self.thread
+            .spots
+            .remember(&self.places.heap, site, &stretch, what)
+    }
+}
+
+impl Inherit for Life {
+    /// The parent's accesses are the parent's.
+    fn inherited(&self) -> Life {
+        Life::default()
+    }
+}
+
+impl Ledger {
+    /// A block's accesses go to its site.
+    fn settle(&mut self, block: &Block, life: &Life) {
+        let site = &mut self.sites[block.site.index()];
+        site.add_life(life);
+        if life.accesses == 0 && !block.inherited {
+            site.never_accessed.add(block.bytes);
+        }
+    }
+
+    fn release(&mut self, block: &Block, life: &Life) {
+        let lived = self.accesses.saturating_sub(life.begin);
+        let site = &mut self.sites[block.site.index()];
+        site.released += 1;
+        site.lived_accesses += u128::from(lived);
+        site.lived_ns += u128::from(self.time_ns.saturating_sub(life.begin_ns));
+        if lived < self.short_life {
+            site.short_lived.add(block.bytes);
+        }
+        self.lifetimes[(u64::BITS - lived.leading_zeros()) as usize].add(block.bytes);
+    }
+}
+
+impl Witness<Life> for Ledger {
+    fn begins(&mut self, block: &Block) -> Life {
+        let site = &mut self.sites[block.site.index()];
+        site.allocated.add(block.bytes);
+        site.save(self.peak.number);
+        site.live.add(block.bytes);
+        self.live.add(block.bytes);
+        if self.live.bytes > self.peak.live.bytes {
+            self.peak = Peak {
+                live: self.live,
+                time_ns: self.time_ns,
+                number: self.peak.number + 1,
+            };
+        }
+        self.curve.allocated(self.time_ns, self.live);
+        Life {
+            begin: self.accesses,
+            begin_ns: self.time_ns,
+            ..Life::default()
+        }
+    }
+
+    fn ends(&mut self, block: &Block, life: &Life, end: End) {
+        self.settle(block, life);
+        if block.inherited {
+            return;
+        }
+        match end {
+            End::Overlapped => self.sites[block.site.index()].overlapped += 1,
+            End::Freed | End::Reallocated => self.release(block, life),
+        }
+        let site = &mut self.sites[block.site.index()];
+        site.save(self.peak.number);
+        site.live.remove(block.bytes);
+        self.live.remove(block.bytes);
+        self.curve.released(self.time_ns, self.live);
+    }
+
+    fn fails(&mut self, site: AllocationSiteId) {
+        self.sites[site.index()].failed += 1;
+    }
+
+    fn frees_nothing(&mut self, _: AllocationSiteId) {
+        self.unknown_releases += 1;
+    }
+}

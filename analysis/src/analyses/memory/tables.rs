@@ -1,0 +1,321 @@
+//! Memory as tables.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use trackway_report::{duration, grouped, Table, TableBuilder, Unit};
+use trackway_trace::{AllocationSiteId, StringId};
+
+use super::curve::{Amount, Point};
+use super::shard::MemoryShard;
+use super::site_totals::SiteTotals;
+use super::Memory;
+use crate::model::blocks::AllocationNames;
+use crate::Findings;
+
+/// Sites that belong together, or one.
+struct Group<K> {
+    key: K,
+    totals: SiteTotals,
+}
+
+pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
+    let names = AllocationNames::new(memory.trace, Arc::clone(&memory.origins));
+    let sites: Vec<Group<AllocationSiteId>> = grouped_by(shard, |site| site);
+    let types: Vec<Group<StringId>> = grouped_by(shard, |site| names.site(site).element_type);
+    let type_name: Namer<StringId> =
+        &|builder| builder.text("type", "type of elements", |group| names.text(group.key));
+    let place: Namer<AllocationSiteId> = &|builder| place_columns(builder, &names);
+    let tables = Tables {
+        top: memory.top,
+        peak: shard.ledger.peak.live,
+    };
+    Findings {
+        answer: Some(answer(memory, shard, &names, &sites)),
+        tables: vec![
+            tables.peak("peak", "Live at the peak by allocation", &sites, place),
+            tables.peak("peak_types", "Live at the peak by type", &types, type_name),
+            tables.allocations("allocations", "Allocations", &sites, place),
+            tables.uses("use", "Use of allocations", &sites, place),
+            tables.uses("type_use", "Use by type", &types, type_name),
+            lifetimes(shard),
+            over_time(memory, shard),
+            totals(memory, shard),
+        ],
+    }
+}
+
+fn grouped_by<K: Eq + std::hash::Hash + Copy>(
+    shard: &MemoryShard,
+    key: impl Fn(AllocationSiteId) -> K,
+) -> Vec<Group<K>> {
+    let mut positions = HashMap::new();
+    let mut groups: Vec<Group<K>> = Vec::new();
+    for (index, totals) in shard.ledger.sites.iter().enumerate() {
+        let key = key(AllocationSiteId(index as u32));
+        let position = *positions.entry(key).or_insert_with(|| {
+            groups.push(Group {
+                key,
+                totals: SiteTotals::default(),
+            });
+            groups.len() - 1
+        });
+        groups[position].totals += totals;
+    }
+    groups
+        .retain(|group| group.totals.allocated.blocks + group.totals.failed > 0 || group.totals.accesses > 0);
+    groups
+}
+
+fn answer(
+    memory: &Memory,
+    shard: &MemoryShard,
+    names: &AllocationNames,
+    sites: &[Group<AllocationSiteId>],
+) -> String {
+    let peak = &shard.ledger.peak;
+    let Some(first) = sites.iter().max_by_key(|group| group.totals.at_peak.bytes) else {
+        return "No allocation was recorded".to_owned();
+    };
+    if peak.live.bytes == 0 {
+        return "No memory was allocated".to_owned();
+    }
+    let share = first.totals.at_peak.bytes as f64 / peak.live.bytes as f64 * 100.0;
+    format!(
+        "At most {} bytes were live at once, {} after the beginning; {share:.0} % of them from {}",
+        grouped(peak.live.bytes),
+        duration(memory.times.shown_ns(peak.time_ns)),
+        names.label(first.key),
+    )
+}
+
+type Builder<'a, K> = TableBuilder<'a, &'a Group<K>>;
+/// Adds the columns that say what a row is about.
+type Namer<'n, K> = &'n dyn for<'a> Fn(Builder<'a, K>) -> Builder<'a, K>;
+
+fn place_columns<'a>(
+    builder: Builder<'a, AllocationSiteId>,
+    names: &AllocationNames,
+) -> Builder<'a, AllocationSiteId> {
+    builder
+        .text("variable", "variable", |group| names.variable(group.key))
+        .text("allocator", "by", |group| names.allocator(group.key))
+        .text("function", "function", |group| names.function(group.key))
+        .path("file", "file", |group| names.file(group.key))
+        .optional_integer("line", "line", Unit::Number, |group| names.line(group.key))
+        .text("caller", "inlined into", |group| {
+            names.caller(group.key).unwrap_or_default()
+        })
+}
+
+/// How tables of sites are made.
+struct Tables {
+    top: usize,
+    peak: Amount,
+}
+
+impl Tables {
+    /// The largest by a number, and those that have any of it.
+    fn build<K>(
+        &self,
+        (name, title): (&str, &str),
+        groups: &[Group<K>],
+        rank: impl Fn(&SiteTotals) -> (u64, u64),
+        names: Namer<K>,
+        numbers: impl FnOnce(Builder<'_, K>) -> Builder<'_, K>,
+    ) -> Table {
+        let has_any = |group: &&Group<K>| rank(&group.totals) != (0, 0);
+        let mut ranked: Vec<&Group<K>> = groups.iter().filter(has_any).collect();
+        ranked.sort_by_key(|group| Reverse(rank(&group.totals)));
+        let shown = &ranked[..ranked.len().min(self.top)];
+        let cut = match shown.len() < ranked.len() {
+            true => format!(", {} of {}", shown.len(), ranked.len()),
+            false => String::new(),
+        };
+        numbers(names(TableBuilder::new(name, format!("{title}{cut}"), shown))).build()
+    }
+
+    fn peak<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
+        let rank = |totals: &SiteTotals| (totals.at_peak.bytes, totals.at_peak.blocks);
+        self.build((name, title), groups, rank, names, |builder| {
+            builder
+                .integer("peak_blocks", "blocks", Unit::Count, |group| {
+                    group.totals.at_peak.blocks
+                })
+                .integer("peak_bytes", "bytes", Unit::Bytes, |group| {
+                    group.totals.at_peak.bytes
+                })
+                .share("share", "share", |group| {
+                    (group.totals.at_peak.bytes, self.peak.bytes)
+                })
+        })
+    }
+
+    fn allocations<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
+        let rank = |totals: &SiteTotals| (totals.allocated.bytes, totals.allocated.blocks + totals.failed);
+        self.build((name, title), groups, rank, names, |builder| {
+            builder
+                .integer("allocations", "blocks", Unit::Count, |group| {
+                    group.totals.allocated.blocks
+                })
+                .integer("allocated_bytes", "bytes", Unit::Bytes, |group| {
+                    group.totals.allocated.bytes
+                })
+                .integer("failed", "failed", Unit::Count, |group| group.totals.failed)
+                .integer("short_lived", "short-lived", Unit::Count, |group| {
+                    group.totals.short_lived.blocks
+                })
+                .rate("mean_life_accesses", "accesses they lived", |group| {
+                    (group.totals.lived_accesses as f64, group.totals.released)
+                })
+                .rate("mean_life_us", "us", |group| {
+                    (group.totals.lived_ns as f64 / 1e3, group.totals.released)
+                })
+                .integer("never_released", "never released", Unit::Count, |group| {
+                    group.totals.never_released.blocks
+                })
+                .integer("never_released_bytes", "their bytes", Unit::Bytes, |group| {
+                    group.totals.never_released.bytes
+                })
+        })
+    }
+
+    fn uses<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
+        let rank = |totals: &SiteTotals| {
+            (
+                totals.allocated.bytes,
+                totals.allocated.blocks.saturating_add(totals.accesses),
+            )
+        };
+        self.build((name, title), groups, rank, names, |builder| {
+            builder
+                .integer("allocated_bytes", "bytes", Unit::Bytes, |group| {
+                    group.totals.allocated.bytes
+                })
+                .integer("accesses", "accesses", Unit::Count, |group| group.totals.accesses)
+                .integer("accessed_bytes", "accessed bytes", Unit::Bytes, |group| {
+                    group.totals.accessed_bytes
+                })
+                .rate("accesses_per_byte", "accesses per byte", |group| {
+                    (group.totals.accesses as f64, group.totals.allocated.bytes)
+                })
+                .integer("never_accessed", "never accessed", Unit::Count, |group| {
+                    group.totals.never_accessed.blocks
+                })
+                .integer("never_accessed_bytes", "their bytes", Unit::Bytes, |group| {
+                    group.totals.never_accessed.bytes
+                })
+        })
+    }
+}
+
+/// Blocks that were released after less than so many accesses, and not less than half of that.
+fn lifetimes(shard: &MemoryShard) -> Table {
+    let classes = shard.ledger.lifetimes.iter().enumerate();
+    let rows: Vec<(usize, Amount)> = classes
+        .filter(|(_, amount)| amount.blocks > 0)
+        .map(|(digits, amount)| (digits, *amount))
+        .collect();
+    TableBuilder::new(
+        "lifetimes",
+        "Released blocks by the accesses that they lived",
+        &rows,
+    )
+    .integer("from_accesses", "from", Unit::Count, |(digits, _)| {
+        (1u64 << digits.saturating_sub(1)) * u64::from(*digits > 0)
+    })
+    .integer("to_accesses", "to", Unit::Count, |(digits, _)| {
+        1u64.checked_shl(*digits as u32).map_or(u64::MAX, |end| end - 1)
+    })
+    .integer("blocks", "blocks", Unit::Count, |(_, amount)| amount.blocks)
+    .integer("bytes", "bytes", Unit::Bytes, |(_, amount)| amount.bytes)
+    .build()
+}
+
+fn over_time(memory: &Memory, shard: &MemoryShard) -> Table {
+    let points: Vec<(usize, &Point)> = shard.ledger.curve.points().iter().enumerate().collect();
+    let bins = memory.bins;
+    TableBuilder::new("memory_over_time", "Live memory by time", &points)
+        .integer("from_ns", "from ns", Unit::Count, |(bin, _)| {
+            memory.times.shown_ns(bins.start_ns(*bin, 0))
+        })
+        .integer("width_ns", "ns", Unit::Count, |_| bins.width_ns())
+        .integer("most_blocks", "most blocks", Unit::Count, |(_, point)| {
+            point.most.blocks
+        })
+        .integer("most_bytes", "most bytes", Unit::Bytes, |(_, point)| {
+            point.most.bytes
+        })
+        .integer("allocations", "allocations", Unit::Count, |(_, point)| {
+            point.allocations
+        })
+        .integer("releases", "releases", Unit::Count, |(_, point)| point.releases)
+        .build()
+}
+
+fn totals(memory: &Memory, shard: &MemoryShard) -> Table {
+    let ledger = &shard.ledger;
+    let mut all = SiteTotals::default();
+    ledger.sites.iter().for_each(|site| all += site);
+    let share = |part: u64| (part, ledger.accesses);
+    let builder = TableBuilder::new("memory", "Memory", &[()])
+        .integer("peak_bytes", "most bytes live at once", Unit::Bytes, |()| {
+            ledger.peak.live.bytes
+        })
+        .integer("peak_blocks", "blocks then", Unit::Count, |()| {
+            ledger.peak.live.blocks
+        })
+        .integer("peak_ns", "ns after the beginning", Unit::Count, |()| {
+            memory.times.shown_ns(ledger.peak.time_ns)
+        })
+        .integer("allocations", "allocations", Unit::Count, |()| {
+            all.allocated.blocks
+        })
+        .integer("allocated_bytes", "allocated bytes", Unit::Bytes, |()| {
+            all.allocated.bytes
+        })
+        .integer("failed", "failed allocations", Unit::Count, |()| all.failed)
+        .integer("short_lived", "short-lived blocks", Unit::Count, |()| {
+            all.short_lived.blocks
+        })
+        .integer(
+            "short_life_accesses",
+            "released before accesses",
+            Unit::Count,
+            |()| memory.short_life,
+        )
+        .integer("never_released", "blocks never released", Unit::Count, |()| {
+            all.never_released.blocks
+        })
+        .integer("never_released_bytes", "their bytes", Unit::Bytes, |()| {
+            all.never_released.bytes
+        })
+        .integer("never_accessed", "blocks never accessed", Unit::Count, |()| {
+            all.never_accessed.blocks
+        })
+        .integer("never_accessed_bytes", "their bytes", Unit::Bytes, |()| {
+            all.never_accessed.bytes
+        });
+    builder
+        .share("in_blocks", "accesses to blocks", |()| share(all.accesses))
+        .share("in_statics", "to static variables", |()| {
+            share(shard.outside.statics)
+        })
+        .share("in_stacks", "to stacks", |()| share(shard.outside.stacks))
+        .share("in_other", "to other memory", |()| share(shard.outside.other))
+        .integer(
+            "overlapped_blocks",
+            "blocks that others overlapped",
+            Unit::Count,
+            |()| all.overlapped,
+        )
+        .integer(
+            "unknown_releases",
+            "releases of unknown blocks",
+            Unit::Count,
+            |()| ledger.unknown_releases,
+        )
+        .as_record()
+        .build()
+}

@@ -1,0 +1,140 @@
+//! Counts accesses, bytes and misses of every site.
+
+use std::path::{Path, PathBuf};
+
+use trackway_trace::{Batch, Program, Trace};
+
+use super::levels::Levels;
+use super::{answer, details, tables};
+use crate::model::cache::Caches;
+use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
+use crate::{Analysis, Findings, Order, Part};
+
+/// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are simulated in
+/// one order; else each thread for itself.
+#[derive(Debug, Clone)]
+pub struct Misses {
+    caches: Caches,
+    groupings: Vec<Grouping>,
+    rank_by: Measure,
+    top: usize,
+    source_root: Option<PathBuf>,
+    is_detailed: bool,
+}
+
+impl Misses {
+    /// One table for each of `groupings`, with the `top` rows by `rank_by`.
+    pub fn new(caches: Caches, groupings: Vec<Grouping>, rank_by: Measure, top: usize) -> Misses {
+        Misses {
+            caches,
+            groupings,
+            rank_by,
+            top,
+            source_root: None,
+            is_detailed: false,
+        }
+    }
+
+    /// Looks for source files below this folder, too.
+    pub fn with_sources_below(self, root: Option<&Path>) -> Misses {
+        Misses {
+            source_root: root.map(Path::to_owned),
+            ..self
+        }
+    }
+
+    /// With the shares of each level, and the line of source that contributes most to each field.
+    #[must_use]
+    pub fn with_details(self) -> Misses {
+        Misses {
+            is_detailed: true,
+            ..self
+        }
+    }
+
+    pub(super) fn source_root(&self) -> Option<&Path> {
+        self.source_root.as_deref()
+    }
+
+    pub fn rank_by(&self) -> Measure {
+        self.rank_by
+    }
+
+    pub(super) fn caches(&self) -> &Caches {
+        &self.caches
+    }
+}
+
+impl Analysis for Misses {
+    type Shard = MissesShard;
+
+    fn order(&self) -> Order {
+        match self.caches.any_shared() {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
+    }
+
+    fn start_shard(&self) -> MissesShard {
+        MissesShard::new(&self.caches, Part::WHOLE)
+    }
+
+    fn most_parts(&self) -> u32 {
+        self.caches.most_parts()
+    }
+
+    fn start_part(&self, part: Part) -> MissesShard {
+        MissesShard::new(&self.caches, part)
+    }
+
+    fn takes_runs(&self) -> bool {
+        true
+    }
+
+    fn take_program(&self, shard: &mut MissesShard, program: &Program) {
+        shard.take_sites(program.sites.iter().map(|site| stores(site.kind)));
+    }
+
+    fn take_batch(&self, shard: &mut MissesShard, batch: &Batch) {
+        shard.take(batch);
+    }
+
+    fn merge(&self, into: &mut MissesShard, from: MissesShard) {
+        into.merge(&from);
+    }
+
+    fn finish(&self, shard: MissesShard, trace: &Trace) -> Findings {
+        let program = trace.program();
+        let counters = shard.counters();
+        let ranking = tables::Ranking {
+            program,
+            counters: &counters,
+            threads: shard.threads(),
+            caches: &self.caches,
+            rank_by: self.rank_by,
+            top: self.top,
+            working_directory: trace.meta().working_directory.as_ref(),
+            source_root: self.source_root(),
+        };
+        let mut tables: Vec<_> = self
+            .groupings
+            .iter()
+            .map(|&grouping| ranking.table(grouping))
+            .collect();
+        let levels = Levels {
+            caches: &self.caches,
+            totals: &shard.totals(),
+            counters: &ranking.total(),
+        };
+        tables.extend(levels.tables());
+        tables.push(attribution_table(program, &counters));
+        let mut findings = Findings {
+            answer: Some(answer::answer(&ranking)),
+            tables,
+        };
+        if self.is_detailed {
+            details::add(self, &mut findings, &counters, trace);
+        }
+        findings
+    }
+}

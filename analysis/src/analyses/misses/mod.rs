@@ -1,0 +1,10 @@
+//! Which variables, fields, types, lines and functions access memory and miss the caches.
+
+mod answer;
+mod count;
+mod details;
+mod levels;
+mod packed;
+mod tables;
+
+pub use count::Misses;

@@ -1,0 +1,21 @@
+//! One folder for each analysis. `docs/analyses.md` defines what they find.
+
+pub mod activity;
+pub mod allocations;
+pub mod branches;
+pub mod calls;
+pub mod drcachesim;
+pub mod layout;
+pub mod map;
+pub mod memory;
+pub mod misses;
+pub mod objects;
+pub mod overflow;
+pub mod patterns;
+pub mod placement;
+pub mod regions;
+pub mod reuse;
+pub mod samples;
+pub mod sharing;
+pub mod slices;
+pub mod whatif;

@@ -1,0 +1,220 @@
+//! Cache lines that threads take from each other.
+
+mod lines;
+mod packed;
+mod passages;
+mod tables;
+mod totals;
+
+use std::collections::HashMap;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+use trackway_trace::{Batch, Program, Trace};
+
+use crate::model::site_counts::Grouping;
+use crate::{Analysis, Findings, Order, Part};
+use lines::{Access, HandOver, Lines, PARTS};
+use passages::{Passage, Passages};
+
+/// Counts how often cache lines go from thread to thread, by the places that take them and had them.
+#[derive(Debug, Clone)]
+pub struct Sharing {
+    line_bytes: u64,
+    groupings: Vec<Grouping>,
+    top: usize,
+    /// By site: whether it writes.
+    writes: Vec<bool>,
+}
+
+/// What was handed over, between threads, or at a site or a group of sites.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HandOvers {
+    /// Lines that another thread wrote, and that were read.
+    pub reads: u64,
+    /// Lines that other threads accessed, and that were written.
+    pub writes: u64,
+    /// Copies that other threads lost by the writes.
+    pub invalidations: u64,
+    /// Those of both whose order is certain.
+    pub certain: u64,
+    /// Those of both in which the threads did not touch the same bytes.
+    pub false_sharing: u64,
+}
+
+impl HandOvers {
+    pub fn all(&self) -> u64 {
+        self.reads + self.writes
+    }
+
+    fn count(&mut self, writes: bool, hand_over: &HandOver) {
+        self.writes += u64::from(writes);
+        self.reads += u64::from(!writes);
+        self.invalidations += u64::from(hand_over.invalidated);
+        self.certain += u64::from(hand_over.certain);
+        self.false_sharing += u64::from(hand_over.is_false);
+    }
+}
+
+impl AddAssign<&HandOvers> for HandOvers {
+    fn add_assign(&mut self, other: &HandOvers) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.invalidations += other.invalidations;
+        self.certain += other.certain;
+        self.false_sharing += other.false_sharing;
+    }
+}
+
+/// Who holds which line, and what was handed over so far.
+pub struct SharingShard {
+    lines: Lines,
+    passages: Passages,
+    /// The lines that it looks at.
+    part: Part,
+}
+
+impl SharingShard {
+    fn new(part: Part) -> SharingShard {
+        SharingShard {
+            lines: Lines::default(),
+            passages: Passages::default(),
+            part,
+        }
+    }
+
+    /// Adds what was found of other lines.
+    fn append(&mut self, other: SharingShard) {
+        let by = self.lines.append(other.lines);
+        self.passages.append(other.passages.moved(|line| line + by));
+    }
+
+    /// Leaves out the lines that no thread took from another one, and orders the others by their addresses: so it
+    /// doesn't matter which was found first.
+    fn in_order(mut self) -> SharingShard {
+        let mut lines = self.passages.lines();
+        let all = self.lines.all();
+        lines.sort_by_key(|line| (all[*line as usize].process, all[*line as usize].number));
+        let places: HashMap<u32, u32> = lines.iter().copied().zip(0..).collect();
+        self.lines.keep(&lines);
+        self.passages = self.passages.moved(|line| places[&line]);
+        self
+    }
+}
+
+impl Sharing {
+    /// `line_bytes`: a power of two; tables have the `top` rows.
+    pub fn new(program: &Program, line_bytes: u64, top: usize) -> Self {
+        Sharing {
+            line_bytes,
+            groupings: vec![Grouping::Field, Grouping::Line],
+            top,
+            writes: program.sites.iter().map(|site| site.kind.writes()).collect(),
+        }
+    }
+
+    /// Tables of these groups instead of fields and lines. Kinds of access, sites and threads have none.
+    pub fn grouped_by(self, groupings: Vec<Grouping>) -> Self {
+        Sharing { groupings, ..self }
+    }
+
+    #[inline]
+    fn take(&self, shard: &mut SharingShard, batch: &Batch, index: usize) {
+        let (site, address) = (batch.site[index], batch.address[index]);
+        let last_byte = address.saturating_add(batch.length(index).saturating_sub(1));
+        let mut access = Access {
+            thread: batch.stream,
+            site,
+            writes: self.writes[site.index()],
+            parts: 0,
+            from_ns: batch.first_ns,
+            until_ns: batch.last_ns,
+        };
+        for number in address / self.line_bytes..=last_byte / self.line_bytes {
+            if number & u64::from(shard.part.count - 1) != u64::from(shard.part.number) {
+                continue;
+            }
+            access.parts = self.parts(number, address, last_byte);
+            let (line, hand_over) = shard.lines.access(batch.process, number, &access);
+            if let Some(hand_over) = hand_over {
+                let passage = Passage {
+                    line,
+                    from: hand_over.from_site,
+                    to: site,
+                    from_thread: hand_over.from_thread,
+                    to_thread: batch.stream,
+                };
+                shard.passages.count(passage, access.writes, &hand_over);
+            }
+        }
+    }
+
+    /// A bit for each part of the line that lies between the two bytes.
+    #[inline]
+    fn parts(&self, line: u64, first_byte: u64, last_byte: u64) -> u64 {
+        let part_bytes = (self.line_bytes / PARTS).max(1);
+        let start = line * self.line_bytes;
+        let first = first_byte.saturating_sub(start) / part_bytes;
+        let last = (last_byte - start).min(self.line_bytes - 1) / part_bytes;
+        u64::MAX >> (PARTS - 1 - last) & u64::MAX << first
+    }
+}
+
+impl Analysis for Sharing {
+    type Shard = SharingShard;
+
+    fn order(&self) -> Order {
+        Order::AcrossThreads
+    }
+
+    fn start_shard(&self) -> SharingShard {
+        SharingShard::new(Part::WHOLE)
+    }
+
+    fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {
+        for index in 0..batch.len() {
+            self.take(shard, batch, index);
+        }
+    }
+
+    /// Each line's accesses are in one shard.
+    fn merge(&self, into: &mut SharingShard, from: SharingShard) {
+        into.append(from);
+    }
+
+    fn finish(&self, shard: SharingShard, trace: &Trace) -> Findings {
+        tables::findings(
+            shard.in_order(),
+            trace,
+            self.line_bytes,
+            &self.groupings,
+            self.top,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_bytes_or_equal_shares_of_longer_lines() {
+        let parts = |line_bytes, line, first, last| {
+            let sharing = Sharing {
+                line_bytes,
+                groupings: Vec::new(),
+                top: 1,
+                writes: Vec::new(),
+            };
+            sharing.parts(line, first, last)
+        };
+        assert_eq!(parts(64, 1, 64, 67), 0b1111);
+        assert_eq!(parts(64, 1, 127, 130), 1 << 63);
+        assert_eq!(parts(64, 2, 127, 130), 0b111);
+        assert_eq!(parts(64, 0, 0, 1000), u64::MAX);
+        assert_eq!(parts(128, 0, 2, 4), 0b110);
+        assert_eq!(parts(16, 0, 15, 16), 1 << 15);
+        let last = u64::MAX / 64;
+        assert_eq!(parts(64, last, u64::MAX, u64::MAX), 1 << 63);
+    }
+}

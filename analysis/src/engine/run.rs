@@ -1,0 +1,369 @@
+//! Feeds an analysis from a trace, on several threads.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+
+use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, TraceError};
+
+use crate::engine::order_audit::order_table;
+use crate::engine::team::Team;
+use crate::{share_out, Analysis, Findings, Order, Part};
+
+/// Follows a run, and may stop it. Asked from several threads.
+pub trait Watch: Sync {
+    /// Told after each chunk: number of its accesses, bytes that it takes in the file.
+    fn advance(&self, accesses: u64, bytes: u64);
+
+    /// Whether what is left of the trace shall not be read: nobody wants the findings any more.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Whoever only counts.
+impl<F: Fn(u64, u64) + Sync> Watch for F {
+    fn advance(&self, accesses: u64, bytes: u64) {
+        self(accesses, bytes);
+    }
+}
+
+/// Who follows a run.
+pub type Progress<'p> = &'p dyn Watch;
+
+/// What a run went through.
+#[derive(Debug, Default)]
+pub struct RunSummary {
+    pub accesses: u64,
+    /// Allocations, function entries and the like.
+    pub events: u64,
+    pub chunks: u64,
+    /// Accesses of threads that were stopped in the middle of a record: they were about to happen.
+    pub uncertain_accesses: u64,
+    /// Chunks, or ends of chunks, that could not be decoded, in the order of the file.
+    pub damage: Vec<TraceError>,
+}
+
+impl RunSummary {
+    pub(crate) fn add_batch(&mut self, batch: &Batch) {
+        self.accesses = self.accesses.saturating_add(batch.access_count());
+        self.events += batch.marks.len() as u64;
+        self.uncertain_accesses = self.uncertain_accesses.saturating_add(batch.uncertain_count());
+    }
+
+    pub(crate) fn add(&mut self, other: RunSummary) {
+        self.accesses = self.accesses.saturating_add(other.accesses);
+        self.events += other.events;
+        self.chunks += other.chunks;
+        self.uncertain_accesses = self.uncertain_accesses.saturating_add(other.uncertain_accesses);
+        self.damage.extend(other.damage);
+    }
+}
+
+/// Runs the analysis over all records of the trace on up to `threads` threads. Damaged chunks are left out and listed.
+pub fn run<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    progress: Progress,
+) -> (Findings, RunSummary) {
+    if analysis.order() == Order::AcrossThreads {
+        return run_across_threads(analysis, trace, threads, progress);
+    }
+    let total = Mutex::new((None, RunSummary::default()));
+    let work = Work::new(analysis, trace, threads);
+    for chunks in work.divided {
+        Worker::new(analysis, trace, progress).run_in_parts(chunks, work.parts, threads, &total);
+    }
+    share_out(&work.whole, threads, |jobs| {
+        let mut worker = Worker::new(analysis, trace, progress);
+        jobs.for_each(|chunks| worker.run_job(chunks));
+        worker.deliver(&total);
+    });
+    let (shard, mut summary) = total
+        .into_inner()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
+    summary.damage.sort_by_key(TraceError::offset);
+    // A trace without records has a program nevertheless.
+    let shard = shard.unwrap_or_else(|| start_shard(analysis, trace));
+    (analysis.finish(shard, trace), summary)
+}
+
+/// Runs the analysis over the merged streams of the trace.
+fn run_across_threads<A: Analysis>(
+    analysis: &A,
+    trace: &Trace,
+    threads: NonZeroUsize,
+    progress: Progress,
+) -> (Findings, RunSummary) {
+    let mut merged = MergedStreams::new(trace);
+    let parts = match analysis.divides_merged() {
+        true => parts_for(analysis, threads),
+        false => 1,
+    };
+    let (shard, summary) = match parts {
+        1 => {
+            let mut shard = start_shard(analysis, trace);
+            let take = |batch: &Batch| analysis.take_batch(&mut shard, batch);
+            let summary = take_merged(&mut merged, trace, progress, take);
+            (shard, summary)
+        }
+        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), progress),
+    };
+    let mut findings = analysis.finish(shard, trace);
+    findings.tables.push(order_table(merged.exactness(), trace));
+    (findings, summary)
+}
+
+/// One thread merges, and all share the work on what comes of it.
+fn run_merged_in_parts<A: Analysis>(
+    analysis: &A,
+    merged: &mut MergedStreams,
+    trace: &Trace,
+    (parts, threads): (u32, NonZeroUsize),
+    progress: Progress,
+) -> (A::Shard, RunSummary) {
+    let mut summary = RunSummary::default();
+    let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
+    let shards = team.run(threads, |team| {
+        let mut spare = Batch::default();
+        summary = take_merged(merged, trace, progress, |batch| {
+            spare.clone_from(batch);
+            spare = team.push(std::mem::take(&mut spare));
+        });
+    });
+    let mut whole = start_shard(analysis, trace);
+    for shard in shards {
+        analysis.merge(&mut whole, shard);
+    }
+    (whole, summary)
+}
+
+/// Gives all batches to `take`, in the merged order.
+pub(crate) fn take_merged(
+    merged: &mut MergedStreams,
+    trace: &Trace,
+    progress: Progress,
+    mut take: impl FnMut(&Batch),
+) -> RunSummary {
+    let mut summary = RunSummary::default();
+    let mut latest = HashMap::new();
+    while !progress.is_stopped() {
+        match merged.next_batch() {
+            Ok(Some(batch)) => {
+                take(batch);
+                summary.add_batch(batch);
+                let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
+                let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
+                summary.chunks += u64::from(is_new);
+                progress.advance(batch.access_count(), bytes);
+            }
+            Ok(None) => break,
+            Err(error) => summary.damage.push(error),
+        }
+    }
+    summary
+}
+
+/// Of the chunk from which the batch comes.
+fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
+    let stream = trace.stream(batch.stream);
+    let chunk = stream.and_then(|stream| {
+        let chunks = &stream.chunks;
+        let position = chunks.binary_search_by_key(&batch.sequence, |chunk| chunk.header.sequence);
+        Some(&chunks[position.ok()?])
+    });
+    chunk.map_or(0, |chunk| chunk.header.stored_length.into())
+}
+
+/// Chunks, or streams, the largest first, so that the threads end at about the same time.
+struct Work<'t> {
+    /// What shards take part by part.
+    divided: Vec<&'t [ChunkRef]>,
+    parts: u32,
+    /// What one shard takes from start to end.
+    whole: Vec<&'t [ChunkRef]>,
+}
+
+impl<'t> Work<'t> {
+    fn new(analysis: &impl Analysis, trace: &'t Trace, threads: NonZeroUsize) -> Work<'t> {
+        let streams = trace.streams().iter().map(|stream| stream.chunks.as_slice());
+        let mut pieces: Vec<&[ChunkRef]> = match analysis.order() {
+            Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
+            Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
+        };
+        pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
+        let parts = parts(analysis, threads);
+        let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
+        // It would keep one thread busy when the others have nothing left.
+        let is_long = |chunks: &&[ChunkRef]| raw_bytes(chunks).saturating_mul(threads.get() as u64) > total;
+        let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
+        let whole = pieces.split_off(divided);
+        Work {
+            divided: pieces,
+            parts,
+            whole,
+        }
+    }
+}
+
+/// Into how many parts the work on a stream is divided.
+fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
+    match analysis.order() {
+        Order::PerStream => parts_for(analysis, threads),
+        Order::Any | Order::AcrossThreads => 1,
+    }
+}
+
+/// As many as there are threads, if the analysis has so many.
+fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
+    let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
+    1 << analysis.most_parts().min(wanted).max(1).ilog2()
+}
+
+fn raw_bytes(chunks: &[ChunkRef]) -> u64 {
+    chunks
+        .iter()
+        .map(|chunk| u64::from(chunk.header.raw_length))
+        .sum()
+}
+
+/// What the workers have delivered so far.
+type Total<A> = (Option<<A as Analysis>::Shard>, RunSummary);
+
+/// One thread's part.
+struct Worker<'r, 't, A: Analysis> {
+    analysis: &'r A,
+    trace: &'t Trace,
+    decoder: Decoder<'t>,
+    progress: Progress<'r>,
+    /// For [`Order::Any`], one shard for all jobs; else what the finished shards have come to.
+    shard: Option<A::Shard>,
+    summary: RunSummary,
+}
+
+impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
+    fn new(analysis: &'r A, trace: &'t Trace, progress: Progress<'r>) -> Self {
+        Worker {
+            analysis,
+            trace,
+            decoder: decoder_for(analysis, trace),
+            progress,
+            shard: None,
+            summary: RunSummary::default(),
+        }
+    }
+
+    fn run_job(&mut self, chunks: &[ChunkRef]) {
+        let reusable = self.analysis.order() == Order::Any;
+        let earlier = self.shard.take();
+        let (mut shard, finished) = match earlier {
+            Some(shard) if reusable => (shard, None),
+            earlier => (start_shard(self.analysis, self.trace), earlier),
+        };
+        let analysis = self.analysis;
+        let progress = self.progress;
+        for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
+            self.run_chunk(chunk, |batches, summary| {
+                feed(analysis, batches, &mut shard, summary)
+            });
+        }
+        if let Some(finished) = finished {
+            self.analysis.merge(&mut shard, finished);
+        }
+        self.shard = Some(shard);
+    }
+
+    /// Decodes for all threads, and shares the work on what was decoded with them.
+    fn run_in_parts(
+        mut self,
+        chunks: &[ChunkRef],
+        parts: u32,
+        threads: NonZeroUsize,
+        total: &Mutex<Total<A>>,
+    ) {
+        let (analysis, trace) = (self.analysis, self.trace);
+        let progress = self.progress;
+        let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
+        let mut spare = Batch::default();
+        let shards = team.run(threads, |team| {
+            for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
+                self.run_chunk(chunk, |batches, summary| {
+                    while let Some(batch) = batches.exchange_batch(&mut spare)? {
+                        summary.add_batch(&batch);
+                        spare = team.push(batch);
+                    }
+                    Ok(())
+                });
+            }
+        });
+        let merge = |mut into, from| {
+            analysis.merge(&mut into, from);
+            into
+        };
+        self.shard = shards.into_iter().reduce(merge);
+        self.deliver(total);
+    }
+
+    fn run_chunk(
+        &mut self,
+        chunk: &ChunkRef,
+        run: impl FnOnce(&mut Batches, &mut RunSummary) -> Result<(), TraceError>,
+    ) {
+        let mut summary = RunSummary::default();
+        let batches = self.decoder.decode(chunk);
+        if let Err(error) = batches.and_then(|mut batches| run(&mut batches, &mut summary)) {
+            summary.damage.push(error);
+        }
+        summary.chunks = 1;
+        self.progress
+            .advance(summary.accesses, chunk.header.stored_length.into());
+        self.summary.add(summary);
+    }
+
+    fn deliver(self, total: &Mutex<Total<A>>) {
+        let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match (&mut total.0, self.shard) {
+            (Some(sum), Some(shard)) => self.analysis.merge(sum, shard),
+            (sum @ None, shard) => *sum = shard,
+            (Some(_), None) => {}
+        }
+        total.1.add(self.summary);
+    }
+}
+
+/// A shard that knows the program.
+pub(crate) fn start_shard<A: Analysis>(analysis: &A, trace: &Trace) -> A::Shard {
+    start_part(analysis, trace, Part::WHOLE)
+}
+
+fn start_part<A: Analysis>(analysis: &A, trace: &Trace, part: Part) -> A::Shard {
+    let mut shard = match part {
+        Part::WHOLE => analysis.start_shard(),
+        part => analysis.start_part(part),
+    };
+    analysis.take_program(&mut shard, trace.program());
+    shard
+}
+
+/// A decoder that yields runs if the analysis takes them.
+pub(crate) fn decoder_for<'t, A: Analysis>(analysis: &A, trace: &'t Trace) -> Decoder<'t> {
+    match analysis.takes_runs() {
+        true => Decoder::new(trace).with_runs(),
+        false => Decoder::new(trace),
+    }
+}
+
+/// Gives a shard all batches of a chunk.
+pub(crate) fn feed<A: Analysis>(
+    analysis: &A,
+    batches: &mut Batches,
+    shard: &mut A::Shard,
+    summary: &mut RunSummary,
+) -> Result<(), TraceError> {
+    while let Some(batch) = batches.next_batch()? {
+        analysis.take_batch(shard, batch);
+        summary.add_batch(batch);
+    }
+    Ok(())
+}

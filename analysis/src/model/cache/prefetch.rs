@@ -1,0 +1,70 @@
+//! Prefetchers: which lines to bring in, and when.
+
+use super::entry::PREFETCHED;
+use super::hierarchy::{Hierarchy, Reference};
+use super::store::LineStore;
+use super::{Outcome, Prefetcher};
+
+impl<S: LineStore> Hierarchy<S> {
+    /// After an access to a line: the prefetchers of all levels that missed it, or found it prefetched.
+    #[cold]
+    pub(super) fn run_prefetchers(&mut self, reference: &Reference, line: u64, outcome: &mut Outcome) {
+        for level in 0..self.rules.levels {
+            if reference.triggers & (1 << level) != 0 {
+                self.run_prefetcher(reference, level, line, outcome);
+            }
+        }
+    }
+
+    fn run_prefetcher(&mut self, reference: &Reference, level: usize, line: u64, outcome: &mut Outcome) {
+        let prefetch = self.rules.level(level).prefetch;
+        let distance = match prefetch.kind {
+            Prefetcher::None => None,
+            Prefetcher::NextLine => Some(1),
+            Prefetcher::Stride => {
+                let strides = &mut self.cache(reference.core, level).strides;
+                strides.train(reference.site, line)
+            }
+        };
+        let Some(distance) = distance else {
+            return;
+        };
+        let page = |line: u64| line / self.rules.page_lines;
+        let ahead =
+            (1..=u64::from(prefetch.degree)).map(|step| line.wrapping_add(distance.wrapping_mul(step)));
+        let targets: Vec<u64> = ahead.take_while(|&target| page(target) == page(line)).collect();
+        for target in targets {
+            self.prefetch(reference, level, target, outcome);
+        }
+    }
+
+    /// Brings a line in, unless the level or one before it has it.
+    fn prefetch(&mut self, reference: &Reference, level: usize, line: u64, outcome: &mut Outcome) {
+        if self.is_within(reference.core, level, line) {
+            return;
+        }
+        let mut request = Reference {
+            is_write: false,
+            is_demand: false,
+            held_by_others: false,
+            triggers: 0,
+            ..*reference
+        };
+        self.totals.levels[level].prefetches += 1;
+        let flags = self.fetch(&mut request, level + 1, line, outcome);
+        self.fill(reference.core, level, line, flags | PREFETCHED);
+    }
+
+    fn is_within(&mut self, core: usize, level: usize, line: u64) -> bool {
+        let cores = match level < self.rules.private {
+            true => core..core + 1,
+            false => 0..self.cores.len(),
+        };
+        (0..=level).any(|inner| match inner < self.rules.private {
+            true => cores
+                .clone()
+                .any(|core| self.cache(core, inner).lines.peek(line).is_some()),
+            false => self.cache(core, inner).lines.peek(line).is_some(),
+        })
+    }
+}

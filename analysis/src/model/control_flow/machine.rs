@@ -1,0 +1,266 @@
+//! The branches of machine code: each executed block ends with one at most, and the block after it says where it went.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+
+use trackway_trace::machine::{ExecutedBlocks, ANONYMOUS};
+use trackway_trace::{
+    Instruction, InstructionId, InstructionKind, MachineBlockId, Program, Stream, StringId, Trace, TraceError,
+};
+
+use super::event::{BranchEvent, BranchKind, BranchSource};
+use super::unresolved::Unresolved;
+use crate::Progress;
+
+/// Objects are this far apart in the address space that holds all of them.
+const OBJECT_BITS: u32 = 48;
+
+/// What all streams of a trace need to know of its blocks.
+#[derive(Debug)]
+pub struct MachineFlow {
+    blocks: Vec<BlockFlow>,
+    /// Of the conditional branches.
+    instructions: HashMap<u64, InstructionId>,
+}
+
+/// A block without its accesses. Addresses are those of [`AddressSpace`].
+#[derive(Debug, Clone, Copy, Default)]
+struct BlockFlow {
+    start: u64,
+    /// Of the last instruction.
+    address: u64,
+    fall_through: u64,
+    kind: Option<BranchKind>,
+    /// 0 if unknown.
+    target: u64,
+    /// Fetched ones.
+    instructions: u32,
+}
+
+/// Puts all objects into one space: code from no file at its addresses, each file elsewhere.
+#[derive(Debug, Default)]
+struct AddressSpace {
+    bases: HashMap<StringId, u64>,
+}
+
+impl AddressSpace {
+    fn address(&mut self, program: &Program, instruction: &Instruction, offset: u64) -> u64 {
+        let object = program.function(instruction.object).linkage_name;
+        if program.string(object) == ANONYMOUS {
+            return offset;
+        }
+        let next = self.bases.len() as u64 + 1;
+        let base = *self.bases.entry(object).or_insert_with(|| base_of(next));
+        base.wrapping_add(offset)
+    }
+}
+
+/// Beginnings of pages that have no low bits in common beyond those, as where the system places objects.
+fn base_of(object: u64) -> u64 {
+    let page = object.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 36;
+    (object << OBJECT_BITS) + (page << 12)
+}
+
+impl MachineFlow {
+    pub fn new(program: &Program) -> Self {
+        let mut space = AddressSpace::default();
+        let mut flow = MachineFlow {
+            blocks: Vec::with_capacity(program.machine_blocks.len()),
+            instructions: HashMap::new(),
+        };
+        for number in 0..program.machine_blocks.len() {
+            let id = MachineBlockId(number as u32);
+            let block = block_flow(program, id, &mut space).unwrap_or_default();
+            if block.kind == Some(BranchKind::Conditional) {
+                let last = program.machine_block(id).instructions.end - 1;
+                flow.instructions
+                    .entry(block.address)
+                    .or_insert(InstructionId(last));
+            }
+            flow.blocks.push(block);
+        }
+        flow
+    }
+
+    /// The conditional branch at an address that a source named.
+    pub fn instruction(&self, address: u64) -> Option<InstructionId> {
+        self.instructions.get(&address).copied()
+    }
+
+    /// The branches of a stream.
+    pub fn branches<'a>(
+        &'a self,
+        trace: &'a Trace,
+        stream: &'a Stream,
+        progress: Progress<'a>,
+    ) -> MachineBranches<'a> {
+        MachineBranches {
+            flow: self,
+            trace,
+            stream,
+            progress,
+            pending: None,
+            instructions: 0,
+            unresolved: Unresolved::default(),
+            damage: Vec::new(),
+        }
+    }
+}
+
+/// None for what says something of the thread only, and is never executed.
+fn block_flow(program: &Program, id: MachineBlockId, space: &mut AddressSpace) -> Option<BlockFlow> {
+    let instructions = program.instructions_of(id);
+    let (first, last) = (instructions.first()?, instructions.last()?);
+    let fetched = instructions
+        .iter()
+        .filter(|instruction| instruction.kind.is_fetched());
+    Some(BlockFlow {
+        start: space.address(program, first, first.offset),
+        address: space.address(program, last, last.offset),
+        fall_through: space.address(program, last, last.offset.wrapping_add(u64::from(last.length))),
+        kind: branch_kind(last.kind),
+        target: last
+            .target
+            .map_or(0, |target| space.address(program, last, target)),
+        instructions: fetched.count() as u32,
+    })
+}
+
+fn branch_kind(kind: InstructionKind) -> Option<BranchKind> {
+    match kind {
+        InstructionKind::ConditionalBranch => Some(BranchKind::Conditional),
+        InstructionKind::DirectJump => Some(BranchKind::Jump),
+        InstructionKind::IndirectJump => Some(BranchKind::IndirectJump),
+        InstructionKind::DirectCall => Some(BranchKind::Call),
+        InstructionKind::IndirectCall => Some(BranchKind::IndirectCall),
+        InstructionKind::Return => Some(BranchKind::Return),
+        InstructionKind::Other | InstructionKind::SystemCall | InstructionKind::Repetition => None,
+    }
+}
+
+/// The branches of one stream of machine code, in order. Damaged chunks are left out.
+pub struct MachineBranches<'a> {
+    flow: &'a MachineFlow,
+    trace: &'a Trace,
+    stream: &'a Stream,
+    progress: Progress<'a>,
+    /// The last block, if it ends with a branch and what follows it isn't known yet.
+    pending: Option<BlockFlow>,
+    /// Since the last event.
+    instructions: u32,
+    unresolved: Unresolved,
+    damage: Vec<TraceError>,
+}
+
+impl MachineBranches<'_> {
+    /// The branches whose outcomes are unknown, once all have been handed over.
+    pub fn unresolved(&self) -> Unresolved {
+        self.unresolved
+    }
+
+    /// What could not be read.
+    pub fn into_damage(self) -> Vec<TraceError> {
+        self.damage
+    }
+
+    fn read_chunks(&mut self, take: &mut dyn FnMut(&BranchEvent)) {
+        let mut expected = None;
+        let progress = self.progress;
+        for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
+            let sequence = chunk.header.sequence;
+            if expected.is_some_and(|expected| expected != sequence) || self.is_behind_gap(sequence) {
+                self.lose_pending(take);
+            }
+            if let Err(error) = self.read_chunk(chunk, take) {
+                self.damage.push(error);
+                self.lose_pending(take);
+            }
+            // Of a block at the end of a buffer that was swept it isn't known whether it was executed to its end.
+            if chunk.header.is_tail() {
+                self.lose_pending(take);
+            }
+            expected = sequence.checked_add(1);
+            self.progress.advance(0, chunk.header.stored_length.into());
+        }
+    }
+
+    fn is_behind_gap(&self, sequence: u64) -> bool {
+        let here =
+            |gap: &trackway_trace::Gap| gap.stream == self.stream.id && gap.before_sequence == sequence;
+        self.trace.gaps().iter().any(here)
+    }
+
+    fn read_chunk(
+        &mut self,
+        chunk: &trackway_trace::ChunkRef,
+        take: &mut dyn FnMut(&BranchEvent),
+    ) -> Result<(), TraceError> {
+        let mut blocks = ExecutedBlocks::of_chunk(self.trace, chunk)?;
+        while let Some(id) = blocks.next_block()? {
+            if let Some(block) = self.flow.blocks.get(id.index()).copied() {
+                self.execute(block, take);
+            }
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, block: BlockFlow, take: &mut dyn FnMut(&BranchEvent)) {
+        if let Some(branch) = self.pending.take() {
+            self.follow(&branch, block.start, take);
+        }
+        self.instructions = self.instructions.saturating_add(block.instructions);
+        self.pending = block.kind.map(|_| block);
+    }
+
+    /// The branch, now that it is known what came behind it.
+    fn follow(&mut self, branch: &BlockFlow, next: u64, take: &mut dyn FnMut(&BranchEvent)) {
+        if branch.kind != Some(BranchKind::Conditional) {
+            return self.emit(branch, true, next, take);
+        }
+        if branch.target == branch.fall_through {
+            self.unresolved.indistinct += 1;
+        } else if next == branch.fall_through {
+            self.emit(branch, false, branch.target, take);
+        } else if branch.target == 0 {
+            self.unresolved.assumed_taken += 1;
+            self.emit(branch, true, next, take);
+        } else if next == branch.target {
+            self.emit(branch, true, next, take);
+        } else {
+            // A signal's handler, or what the kernel made the thread do otherwise.
+            self.unresolved.interrupted += 1;
+        }
+    }
+
+    /// Nothing is known to follow the last block.
+    fn lose_pending(&mut self, take: &mut dyn FnMut(&BranchEvent)) {
+        match self.pending.take() {
+            Some(branch) if branch.kind == Some(BranchKind::Conditional) => self.unresolved.cut_off += 1,
+            Some(branch) => self.emit(&branch, true, branch.target, take),
+            None => {}
+        }
+    }
+
+    fn emit(&mut self, branch: &BlockFlow, taken: bool, target: u64, take: &mut dyn FnMut(&BranchEvent)) {
+        if let Some(kind) = branch.kind {
+            take(&BranchEvent {
+                address: branch.address,
+                kind,
+                taken,
+                target,
+                instructions: std::mem::take(&mut self.instructions),
+            });
+        }
+    }
+}
+
+impl BranchSource for MachineBranches<'_> {
+    type Error = Infallible;
+
+    fn for_each(&mut self, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), Infallible> {
+        self.read_chunks(take);
+        self.lose_pending(take);
+        self.unresolved.instructions_behind = u64::from(std::mem::take(&mut self.instructions));
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! What several analyses share: models of the machine, of memory, of structures, of time, and of the program's code.
+
+pub mod blocks;
+pub mod cache;
+pub mod control_flow;
+pub mod moments;
+mod names;
+pub(crate) mod page_index;
+pub mod site_counts;
+pub mod sources;
+pub mod structures;
+
+pub(crate) use names::demangle;
+pub use names::{written_in, Names, UNKNOWN};
