@@ -36,6 +36,7 @@ mod regular_file;
 mod samples;
 mod synchronisation;
 pub mod table;
+mod table_enum;
 mod trace;
 mod value;
 mod writer;

@@ -447,19 +447,25 @@ pub(crate) fn merge_locations(
     ids
 }
 
-/// The program of the tables that a linker concatenated, with zero bytes between them.
-pub(crate) fn program_of_section(section: &[u8]) -> Result<Program, TableError> {
-    let mut merger = Merger::new();
-    let mut position = 0;
-    while let Some(zeros) = section[position..].iter().position(|byte| *byte != 0) {
-        position += zeros;
-        let parsed = Table::parse_front(&section[position..]).map_err(|mut error| {
-            error.position += position as u64;
-            error
-        })?;
-        let table = merger.merge(parsed.table);
-        merger.push_module(table, parsed.key, 0, None);
-        position += parsed.length;
+impl Program {
+    /// The program whose section `trackway_table` holds `section`, in which a linker concatenated tables with zero bytes
+    /// between them: what it records if it runs, without run-time addresses.
+    ///
+    /// # Errors
+    /// If a table is none of this version, or damaged.
+    pub fn from_tables(section: &[u8]) -> Result<Program, TableError> {
+        let mut merger = Merger::new();
+        let mut position = 0;
+        while let Some(zeros) = section[position..].iter().position(|byte| *byte != 0) {
+            position += zeros;
+            let parsed = Table::parse_front(&section[position..]).map_err(|mut error| {
+                error.position += position as u64;
+                error
+            })?;
+            let table = merger.merge(parsed.table);
+            merger.push_module(table, parsed.key, 0, None);
+            position += parsed.length;
+        }
+        Ok(merger.program)
     }
-    Ok(merger.program)
 }

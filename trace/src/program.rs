@@ -3,7 +3,8 @@
 use crate::checksum::SourceChecksums;
 use crate::flow::FunctionFlow;
 use crate::interner::Interner;
-use crate::table::{Count, TableError, TableStep};
+use crate::table::{Count, TableStep};
+use crate::table_enum::table_enum;
 use crate::{AllocationSiteId, FunctionId, LocationId, ModuleId, SiteId, StringId, SymbolId, TypeId};
 use crate::{Callee, CodeBlock, ImageCounters, Instruction, MachineBlock};
 
@@ -205,39 +206,6 @@ pub struct Location {
     pub inlined_at: Option<LocationId>,
 }
 
-macro_rules! table_enum {
-    ($(#[$doc:meta])* $name:ident { $($variant:ident = $value:literal $text:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[repr(u8)]
-        pub enum $name {
-            $($variant = $value,)*
-        }
-
-        impl $name {
-            pub fn from_byte(byte: u8) -> Option<Self> {
-                match byte {
-                    $($value => Some(Self::$variant),)*
-                    _ => None,
-                }
-            }
-
-            /// Name for people.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $text,)*
-                }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                formatter.pad(self.name())
-            }
-        }
-    };
-}
-
 table_enum! {
     /// What an access does.
     AccessKind {
@@ -252,8 +220,6 @@ table_enum! {
         Fill = 8 "fill",
     }
 }
-
-pub(crate) use table_enum;
 
 impl AccessKind {
     /// Whether memory is read.
@@ -311,12 +277,6 @@ table_enum! {
 }
 
 impl Program {
-    /// The program whose section `trackway_table` holds `section`: what it records if it runs, without run-time
-    /// addresses.
-    pub fn from_tables(section: &[u8]) -> Result<Program, TableError> {
-        crate::merge::program_of_section(section)
-    }
-
     /// The text of an interned string.
     ///
     /// # Panics

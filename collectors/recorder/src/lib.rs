@@ -18,6 +18,7 @@ mod liveness;
 mod machine;
 mod options;
 mod pace;
+mod process_handle;
 mod processes;
 mod program;
 mod recording;

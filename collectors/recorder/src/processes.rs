@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::event::{poll, PollFd, PollFlags, Timespec};
 
-use crate::program::open_process;
+use crate::process_handle::open_process;
 
 /// A program in a process: another one after exec.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,11 +9,12 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 use std::thread::Scope;
 
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{Pid, Signal};
 
 use crate::allocations;
 use crate::binary::{self, ConfigurationFolder};
 use crate::options::RecordOptions;
+use crate::process_handle::open_process;
 use crate::ring::Ring;
 use crate::sampling::ProgramSide;
 use crate::signals::Reach;
@@ -199,12 +200,6 @@ fn reap(child: Child) -> io::Result<(ExitStatus, u64)> {
             return Err(error);
         }
     }
-}
-
-/// A descriptor that becomes readable when the process ends; none if it has ended.
-pub fn open_process(pid: u32) -> Option<OwnedFd> {
-    let pid = Pid::from_raw(i32::try_from(pid).ok()?)?;
-    rustix::process::pidfd_open(pid, PidfdFlags::empty()).ok()
 }
 
 fn program_end(status: ExitStatus) -> ProgramEnd {

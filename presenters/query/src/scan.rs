@@ -19,7 +19,6 @@ use datafusion::physical_plan::{
 use trackway_arrow::{Partition, Relation, Scan, Selection};
 use trackway_trace::TraceError;
 
-use crate::table::TraceTable;
 use crate::traces::{repeated, TraceSet};
 
 /// Rows of a batch: few enough to stay in a core's cache from one operator to the next.
@@ -59,7 +58,7 @@ pub struct TraceScanExec {
 
 impl TraceScanExec {
     pub fn new(
-        table: &TraceTable,
+        (set, relation, damage): (Arc<TraceSet>, Relation, Damage),
         schema: SchemaRef,
         sources: Vec<Source>,
         pieces: Vec<Piece>,
@@ -79,11 +78,11 @@ impl TraceScanExec {
             .map(|filter| filter.human_display().to_string())
             .collect();
         TraceScanExec {
-            set: table.set.clone(),
-            relation: table.relation,
+            set,
+            relation,
             sources,
             pieces: Arc::new(pieces),
-            damage: table.damage.clone(),
+            damage,
             properties: Arc::new(properties),
             filters: filters.join(" AND "),
         }

@@ -133,8 +133,9 @@ impl TableProvider for TraceTable {
             }
         }
         let schema = Arc::new(all.project(&chosen)?);
+        let table = (self.set.clone(), self.relation, self.damage.clone());
         Ok(Arc::new(TraceScanExec::new(
-            self, schema, sources, pieces, processors, &filters,
+            table, schema, sources, pieces, processors, &filters,
         )))
     }
 }

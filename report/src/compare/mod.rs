@@ -7,13 +7,15 @@ mod changes;
 mod columns;
 mod lines;
 mod noise;
+mod number;
 mod pairs;
 mod records;
 
 use crate::{grouped, Layout, Report, Table};
-use changes::{Changes, Number};
+use changes::Changes;
 use columns::measures;
 use noise::Noise;
+use number::Number;
 
 /// What a comparison shows.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! How far runs of the same program differ.
 
-use super::changes::Number;
 use super::columns::{common, Role};
+use super::number::Number;
 use super::pairs::pair_rows;
 use crate::{Report, Table};
 

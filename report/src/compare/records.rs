@@ -1,7 +1,8 @@
 //! Changes of tables that have one row: a list of its numbers.
 
-use super::changes::{difference, Number};
+use super::changes::difference;
 use super::columns::{common, Role};
+use super::number::Number;
 use crate::{Column, Table, TableBuilder, Unit, Value};
 
 struct Row<'t> {

@@ -8,7 +8,7 @@ use crate::event::LongBlock;
 use crate::value::copy_bits;
 use crate::{Batch, Event, Mark, SiteId};
 
-use super::expansion::Block;
+use super::block::Block;
 use super::{BATCH_ACCESSES, BATCH_LANES, BATCH_MARKS, COLUMN_SLACK};
 
 /// Where a machine reads and writes.

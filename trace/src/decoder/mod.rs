@@ -3,6 +3,7 @@
 //! The decoder runs the [`Code`] of the trace. It trusts the code's invariants, which compiling has established, and
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
 
+mod block;
 mod chunk_decoder;
 mod expansion;
 mod joined;
@@ -30,7 +31,7 @@ const BATCH_MARKS: usize = 8192;
 /// Or to this many lanes of runs, if it keeps any.
 const BATCH_LANES: usize = 4096;
 /// Entries of the columns behind the last access that may be overwritten.
-const COLUMN_SLACK: usize = expansion::Block::LENGTH;
+const COLUMN_SLACK: usize = block::Block::LENGTH;
 
 /// Decodes chunks of records. Cheap to make; each thread has its own, and reuses it for many chunks.
 pub struct Decoder<'t> {

@@ -22,8 +22,8 @@ pub use walk::ExecutedBlocks;
 
 use std::ops::Range;
 
-use crate::program::table_enum;
 use crate::table::MachineCode;
+use crate::table_enum::table_enum;
 use crate::{
     FunctionId, InstructionId, LocationId, MachineBlockId, Module, Program, Site, SiteId, VariableKind,
 };

@@ -2,7 +2,7 @@
 
 use super::parse::Parser;
 use super::*;
-use crate::program::table_enum;
+use crate::table_enum::table_enum;
 
 type Result<T> = std::result::Result<T, TableError>;
 

@@ -10,7 +10,7 @@ use trackway_trace::EndInfo;
 use super::Sampling;
 use crate::clock::Calibration;
 use crate::collector::Collector;
-use crate::program::open_process;
+use crate::process_handle::open_process;
 use crate::ring::Ring;
 use crate::signals::Signals;
 use crate::sink::{self, Sink};

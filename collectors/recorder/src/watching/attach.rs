@@ -13,7 +13,7 @@ use rustix::event::{poll, PollFd, PollFlags, Timespec};
 use trackway_trace::{check_file_header, FILE_HEADER_LENGTH};
 
 use super::view::{RingView, ViewError};
-use crate::program::open_process;
+use crate::process_handle::open_process;
 
 const VARIABLE: &[u8] = b"TRACKWAY_RING=";
 /// As the kernel calls the ring among the recorder's descriptors.

@@ -12,6 +12,7 @@ mod machine;
 mod memory;
 mod products;
 mod transfer;
+mod vector_copies;
 mod vectors;
 
 use std::rc::Rc;
