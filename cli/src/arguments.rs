@@ -1,7 +1,7 @@
 //! The command line: one definition for parsing, help and completions.
 
 use std::ffi::OsString;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,9 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway_recorder::Address;
 
-use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
-use crate::export::ExportArguments;
 use crate::patterns::PatternsArguments;
 use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
@@ -52,14 +50,14 @@ pub enum Verb {
     Objects(crate::objects::ObjectsArguments),
     Place(crate::place::PlaceArguments),
     Diff(DiffArguments),
-    Check(CheckArguments),
-    Export(ExportArguments),
+    Check(crate::check::CheckArguments),
+    Export(crate::export::ExportArguments),
     Layout(crate::layout::LayoutArguments),
     Whatif(crate::whatif::WhatIfArguments),
     Query(crate::query::QueryArguments),
     Info(InfoArguments),
-    Dump(DumpArguments),
-    Verify(VerifyArguments),
+    Dump(crate::dump::DumpArguments),
+    Verify(crate::verify::VerifyArguments),
     View(crate::view::ViewArguments),
     Completions(CompletionsArguments),
 }
@@ -297,58 +295,6 @@ pub struct InfoArguments {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// Print the events of a trace
-///
-/// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
-/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
-/// one a line; with --json, the accesses that follow them, too.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
-                        trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
-                        trackway dump --function 'refresh_*' --json prog.trackway")]
-pub struct DumpArguments {
-    /// The trace
-    pub trace: PathBuf,
-    /// Only this stream
-    #[arg(long, value_name = "N")]
-    pub stream: Option<u32>,
-    /// Start at this access of each stream
-    #[arg(long, value_name = "INDEX", default_value_t = 0)]
-    pub from: u64,
-    /// Print at most this many events of each stream
-    #[arg(long, value_name = "N")]
-    pub count: Option<u64>,
-    /// Print the events of all streams in one order, as far as it is known
-    #[arg(long)]
-    pub merged: bool,
-    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
-    /// no such word
-    #[arg(long, conflicts_with_all = ["merged", "function"])]
-    pub allocations: bool,
-    /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
-    #[arg(long, value_name = "PATTERN")]
-    pub function: Option<String>,
-    /// Print a JSON object per line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Check a trace: the rules of the format, and the oracle's account of every access
-///
-/// Checks that every chunk, record and register obeys docs/format.md. If the program was built with `trackway cc
-/// --oracle`, also checks that the trace decodes to exactly the accesses that the oracle reported: then the last line
-/// is `oracle: N accesses equal`. Exit status 1 if a rule is broken or an access differs.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway cc --oracle -O2 -o prog prog.c\n  \
-                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway")]
-pub struct VerifyArguments {
-    /// The trace
-    pub trace: PathBuf,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
 }
 
 /// Print a completion script for a shell

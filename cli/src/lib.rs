@@ -2,12 +2,9 @@
 //! two programs: `trackway`, and `trackway-lake`, as which it goes on where that is needed.
 
 mod arguments;
-pub mod check;
 mod collect;
 mod compile;
 mod counters;
-mod dump;
-pub mod export;
 mod hardware;
 mod import;
 mod info;
@@ -21,7 +18,6 @@ pub mod query;
 mod record;
 mod sampling;
 mod top;
-mod verify;
 mod view;
 
 use std::env;
@@ -30,8 +26,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::{
-    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
-    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, sources,
+    allocations, branches, check, counts, diff, dump, export, failure, layout, map, memory, model, objects,
+    output, patterns, placement, reading, report, reuse, samples, sharing, soundness, sources, verify,
     whatif,
 };
 
@@ -39,9 +35,7 @@ pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
 use clap::{CommandFactory, Parser};
 use compile::Language;
-use failure::Failure;
-
-const ERROR: u8 = 2;
+use failure::{Failure, ERROR};
 
 /// The program `trackway`.
 pub fn main() -> ExitCode {

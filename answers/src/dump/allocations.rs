@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use trackway_trace::allocations::{AllocationAction as Action, AllocationEvent, AllocationEvents, Stack};
 use trackway_trace::Trace;
 
-use crate::arguments::DumpArguments;
+use super::DumpArguments;
 use crate::failure::Failure;
 use crate::output;
 

@@ -5,11 +5,13 @@ mod invariants;
 mod oracle;
 mod samples;
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use trackway_trace::Trace;
 
-use crate::arguments::VerifyArguments;
 use crate::failure::Failure;
 use crate::{output, processors, soundness};
 
@@ -23,6 +25,22 @@ struct Verdict {
     findings: Vec<String>,
     /// One line for people; the last line of the output if nothing is wrong.
     summary: String,
+}
+
+/// Check a trace: the rules of the format, and the oracle's account of every access
+///
+/// Checks that every chunk, record and register obeys docs/format.md. If the program was built with `trackway cc
+/// --oracle`, also checks that the trace decodes to exactly the accesses that the oracle reported: then the last line
+/// is `oracle: N accesses equal`. Exit status 1 if a rule is broken or an access differs.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway cc --oracle -O2 -o prog prog.c\n  \
+                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway")]
+pub struct VerifyArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Threads to work with [default: all processors]
+    #[arg(short = 'j', long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
 }
 
 pub fn run(arguments: &VerifyArguments) -> Result<ExitCode, Failure> {

@@ -7,7 +7,7 @@ use trackway_report::printable;
 use trackway_trace::{CodePlace, CodePlaces, Sample, Samples, Trace, WindowAccess, WindowAddress};
 use wildmatch::WildMatch;
 
-use crate::arguments::DumpArguments;
+use super::DumpArguments;
 use crate::failure::Failure;
 use crate::output;
 

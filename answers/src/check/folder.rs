@@ -9,8 +9,7 @@ use trackway_trace::traces_in;
 use super::budget::BudgetFile;
 use super::verdict::{self, Verdict};
 use super::{checked, CheckArguments, Checked, BROKEN};
-use crate::failure::Failure;
-use crate::ERROR;
+use crate::failure::{Failure, ERROR};
 
 /// A trace, and what its budgets come to, or why that isn't known.
 struct Row {

@@ -9,18 +9,55 @@ mod value;
 
 use std::collections::HashMap;
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::Args;
 use trackway_analysis::Names;
 use trackway_trace::{
     Batch, Decoder, Event, FunctionId, LocationId, MergedStreams, Program, SiteId, Stream, Trace, TraceError,
 };
 use wildmatch::WildMatch;
 
-use crate::arguments::DumpArguments;
 use crate::failure::Failure;
 use crate::{output, reading, soundness};
 use line::{Happening, Line};
+
+/// Print the events of a trace
+///
+/// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
+/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
+/// one a line; with --json, the accesses that follow them, too.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
+                        trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
+                        trackway dump --function 'refresh_*' --json prog.trackway")]
+pub struct DumpArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Only this stream
+    #[arg(long, value_name = "N")]
+    pub stream: Option<u32>,
+    /// Start at this access of each stream
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub from: u64,
+    /// Print at most this many events of each stream
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Print the events of all streams in one order, as far as it is known
+    #[arg(long)]
+    pub merged: bool,
+    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
+    /// no such word
+    #[arg(long, conflicts_with_all = ["merged", "function"])]
+    pub allocations: bool,
+    /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
+    #[arg(long, value_name = "PATTERN")]
+    pub function: Option<String>,
+    /// Print a JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
 
 pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
     let trace = reading::open_events(&arguments.trace)?;
