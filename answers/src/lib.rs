@@ -13,6 +13,7 @@ pub mod dump;
 pub mod edited;
 pub mod export;
 pub mod failure;
+pub mod info;
 pub mod input;
 pub mod layout;
 pub mod map;

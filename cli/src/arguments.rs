@@ -55,7 +55,7 @@ pub enum Verb {
     Layout(crate::layout::LayoutArguments),
     Whatif(crate::whatif::WhatIfArguments),
     Query(crate::query::QueryArguments),
-    Info(InfoArguments),
+    Info(crate::info::InfoArguments),
     Dump(crate::dump::DumpArguments),
     Verify(crate::verify::VerifyArguments),
     View(crate::view::ViewArguments),
@@ -277,24 +277,6 @@ pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text)
         .ok_or("expected a number of bytes, such as 65536 or 256K")?;
     u32::try_from(size).map_err(|_| "must be less than 4G".into())
-}
-
-/// Show what a program records, or what a trace holds
-///
-/// Of a program, shared object or object file: its instrumented modules, functions and sites, how many accesses are
-/// recorded, left out on request or not recordable, and how many have a variable, a type, a line. Of a trace: how it
-/// was recorded, whether it is whole, and its streams.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  trackway info ./prog\n  trackway info prog.trackway\n  \
-                        trackway info --json prog.trackway"
-)]
-pub struct InfoArguments {
-    /// A program or a trace
-    pub file: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Print a completion script for a shell

@@ -7,7 +7,6 @@ mod compile;
 mod counters;
 mod hardware;
 mod import;
-mod info;
 mod installation;
 mod instruction_set;
 mod lake;
@@ -26,9 +25,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::{
-    allocations, branches, check, counts, diff, dump, export, failure, layout, map, memory, model, objects,
-    output, patterns, placement, reading, report, reuse, samples, sharing, soundness, sources, verify,
-    whatif,
+    allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, model,
+    objects, output, patterns, placement, reading, report, reuse, samples, sharing, soundness, sources,
+    verify, whatif,
 };
 
 pub use arguments::Verb;

@@ -11,14 +11,33 @@ pub use trace::report as report_on_trace;
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::arguments::InfoArguments;
+use clap::Args;
+
 use crate::failure::Failure;
 use crate::output;
 
 const ELF_MAGIC: &[u8] = b"\x7fELF";
+
+/// Show what a program records, or what a trace holds
+///
+/// Of a program, shared object or object file: its instrumented modules, functions and sites, how many accesses are
+/// recorded, left out on request or not recordable, and how many have a variable, a type, a line. Of a trace: how it
+/// was recorded, whether it is whole, and its streams.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  trackway info ./prog\n  trackway info prog.trackway\n  \
+                        trackway info --json prog.trackway"
+)]
+pub struct InfoArguments {
+    /// A program or a trace
+    pub file: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 pub fn run(arguments: &InfoArguments) -> Result<ExitCode, Failure> {
     let path = &arguments.file;
