@@ -21,6 +21,7 @@ pub mod memory;
 pub mod model;
 pub mod objects;
 pub mod output;
+pub mod page;
 pub mod parquet;
 pub mod patterns;
 pub mod picture;

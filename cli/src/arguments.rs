@@ -58,7 +58,7 @@ pub enum Verb {
     Info(crate::info::InfoArguments),
     Dump(crate::dump::DumpArguments),
     Verify(crate::verify::VerifyArguments),
-    View(crate::view::ViewArguments),
+    View(trackway_view::ViewArguments),
     Completions(CompletionsArguments),
 }
 

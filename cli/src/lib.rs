@@ -17,7 +17,6 @@ pub mod query;
 mod record;
 mod sampling;
 mod top;
-mod view;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,9 +24,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::{
-    allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, model,
-    objects, output, patterns, placement, reading, report, reuse, samples, sharing, soundness, sources,
-    verify, whatif,
+    allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, objects,
+    output, patterns, placement, report, reuse, samples, sharing, soundness, sources, verify, whatif,
 };
 
 pub use arguments::Verb;
@@ -97,7 +95,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Query(_) => Err(lake::run()),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
-        Verb::View(arguments) => view::run(&arguments),
+        Verb::View(arguments) => trackway_view::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use trackway_analysis::regions::live::Sample;
+use trackway_view::Target;
 
 use super::arguments::ViewArguments;
 use super::files::Files;
@@ -12,7 +13,6 @@ use super::screen::Screen;
 use super::table::{table, Shown};
 use crate::failure::Failure;
 use crate::output::{self, PLAIN_STYLE};
-use crate::view;
 
 /// Rows of threads beneath their regions, where the window doesn't say.
 const THREAD_ROWS: usize = 16;
@@ -43,7 +43,7 @@ impl Display {
         let target = arguments
             .page
             .clone()
-            .map(|path| view::Target::new(path, arguments.force));
+            .map(|path| Target::new(path, arguments.force));
         let new_page = |target| PageFile::new(target, arguments.sources.clone());
         let page = target.map(new_page).transpose()?;
         let watched = Watched {

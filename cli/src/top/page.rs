@@ -5,17 +5,17 @@ use std::collections::{HashMap, HashSet};
 use trackway_analysis::regions::live::{series, series_of_regions, Bins, RegionSample, Sample};
 use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder, Unit};
 use trackway_trace::Trace;
+use trackway_view::{add_counted_run, empty_page, part, program_name, Target};
 
 use crate::failure::Failure;
 use crate::sources::SourceArguments;
-use crate::view;
 
 /// Rows of the series, of regions and threads. More can't be seen, and the page has to open at once.
 const MOST_ROWS: usize = 12_000;
 
 /// A page that is to be written at the end.
 pub struct PageFile {
-    target: view::Target,
+    target: Target,
     bins: Bins,
     sources: SourceArguments,
 }
@@ -33,7 +33,7 @@ pub struct Watched {
 
 impl PageFile {
     /// Fails if the page could not be written.
-    pub fn new(target: view::Target, sources: SourceArguments) -> Result<Self, Failure> {
+    pub fn new(target: Target, sources: SourceArguments) -> Result<Self, Failure> {
         target.check()?;
         Ok(PageFile {
             target,
@@ -52,12 +52,12 @@ impl PageFile {
 
     /// Writes it. `trace`: what the program counted in all, if that is known.
     pub fn write(self, watched: &Watched, trace: Option<&Trace>, quiet: bool) -> Result<(), Failure> {
-        let title = trace.map_or_else(|| watched.title.clone(), view::program_name);
-        let mut page = view::empty_page(title);
+        let title = trace.map_or_else(|| watched.title.clone(), program_name);
+        let mut page = empty_page(title);
         let report = report(&self.bins, watched);
-        page.parts.push(view::part("series", "Regions over time", report));
+        page.parts.push(part("series", "Regions over time", report));
         if let Some(trace) = trace {
-            view::add_counted_run(&mut page, trace, self.sources.root());
+            add_counted_run(&mut page, trace, self.sources.root());
         }
         self.target.write(&page.to_html(), quiet)
     }

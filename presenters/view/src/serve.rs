@@ -12,12 +12,12 @@ use std::sync::{Mutex, MutexGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_trace::random_identity;
-use trackway_view::served_policy;
 
-use super::request::{read_request, Hurried, Request};
-use crate::failure::Failure;
-use crate::output;
+use crate::html::served_policy;
+use crate::request::{read_request, Hurried, Request};
 
 /// Bytes of a request's head.
 const MAX_HEAD_BYTES: u64 = 16 << 10;

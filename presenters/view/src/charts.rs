@@ -1,4 +1,4 @@
-//! Tables of analyses in the shapes that the page's charts are drawn from (`presenters/view/README.md`).
+//! Tables of analyses in the shapes that the page's charts are drawn from (`README.md`).
 
 use trackway_report::{Column, Table, TableBuilder, Unit, Value};
 

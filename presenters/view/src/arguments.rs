@@ -4,10 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-
-use crate::model::ModelArguments;
-use crate::reading::ReadingArguments;
-use crate::sources::SourceArguments;
+use trackway_answers::model::ModelArguments;
+use trackway_answers::reading::ReadingArguments;
+use trackway_answers::sources::SourceArguments;
 
 /// Rows of each table. More would not help anybody, and the page has to open at once.
 pub const DEFAULT_ROWS: usize = 200;

@@ -4,10 +4,9 @@ use std::path::Path;
 
 use trackway_analysis::misses::Measure;
 use trackway_analysis::regions::{Ranked, Regions};
-use trackway_report::{Report, Table};
+use trackway_report::{Report, Table, Value};
 use trackway_trace::Trace;
 
-use super::charts::integer;
 use crate::counts;
 
 /// So many rows of threads are drawn; the regions that come last are left out as a whole.
@@ -50,15 +49,22 @@ pub fn report(trace: &Trace, rank_by: Measure, rows: usize, source_root: Option<
 }
 
 fn sum(table: &Table, column: &str) -> u64 {
-    let numbers = (0..table.row_count()).map(|row| integer(table.column(column), row));
+    let numbers = (0..table.row_count()).map(|row| integer(table, column, row));
     numbers.fold(0, u64::saturating_add)
+}
+
+fn integer(table: &Table, column: &str, row: usize) -> u64 {
+    match table.column(column).map(|column| column.value(row)) {
+        Some(Value::Integer(number)) => number,
+        _ => 0,
+    }
 }
 
 /// How many rows the first regions' threads take, as far as there is room for all of a region.
 fn rows_of_threads(regions: &Table) -> usize {
     let mut rows = 0;
     for region in 0..regions.row_count() {
-        let threads = integer(regions.column("threads"), region);
+        let threads = integer(regions, "threads", region);
         if rows + threads > MOST_THREAD_ROWS {
             break;
         }

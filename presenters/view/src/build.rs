@@ -4,22 +4,24 @@ use std::path::Path;
 
 use trackway_analysis::misses::Measure;
 use trackway_analysis::sources::{self, SourceFiles, CHANGED};
+use trackway_answers::failure::Failure;
+use trackway_answers::page::{counts as regions, reports, samples as sampled, Reports, Settings};
+use trackway_answers::{counts, info, samples};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
-use trackway_view::{source_texts, suspects, FileText, Page, Part, SourceText};
 
-use super::arguments::DEFAULT_ROWS;
-use super::passes::{self, Reports};
-use super::{charts, counts as regions, map_levels, samples, ViewArguments};
-use crate::failure::Failure;
-use crate::{counts, info};
+use crate::arguments::{ViewArguments, DEFAULT_ROWS};
+use crate::page::{Page, Part, SourceText};
+use crate::sources::{source_texts, FileText};
+use crate::suspects::suspects;
+use crate::{charts, map_levels};
 
 /// Parts whose tables name the lines that are shown.
 const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
 
 /// Everything that the page shows of a trace.
 pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let mut page = match trace.holds_only_counts() || samples::are_all(trace) {
+    let mut page = match trace.holds_only_counts() || sampled::are_all(trace) {
         true => empty_page(program_name(trace)),
         false => page_of_accesses(arguments, trace)?,
     };
@@ -29,7 +31,7 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
         add_counts(&mut page, trace, rank_by, arguments.rows(), root);
     }
     if trace.is_sampled() {
-        page.parts.extend(samples::parts(trace, arguments.rows()));
+        page.parts.extend(samples_of(trace, arguments.rows()));
     }
     page.parts
         .push(part("info", "Recording", info::report_on_trace(trace)));
@@ -65,7 +67,13 @@ pub fn part(name: &str, title: &str, report: Report) -> Part {
 }
 
 fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
-    let reports = passes::reports(arguments, trace)?;
+    let settings = Settings {
+        model: &arguments.model,
+        rows: arguments.rows(),
+        source_root: arguments.sources.root(),
+        reading: &arguments.reading,
+    };
+    let reports = reports(&settings, trace)?;
     let rank_by = reports.rank_by.column();
     Ok(Page {
         suspects: suspects(&reports.misses, &rank_by, reports.sharing.as_ref()),
@@ -82,6 +90,14 @@ fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, roo
     }
     let report = regions::report(trace, rank_by, rows, root);
     page.parts.push(part("regions", "Regions", report));
+}
+
+/// Whose memory the samples saw, and which code.
+fn samples_of(trace: &Trace, rows: usize) -> [Part; 2] {
+    [
+        part("objects", "Sampled memory", sampled::memory(trace, rows)),
+        part("samples", "Sampled code", samples::report(trace, rows)),
+    ]
 }
 
 /// As people call it.

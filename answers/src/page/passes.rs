@@ -21,13 +21,15 @@ use trackway_analysis::{run, Apart, Findings, Progress, RunSummary};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
-use super::{map_levels, ViewArguments};
 use crate::failure::Failure;
-use crate::model::line_bytes_of_machine;
+use crate::model::{line_bytes_of_machine, ModelArguments};
+use crate::reading::ReadingArguments;
 use crate::soundness;
 
 /// Structures that are drawn.
 const STRUCTURES: usize = 12;
+/// Cells of the map's finest resolution; with more the page would be too large.
+pub const MOST_CELLS: usize = 120_000;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 6;
 /// So many lines of a thread are sampled for the curves, and all if it has no more.
@@ -36,6 +38,15 @@ const SAMPLED_LINES: usize = 1 << 15;
 const WINDOW: u64 = 100;
 /// Over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts; those of [`Origins`] come on top.
 const PASSES: u64 = 6;
+
+/// What the analyses are asked with.
+pub struct Settings<'s> {
+    pub model: &'s ModelArguments,
+    /// Of each table.
+    pub rows: usize,
+    pub source_root: Option<&'s Path>,
+    pub reading: &'s ReadingArguments,
+}
 
 /// What the analyses find.
 pub struct Reports {
@@ -51,16 +62,15 @@ pub struct Reports {
 }
 
 /// Reads the trace for all of them.
-pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Failure> {
+pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let mut warnings = Vec::new();
-    let (caches, rank_by) = arguments.model.choose(trace, true, &mut warnings)?;
-    let rows = arguments.rows();
+    let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
     let read = |threads: NonZeroUsize, progress: Progress| {
         let times = ChunkTimes::count(trace, threads, progress);
         let reading = |threads| Reading {
             trace,
-            rows,
-            source_root: arguments.sources.root(),
+            rows: settings.rows,
+            source_root: settings.source_root,
             threads,
             progress,
         };
@@ -77,7 +87,7 @@ pub fn reports(arguments: &ViewArguments, trace: &Trace) -> Result<Reports, Fail
         true => PASSES + Origins::PASSES,
         false => PASSES,
     };
-    let (simulation, (memory, reuse)) = arguments.reading.with_progress(trace, passes, read);
+    let (simulation, (memory, reuse)) = settings.reading.with_progress(trace, passes, read);
     let [misses, layout, activity] = simulation;
     let (map, memory, sharing) = memory;
     Ok(Reports {
@@ -186,7 +196,7 @@ impl Reading<'_> {
             owner: None,
             rows: DEFAULT_ROWS,
             bins: DEFAULT_BINS,
-            finest: Finest::Cells(map_levels::MOST_CELLS),
+            finest: Finest::Cells(MOST_CELLS),
             top: self.rows,
         }
     }

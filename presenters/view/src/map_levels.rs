@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use trackway_answers::page::MOST_CELLS;
 use trackway_report::{Table, TableBuilder, Unit};
 
-use super::charts::{integer, text};
+use crate::charts::{integer, text};
 
-/// A resolution with more cells is too large for the page.
-pub const MOST_CELLS: usize = 120_000;
 /// All resolutions together have no more.
 const MOST_CELLS_OF_ALL: u64 = 160_000;
 /// Of which each has cells half as wide and as high as the one before.

@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_report::grouped;
 use trackway_trace::{Existing, OutputFile};
 
-use super::ViewArguments;
-use crate::failure::Failure;
-use crate::output;
+use crate::arguments::ViewArguments;
 
 /// Where the page goes.
 pub struct Target {
