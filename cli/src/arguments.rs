@@ -8,12 +8,12 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway_recorder::Address;
+use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 
 use crate::diff::DiffArguments;
 use crate::patterns::PatternsArguments;
 use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
-use crate::sampling::{SampledArguments, SamplingArguments};
 use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
@@ -37,7 +37,7 @@ pub enum Verb {
     Record(RecordArguments),
     Collect(CollectArguments),
     Import(crate::import::ImportArguments),
-    Top(crate::top::TopArguments),
+    Top(trackway_top::TopArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
@@ -271,12 +271,6 @@ pub enum OnFull {
 fn parse_window_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);
     Ok(size.ok_or("expected a number of bytes, such as 65536 or 64M")?)
-}
-
-pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
-    let size = trackway_analysis::cache::parse_size(text)
-        .ok_or("expected a number of bytes, such as 65536 or 256K")?;
-    u32::try_from(size).map_err(|_| "must be less than 4G".into())
 }
 
 /// Print a completion script for a shell

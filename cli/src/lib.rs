@@ -4,19 +4,14 @@
 mod arguments;
 mod collect;
 mod compile;
-mod counters;
-mod hardware;
 mod import;
 mod installation;
 mod instruction_set;
 mod lake;
 mod live;
-mod overflow;
 mod place;
 pub mod query;
 mod record;
-mod sampling;
-mod top;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -25,7 +20,7 @@ use std::process::ExitCode;
 
 use trackway_answers::{
     allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, objects,
-    output, patterns, placement, report, reuse, samples, sharing, soundness, sources, verify, whatif,
+    output, patterns, placement, report, reuse, samples, sharing, soundness, verify, whatif,
 };
 
 pub use arguments::Verb;
@@ -71,7 +66,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
-        Verb::Top(arguments) => top::run(arguments),
+        Verb::Top(arguments) => trackway_top::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Samples(arguments) => samples::run(&arguments),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use trackway_analysis::regions::live::{Activity, RegionSample, Sample};
 use trackway_report::{Table, TableBuilder, Unit};
 
-use super::history::Histories;
+use crate::history::Histories;
 
 pub struct Shown<'s> {
     pub sample: &'s Sample,
@@ -94,8 +94,8 @@ fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::output::PLAIN_STYLE;
     use trackway_analysis::regions::live::ThreadSample;
+    use trackway_answers::output::PLAIN_STYLE;
 
     fn thread(thread: u32, bytes_read: u64) -> ThreadSample {
         ThreadSample {

@@ -1,4 +1,4 @@
-//! How many counters a program has, from its file.
+//! How large buffers are: a program's counters, which its file tells of, must fit into one.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -6,9 +6,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection, ReadCache};
+use trackway_answers::info::TABLES_SECTION;
 use trackway_trace::table::{TableHeader, TABLE_HEADER_LENGTH};
-
-use crate::info::TABLES_SECTION;
 
 /// Bytes of a buffer, as chosen. Else as usual, and for a program that counts as much more as its counters need: what is
 /// usual is left for those of shared objects.
@@ -21,6 +20,13 @@ pub fn buffer_size(program: &OsStr, chosen: Option<u32>) -> u32 {
         let wanted = u64::from(USUAL).saturating_add(counters.saturating_mul(8));
         wanted.next_multiple_of(PAGE).min(MOST) as u32
     })
+}
+
+/// Bytes of a buffer, as the command line has them.
+pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
+    let size = trackway_analysis::cache::parse_size(text)
+        .ok_or("expected a number of bytes, such as 65536 or 256K")?;
+    u32::try_from(size).map_err(|_| "must be less than 4G".into())
 }
 
 /// Whether the program counts.

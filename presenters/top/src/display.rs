@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use trackway_analysis::regions::live::Sample;
+use trackway_answers::failure::Failure;
+use trackway_answers::output::{self, PLAIN_STYLE};
 use trackway_view::Target;
 
-use super::arguments::ViewArguments;
-use super::files::Files;
-use super::history::Histories;
-use super::page::{PageFile, Watched};
-use super::screen::Screen;
-use super::table::{table, Shown};
-use crate::failure::Failure;
-use crate::output::{self, PLAIN_STYLE};
+use crate::arguments::ViewArguments;
+use crate::files::Files;
+use crate::history::Histories;
+use crate::page::{PageFile, Watched};
+use crate::screen::Screen;
+use crate::table::{table, Shown};
 
 /// Rows of threads beneath their regions, where the window doesn't say.
 const THREAD_ROWS: usize = 16;

@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-
-use crate::arguments::parse_buffer_size;
-use crate::sampling::SamplingArguments;
-use crate::sources::SourceArguments;
+use trackway_answers::sources::SourceArguments;
+use trackway_recording::{parse_buffer_size, SamplingArguments};
 
 /// Watch what a program that counts does in its regions of interest, while it runs
 ///
@@ -91,15 +89,12 @@ fn parse_interval(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::{CommandLine, Verb};
-    use clap::Parser;
+    use clap::{Command, FromArgMatches};
 
     fn parse(line: &str) -> Result<TopArguments, clap::Error> {
-        let words = ["trackway", "top"].into_iter().chain(line.split_whitespace());
-        CommandLine::try_parse_from(words).map(|line| match line.verb {
-            Verb::Top(arguments) => arguments,
-            _ => panic!("not the verb top"),
-        })
+        let words = ["top"].into_iter().chain(line.split_whitespace());
+        let matches = TopArguments::augment_args(Command::new("top")).try_get_matches_from(words)?;
+        TopArguments::from_arg_matches(&matches)
     }
 
     #[test]

@@ -6,11 +6,10 @@ use std::sync::mpsc::Sender;
 use std::sync::Arc;
 
 use tempfile::NamedTempFile;
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_recorder::{ChunkSink, RingView, SinkError};
 use trackway_trace::{Chunk, ChunkHeader, ChunkKind, Codec, Trace, TraceError, TraceWriter};
-
-use crate::failure::Failure;
-use crate::output;
 
 /// What the recorder tells the watcher.
 pub enum News {

@@ -4,11 +4,11 @@ use std::io::{self, Stdout, Write};
 
 use crossterm::terminal::{self, Clear, ClearType};
 use crossterm::{cursor, execute, queue, style};
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_report::{printable, TextStyle};
 
-use super::table::{table, Shown};
-use crate::failure::Failure;
-use crate::output;
+use crate::table::{table, Shown};
 
 /// Lines above the rows: the program, the title and the headings.
 const HEAD_LINES: usize = 6;

@@ -9,20 +9,20 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError};
 use std::sync::Arc;
 use std::time::Instant;
 
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_recorder::{
     record_watched, ChunkSink, Compression, Output, RecordOptions, RecordSummary, RingView,
 };
+use trackway_recording::{buffer_size, conclude};
 use trackway_trace::GrowingTrace;
 
-use super::arguments::ViewArguments;
-use super::display::{Display, Place};
-use super::page::{PageFile, Watched};
-use super::tee::{CopyOfCounts, News, Tee};
-use super::watcher::Watcher;
-use super::TopArguments;
-use crate::counters;
-use crate::failure::Failure;
-use crate::{output, record};
+use crate::arguments::ViewArguments;
+use crate::display::{Display, Place};
+use crate::page::{PageFile, Watched};
+use crate::tee::{CopyOfCounts, News, Tee};
+use crate::watcher::Watcher;
+use crate::TopArguments;
 
 /// What is left when the program has ended: a text on all of it, and a page to be written.
 #[derive(Default)]
@@ -78,7 +78,7 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     if let Ok(summary) = &recorded {
         warn_of_no_counts(summary, &options);
     }
-    let status = record::conclude(recorded, &options, view.quiet, options.output == Output::Discard);
+    let status = conclude(recorded, &options, view.quiet, options.output == Output::Discard);
     written.map(|()| status)
 }
 
@@ -115,7 +115,7 @@ fn options(arguments: TopArguments) -> Result<RecordOptions, Failure> {
     };
     let mut options = RecordOptions::new(program, output);
     options.arguments = words.collect();
-    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
+    options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply_to_counting(&mut options)?;
     if options.output == Output::Discard {
         options.compression = Compression::None; // it would be decompressed at once

@@ -4,10 +4,10 @@ use std::ffi::OsStr;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
+use trackway_answers::failure::Failure;
 use trackway_recorder::{Pace, RecordOptions, SampleChoice, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
 
 use crate::counters;
-use crate::failure::Failure;
 use crate::hardware::{self, WantedEvents};
 
 /// Samples a second at most: more would take most of a program's time.

@@ -5,12 +5,12 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use trackway_analysis::regions::live::{series, Sample};
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_report::{to_csv, to_parquet};
 use trackway_trace::{Existing, OutputFile};
 
-use super::arguments::ViewArguments;
-use crate::failure::Failure;
-use crate::output;
+use crate::arguments::ViewArguments;
 
 #[derive(Default)]
 pub struct Files {

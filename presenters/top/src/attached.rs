@@ -7,14 +7,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_recorder::{attach, measure_clock, Attachment};
 use trackway_trace::{Follower, GrowingTrace};
 
-use super::arguments::ViewArguments;
-use super::display::{Display, Place};
-use super::watcher::Watcher;
-use crate::failure::Failure;
-use crate::output;
+use crate::arguments::ViewArguments;
+use crate::display::{Display, Place};
+use crate::watcher::Watcher;
 
 /// A recording that has just begun writes its first chunk within that.
 const LONGEST_BIRTH: Duration = Duration::from_secs(2);

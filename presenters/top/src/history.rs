@@ -3,8 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use trackway_analysis::regions::live::Sample;
-
-use crate::output;
+use trackway_answers::output;
 
 const LENGTH: usize = 24;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];

@@ -14,9 +14,9 @@ mod watcher;
 
 use std::process::ExitCode;
 
-pub use arguments::TopArguments;
+use trackway_answers::failure::Failure;
 
-use crate::failure::Failure;
+pub use arguments::TopArguments;
 
 pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     match arguments.pid {

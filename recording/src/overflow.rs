@@ -1,11 +1,10 @@
 //! Says if the program died because it overflowed its stack.
 
 use trackway_analysis::overflow::{find, Circumstances, Evidence, Overflow};
+use trackway_answers::output;
 use trackway_recorder::{Output, ProgramEnd, RecordOptions, RecordSummary};
 use trackway_report::grouped;
 use trackway_trace::Trace;
-
-use crate::output;
 
 const SIGSEGV: i32 = 11;
 const REMEDY: &str =

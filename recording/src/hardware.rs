@@ -1,10 +1,9 @@
 //! Hardware events of `record` and `top`: which are wanted, and which the machine has.
 
+use trackway_answers::output;
 use trackway_recorder::{
     available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS,
 };
-
-use crate::output;
 
 /// What is counted unless chosen.
 pub const USUAL_EVENTS: &str = "cycles,instructions,l1d-misses,llc-misses";
