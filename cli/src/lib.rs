@@ -3,10 +3,7 @@
 
 mod arguments;
 mod collect;
-mod compile;
 mod import;
-mod installation;
-mod instruction_set;
 mod lake;
 mod live;
 mod place;
@@ -26,8 +23,8 @@ use trackway_answers::{
 pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
 use clap::{CommandFactory, Parser};
-use compile::Language;
 use failure::{Failure, ERROR};
+use trackway_driver::Language;
 
 /// The program `trackway`.
 pub fn main() -> ExitCode {
@@ -35,7 +32,7 @@ pub fn main() -> ExitCode {
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
     let done = match compiler_call(&name, &words) {
-        Some((language, arguments)) => Err(compile::run(language, arguments.to_vec())),
+        Some((language, arguments)) => Err(trackway_driver::run(language, arguments.to_vec())),
         None => run(verb()),
     };
     exit_code(done)
@@ -60,9 +57,9 @@ pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
 
 fn run(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
-        Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
-        Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
-        Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
+        Verb::Cc(arguments) => Err(trackway_driver::run(Language::C, arguments.arguments)),
+        Verb::Cxx(arguments) => Err(trackway_driver::run(Language::Cxx, arguments.arguments)),
+        Verb::Fc(arguments) => Err(trackway_driver::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Import(arguments) => import::run(arguments),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use trackway_driver::Installation;
 use trackway_recorder::{
     record, sample_process, AllocationTracer, Compression, Output, RecordOptions, Route, WhenFull,
 };
@@ -11,7 +12,6 @@ use trackway_recording::{buffer_size, conclude};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::failure::Failure;
-use crate::installation::Installation;
 use crate::{live, output};
 
 /// Ends with the program's status; reports failures to start it itself, since their statuses differ.

@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use object::Object;
 use tempfile::{NamedTempFile, TempPath};
 use trackway_analysis::placement::{AdvisedCall, AdvisedFrame};
+use trackway_driver::Installation;
 use trackway_report::{counted, grouped};
 
 use super::advice_file::{self, Advice};
@@ -17,7 +18,6 @@ use super::far_memory::{self, FarMemory};
 use super::plan_file::{self, Counters};
 use super::PlaceArguments;
 use crate::failure::Failure;
-use crate::installation::Installation;
 use crate::output;
 
 /// As shells tell of a signal.

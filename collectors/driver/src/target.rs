@@ -3,7 +3,8 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
+
 use crate::instruction_set::InstructionSet;
 
 /// The one of `--target=`, else of a compiler whose name begins with a triple, else none: the compiler's own.

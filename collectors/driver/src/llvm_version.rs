@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
-use super::command::exec_failure;
-use super::language::Language;
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
+
+use crate::command::exec_failure;
+use crate::language::Language;
 
 /// Major version of the compiler: from its name if that ends in one (`clang-19`), else as the compiler says itself.
 pub fn of_compiler(compiler: &OsStr, language: Language) -> Result<u32, Failure> {

@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
+use trackway_answers::failure::Failure;
 use trackway_recorder::BinaryClient;
 
-use crate::failure::Failure;
 use crate::instruction_set::InstructionSet;
 
 /// The plugin's file name, up to the version of LLVM.
@@ -45,12 +45,12 @@ impl Installation {
     }
 
     #[cfg(test)]
-    pub fn at(root: &Path) -> Installation {
+    pub(crate) fn at(root: &Path) -> Installation {
         Installation { root: root.into() }
     }
 
     /// The LLVM plugin that inserts the recording, for a compiler that is built on this major version of LLVM.
-    pub fn pass_plugin(&self, compiler: &OsStr, version: u32) -> Result<PathBuf, Failure> {
+    pub(crate) fn pass_plugin(&self, compiler: &OsStr, version: u32) -> Result<PathBuf, Failure> {
         let versions = self.plugin_versions();
         if versions.is_empty() || versions.contains(&version) {
             return self.part(&format!("{PLUGIN}{version}.so"));
@@ -65,7 +65,7 @@ impl Installation {
     }
 
     /// The plugin that gives clang the pragmas, for the same version of LLVM.
-    pub fn pragma_plugin(&self, version: u32) -> Result<PathBuf, Failure> {
+    pub(crate) fn pragma_plugin(&self, version: u32) -> Result<PathBuf, Failure> {
         self.part(&format!("TrackwayPragma{version}.so"))
     }
 
@@ -89,12 +89,16 @@ impl Installation {
 
     /// The archive that instrumented programs are linked with: those of an instruction set, or of the
     /// compiler's own.
-    pub fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
+    pub(crate) fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
         self.linked_part(RUNTIME, set)
     }
 
     /// The object that makes the threads of a program inherit regions.
-    pub fn inherit_threads(&self, set: Option<InstructionSet>, is_static: bool) -> Result<PathBuf, Failure> {
+    pub(crate) fn inherit_threads(
+        &self,
+        set: Option<InstructionSet>,
+        is_static: bool,
+    ) -> Result<PathBuf, Failure> {
         let name = if is_static {
             INHERIT_THREADS_STATIC
         } else {
@@ -121,7 +125,7 @@ impl Installation {
     }
 
     /// The folder of `trackway.h`, if it was installed.
-    pub fn include_folder(&self) -> Option<PathBuf> {
+    pub(crate) fn include_folder(&self) -> Option<PathBuf> {
         let folder = self.root.join("include");
         folder.join("trackway.h").exists().then_some(folder)
     }

@@ -4,9 +4,9 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::driver_options::{OPTIONS_WITH_SEPARATE_VALUE, QUERIES};
-use super::language::Language;
-use super::response_file;
+use crate::driver_options::{OPTIONS_WITH_SEPARATE_VALUE, QUERIES};
+use crate::language::Language;
+use crate::response_file;
 
 const TARGET: &[u8] = b"--target=";
 

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 
-use super::command::Driver;
-use super::invocation::{Invocation, Output};
-use super::language::Language;
-use super::target;
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
+
+use crate::command::Driver;
 use crate::installation::Installation;
+use crate::invocation::{Invocation, Output};
+use crate::language::Language;
+use crate::target;
 
 /// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it; flang has
 /// no such option.

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
 
 pub const ENVIRONMENT_VARIABLE: &str = "TRACKWAY_CC_OPTIONS";
 

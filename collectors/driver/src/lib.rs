@@ -1,7 +1,10 @@
 //! `trackway cc`, `c++` and `fc`: clang and flang with the pass and the runtime added, and otherwise untouched.
 
+mod arguments;
 mod command;
 mod driver_options;
+mod installation;
+mod instruction_set;
 mod invocation;
 mod language;
 mod link;
@@ -14,11 +17,14 @@ use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 
-use crate::failure::Failure;
-use crate::installation::Installation;
+use trackway_answers::failure::Failure;
+
 use invocation::Invocation;
-pub use language::Language;
 use options::Options;
+
+pub use arguments::{CompileArguments, FortranArguments};
+pub use installation::Installation;
+pub use language::Language;
 
 /// Replaces this process by the compiler; returns only if that fails.
 pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {

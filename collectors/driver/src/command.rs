@@ -4,13 +4,14 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 
-use super::invocation::Invocation;
-use super::language::Language;
-use super::link;
-use super::llvm_version;
-use super::options::Options;
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
+
 use crate::installation::Installation;
+use crate::invocation::Invocation;
+use crate::language::Language;
+use crate::link;
+use crate::llvm_version;
+use crate::options::Options;
 
 /// `--clang=` or `--flang=`, else what the language's variable says, else the name to look up in PATH.
 pub fn compiler(
