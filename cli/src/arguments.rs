@@ -48,7 +48,7 @@ pub enum Verb {
     Memory(crate::memory::MemoryArguments),
     Allocations(crate::allocations::AllocationsArguments),
     Objects(crate::objects::ObjectsArguments),
-    Place(crate::place::PlaceArguments),
+    Place(trackway_place::PlaceArguments),
     Diff(DiffArguments),
     Check(crate::check::CheckArguments),
     Export(crate::export::ExportArguments),

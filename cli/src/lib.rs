@@ -6,7 +6,6 @@ mod collect;
 mod import;
 mod lake;
 mod live;
-mod place;
 pub mod query;
 mod record;
 
@@ -17,7 +16,7 @@ use std::process::ExitCode;
 
 use trackway_answers::{
     allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, objects,
-    output, patterns, placement, report, reuse, samples, sharing, soundness, verify, whatif,
+    output, patterns, report, reuse, samples, sharing, soundness, verify, whatif,
 };
 
 pub use arguments::Verb;
@@ -74,7 +73,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Allocations(arguments) => allocations::run(&arguments),
         Verb::Objects(arguments) => objects::run(&arguments),
-        Verb::Place(arguments) => place::run(&arguments),
+        Verb::Place(arguments) => trackway_place::run(&arguments),
         Verb::Diff(arguments) if lake::has_url([&arguments.before, &arguments.after]) => Err(lake::run()),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) if lake::has_url([&arguments.trace]) => Err(lake::run()),

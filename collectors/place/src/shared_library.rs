@@ -3,8 +3,7 @@
 use std::fmt;
 
 use libloading::{Library, Symbol};
-
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
 
 /// A library, which stays loaded.
 pub struct SharedLibrary {

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use trackway_answers::failure::Failure;
 use trackway_report::grouped;
 
-use super::libnuma::Libnuma;
-use crate::failure::Failure;
+use crate::libnuma::Libnuma;
 
 const FOLDER: &str = "/sys/devices/system/node";
 const STATUS: &str = "/proc/self/status";

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use libloading::Symbol;
 use rustix::fs::{fallocate, FallocateFlags};
+use trackway_answers::failure::Failure;
 
-use super::libnuma::Libnuma;
-use super::shared_library::SharedLibrary;
-use crate::failure::Failure;
+use crate::libnuma::Libnuma;
+use crate::shared_library::SharedLibrary;
 
 /// Debian's package that has it is `libmemkind0`.
 const LIBRARY: &str = "libmemkind.so.0";

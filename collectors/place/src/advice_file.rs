@@ -5,8 +5,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use trackway_analysis::placement::{AdviceHeader, AdvisedSite, Placement};
-
-use crate::failure::Failure;
+use trackway_answers::failure::Failure;
 
 const VERSION: u32 = 1;
 /// Larger files are no advice.

@@ -1,4 +1,4 @@
-//! What the library that places allocations reads: `collectors/place/plan.h`.
+//! What the library that places allocations reads: `plan.h`.
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
@@ -9,8 +9,8 @@ use std::path::Path;
 
 use trackway_analysis::placement::AdvisedCall;
 
-use super::far_memory::FarMemory;
-use super::memkind::{self, Kind};
+use crate::far_memory::FarMemory;
+use crate::memkind::{self, Kind};
 
 const MAGIC: u64 = 0x4e41_4c50_5754_0002;
 /// Bytes of `struct plan`, and where the counters begin in it.

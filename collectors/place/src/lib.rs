@@ -15,11 +15,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use trackway_answers::failure::Failure;
+use trackway_answers::output::OutputArguments;
+use trackway_answers::placement::TierArguments;
 
 use self::memkind::Kind;
-use crate::failure::Failure;
-use crate::output::OutputArguments;
-use crate::placement::TierArguments;
 
 /// Say which allocations should lie in which kind of memory, or run a program with them there
 ///

@@ -3,9 +3,9 @@
 use std::ffi::{c_char, c_int, c_uint, c_void, CString};
 
 use libloading::Symbol;
+use trackway_answers::failure::Failure;
 
-use super::shared_library::SharedLibrary;
-use crate::failure::Failure;
+use crate::shared_library::SharedLibrary;
 
 const LIBRARY: &str = "libnuma.so.1";
 /// Nodes that the kernel can be told of: the bits of its masks.

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempPath;
+use trackway_answers::failure::Failure;
 use trackway_trace::{Existing, OutputFile};
 
-use super::memkind::Kind;
-use super::{nodes, PlaceArguments};
-use crate::failure::Failure;
+use crate::memkind::Kind;
+use crate::{nodes, PlaceArguments};
 
 /// Bytes at most, if nobody says.
 const MOST_BYTES: u64 = 64 << 30;

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use trackway_answers::failure::Failure;
+use trackway_answers::objects::open_samples;
+use trackway_answers::output;
+use trackway_answers::placement::recommend;
 use trackway_trace::Existing;
 
-use super::{advice_file, PlaceArguments};
-use crate::failure::Failure;
-use crate::objects::open_samples;
-use crate::output;
-use crate::placement::recommend;
+use crate::{advice_file, PlaceArguments};
 
 pub fn run(arguments: &PlaceArguments, trace: &Path) -> Result<ExitCode, Failure> {
     let trace = open_samples(trace)?;

@@ -10,15 +10,15 @@ use std::process::{Command, ExitCode, ExitStatus};
 use object::Object;
 use tempfile::{NamedTempFile, TempPath};
 use trackway_analysis::placement::{AdvisedCall, AdvisedFrame};
+use trackway_answers::failure::Failure;
+use trackway_answers::output;
 use trackway_driver::Installation;
 use trackway_report::{counted, grouped};
 
-use super::advice_file::{self, Advice};
-use super::far_memory::{self, FarMemory};
-use super::plan_file::{self, Counters};
-use super::PlaceArguments;
-use crate::failure::Failure;
-use crate::output;
+use crate::advice_file::{self, Advice};
+use crate::far_memory::{self, FarMemory};
+use crate::plan_file::{self, Counters};
+use crate::PlaceArguments;
 
 /// As shells tell of a signal.
 const SIGNALLED: i32 = 128;
