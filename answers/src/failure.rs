@@ -6,6 +6,9 @@ use std::path::Path;
 
 use trackway_trace::{OutputError, TraceError};
 
+/// The exit status of a verb that could not do its work.
+pub const ERROR: u8 = 2;
+
 /// Why a verb could not do its work.
 #[derive(Debug)]
 pub enum Failure {

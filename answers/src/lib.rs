@@ -1,15 +1,19 @@
-//! Questions about a trace: the options that verbs take, the reports that answer them, and how those are printed. The
-//! command line and the Python package ask with the same options and get the same tables.
+//! Questions about a trace: the options that verbs take, the reports, lines and files that answer them, and how those are
+//! printed. The command line and the Python package ask with the same options and get the same tables.
 
 pub mod allocations;
 pub mod branches;
 pub mod calls;
+pub mod check;
 pub mod comparable;
 pub mod counts;
 pub mod diff;
 pub mod divided;
+pub mod dump;
 pub mod edited;
+pub mod export;
 pub mod failure;
+pub mod info;
 pub mod input;
 pub mod layout;
 pub mod map;
@@ -17,6 +21,7 @@ pub mod memory;
 pub mod model;
 pub mod objects;
 pub mod output;
+pub mod page;
 pub mod parquet;
 pub mod patterns;
 pub mod picture;
@@ -31,4 +36,5 @@ pub mod samples;
 pub mod sharing;
 pub mod soundness;
 pub mod sources;
+pub mod verify;
 pub mod whatif;

@@ -1,21 +1,19 @@
 //! The command line: one definition for parsing, help and completions.
 
 use std::ffi::OsString;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use trackway_recorder::Address;
+use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 
-use crate::check::CheckArguments;
 use crate::diff::DiffArguments;
-use crate::export::ExportArguments;
 use crate::patterns::PatternsArguments;
 use crate::report::{ReportArguments, ReportForm};
 use crate::reuse::ReuseArguments;
-use crate::sampling::{SampledArguments, SamplingArguments};
 use crate::sharing::SharingArguments;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
@@ -32,14 +30,14 @@ pub struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    Cc(CompileArguments),
+    Cc(trackway_driver::CompileArguments),
     #[command(name = "c++")]
-    Cxx(CompileArguments),
-    Fc(FortranArguments),
+    Cxx(trackway_driver::CompileArguments),
+    Fc(trackway_driver::FortranArguments),
     Record(RecordArguments),
     Collect(CollectArguments),
     Import(crate::import::ImportArguments),
-    Top(crate::top::TopArguments),
+    Top(trackway_top::TopArguments),
     Report(ReportArguments),
     Reuse(ReuseArguments),
     Patterns(PatternsArguments),
@@ -50,59 +48,18 @@ pub enum Verb {
     Memory(crate::memory::MemoryArguments),
     Allocations(crate::allocations::AllocationsArguments),
     Objects(crate::objects::ObjectsArguments),
-    Place(crate::place::PlaceArguments),
+    Place(trackway_place::PlaceArguments),
     Diff(DiffArguments),
-    Check(CheckArguments),
-    Export(ExportArguments),
+    Check(crate::check::CheckArguments),
+    Export(crate::export::ExportArguments),
     Layout(crate::layout::LayoutArguments),
     Whatif(crate::whatif::WhatIfArguments),
     Query(crate::query::QueryArguments),
-    Info(InfoArguments),
-    Dump(DumpArguments),
-    Verify(VerifyArguments),
-    View(crate::view::ViewArguments),
+    Info(crate::info::InfoArguments),
+    Dump(crate::dump::DumpArguments),
+    Verify(crate::verify::VerifyArguments),
+    View(trackway_view::ViewArguments),
     Completions(CompletionsArguments),
-}
-
-/// Compile or link C: clang with recording added, a drop-in for CC=
-///
-/// Options of its own stand before the first compiler argument, or in TRACKWAY_CC_OPTIONS:
-/// --count (count accesses by region of interest instead of recording them), --region=GLOB (functions that are regions),
-/// --inherit=threads (when linking: threads count for the regions that are open where they are created),
-/// --oracle (also report each access by a call, for `trackway verify`), --calls=0|1 (record function entry and exit),
-/// --order=0|1 (record when threads synchronise, for the order between them),
-/// --place=start|early|late (where in the pipeline accesses are taken; default late), --ignorelist=FILE (as
-/// -fsanitize-ignorelist=), --allocators=FILE, --clang=PATH (default $TRACKWAY_CLANG, $TRACKWAY_CLANGXX, clang-19,
-/// clang++-19; any version of LLVM that the installation has a plug-in for). Everything else goes to clang untouched, --help and --version too. Links named trackway-cc and
-/// trackway-c++ do the same for tools that want the compiler to be one word.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_flag = true,
-    after_long_help = "Examples:\n  CC='trackway cc' CXX='trackway c++' ./configure && make\n  \
-                       trackway cc -O2 -o prog prog.c\n  trackway cc --count --region='solve*' -O2 -o prog prog.c\n  \
-                       trackway cc --oracle -O2 -o prog prog.c\n  \
-                       TRACKWAY_CC_OPTIONS='--calls=1' make CC='trackway cc'"
-)]
-pub struct CompileArguments {
-    /// Arguments of clang
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
-    pub arguments: Vec<OsString>,
-}
-
-/// Compile or link Fortran: flang with recording added, a drop-in for FC=
-///
-/// Options of its own as for `trackway cc`, but --flang=PATH (default $TRACKWAY_FLANG, flang-new-19) in place of --clang=.
-/// Everything else goes to flang untouched, --help and --version too. A link named trackway-fc does the same.
-#[derive(Debug, Args)]
-#[command(
-    disable_help_flag = true,
-    after_long_help = "Examples:\n  trackway fc -O2 -o prog prog.f90\n  \
-                       FC='trackway fc' ./configure && make"
-)]
-pub struct FortranArguments {
-    /// Arguments of flang
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
-    pub arguments: Vec<OsString>,
 }
 
 /// Run a program and record its memory accesses
@@ -273,82 +230,6 @@ pub enum OnFull {
 fn parse_window_size(text: &str) -> Result<u64, String> {
     let size = trackway_analysis::cache::parse_size(text);
     Ok(size.ok_or("expected a number of bytes, such as 65536 or 64M")?)
-}
-
-pub fn parse_buffer_size(text: &str) -> Result<u32, String> {
-    let size = trackway_analysis::cache::parse_size(text)
-        .ok_or("expected a number of bytes, such as 65536 or 256K")?;
-    u32::try_from(size).map_err(|_| "must be less than 4G".into())
-}
-
-/// Show what a program records, or what a trace holds
-///
-/// Of a program, shared object or object file: its instrumented modules, functions and sites, how many accesses are
-/// recorded, left out on request or not recordable, and how many have a variable, a type, a line. Of a trace: how it
-/// was recorded, whether it is whole, and its streams.
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  trackway info ./prog\n  trackway info prog.trackway\n  \
-                        trackway info --json prog.trackway"
-)]
-pub struct InfoArguments {
-    /// A program or a trace
-    pub file: PathBuf,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Print the events of a trace
-///
-/// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
-/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
-/// one a line; with --json, the accesses that follow them, too.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
-                        trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
-                        trackway dump --function 'refresh_*' --json prog.trackway")]
-pub struct DumpArguments {
-    /// The trace
-    pub trace: PathBuf,
-    /// Only this stream
-    #[arg(long, value_name = "N")]
-    pub stream: Option<u32>,
-    /// Start at this access of each stream
-    #[arg(long, value_name = "INDEX", default_value_t = 0)]
-    pub from: u64,
-    /// Print at most this many events of each stream
-    #[arg(long, value_name = "N")]
-    pub count: Option<u64>,
-    /// Print the events of all streams in one order, as far as it is known
-    #[arg(long)]
-    pub merged: bool,
-    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
-    /// no such word
-    #[arg(long, conflicts_with_all = ["merged", "function"])]
-    pub allocations: bool,
-    /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
-    #[arg(long, value_name = "PATTERN")]
-    pub function: Option<String>,
-    /// Print a JSON object per line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Check a trace: the rules of the format, and the oracle's account of every access
-///
-/// Checks that every chunk, record and register obeys docs/format.md. If the program was built with `trackway cc
-/// --oracle`, also checks that the trace decodes to exactly the accesses that the oracle reported: then the last line
-/// is `oracle: N accesses equal`. Exit status 1 if a rule is broken or an access differs.
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  trackway cc --oracle -O2 -o prog prog.c\n  \
-                        trackway record --oracle-dump -- ./prog\n  trackway verify prog.trackway")]
-pub struct VerifyArguments {
-    /// The trace
-    pub trace: PathBuf,
-    /// Threads to work with [default: all processors]
-    #[arg(short = 'j', long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
 }
 
 /// Print a completion script for a shell

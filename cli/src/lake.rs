@@ -7,8 +7,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use trackway_driver::Installation;
+
 use crate::failure::Failure;
-use crate::installation::Installation;
 
 /// Its file name.
 pub const PROGRAM: &str = "trackway-lake";

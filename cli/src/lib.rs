@@ -2,27 +2,12 @@
 //! two programs: `trackway`, and `trackway-lake`, as which it goes on where that is needed.
 
 mod arguments;
-pub mod check;
 mod collect;
-mod compile;
-mod counters;
-mod dump;
-pub mod export;
-mod hardware;
 mod import;
-mod info;
-mod installation;
-mod instruction_set;
 mod lake;
 mod live;
-mod overflow;
-mod place;
 pub mod query;
 mod record;
-mod sampling;
-mod top;
-mod verify;
-mod view;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -30,18 +15,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use trackway_answers::{
-    allocations, branches, comparable, counts, diff, failure, input, layout, map, memory, model, objects,
-    output, patterns, placement, processors, reading, report, reuse, samples, sharing, soundness, sources,
-    whatif,
+    allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, objects,
+    output, patterns, report, reuse, samples, sharing, soundness, verify, whatif,
 };
 
 pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
 use clap::{CommandFactory, Parser};
-use compile::Language;
-use failure::Failure;
-
-const ERROR: u8 = 2;
+use failure::{Failure, ERROR};
+use trackway_driver::Language;
 
 /// The program `trackway`.
 pub fn main() -> ExitCode {
@@ -49,7 +31,7 @@ pub fn main() -> ExitCode {
     let name = words.next().unwrap_or_default();
     let words: Vec<OsString> = words.collect();
     let done = match compiler_call(&name, &words) {
-        Some((language, arguments)) => Err(compile::run(language, arguments.to_vec())),
+        Some((language, arguments)) => Err(trackway_driver::run(language, arguments.to_vec())),
         None => run(verb()),
     };
     exit_code(done)
@@ -74,13 +56,13 @@ pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
 
 fn run(verb: Verb) -> Result<ExitCode, Failure> {
     match verb {
-        Verb::Cc(arguments) => Err(compile::run(Language::C, arguments.arguments)),
-        Verb::Cxx(arguments) => Err(compile::run(Language::Cxx, arguments.arguments)),
-        Verb::Fc(arguments) => Err(compile::run(Language::Fortran, arguments.arguments)),
+        Verb::Cc(arguments) => Err(trackway_driver::run(Language::C, arguments.arguments)),
+        Verb::Cxx(arguments) => Err(trackway_driver::run(Language::Cxx, arguments.arguments)),
+        Verb::Fc(arguments) => Err(trackway_driver::run(Language::Fortran, arguments.arguments)),
         Verb::Record(arguments) => record::run(arguments),
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
-        Verb::Top(arguments) => top::run(arguments),
+        Verb::Top(arguments) => trackway_top::run(arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Patterns(arguments) => patterns::run(&arguments),
         Verb::Samples(arguments) => samples::run(&arguments),
@@ -91,7 +73,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Memory(arguments) => memory::run(&arguments),
         Verb::Allocations(arguments) => allocations::run(&arguments),
         Verb::Objects(arguments) => objects::run(&arguments),
-        Verb::Place(arguments) => place::run(&arguments),
+        Verb::Place(arguments) => trackway_place::run(&arguments),
         Verb::Diff(arguments) if lake::has_url([&arguments.before, &arguments.after]) => Err(lake::run()),
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Check(arguments) if lake::has_url([&arguments.trace]) => Err(lake::run()),
@@ -104,7 +86,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Query(_) => Err(lake::run()),
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
-        Verb::View(arguments) => view::run(&arguments),
+        Verb::View(arguments) => trackway_view::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
     }
 }

@@ -4,22 +4,15 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use trackway_driver::Installation;
 use trackway_recorder::{
-    record, sample_process, AllocationTracer, Compression, CountsSummary, Output, RecordError, RecordOptions,
-    RecordSummary, Route, SamplesSummary, WhenFull,
+    record, sample_process, AllocationTracer, Compression, Output, RecordOptions, Route, WhenFull,
 };
-use trackway_report::{counted, grouped};
+use trackway_recording::{buffer_size, conclude};
 
 use crate::arguments::{Codec, OnFull, RecordArguments};
-use crate::counters;
 use crate::failure::Failure;
-use crate::installation::Installation;
-use crate::{live, output, overflow};
-
-const ERROR: u8 = 2;
-/// What shells return for a program that can't be started, and for one that doesn't exist.
-const CANNOT_START: u8 = 126;
-const NOT_FOUND: u8 = 127;
+use crate::{live, output};
 
 /// Ends with the program's status; reports failures to start it itself, since their statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
@@ -32,29 +25,6 @@ pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
         None => record(options.clone()),
     };
     Ok(conclude(recorded, &options, quiet, live.live.is_some()))
-}
-
-/// Says what came of it and returns the program's status. `live`: what was not stored was analysed.
-pub fn conclude(
-    recorded: Result<RecordSummary, RecordError>,
-    options: &RecordOptions,
-    quiet: bool,
-    live: bool,
-) -> ExitCode {
-    match recorded {
-        Ok(summary) => {
-            warn_of_losses(&summary, options);
-            overflow::warn(&summary, options);
-            if !quiet {
-                output::say(describe(&summary, options, live));
-            }
-            ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
-        }
-        Err(error) => {
-            output::say(&error);
-            ExitCode::from(status_of(&error))
-        }
-    }
 }
 
 fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
@@ -105,7 +75,7 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
         OnFull::Wait => WhenFull::Wait,
         OnFull::Drop => WhenFull::Drop,
     };
-    options.buffer_size = counters::buffer_size(&options.program, arguments.buffer_size);
+    options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.buffer_count = arguments.buffers;
     options.workers = arguments.workers;
@@ -122,157 +92,6 @@ fn default_output(program: &OsString) -> PathBuf {
     let mut name = Path::new(program).file_name().unwrap_or(program).to_owned();
     name.push(".trackway");
     name.into()
-}
-
-fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
-    let program = options.program.to_string_lossy();
-    if options.allocations.is_some() && summary.allocation_bytes == 0 {
-        output::warn(format!(
-            "NO ALLOCATIONS WERE RECORDED: {program} made none, or ran without preload.so; if nothing above says why, it \
-             has an allocator of its own linked into it, or cleared its environment."
-        ));
-    }
-    if let Some(samples) = &summary.samples {
-        warn_of_lost_samples(samples);
-    }
-    // A program that was not built for it was to record its allocations only.
-    let is_instrumented = summary.instrumented
-        || summary.samples.is_some()
-        || options.allocations.is_some() && options.client.is_none();
-    if !is_instrumented && options.client.is_some() {
-        output::warn(format!(
-            "NOTHING WAS RECORDED: {program} ended before the client began; DynamoRIO may have said why above."
-        ));
-    } else if !is_instrumented {
-        output::warn(format!(
-            "NOTHING WAS RECORDED: no instrumented code ran in {program}, unless it said above why it runs unrecorded. \
-             Build it with CC=\"trackway cc\" CXX=\"trackway c++\"; `trackway info PROGRAM` shows what a program \
-             records."
-        ));
-    }
-    if summary.dropped_buffers > 0 {
-        let dropped = grouped(summary.dropped_buffers);
-        output::warn(match options.when_full {
-            WhenFull::Drop => format!(
-                "{dropped} full buffers were dropped: the trace has gaps. Record with --on-full wait, or with more \
-                 --buffers."
-            ),
-            WhenFull::Wait => format!(
-                "the trace has gaps: records were lost {dropped} times, as where threads were cancelled, or more of \
-                 them ran than there are --buffers."
-            ),
-        });
-    }
-    if let Some(buffers) = summary.damage {
-        output::warn(format!(
-            "THE RECORDING IS DAMAGED: {program} overwrote memory that it shares with the recorder; {} lost, and others \
-             may hold anything. Look for a wild pointer: the same program may crash when it isn't recorded.",
-            counted(buffers, "buffer")
-        ));
-    }
-    if let Some(loss) = &summary.write_failure {
-        output::warn(format!(
-            "{} ({} buffers are lost)",
-            loss.message,
-            grouped(loss.buffers)
-        ));
-    }
-    if summary.interrupted {
-        output::warn("recording was interrupted while recorded processes still ran");
-    }
-}
-
-fn warn_of_lost_samples(samples: &SamplesSummary) {
-    if samples.lost > 0 {
-        output::warn(format!(
-            "{} were lost, and {} taken: the machine was busy. Sample less often.",
-            counted(samples.lost, "sample"),
-            grouped(samples.samples)
-        ));
-    } else if samples.samples == 0 {
-        output::warn("NOTHING WAS SAMPLED: the program ran for less than the time between two samples, or only in the kernel.");
-    }
-    if samples.refused_stops > 0 {
-        output::warn(format!(
-            "{} are missing: a thread could not be stopped. A debugger, or another tracer, has the program, or Yama's \
-             ptrace_scope forbids it. Shares of accesses lack them, shares of time don't.",
-            counted(samples.refused_stops, "window")
-        ));
-    }
-}
-
-/// `prog.trackway: 12 chunks of 1 stream, 3,145,728 bytes of records in 1,048,576, nothing dropped`.
-fn describe(summary: &RecordSummary, options: &RecordOptions, live: bool) -> String {
-    let records = content(summary);
-    if let Some(samples) = &summary.samples {
-        return describe_samples(summary, samples, options);
-    }
-    let dropped = match summary.dropped_buffers {
-        0 => "nothing dropped".into(),
-        buffers => format!("{} dropped", counted(buffers, "buffer")),
-    };
-    let streams = counted(summary.streams, "stream");
-    let kept = |place: &dyn std::fmt::Display| {
-        format!(
-            "{place}: {} of {streams}, {records} in {}, {dropped}",
-            counted(summary.chunks, "chunk"),
-            grouped(summary.stored_bytes)
-        )
-    };
-    match &options.output {
-        Output::File { path, .. } => kept(&path.display()),
-        Output::Collector(route) => kept(&route.address),
-        Output::Discard if live => format!("{streams}, {records} analysed and not stored, {dropped}"),
-        Output::Discard => format!("{streams}, {records} discarded, {dropped}"),
-    }
-}
-
-/// `prog.trackway: 4,711 samples, 120 with what follows them, in 65,536 bytes`.
-fn describe_samples(summary: &RecordSummary, samples: &SamplesSummary, options: &RecordOptions) -> String {
-    let place = match &options.output {
-        Output::File { path, .. } => path.display().to_string(),
-        Output::Collector(route) => route.address.to_string(),
-        Output::Discard => "discarded".into(),
-    };
-    format!(
-        "{place}: {}, {} with what follows them, in {} bytes",
-        counted(samples.samples, "sample"),
-        grouped(samples.windows),
-        grouped(summary.stored_bytes)
-    )
-}
-
-/// `4,096 bytes of records`, or `counts of 3 regions in 2 threads`.
-fn content(summary: &RecordSummary) -> String {
-    let CountsSummary { regions, threads, .. } = summary.counts;
-    let records = format!("{} bytes of records", grouped(summary.raw_bytes));
-    let allocations = format!("{} bytes of allocations", grouped(summary.allocation_bytes));
-    let place = match regions {
-        0 => "the whole program".into(),
-        regions => counted(regions, "region"),
-    };
-    let counts = format!("counts of {place} in {}", counted(threads, "thread"));
-    let parts = [
-        (summary.raw_bytes > 0, records.clone()),
-        (threads > 0, counts),
-        (summary.allocation_bytes > 0, allocations),
-    ];
-    let parts: Vec<String> = parts
-        .into_iter()
-        .filter_map(|(is_there, text)| is_there.then_some(text))
-        .collect();
-    match parts.is_empty() {
-        true => records,
-        false => parts.join(" and "),
-    }
-}
-
-fn status_of(error: &RecordError) -> u8 {
-    match error {
-        RecordError::ProgramNotFound { .. } => NOT_FOUND,
-        RecordError::Start { .. } => CANNOT_START,
-        _ => ERROR,
-    }
 }
 
 #[cfg(test)]
@@ -367,48 +186,5 @@ mod tests {
             )
         };
         assert_eq!(of(&ours), of(&theirs));
-    }
-
-    #[test]
-    fn a_program_that_counts_has_no_records() {
-        let mut summary = RecordSummary {
-            program_end: trackway_recorder::ProgramEnd::Exited(0),
-            remains: trackway_recorder::Remains::default(),
-            instrumented: true,
-            modules: 1,
-            processes: 1,
-            streams: 2,
-            chunks: 9,
-            raw_bytes: 0,
-            allocation_bytes: 0,
-            counts: CountsSummary::default(),
-            samples: None,
-            stored_bytes: 1000,
-            dropped_buffers: 0,
-            damage: None,
-            write_failure: None,
-            interrupted: false,
-            recorder_cpu_seconds: 0.0,
-            wall_seconds: 0.0,
-        };
-        assert_eq!(content(&summary), "0 bytes of records");
-        summary.counts.threads = 1;
-        assert_eq!(content(&summary), "counts of the whole program in 1 thread");
-        summary.counts.regions = 3;
-        summary.raw_bytes = 4096;
-        assert_eq!(
-            describe(&summary, &parse("-o t -- p"), false),
-            "t: 9 chunks of 2 streams, 4,096 bytes of records and counts of 3 regions in 1 thread in 1,000, \
-             nothing dropped"
-        );
-    }
-
-    #[test]
-    fn errors_have_the_statuses_of_shells() {
-        assert_eq!(
-            status_of(&RecordError::ProgramNotFound { program: "p".into() }),
-            127
-        );
-        assert_eq!(status_of(&RecordError::OutputExists { path: "t".into() }), 2);
     }
 }

@@ -36,8 +36,7 @@ struct plan {
     struct plan_counters counters;
 };
 
-_Static_assert(offsetof(struct plan, counters) == 80 && sizeof(struct plan) == 120,
-               "cli/src/place/plan_file.rs writes it");
+_Static_assert(offsetof(struct plan, counters) == 80 && sizeof(struct plan) == 120, "src/plan_file.rs writes it");
 
 // Return addresses from the allocator's caller on. Chains are in the order of their first frames.
 struct plan_chain {

@@ -7,9 +7,9 @@ mod query;
 
 use std::process::ExitCode;
 
-use trackway_answers::diff;
 use trackway_answers::failure::Failure;
-use trackway_cli::{check, exit_code, verb, Verb};
+use trackway_answers::{check, diff};
+use trackway_cli::{exit_code, verb, Verb};
 
 use places::Places;
 

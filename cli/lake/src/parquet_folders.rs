@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use trackway_answers::export::ExportArguments;
 use trackway_answers::failure::Failure;
 use trackway_answers::progress::{record_bytes, with_polled_bar};
 use trackway_answers::{output, processors, soundness};
 use trackway_arrow::{Relation, TraceTables};
-use trackway_cli::export::ExportArguments;
 use trackway_query::{export, relations, ExportSettings};
 use trackway_report::{counted, grouped};
 use trackway_trace::Trace;

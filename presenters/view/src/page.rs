@@ -4,7 +4,8 @@ use serde_json::{json, Value as Json};
 use trackway_report::Report;
 
 use crate::compact::compact;
-use crate::{html, Suspect};
+use crate::html;
+use crate::suspects::Suspect;
 
 /// Changes when scripts could no longer read older data.
 const FORMAT: u32 = 1;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use trackway_report::{Column, Table, Value};
 
-use crate::{SourceText, Stretch};
+use crate::page::{SourceText, Stretch};
 
 /// Lines around one that a table names.
 const CONTEXT: u32 = 8;

@@ -1,0 +1,95 @@
+//! Budgets of all traces of a folder.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_trace::traces_in;
+
+use super::budget::BudgetFile;
+use super::verdict::{self, Verdict};
+use super::{checked, CheckArguments, Checked, BROKEN};
+use crate::failure::{Failure, ERROR};
+
+/// A trace, and what its budgets come to, or why that isn't known.
+struct Row {
+    trace: PathBuf,
+    result: Result<Checked, Failure>,
+}
+
+impl Row {
+    fn verdicts(&self) -> &[Verdict] {
+        self.result.as_ref().map_or(&[], |checked| &checked.verdicts)
+    }
+
+    fn broken(&self) -> usize {
+        self.verdicts().iter().filter(|verdict| !verdict.holds()).count()
+    }
+
+    fn answer(&self) -> String {
+        match (&self.result, self.broken()) {
+            (Err(failure), _) => format!("could not be checked: {failure}"),
+            (Ok(_), 0) => "all hold".into(),
+            (Ok(_), _) => "broken".into(),
+        }
+    }
+}
+
+/// Checks each trace, and goes on behind those that can't be.
+pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Result<ExitCode, Failure> {
+    let traces = traces_in(&arguments.trace)?;
+    if traces.is_empty() {
+        return Err(Failure::about(
+            &arguments.trace,
+            "the folder has no traces; they are files named *.trackway",
+        ));
+    }
+    let rows = traces.into_iter().map(|trace| Row {
+        result: checked(arguments, path, file, &trace),
+        trace,
+    });
+    let rows: Vec<Row> = rows.collect();
+    let failed = rows.iter().filter(|row| row.result.is_err()).count();
+    let broken = rows.iter().filter(|row| row.broken() > 0).count();
+    let report = Report {
+        answer: format!(
+            "{}: {broken} with broken budgets, {failed} could not be checked",
+            counted(rows.len() as u64, "trace")
+        ),
+        warnings: rows.iter().flat_map(warnings).collect(),
+        tables: std::iter::once(summary(&rows))
+            .chain(rows.iter().filter_map(budgets))
+            .collect(),
+    };
+    arguments.output.print(&report, report.tables.first())?;
+    Ok(match (failed, broken) {
+        (0, 0) => ExitCode::SUCCESS,
+        (0, _) => ExitCode::from(BROKEN),
+        _ => ExitCode::from(ERROR),
+    })
+}
+
+fn warnings(row: &Row) -> Vec<String> {
+    let reports = row.result.as_ref().map_or(&[][..], |checked| &checked.reports);
+    let warnings = reports.first().into_iter().flat_map(|report| &report.warnings);
+    warnings
+        .map(|warning| format!("{}: {warning}", row.trace.display()))
+        .collect()
+}
+
+fn summary(rows: &[Row]) -> Table {
+    TableBuilder::new("traces", "Traces", rows)
+        .path("trace", "trace", |row| row.trace.display().to_string())
+        .integer("budgets", "budgets", Unit::Count, |row| {
+            row.verdicts().len() as u64
+        })
+        .integer("broken", "broken", Unit::Count, |row| row.broken() as u64)
+        .source("result", "result", |row| Some(row.answer()))
+        .build()
+}
+
+fn budgets(row: &Row) -> Option<Table> {
+    let table = verdict::table(&row.result.as_ref().ok()?.verdicts);
+    let title = format!("{}: {}", row.trace.display(), table.title());
+    Some(table.titled(title))
+}

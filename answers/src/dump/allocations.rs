@@ -1,0 +1,136 @@
+//! Calls of allocators, a line each.
+
+use std::io::{self, Write};
+
+use serde_json::{Map, Value};
+use trackway_trace::allocations::{AllocationAction as Action, AllocationEvent, AllocationEvents, Stack};
+use trackway_trace::Trace;
+
+use super::DumpArguments;
+use crate::failure::Failure;
+use crate::output;
+
+/// What an action is called, its address, its former one, and its size, as far as it has them.
+struct Parts {
+    kind: &'static str,
+    address: Option<u64>,
+    old: Option<u64>,
+    size: Option<u64>,
+}
+
+/// Prints the calls of all streams, or of the chosen one, in the order of time.
+pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) -> Result<(), Failure> {
+    let wanted = |stream: u32| arguments.stream.is_none_or(|chosen| chosen == stream);
+    let mut events = AllocationEvents::of(trace, |stream| wanted(stream.stream));
+    let mut index = 0;
+    let end = arguments
+        .count
+        .map_or(u64::MAX, |count| arguments.from.saturating_add(count));
+    while index < end {
+        let event = match events.next_event() {
+            Ok(Some(event)) => event,
+            Ok(None) => break,
+            Err(error) => {
+                output.flush().map_err(Failure::writing)?;
+                output::warn(error);
+                continue;
+            }
+        };
+        if index >= arguments.from {
+            let stack = events.stacks().get(event.stack);
+            let written = match arguments.json {
+                true => write_json(output, index, &event, stack),
+                false => write_text(output, index, &event, stack),
+            };
+            written.map_err(Failure::writing)?;
+        }
+        index += 1;
+    }
+    Ok(())
+}
+
+/// Index, stream, thread, nanoseconds, what happened, what was called, address, size, former address, frames; `-` for
+/// what there is none of.
+fn write_text(output: &mut impl Write, index: u64, event: &AllocationEvent, stack: &Stack) -> io::Result<()> {
+    let parts = parts(event.what);
+    let address = |address: Option<u64>| address.map_or("-".into(), |address| format!("{address:#x}"));
+    let by = match event.by.name() {
+        "" => "-",
+        name => name,
+    };
+    write!(
+        output,
+        "{index:>10} {:>3} {:>7} {:>15} {:<12} {by:<17} {:>14} {:>10} {:>14}",
+        event.stream,
+        event.thread,
+        event.time_ns,
+        parts.kind,
+        address(parts.address),
+        parts.size.map_or("-".into(), |size| size.to_string()),
+        address(parts.old),
+    )?;
+    stack
+        .frames
+        .iter()
+        .try_for_each(|frame| write!(output, " {frame:#x}"))?;
+    writeln!(output)
+}
+
+fn write_json(output: &mut impl Write, index: u64, event: &AllocationEvent, stack: &Stack) -> io::Result<()> {
+    let parts = parts(event.what);
+    let hexadecimal = |address: u64| Value::from(format!("{address:#x}"));
+    let mut object = Map::new();
+    let members = [
+        ("index", Some(index.into())),
+        ("stream", Some(event.stream.into())),
+        ("process", Some(event.process.into())),
+        ("thread", Some(event.thread.into())),
+        ("time_ns", Some(event.time_ns.into())),
+        ("kind", Some(parts.kind.into())),
+        (
+            "by",
+            Some(event.by.name())
+                .filter(|name| !name.is_empty())
+                .map(Value::from),
+        ),
+        ("address", parts.address.map(hexadecimal)),
+        ("old_address", parts.old.map(hexadecimal)),
+        ("size", parts.size.map(Value::from)),
+        (
+            "stack",
+            Some(stack.frames.iter().copied().map(hexadecimal).collect()),
+        ),
+    ];
+    for (name, value) in members {
+        object.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    serde_json::to_writer(&mut *output, &object)?;
+    output.write_all(b"\n")
+}
+
+fn parts(what: Action) -> Parts {
+    let parts = |kind, address, old, size| Parts {
+        kind,
+        address,
+        old,
+        size,
+    };
+    match what {
+        Action::Allocated { address, size, .. } => parts("allocated", Some(address), None, Some(size)),
+        Action::Freed { address } => parts("freed", Some(address), None, None),
+        Action::Reallocating { address } => parts("reallocating", Some(address), None, None),
+        Action::Reallocated { old, address, size } => {
+            parts("reallocated", Some(address), Some(old), Some(size))
+        }
+        Action::Kept { address } => parts("kept", Some(address), None, None),
+        Action::Mapped { address, length, .. } => parts("mapped", Some(address), None, Some(length)),
+        Action::Unmapped { address, length } => parts("unmapped", Some(address), None, Some(length)),
+        Action::Remapping { address, length } => parts("remapping", Some(address), None, Some(length)),
+        Action::Remapped {
+            old, address, length, ..
+        } => parts("remapped", Some(address), Some(old), Some(length)),
+        Action::BreakMoved { old, new } => parts("break moved", Some(new), Some(old), None),
+        Action::Forked { .. } => parts("forked", None, None, None),
+        Action::Missing { .. } => parts("missing", None, None, None),
+    }
+}

@@ -1,0 +1,315 @@
+//! `trackway dump`.
+
+mod allocations;
+mod json;
+mod line;
+mod samples;
+mod text;
+mod value;
+
+use std::collections::HashMap;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use trackway_analysis::Names;
+use trackway_trace::{
+    Batch, Decoder, Event, FunctionId, LocationId, MergedStreams, Program, SiteId, Stream, Trace, TraceError,
+};
+use wildmatch::WildMatch;
+
+use crate::failure::Failure;
+use crate::{output, reading, soundness};
+use line::{Happening, Line};
+
+/// Print the events of a trace
+///
+/// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
+/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
+/// one a line; with --json, the accesses that follow them, too.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \
+                        trackway dump --stream 1 --from 1000 --count 20 prog.trackway\n  \
+                        trackway dump --function 'refresh_*' --json prog.trackway")]
+pub struct DumpArguments {
+    /// The trace
+    pub trace: PathBuf,
+    /// Only this stream
+    #[arg(long, value_name = "N")]
+    pub stream: Option<u32>,
+    /// Start at this access of each stream
+    #[arg(long, value_name = "INDEX", default_value_t = 0)]
+    pub from: u64,
+    /// Print at most this many events of each stream
+    #[arg(long, value_name = "N")]
+    pub count: Option<u64>,
+    /// Print the events of all streams in one order, as far as it is known
+    #[arg(long)]
+    pub merged: bool,
+    /// Calls of allocators instead of accesses, those of all streams in the order of time. A trace without accesses needs
+    /// no such word
+    #[arg(long, conflicts_with_all = ["merged", "function"])]
+    pub allocations: bool,
+    /// Only events in functions whose name, or linkage name, matches this pattern of * and ?
+    #[arg(long, value_name = "PATTERN")]
+    pub function: Option<String>,
+    /// Print a JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+pub fn run(arguments: &DumpArguments) -> Result<ExitCode, Failure> {
+    let trace = reading::open_events(&arguments.trace)?;
+    soundness::warnings(&trace).iter().for_each(output::warn);
+    let is_of_allocations = |id: u32| {
+        let streams = trace.allocation_streams();
+        streams.binary_search_by_key(&id, |stream| stream.stream).is_ok()
+    };
+    if arguments.allocations
+        || trace.holds_only_allocations()
+        || arguments.stream.is_some_and(is_of_allocations)
+    {
+        let mut output = BufWriter::new(output::standard_output());
+        allocations::print(&trace, arguments, &mut output)?;
+        output.flush().map_err(Failure::writing)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let streams = chosen_streams(arguments, &trace)?;
+    let mut dump = Dump {
+        arguments,
+        program: trace.program(),
+        wanted: arguments
+            .function
+            .as_deref()
+            .map(|pattern| wanted_sites(pattern, trace.program())),
+        names: Names::new(trace.program()),
+        output: BufWriter::new(output::standard_output()),
+    };
+    if arguments.merged {
+        dump.merged(&trace, &streams)?;
+    } else {
+        for stream in streams {
+            dump.stream(&trace, stream)?;
+        }
+    }
+    if trace.is_sampled() && arguments.stream.is_none() {
+        samples::write(&mut dump.output, arguments, &trace)?;
+    }
+    dump.output.flush().map_err(Failure::writing)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn chosen_streams<'t>(arguments: &DumpArguments, trace: &'t Trace) -> Result<Vec<&'t Stream>, Failure> {
+    let Some(id) = arguments.stream else {
+        return Ok(trace.streams().iter().collect());
+    };
+    match trace.stream(id) {
+        Some(stream) => Ok(vec![stream]),
+        None => Err(Failure::about(
+            &arguments.trace,
+            format!(
+                "no stream {id}; `trackway info` lists the {} streams",
+                trace.streams().len()
+            ),
+        )),
+    }
+}
+
+/// Which sites and functions an event must belong to.
+struct Wanted {
+    sites: Vec<bool>,
+    allocation_sites: Vec<bool>,
+    functions: Vec<bool>,
+    /// Those of synchronisations among them.
+    locations: Vec<bool>,
+}
+
+/// A site is wanted if the function that holds it, or one that was inlined around it, matches.
+fn wanted_sites(pattern: &str, program: &Program) -> Wanted {
+    let pattern = WildMatch::new(pattern);
+    let names = Names::new(program);
+    let matches = |linkage_name| {
+        pattern.matches(program.string(linkage_name)) || pattern.matches(&names.function(linkage_name))
+    };
+    let functions: Vec<bool> = program
+        .functions
+        .iter()
+        .map(|function| matches(function.linkage_name) || pattern.matches(program.string(function.name)))
+        .collect();
+    let written_in = |location| {
+        program
+            .inline_stack(location)
+            .any(|location| matches(program.location(location).function))
+    };
+    let wanted = |function: FunctionId, location| functions[function.index()] || written_in(location);
+    Wanted {
+        sites: program
+            .sites
+            .iter()
+            .map(|site| wanted(site.function, site.location))
+            .collect(),
+        allocation_sites: program
+            .allocation_sites
+            .iter()
+            .map(|site| wanted(site.function, site.location))
+            .collect(),
+        locations: (0..program.locations.len())
+            .map(|index| written_in(LocationId(index as u32)))
+            .collect(),
+        functions,
+    }
+}
+
+impl Wanted {
+    fn access(&self, site: SiteId) -> bool {
+        self.sites.get(site.index()).copied().unwrap_or(false)
+    }
+
+    fn event(&self, event: &Event) -> bool {
+        let wanted = match event {
+            Event::Order { location, .. } => self.locations.get(location.index()),
+            Event::Enter(function) | Event::Exit(function) => self.functions.get(function.index()),
+            Event::Allocate { site, .. } | Event::Free { site, .. } | Event::Reallocate { site, .. } => {
+                self.allocation_sites.get(site.index())
+            }
+        };
+        wanted.copied().unwrap_or(false)
+    }
+}
+
+struct Dump<'d, W: Write> {
+    arguments: &'d DumpArguments,
+    program: &'d Program,
+    wanted: Option<Wanted>,
+    names: Names<'d>,
+    output: W,
+}
+
+/// Where a stream's dump stands.
+struct Position {
+    /// Index of the next access in the stream.
+    index: u64,
+    /// Lines that may still be printed.
+    left: u64,
+}
+
+impl<W: Write> Dump<'_, W> {
+    fn begin(&self) -> Position {
+        Position {
+            index: 0,
+            left: self.arguments.count.unwrap_or(u64::MAX),
+        }
+    }
+
+    fn merged(&mut self, trace: &Trace, streams: &[&Stream]) -> Result<(), Failure> {
+        let begin = |stream: &&Stream| (stream.id, self.begin());
+        let mut positions: HashMap<u32, Position> = streams.iter().map(begin).collect();
+        let mut merged = MergedStreams::new(trace);
+        while positions.values().any(|position| position.left > 0) {
+            match merged.next_batch() {
+                Ok(Some(batch)) => {
+                    if let Some(position) = positions.get_mut(&batch.stream) {
+                        self.batch(batch, position)?;
+                    }
+                }
+                Ok(None) => break,
+                Err(error) => self.report_damage(&error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn stream(&mut self, trace: &Trace, stream: &Stream) -> Result<(), Failure> {
+        let mut decoder = Decoder::new(trace);
+        let mut position = self.begin();
+        for chunk in &stream.chunks {
+            let mut batches = match decoder.decode(chunk) {
+                Ok(batches) => batches,
+                Err(error) => {
+                    self.report_damage(&error)?;
+                    continue;
+                }
+            };
+            loop {
+                match batches.next_batch() {
+                    Ok(Some(batch)) => self.batch(batch, &mut position)?,
+                    Ok(None) => break,
+                    Err(error) => {
+                        self.report_damage(&error)?;
+                        break;
+                    }
+                }
+                if position.left == 0 {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// After what was printed so far, so that the place is seen where both go to one terminal.
+    fn report_damage(&mut self, error: &TraceError) -> Result<(), Failure> {
+        self.output.flush().map_err(Failure::writing)?;
+        output::warn(error);
+        Ok(())
+    }
+
+    fn batch(&mut self, batch: &Batch, position: &mut Position) -> Result<(), Failure> {
+        let first = position.index;
+        position.index += batch.len() as u64;
+        if position.index < self.arguments.from {
+            return Ok(());
+        }
+        let mut marks = batch.marks.iter().peekable();
+        for index in 0..=batch.len() {
+            while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
+                let event = batch.event(*mark);
+                let happening = Happening::Event(&event);
+                self.line(batch, first + index as u64, false, happening, position)?;
+            }
+            if index < batch.len() {
+                let uncertain = batch.uncertain_from.is_some_and(|from| index >= from as usize);
+                let happening = Happening::Access {
+                    site: batch.site[index],
+                    address: batch.address[index],
+                    length: batch.length(index),
+                    value: batch.value(index),
+                };
+                self.line(batch, first + index as u64, uncertain, happening, position)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn line(
+        &mut self,
+        batch: &Batch,
+        index: u64,
+        uncertain: bool,
+        happening: Happening,
+        position: &mut Position,
+    ) -> Result<(), Failure> {
+        let wanted = self.wanted.as_ref().is_none_or(|wanted| match happening {
+            Happening::Access { site, .. } => wanted.access(site),
+            Happening::Event(event) => wanted.event(event),
+        });
+        if !wanted || index < self.arguments.from || position.left == 0 {
+            return Ok(());
+        }
+        position.left -= 1;
+        let line = Line::new(
+            self.program,
+            &self.names,
+            batch.stream,
+            index,
+            uncertain,
+            happening,
+        );
+        let written = match self.arguments.json {
+            true => json::write(&mut self.output, &line),
+            false => text::write(&mut self.output, &line),
+        };
+        written.map_err(Failure::writing)
+    }
+}

@@ -1,0 +1,7 @@
+//! What the page for the browser asks of a trace.
+
+pub mod counts;
+mod passes;
+pub mod samples;
+
+pub use passes::{reports, Reports, Settings, MOST_CELLS};

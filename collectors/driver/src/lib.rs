@@ -1,0 +1,57 @@
+//! `trackway cc`, `c++` and `fc`: clang and flang with the pass and the runtime added, and otherwise untouched.
+
+mod arguments;
+mod command;
+mod driver_options;
+mod installation;
+mod instruction_set;
+mod invocation;
+mod language;
+mod link;
+mod llvm_version;
+mod options;
+mod response_file;
+mod target;
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+
+use trackway_answers::failure::Failure;
+
+use invocation::Invocation;
+use options::Options;
+
+pub use arguments::{CompileArguments, FortranArguments};
+pub use installation::Installation;
+pub use language::Language;
+
+/// Replaces this process by the compiler; returns only if that fails.
+pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {
+    match prepare(language, arguments) {
+        Ok(mut command) => {
+            let error = command.exec();
+            command::exec_failure(command.get_program(), language, &error)
+        }
+        Err(failure) => failure,
+    }
+}
+
+fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process::Command, Failure> {
+    let environment = env::var_os(options::ENVIRONMENT_VARIABLE);
+    let (options, arguments) = Options::read(environment.as_deref(), arguments)?;
+    let invocation = Invocation::parse(&arguments, language);
+    let compiler = command::compiler(&options, language, |name| env::var_os(name));
+    let installation = Installation::locate();
+    let driver = command::Driver {
+        compiler: &compiler,
+        language,
+        inherits_threads: options.inherit_threads,
+    };
+    let arguments = command::arguments(invocation, &driver, &installation, arguments)?;
+    let mut command = std::process::Command::new(compiler);
+    command
+        .args(arguments)
+        .env("TRACKWAY_PASS_OPTIONS", options.for_pass());
+    Ok(command)
+}

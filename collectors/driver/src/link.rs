@@ -1,0 +1,66 @@
+//! What the wrapper adds where the compiler links.
+
+use std::ffi::OsString;
+
+use trackway_answers::failure::Failure;
+
+use crate::command::Driver;
+use crate::installation::Installation;
+use crate::invocation::{Invocation, Output};
+use crate::language::Language;
+use crate::target;
+
+/// Come last: an archive serves the objects before it. `-Xlinker` keeps a user's `-x c` from applying to it; flang has
+/// no such option.
+pub fn arguments(
+    invocation: &Invocation,
+    driver: &Driver,
+    installation: &Installation,
+) -> Result<Vec<OsString>, Failure> {
+    let Some(output) = invocation.links else {
+        return Ok(Vec::new());
+    };
+    let set = target::instruction_set(invocation.target.as_deref(), driver.compiler)?;
+    let mut files = Vec::new();
+    let mut options: Vec<OsString> = Vec::new();
+    if driver.inherits_threads {
+        files.push(installation.inherit_threads(set, output == Output::StaticExecutable)?);
+        options.extend(interposing(output).iter().map(Into::into));
+    }
+    files.push(installation.runtime(set)?);
+    if output == Output::Executable {
+        // So that shared objects use the executable's copy of the runtime. A static program has none, and glibc can't
+        // start a static-pie program whose thread-local symbols are dynamic.
+        options.push("-Wl,--export-dynamic-symbol=__trackway_*".into());
+    }
+    let mut arguments = Vec::new();
+    for file in files {
+        if driver.language != Language::Fortran {
+            arguments.push("-Xlinker".into());
+        }
+        arguments.push(file.into());
+    }
+    arguments.extend(options);
+    Ok(arguments)
+}
+
+/// What makes our functions that create threads stand before the C library's: for shared objects that the linker
+/// doesn't see, by an executable's dynamic symbols; in a static program there is no order.
+fn interposing(output: Output) -> &'static [&'static str] {
+    match output {
+        Output::Executable => &["-Wl,--export-dynamic-symbol=pthread_create"],
+        Output::StaticExecutable => &["-Wl,--wrap=pthread_create", "-Wl,--wrap=thrd_create"],
+        Output::SharedObject => &[],
+    }
+}
+
+/// An archive in front of the objects that need it has to be linked whole.
+pub fn in_front_of_inputs(link: Vec<OsString>) -> Vec<OsString> {
+    if link.is_empty() {
+        return link;
+    }
+    let mut arguments = vec![OsString::from("-Wl,--whole-archive")];
+    arguments.extend(link);
+    arguments.push("-Wl,--no-whole-archive".into());
+    arguments
+}

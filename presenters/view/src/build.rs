@@ -1,0 +1,167 @@
+//! Puts the page together: a part for each analysis, the suspects, and text of the source files.
+
+use std::path::Path;
+
+use trackway_analysis::site_counts::Measure;
+use trackway_analysis::sources::{self, SourceFiles, CHANGED};
+use trackway_answers::failure::Failure;
+use trackway_answers::page::{counts as regions, reports, samples as sampled, Reports, Settings};
+use trackway_answers::{counts, info, samples};
+use trackway_report::{Report, Table};
+use trackway_trace::Trace;
+
+use crate::arguments::{ViewArguments, DEFAULT_ROWS};
+use crate::page::{Page, Part, SourceText};
+use crate::sources::{source_texts, FileText};
+use crate::suspects::suspects;
+use crate::{charts, map_levels};
+
+/// Parts whose tables name the lines that are shown.
+const WITH_SOURCE: [&str; 2] = ["misses", "regions"];
+
+/// Everything that the page shows of a trace.
+pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+    let mut page = match trace.holds_only_counts() || sampled::are_all(trace) {
+        true => empty_page(program_name(trace)),
+        false => page_of_accesses(arguments, trace)?,
+    };
+    let root = arguments.sources.root();
+    if counts::are_in(trace) {
+        let rank_by = counts::measure(trace, arguments.model.sort)?;
+        add_counts(&mut page, trace, rank_by, arguments.rows(), root);
+    }
+    if trace.is_sampled() {
+        page.parts.extend(samples_of(trace, arguments.rows()));
+    }
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
+    match arguments.no_source {
+        true => forget_sources(&mut page),
+        false => page.sources = sources(trace, &page, root),
+    }
+    Ok(page)
+}
+
+/// What a program counted, from its trace; with the text of its source.
+pub fn add_counted_run(page: &mut Page, trace: &Trace, root: Option<&Path>) {
+    add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS, root);
+    page.parts
+        .push(part("info", "Recording", info::report_on_trace(trace)));
+    page.sources = sources(trace, page, root);
+}
+
+pub fn empty_page(title: String) -> Page {
+    Page {
+        title,
+        generator: concat!("Trackway ", env!("CARGO_PKG_VERSION")).into(),
+        ..Page::default()
+    }
+}
+
+pub fn part(name: &str, title: &str, report: Report) -> Part {
+    Part {
+        name: name.into(),
+        title: title.into(),
+        report,
+    }
+}
+
+fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
+    let settings = Settings {
+        model: &arguments.model,
+        rows: arguments.rows(),
+        source_root: arguments.sources.root(),
+        reading: &arguments.reading,
+    };
+    let reports = reports(&settings, trace)?;
+    let rank_by = reports.rank_by.column();
+    Ok(Page {
+        suspects: suspects(&reports.misses, &rank_by, reports.sharing.as_ref()),
+        parts: parts(reports, &rank_by),
+        rank_by,
+        ..empty_page(program_name(trace))
+    })
+}
+
+/// After the other parts; if there are none, the page ranks by what counts do.
+fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, root: Option<&Path>) {
+    if page.rank_by.is_empty() {
+        page.rank_by = rank_by.column();
+    }
+    let report = regions::report(trace, rank_by, rows, root);
+    page.parts.push(part("regions", "Regions", report));
+}
+
+/// Whose memory the samples saw, and which code.
+fn samples_of(trace: &Trace, rows: usize) -> [Part; 2] {
+    [
+        part("objects", "Sampled memory", sampled::memory(trace, rows)),
+        part("samples", "Sampled code", samples::report(trace, rows)),
+    ]
+}
+
+/// As people call it.
+pub fn program_name(trace: &Trace) -> String {
+    let program = &trace.meta().program;
+    let name = Path::new(program).file_name().and_then(|name| name.to_str());
+    name.unwrap_or(program).to_owned()
+}
+
+fn parts(reports: Reports, rank_by: &str) -> Vec<Part> {
+    let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
+        charts::members(tables, rank_by).into_iter().collect()
+    });
+    let replaced = ["miss_ratio_curve", "group_curves", "reuse_distances"];
+    let reuse = with_charts(reports.reuse, &replaced, |tables| {
+        charts::curves(tables).into_iter().collect()
+    });
+    let map = with_charts(reports.map, &["cells", "levels"], |tables| {
+        map_levels::map(tables).into_iter().flatten().collect()
+    });
+    let mut parts = vec![part("misses", "Misses", reports.misses)];
+    let sharing = reports.sharing;
+    parts.extend(sharing.map(|report| part("sharing", "Sharing", report)));
+    parts.extend([
+        part("layout", "Layout of structures", layout),
+        part("reuse", "Reuse of memory", reuse),
+        part("map", "Memory over time", map),
+        part("memory", "Allocations", reports.memory),
+        part("activity", "Threads over time", reports.activity),
+    ]);
+    parts
+}
+
+/// The charts' tables come first; those that they replace are left out.
+fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> Vec<Table>) -> Report {
+    let mut tables = charts(&report.tables);
+    let kept = report
+        .tables
+        .into_iter()
+        .filter(|table| !replaced.contains(&table.name()));
+    tables.extend(kept);
+    Report { tables, ..report }
+}
+
+/// Leaves no text of source files.
+fn forget_sources(page: &mut Page) {
+    for table in page.parts.iter_mut().flat_map(|part| &mut part.report.tables) {
+        *table = table.without_texts("source", |_| true);
+    }
+}
+
+/// Text of the files that the rankings name, as far as it may be shown.
+fn sources(trace: &Trace, page: &Page, root: Option<&Path>) -> Vec<SourceText> {
+    let files = SourceFiles::of(trace, root);
+    let ranked = page
+        .parts
+        .iter()
+        .filter(|part| WITH_SOURCE.contains(&part.name.as_str()));
+    let tables: Vec<Table> = ranked
+        .flat_map(|part| part.report.tables.iter().cloned())
+        .collect();
+    source_texts(&tables, |file| match files.text(file) {
+        sources::SourceText::Unknown => None,
+        sources::SourceText::Changed => Some(FileText::Instead(CHANGED.to_owned())),
+        sources::SourceText::Text(text) => Some(FileText::Text(text)),
+    })
+}
