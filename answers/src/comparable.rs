@@ -15,7 +15,7 @@ use crate::model::{line_bytes_of_machine, machine_caches, ModelArguments};
 use crate::objects;
 use crate::output::OutputArguments;
 use crate::reading::{require_accesses, ReadingArguments};
-use crate::report::ReportForm;
+use crate::report_form::ReportForm;
 use crate::sources::SourceArguments;
 
 /// An analysis whose tables can be compared and checked.
@@ -39,7 +39,7 @@ pub struct Settings {
     pub model: ModelArguments,
     pub sources: SourceArguments,
     /// That of the machine that recorded if none.
-    pub line_bytes: Option<u64>,
+    pub line_bytes: Option<u32>,
     pub reading: ReadingArguments,
 }
 
@@ -58,8 +58,8 @@ pub fn answer(name: AnalysisName, trace: &Trace, settings: &Settings) -> Result<
         AnalysisName::Sharing => {
             let line_bytes = settings
                 .line_bytes
-                .unwrap_or_else(|| line_bytes_of_machine(trace).into());
-            let mut sharing = Sharing::new(trace.program(), line_bytes, usize::MAX);
+                .unwrap_or_else(|| line_bytes_of_machine(trace));
+            let mut sharing = Sharing::new(trace.program(), line_bytes.into(), usize::MAX);
             if !settings.by.is_empty() {
                 sharing = sharing.grouped_by(settings.by.clone());
             }

@@ -8,7 +8,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::output::OutputArguments;
-use crate::report::ReportForm;
+use crate::report_form::ReportForm;
 use crate::soundness;
 
 /// Whether a report has anything to say of counts.

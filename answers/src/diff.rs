@@ -13,11 +13,10 @@ use crate::comparable::{AnalysisName, Settings};
 use crate::edited::forget_edited_sources;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::model::ModelArguments;
+use crate::model::{parse_line_size, ModelArguments};
 use crate::output::OutputArguments;
 use crate::reading::ReadingArguments;
-use crate::report::grouping_parser;
-use crate::sharing::parse_line_size;
+use crate::report_form::grouping_parser;
 use crate::sources::SourceArguments;
 
 /// Say what changed between two traces
@@ -63,7 +62,7 @@ pub struct DiffArguments {
     pub sources: SourceArguments,
     /// Bytes of a cache line for `sharing` [default: that of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
-    pub line_size: Option<u64>,
+    pub line_size: Option<u32>,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }

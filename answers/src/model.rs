@@ -73,7 +73,11 @@ pub fn line_bytes_of_machine(trace: &Trace) -> u32 {
         .unwrap_or(USUAL_LINE_BYTES)
 }
 
-fn is_line_size(bytes: u32) -> bool {
+/// What [`parse_line_size`] takes.
+pub const LINE_SIZES: &str = "expected a power of two from 16 to 1G, such as 64";
+
+/// Whether analyses take it for the bytes of a line.
+pub fn is_line_size(bytes: u32) -> bool {
     bytes.is_power_of_two() && (LEAST_LINE_BYTES..=MOST_LINE_BYTES).contains(&bytes)
 }
 
@@ -81,7 +85,7 @@ fn is_line_size(bytes: u32) -> bool {
 pub fn parse_line_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text).and_then(|size| u32::try_from(size).ok());
     let size = size.filter(|&size| is_line_size(size));
-    Ok(size.ok_or("expected a power of two from 16 to 1G, such as 64")?)
+    Ok(size.ok_or(LINE_SIZES)?)
 }
 
 #[cfg(test)]

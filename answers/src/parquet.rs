@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use trackway_report::{to_parquet, Report};
+use trackway_trace::output_file::write_whole;
 use trackway_trace::Existing;
 
 use crate::failure::Failure;
-use crate::output;
 
 /// Where tables go besides standard output.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
@@ -32,9 +32,9 @@ impl ParquetArgument {
             *count += 1;
             let path = folder.join(file_name(table.name(), *count));
             let content = to_parquet(table).map_err(|error| Failure::about(&path, error))?;
-            output::write_file(&path, &content, Existing::Kept).map_err(|failure| match path.exists() {
+            write_whole(&path, &content, Existing::Kept).map_err(|error| match path.exists() {
                 true => Failure::about(&path, "exists already; name another folder"),
-                false => failure,
+                false => error.into(),
             })?;
         }
         Ok(())

@@ -4,33 +4,19 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::Args;
 use trackway_analysis::drcachesim;
-use trackway_analysis::misses::Misses;
-use trackway_analysis::site_counts::Grouping;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::counts;
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
-use crate::model::ModelArguments;
-use crate::output::{self, OutputArguments};
+use crate::output;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
+use crate::report_form::ReportForm;
 use crate::soundness;
-use crate::sources::SourceArguments;
-
-const DEFAULT_GROUPINGS: [Grouping; 4] = [
-    Grouping::Field,
-    Grouping::Variable,
-    Grouping::Line,
-    Grouping::Function,
-];
-
-/// Of traces of machine code, which know no variables and lines.
-const MACHINE_CODE_GROUPINGS: [Grouping; 3] = [Grouping::Instruction, Grouping::Kind, Grouping::Thread];
 
 /// Say what causes the cache misses of a recorded program
 ///
@@ -63,67 +49,6 @@ pub struct ReportArguments {
     pub drcachesim: Option<drcachesim::Settings>,
     #[command(flatten)]
     pub reading: ReadingArguments,
-}
-
-/// What a report shows, and how.
-#[derive(Debug, Clone, Default, PartialEq, Args)]
-#[command(mut_arg("csv", |csv| csv.help("Print one table as CSV, by default that of fields")))]
-pub struct ReportForm {
-    /// Tables to print; may be repeated [default: field, variable, line, function]
-    #[arg(long, value_parser = grouping_parser(), value_delimiter = ',')]
-    pub by: Vec<Grouping>,
-    #[command(flatten)]
-    pub model: ModelArguments,
-    #[command(flatten)]
-    pub sources: SourceArguments,
-    #[command(flatten)]
-    pub output: OutputArguments,
-}
-
-impl ReportForm {
-    /// Whether any of it differs from the defaults.
-    pub fn is_chosen(&self) -> bool {
-        *self != ReportForm::default()
-    }
-
-    /// `nameless` says whether the trace is of machine code without names, so that it knows instructions only.
-    pub fn groupings(&self, nameless: bool) -> Result<Vec<Grouping>, Failure> {
-        match (self.output.csv, self.by.len()) {
-            (true, 2..) => Err(Failure::new(
-                "--csv prints one table; name one with --by, or use --json",
-            )),
-            (true, 0) if nameless => Ok(vec![Grouping::Instruction]),
-            (false, 0) if nameless => Ok(MACHINE_CODE_GROUPINGS.to_vec()),
-            (true, 0) => Ok(vec![Grouping::Field]),
-            (false, 0) => Ok(DEFAULT_GROUPINGS.to_vec()),
-            _ => Ok(self.by.clone()),
-        }
-    }
-
-    /// The analysis that the form asks for. `merges` says whether the streams of the trace can be.
-    pub fn analysis(
-        &self,
-        trace: &Trace,
-        merges: bool,
-        warnings: &mut Vec<String>,
-    ) -> Result<Misses, Failure> {
-        let (caches, rank_by) = self.model.choose(trace, merges, warnings)?;
-        let misses = Misses::new(
-            caches,
-            self.groupings(trace.program().is_nameless())?,
-            rank_by,
-            self.output.rows(),
-        );
-        Ok(misses.with_sources_below(self.sources.root()).with_details())
-    }
-}
-
-/// Reads what a table has a row for.
-pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
-    PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
-        let named = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);
-        named.ok_or("no such table")
-    })
 }
 
 impl Question for ReportArguments {

@@ -11,7 +11,7 @@ use trackway_trace::Trace;
 
 use crate::divided::{Divided, Work};
 use crate::failure::Failure;
-use crate::model::line_bytes_of_machine;
+use crate::model::{line_bytes_of_machine, parse_line_size};
 use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
@@ -32,25 +32,22 @@ pub struct SharingArguments {
     pub trace: PathBuf,
     /// Bytes of a cache line: a power of two [default: that of the machine that recorded, or 64]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
-    pub line_size: Option<u64>,
+    pub line_size: Option<u32>,
     #[command(flatten)]
     pub output: OutputArguments,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }
 
-pub fn parse_line_size(text: &str) -> Result<u64, String> {
-    let size = trackway_analysis::cache::parse_size(text).filter(|size| size.is_power_of_two());
-    Ok(size.ok_or("expected a power of two, such as 64")?)
-}
-
 impl SharingArguments {
     fn analysis(&self, trace: &Trace) -> Result<Sharing, Failure> {
         require_accesses(trace)?;
-        let line_bytes = self
-            .line_size
-            .unwrap_or_else(|| line_bytes_of_machine(trace).into());
-        Ok(Sharing::new(trace.program(), line_bytes, self.output.rows()))
+        let line_bytes = self.line_size.unwrap_or_else(|| line_bytes_of_machine(trace));
+        Ok(Sharing::new(
+            trace.program(),
+            line_bytes.into(),
+            self.output.rows(),
+        ))
     }
 }
 

@@ -12,9 +12,10 @@ use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments}
 
 use crate::diff::DiffArguments;
 use crate::patterns::PatternsArguments;
-use crate::report::{ReportArguments, ReportForm};
+use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::sharing::SharingArguments;
+use trackway_answers::report_form::ReportForm;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \

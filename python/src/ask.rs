@@ -10,7 +10,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use trackway_analysis::Watch;
 use trackway_answers::failure::Failure;
-use trackway_answers::question;
+use trackway_answers::questions as verbs;
 use trackway_answers::reading::{Onlooker, Onlookers};
 
 use crate::errors::failure;
@@ -31,7 +31,7 @@ pub fn ask(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
     let tables = trace.tables().clone();
-    let answer = move |onlookers| question::ask(&name, &words, tables.trace(), onlookers);
+    let answer = move |onlookers| verbs::ask(&name, &words, tables.trace(), onlookers);
     answer_beside(py, progress.as_ref(), answer)
 }
 
@@ -45,20 +45,20 @@ pub fn diff(
     words: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let answer = move |onlookers| question::ask_diff(&before, &after, &words, onlookers);
+    let answer = move |onlookers| verbs::ask_diff(&before, &after, &words, onlookers);
     answer_beside(py, progress.as_ref(), answer)
 }
 
 /// The names of a verb's options, as the command line writes them; None if there is no such verb.
 #[pyfunction]
 pub fn options(name: &str) -> Option<Vec<String>> {
-    question::options(name)
+    verbs::options(name)
 }
 
 /// Names of the verbs that `ask` knows.
 #[pyfunction]
 pub fn questions() -> Vec<&'static str> {
-    question::QUESTIONS.iter().map(|question| question.name).collect()
+    verbs::QUESTIONS.iter().map(|question| question.name).collect()
 }
 
 /// Answers in another thread, so that this one can hear of signals. `progress` gets bytes done and bytes in all.

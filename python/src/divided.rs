@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 use trackway_analysis::partial::{PartialError, Sifted, Task};
 use trackway_analysis::Part;
 use trackway_answers::divided;
-use trackway_answers::question;
+use trackway_answers::questions;
 
 use crate::errors::{failure, trace_error};
 use crate::report::Report;
@@ -33,7 +33,7 @@ impl Divided {
     fn new(py: Python, path: PathBuf, name: &str, words: Vec<String>) -> PyResult<Divided> {
         let opened = py.detach(|| trackway_trace::Trace::open(&path));
         let trace = Arc::new(opened.map_err(|error| trace_error(&error))?);
-        let work = question::divided(name, &words, trace).map_err(|error| failure(&error))?;
+        let work = questions::divided(name, &words, trace).map_err(|error| failure(&error))?;
         Ok(Divided { work })
     }
 

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use trackway_analysis::site_counts::Grouping;
 
 use crate::failure::Failure;
+use crate::model::{is_line_size, LINE_SIZES};
 
 /// A file of budgets.
 #[derive(Debug, Deserialize)]
@@ -15,7 +16,7 @@ pub struct BudgetFile {
     /// Caches to simulate; those of the machine that recorded if none.
     pub cache: Option<String>,
     /// Bytes of a line, for hand-overs.
-    pub line_size: Option<u64>,
+    pub line_size: Option<u32>,
     /// A trace or saved report to which `max-ratio` refers; a relative path starts at the file's folder.
     pub baseline: Option<PathBuf>,
     #[serde(default, rename = "budget")]
@@ -71,8 +72,8 @@ impl BudgetFile {
         if file.budgets.is_empty() {
             return Err("no [[budget]]: a check of nothing would always pass".into());
         }
-        if file.line_size.is_some_and(|size| !size.is_power_of_two()) {
-            return Err("line-size: expected a power of two, such as 64".into());
+        if file.line_size.is_some_and(|size| !is_line_size(size)) {
+            return Err(format!("line-size: {LINE_SIZES}"));
         }
         for (index, budget) in file.budgets.iter().enumerate() {
             let problem = budget.problem();

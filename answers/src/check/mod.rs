@@ -18,10 +18,9 @@ use trackway_trace::Existing;
 use crate::comparable::{AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::model::ModelArguments;
+use crate::model::{parse_line_size, ModelArguments};
 use crate::output::{self, OutputArguments};
 use crate::reading::ReadingArguments;
-use crate::sharing::parse_line_size;
 use budget::BudgetFile;
 use proposal::Basis;
 use verdict::Verdict;
@@ -72,7 +71,7 @@ pub struct CheckArguments {
     pub cache: Option<Caches>,
     /// Bytes of a cache line for hand-overs [default: as in the budget file, or of the machine that recorded]
     #[arg(long, value_name = "BYTES", value_parser = parse_line_size)]
-    pub line_size: Option<u64>,
+    pub line_size: Option<u32>,
     #[command(flatten)]
     pub reading: ReadingArguments,
 }

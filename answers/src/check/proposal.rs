@@ -20,7 +20,7 @@ const MEASURES: [&str; 7] = [
 /// What a budget file says before its budgets, so that a check measures the same.
 pub struct Basis {
     pub caches: Option<String>,
-    pub line_bytes: Option<u64>,
+    pub line_bytes: Option<u32>,
 }
 
 /// TOML with limits at the present values plus `margin`: for the whole program, and for the `top` fields by the number that
@@ -156,7 +156,7 @@ mod tests {
         BudgetFile::read(&path).unwrap()
     }
 
-    fn basis(caches: Option<&str>, line_bytes: Option<u64>) -> Basis {
+    fn basis(caches: Option<&str>, line_bytes: Option<u32>) -> Basis {
         Basis {
             caches: caches.map(str::to_owned),
             line_bytes,

@@ -1,11 +1,11 @@
 //! The command that the wrapper turns into.
 
-use std::ffi::{OsStr, OsString};
-use std::io;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use trackway_answers::failure::Failure;
 
+use crate::compiler::Driver;
 use crate::installation::Installation;
 use crate::invocation::Invocation;
 use crate::language::Language;
@@ -27,14 +27,6 @@ pub fn compiler(
         .map(PathBuf::into_os_string)
         .or_else(|| variable(language.variable()).filter(|value| !value.is_empty()))
         .unwrap_or_else(|| language.default_compiler().into())
-}
-
-/// What doesn't depend on the compiler's arguments.
-pub struct Driver<'d> {
-    pub compiler: &'d OsStr,
-    pub language: Language,
-    /// Programs create threads that inherit regions.
-    pub inherits_threads: bool,
 }
 
 /// The compiler's arguments: the user's, with ours around them where the invocation calls for it.
@@ -125,25 +117,11 @@ fn clang_arguments(
     own
 }
 
-/// Explains why the compiler could not be started.
-pub fn exec_failure(compiler: &OsStr, language: Language, error: &io::Error) -> Failure {
-    let compiler = compiler.to_string_lossy();
-    let remedy = match error.kind() {
-        io::ErrorKind::NotFound => format!(
-            "; install it (Debian: `apt-get install {}`), or name another one in {} or by {}=PATH",
-            language.package(),
-            language.variable(),
-            language.option()
-        ),
-        _ => String::new(),
-    };
-    Failure::new(format!("{compiler}: {error}{remedy}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::instruction_set::InstructionSet;
+    use std::ffi::OsStr;
     use std::fs;
 
     fn installation_with(parts: &[&str]) -> (tempfile::TempDir, Installation) {
@@ -372,15 +350,5 @@ mod tests {
         assert_eq!(compiler(&options, Language::Fortran, set), "flang-new-19");
         options.flang = Some("/my/flang".into());
         assert_eq!(compiler(&options, Language::Fortran, none), "/my/flang");
-    }
-
-    #[test]
-    fn a_missing_compiler_comes_with_the_remedy() {
-        let error = io::Error::from(io::ErrorKind::NotFound);
-        let message = exec_failure(OsStr::new("clang-19"), Language::C, &error).to_string();
-        assert!(
-            message.contains("apt-get install clang-19") && message.contains("TRACKWAY_CLANG"),
-            "{message}"
-        );
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod compiler;
 mod driver_options;
 mod installation;
 mod instruction_set;
@@ -31,7 +32,7 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {
     match prepare(language, arguments) {
         Ok(mut command) => {
             let error = command.exec();
-            command::exec_failure(command.get_program(), language, &error)
+            compiler::exec_failure(command.get_program(), language, &error)
         }
         Err(failure) => failure,
     }
@@ -43,7 +44,7 @@ fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process:
     let invocation = Invocation::parse(&arguments, language);
     let compiler = command::compiler(&options, language, |name| env::var_os(name));
     let installation = Installation::locate();
-    let driver = command::Driver {
+    let driver = compiler::Driver {
         compiler: &compiler,
         language,
         inherits_threads: options.inherit_threads,

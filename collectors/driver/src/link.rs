@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use trackway_answers::failure::Failure;
 
-use crate::command::Driver;
+use crate::compiler::Driver;
 use crate::installation::Installation;
 use crate::invocation::{Invocation, Output};
 use crate::language::Language;

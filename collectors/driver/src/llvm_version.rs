@@ -6,7 +6,7 @@ use std::process::Command;
 
 use trackway_answers::failure::Failure;
 
-use crate::command::exec_failure;
+use crate::compiler::exec_failure;
 use crate::language::Language;
 
 /// Major version of the compiler: from its name if that ends in one (`clang-19`), else as the compiler says itself.
