@@ -9,7 +9,9 @@ use trackway_analysis::blocks::Origins;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::misses::Misses;
-use trackway_analysis::partial::{finish, plan, run_task, LinesRun, Partial, PartialError, Portable, Sifted};
+use trackway_analysis::partial::{
+    finish, plan, run_task, LinesRun, Partial, PartialError, Partitioned, Portable,
+};
 use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
@@ -43,7 +45,7 @@ fn divided<A: Portable>(analysis: &A, trace: &Trace, count: usize) -> (Findings,
     let mut all = Partial::default();
     let mut shuffled = Shuffled::new();
     for task in &plan.tasks {
-        let mut emit = |sifted: Sifted| {
+        let mut emit = |sifted: Partitioned| {
             let key = (sifted.part, sifted.stream, sifted.number);
             assert!(shuffled.insert(key, sifted.block).is_none(), "{key:?} came twice");
         };

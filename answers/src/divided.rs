@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use trackway_analysis::partial::{
-    finish, plan, run_task, LinesRun, Partial, PartialError, Plan, Portable, Sifted, Task,
+    finish, plan, run_task, LinesRun, Partial, PartialError, Partitioned, Plan, Portable, Task,
 };
 use trackway_analysis::Part;
 use trackway_report::Report;
@@ -26,7 +26,7 @@ pub trait Divided: Send + Sync {
         &self,
         task: &Task,
         parts: u32,
-        emit: &mut dyn FnMut(Sifted),
+        emit: &mut dyn FnMut(Partitioned),
     ) -> Result<Vec<u8>, PartialError>;
 
     /// Begins with the accesses of one of the plan's parts.
@@ -103,7 +103,7 @@ impl<A: Portable + Send + Sync + 'static> Divided for Work<A> {
         &self,
         task: &Task,
         parts: u32,
-        emit: &mut dyn FnMut(Sifted),
+        emit: &mut dyn FnMut(Partitioned),
     ) -> Result<Vec<u8>, PartialError> {
         let found = run_task(&self.analysis, &self.trace, parts, task, emit)?;
         self.to_bytes(found)

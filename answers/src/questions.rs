@@ -21,7 +21,7 @@ use crate::objects::ObjectsArguments;
 use crate::patterns::PatternsArguments;
 use crate::placement::PlacementArguments;
 use crate::question::Question;
-use crate::reading::Onlookers;
+use crate::reading::Following;
 use crate::report::ReportArguments;
 use crate::reuse::ReuseArguments;
 use crate::samples::SamplesArguments;
@@ -34,7 +34,7 @@ type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Fa
 pub struct Named {
     pub name: &'static str,
     command: fn(Command) -> Command,
-    answer: fn(&ArgMatches, &Trace, Onlookers) -> Result<Report, Failure>,
+    answer: fn(&ArgMatches, &Trace, Following) -> Result<Report, Failure>,
     divided: Divide,
 }
 
@@ -65,10 +65,10 @@ const fn named<Q: Question>(name: &'static str) -> Named {
     }
 }
 
-fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, onlookers: Onlookers) -> Result<Report, Failure> {
+fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, following: Following) -> Result<Report, Failure> {
     let mut question = parsed::<Q>(matches)?;
     if let Some(reading) = question.reading() {
-        reading.onlookers = onlookers;
+        reading.following = following;
     }
     question.answer(trace)
 }
@@ -77,10 +77,10 @@ fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, onlookers: Onlookers
 ///
 /// # Errors
 /// If there is no such verb, an option is unknown or wrong, or the trace can't answer.
-pub fn ask(name: &str, words: &[String], trace: &Trace, onlookers: Onlookers) -> Result<Report, Failure> {
+pub fn ask(name: &str, words: &[String], trace: &Trace, following: Following) -> Result<Report, Failure> {
     let question = question_named(name)?;
     let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
-    (question.answer)(&matches, trace, onlookers)
+    (question.answer)(&matches, trace, following)
 }
 
 /// The same question, of which other processes do a part of the work.
@@ -113,12 +113,12 @@ pub fn ask_diff(
     before: &Path,
     after: &Path,
     words: &[String],
-    onlookers: Onlookers,
+    following: Following,
 ) -> Result<Report, Failure> {
     let files = [OsStr::new("--"), before.as_os_str(), after.as_os_str()];
     let matches = matches(DiffArguments::augment_args, "diff", words, &files)?;
     let mut arguments = parsed::<DiffArguments>(&matches)?;
-    arguments.reading.onlookers = onlookers;
+    arguments.reading.following = following;
     diff::answer(&arguments)
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::blocks::Origins;
-use trackway_analysis::{run, Analysis, Findings, Progress, RunSummary, Watch};
+use trackway_analysis::{run, Analysis, Findings, Observer, Progress, RunSummary};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -58,20 +58,14 @@ pub struct ReadingArguments {
     pub quiet: bool,
     /// Who is told of the progress instead of a person at a terminal.
     #[arg(skip)]
-    pub onlookers: Onlookers,
+    pub following: Following,
 }
 
-/// A program that follows how a trace is read, and may stop it.
-pub trait Onlooker: Watch + Send {
-    /// A pass, or several, over so many bytes of records begins; it may be the next one of an answer.
-    fn begin(&self, bytes: u64);
-}
-
-/// One or none.
+/// A program that follows how a trace is read, and may stop it; or none.
 #[derive(Clone, Default)]
-pub struct Onlookers(pub Option<Arc<dyn Onlooker>>);
+pub struct Following(pub Option<Arc<dyn Observer + Send>>);
 
-impl fmt::Debug for Onlookers {
+impl fmt::Debug for Following {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         formatter.write_str(if self.0.is_some() { "one" } else { "none" })
     }
@@ -88,9 +82,9 @@ impl ReadingArguments {
     ) -> R {
         let threads = self.threads.unwrap_or_else(processors::available);
         let bytes = record_bytes(trace).saturating_mul(passes);
-        if let Some(onlooker) = &self.onlookers.0 {
-            onlooker.begin(bytes);
-            return read(threads, onlooker.as_ref());
+        if let Some(observer) = &self.following.0 {
+            observer.begin(bytes);
+            return read(threads, observer.as_ref());
         }
         let progress = ReadingProgress::new(bytes, self.quiet);
         let done = read(threads, &|accesses: u64, bytes: u64| {

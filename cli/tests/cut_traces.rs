@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use trackway_answers::questions::{ask, QUESTIONS};
-use trackway_answers::reading::Onlookers;
+use trackway_answers::reading::Following;
 use trackway_interchange::import_perf_script;
 use trackway_report::{report_to_json, to_csv, TextStyle};
 use trackway_trace::chunk::HEADER_LENGTH;
@@ -119,7 +119,7 @@ fn ask_all(name: &str, bytes: Vec<u8>, what: &str) {
     for (verb, words) in ways.chain(WAYS.iter().copied()) {
         let words: Vec<String> = words.iter().map(|word| word.to_string()).collect();
         let asked = catch_unwind(AssertUnwindSafe(|| {
-            let report = ask(verb, &words, &trace, Onlookers::default())?;
+            let report = ask(verb, &words, &trace, Following::default())?;
             let style = TextStyle {
                 width: Some(100),
                 colour: false,

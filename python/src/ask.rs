@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use trackway_analysis::Watch;
+use trackway_analysis::Observer;
 use trackway_answers::failure::Failure;
 use trackway_answers::questions as verbs;
-use trackway_answers::reading::{Onlooker, Onlookers};
+use trackway_answers::reading::Following;
 
 use crate::errors::failure;
 use crate::report::Report;
@@ -31,7 +31,7 @@ pub fn ask(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
     let tables = trace.tables().clone();
-    let answer = move |onlookers| verbs::ask(&name, &words, tables.trace(), onlookers);
+    let answer = move |following| verbs::ask(&name, &words, tables.trace(), following);
     answer_beside(py, progress.as_ref(), answer)
 }
 
@@ -45,7 +45,7 @@ pub fn diff(
     words: Vec<String>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
-    let answer = move |onlookers| verbs::ask_diff(&before, &after, &words, onlookers);
+    let answer = move |following| verbs::ask_diff(&before, &after, &words, following);
     answer_beside(py, progress.as_ref(), answer)
 }
 
@@ -65,14 +65,14 @@ pub fn questions() -> Vec<&'static str> {
 fn answer_beside(
     py: Python,
     progress: Option<&Py<PyAny>>,
-    answer: impl FnOnce(Onlookers) -> Result<trackway_report::Report, Failure> + Send,
+    answer: impl FnOnce(Following) -> Result<trackway_report::Report, Failure> + Send,
 ) -> PyResult<Report> {
     let pace = Arc::new(Pace::default());
-    let onlookers = Onlookers(Some(pace.clone()));
+    let following = Following(Some(pace.clone()));
     let asking = thread::current();
     let answered = thread::scope(|scope| {
         let answering = scope.spawn(move || {
-            let answer = answer(onlookers);
+            let answer = answer(following);
             asking.unpark();
             answer
         });
@@ -105,18 +105,16 @@ struct Pace {
     is_stopped: AtomicBool,
 }
 
-impl Watch for Pace {
+impl Observer for Pace {
+    fn begin(&self, bytes: u64) {
+        self.all_bytes.fetch_add(bytes, Relaxed);
+    }
+
     fn advance(&self, _accesses: u64, bytes: u64) {
         self.done_bytes.fetch_add(bytes, Relaxed);
     }
 
     fn is_stopped(&self) -> bool {
         self.is_stopped.load(Relaxed)
-    }
-}
-
-impl Onlooker for Pace {
-    fn begin(&self, bytes: u64) {
-        self.all_bytes.fetch_add(bytes, Relaxed);
     }
 }

@@ -9,7 +9,7 @@ use std::thread;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use trackway_analysis::partial::{PartialError, Sifted, Task};
+use trackway_analysis::partial::{PartialError, Partitioned, Task};
 use trackway_analysis::Part;
 use trackway_answers::divided;
 use trackway_answers::questions;
@@ -105,7 +105,7 @@ pub struct TaskRun {
 }
 
 enum Message {
-    Sifted(Sifted),
+    Partitioned(Partitioned),
     Found(Result<Vec<u8>, PartialError>),
 }
 
@@ -114,7 +114,7 @@ impl TaskRun {
         let (sender, receiver) = sync_channel(WAITING_BLOCKS);
         thread::spawn(move || {
             // Where nobody waits any more, what remains goes nowhere.
-            let mut emit = |sifted| drop(sender.send(Message::Sifted(sifted)));
+            let mut emit = |sifted| drop(sender.send(Message::Partitioned(sifted)));
             let found = work.run_task(&task, parts, &mut emit);
             let _ = sender.send(Message::Found(found));
         });
@@ -139,7 +139,7 @@ impl TaskRun {
             receiver.recv()
         });
         match received {
-            Ok(Message::Sifted(sifted)) => {
+            Ok(Message::Partitioned(sifted)) => {
                 let block = PyBytes::new(py, &sifted.block);
                 Ok(Some((sifted.part, sifted.stream, sifted.number, block)))
             }

@@ -157,9 +157,9 @@ pub enum Piece<'b> {
     Run(&'b Run),
 }
 
-/// See [`Batch::happenings`].
+/// See [`Batch::items`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Happening<'b> {
+pub enum BatchItem<'b> {
     Accesses(Piece<'b>),
     Event(Event),
 }
@@ -258,17 +258,17 @@ impl Batch {
     }
 
     /// The accesses, as [`Batch::pieces`] gives them, and all events, in program order.
-    pub fn all_happenings(&self) -> impl Iterator<Item = Happening<'_>> {
+    pub fn all_happenings(&self) -> impl Iterator<Item = BatchItem<'_>> {
         self.happenings_with(|_| true)
     }
 
     /// The same without entries and exits of functions.
-    pub fn happenings(&self) -> impl Iterator<Item = Happening<'_>> {
+    pub fn items(&self) -> impl Iterator<Item = BatchItem<'_>> {
         self.happenings_with(|mark| mark.what & KIND_MASK == OTHER)
     }
 
     #[inline]
-    fn happenings_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = Happening<'_>> {
+    fn happenings_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = BatchItem<'_>> {
         let mut marks = self.marks.iter().enumerate();
         let mut next_mark = move || marks.find(|(_, mark)| takes(mark));
         let mut mark = next_mark();
@@ -285,14 +285,14 @@ impl Batch {
             };
             if next < before {
                 let accesses = std::mem::replace(&mut next, before)..before;
-                return Some(Happening::Accesses(Piece::Accesses(accesses)));
+                return Some(BatchItem::Accesses(Piece::Accesses(accesses)));
             }
             match next_event {
                 Some((_, event)) => {
                     mark = next_mark();
-                    Some(Happening::Event(self.event(*event)))
+                    Some(BatchItem::Event(self.event(*event)))
                 }
-                None => runs.next().map(|run| Happening::Accesses(Piece::Run(run))),
+                None => runs.next().map(|run| BatchItem::Accesses(Piece::Run(run))),
             }
         })
     }
@@ -476,26 +476,26 @@ mod tests {
         let mark = batch.push_event(5, free(4));
         batch.marks.push(mark);
         batch.push_run(5, std::iter::empty(), 9);
-        let accesses = |range| Happening::Accesses(Piece::Accesses(range));
-        let run = |number: usize| Happening::Accesses(Piece::Run(&batch.runs[number]));
+        let accesses = |range| BatchItem::Accesses(Piece::Accesses(range));
+        let run = |number: usize| BatchItem::Accesses(Piece::Run(&batch.runs[number]));
         let expected = [
             accesses(0..2),
-            Happening::Event(free(1)),
+            BatchItem::Event(free(1)),
             run(0),
             run(1),
-            Happening::Event(free(2)),
-            Happening::Event(free(3)),
+            BatchItem::Event(free(2)),
+            BatchItem::Event(free(3)),
             accesses(2..5),
-            Happening::Event(free(4)),
+            BatchItem::Event(free(4)),
             run(2),
         ];
-        assert_eq!(batch.happenings().collect::<Vec<_>>(), expected);
+        assert_eq!(batch.items().collect::<Vec<_>>(), expected);
         let [_, first_free, first_run, rest @ ..] = expected;
-        let enter = Happening::Event(Event::Enter(FunctionId(0)));
-        let exit = Happening::Event(Event::Exit(FunctionId(0)));
+        let enter = BatchItem::Event(Event::Enter(FunctionId(0)));
+        let exit = BatchItem::Event(Event::Exit(FunctionId(0)));
         let mut all = vec![accesses(0..1), enter, accesses(1..2), first_free, first_run, exit];
         all.extend(rest);
         assert_eq!(batch.all_happenings().collect::<Vec<_>>(), all);
-        assert_eq!(Batch::default().happenings().count(), 0);
+        assert_eq!(Batch::default().items().count(), 0);
     }
 }

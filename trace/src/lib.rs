@@ -51,7 +51,7 @@ pub use counts::{
 };
 pub use decoder::{Batches, ChunkDecoder, Decoder};
 pub use error::TraceError;
-pub use event::{Batch, Event, Happening, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
+pub use event::{Batch, BatchItem, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
 pub use folder::traces_in;
 pub use ids::{
     AllocationSiteId, FunctionId, InstructionId, LocationId, MachineBlockId, ModuleId, SiteId, StringId,

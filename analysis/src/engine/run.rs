@@ -11,7 +11,12 @@ use crate::engine::team::Team;
 use crate::{share_out, Analysis, Findings, Order, Part};
 
 /// Follows a run, and may stop it. Asked from several threads.
-pub trait Watch: Sync {
+pub trait Observer: Sync {
+    /// A pass, or several, over so many bytes of records begins; it may be the next one of an answer.
+    fn begin(&self, bytes: u64) {
+        let _ = bytes;
+    }
+
     /// Told after each chunk: number of its accesses, bytes that it takes in the file.
     fn advance(&self, accesses: u64, bytes: u64);
 
@@ -22,14 +27,14 @@ pub trait Watch: Sync {
 }
 
 /// Whoever only counts.
-impl<F: Fn(u64, u64) + Sync> Watch for F {
+impl<F: Fn(u64, u64) + Sync> Observer for F {
     fn advance(&self, accesses: u64, bytes: u64) {
         self(accesses, bytes);
     }
 }
 
 /// Who follows a run.
-pub type Progress<'p> = &'p dyn Watch;
+pub type Progress<'p> = &'p dyn Observer;
 
 /// What a run went through.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use super::value;
 
 /// Something that a thread did.
 #[derive(Clone, Copy)]
-pub enum Happening<'e> {
+pub enum BatchItem<'e> {
     Access {
         site: SiteId,
         address: u64,
@@ -58,10 +58,10 @@ impl<'p> Line<'p> {
         stream: u32,
         index: u64,
         uncertain: bool,
-        happening: Happening,
+        item: BatchItem,
     ) -> Line<'p> {
-        let mut line = match happening {
-            Happening::Access {
+        let mut line = match item {
+            BatchItem::Access {
                 site,
                 address,
                 length,
@@ -70,7 +70,7 @@ impl<'p> Line<'p> {
                 value: value.as_ref().map(value::text),
                 ..access(program, names, site, address, length)
             },
-            Happening::Event(event) => other(program, names, event),
+            BatchItem::Event(event) => other(program, names, event),
         };
         line.stream = stream;
         line.index = index;

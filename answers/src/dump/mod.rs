@@ -21,7 +21,7 @@ use wildmatch::WildMatch;
 
 use crate::failure::Failure;
 use crate::{output, reading, soundness};
-use line::{Happening, Line};
+use line::{BatchItem, Line};
 
 /// Print the events of a trace
 ///
@@ -265,18 +265,18 @@ impl<W: Write> Dump<'_, W> {
         for index in 0..=batch.len() {
             while let Some(mark) = marks.next_if(|mark| mark.before as usize <= index) {
                 let event = batch.event(*mark);
-                let happening = Happening::Event(&event);
-                self.line(batch, first + index as u64, false, happening, position)?;
+                let item = BatchItem::Event(&event);
+                self.line(batch, first + index as u64, false, item, position)?;
             }
             if index < batch.len() {
                 let uncertain = batch.uncertain_from.is_some_and(|from| index >= from as usize);
-                let happening = Happening::Access {
+                let item = BatchItem::Access {
                     site: batch.site[index],
                     address: batch.address[index],
                     length: batch.length(index),
                     value: batch.value(index),
                 };
-                self.line(batch, first + index as u64, uncertain, happening, position)?;
+                self.line(batch, first + index as u64, uncertain, item, position)?;
             }
         }
         Ok(())
@@ -287,25 +287,18 @@ impl<W: Write> Dump<'_, W> {
         batch: &Batch,
         index: u64,
         uncertain: bool,
-        happening: Happening,
+        item: BatchItem,
         position: &mut Position,
     ) -> Result<(), Failure> {
-        let wanted = self.wanted.as_ref().is_none_or(|wanted| match happening {
-            Happening::Access { site, .. } => wanted.access(site),
-            Happening::Event(event) => wanted.event(event),
+        let wanted = self.wanted.as_ref().is_none_or(|wanted| match item {
+            BatchItem::Access { site, .. } => wanted.access(site),
+            BatchItem::Event(event) => wanted.event(event),
         });
         if !wanted || index < self.arguments.from || position.left == 0 {
             return Ok(());
         }
         position.left -= 1;
-        let line = Line::new(
-            self.program,
-            &self.names,
-            batch.stream,
-            index,
-            uncertain,
-            happening,
-        );
+        let line = Line::new(self.program, &self.names, batch.stream, index, uncertain, item);
         let written = match self.arguments.json {
             true => json::write(&mut self.output, &line),
             false => text::write(&mut self.output, &line),

@@ -17,7 +17,7 @@ use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{run, Apart, Findings, Progress, RunSummary};
+use trackway_analysis::{run, Findings, Progress, RunSummary, SeparateFindings};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
@@ -148,7 +148,7 @@ impl Reading<'_> {
         let groupings = (shown_groupings.collect(), self.rows);
         let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings)
             .with_sources_below(self.source_root);
-        let analyses = (simulated, Apart::new(Activity::new(self.trace)));
+        let analyses = (simulated, SeparateFindings::new(Activity::new(self.trace)));
         let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
         let (simulated, activity) = analyses;
         let mut layout = simulated.into_layout_findings(self.trace, self.threads, self.progress);
@@ -172,9 +172,12 @@ impl Reading<'_> {
         let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
         let sharing = (self.trace.streams().len() > 1).then(|| {
             let line_bytes = line_bytes_of_machine(self.trace).into();
-            Apart::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
+            SeparateFindings::new(Sharing::new(self.trace.program(), line_bytes, self.rows))
         });
-        let analyses = (Apart::new(map), (Apart::new(memory), sharing));
+        let analyses = (
+            SeparateFindings::new(map),
+            (SeparateFindings::new(memory), sharing),
+        );
         let (common, summary) = run(&analyses, self.trace, self.threads, self.progress);
         let (map, (memory, sharing)) = analyses;
         let report = |findings| self.report(findings, &common, &summary);

@@ -80,7 +80,7 @@ impl OpenColumns {
         self.previous
     }
 
-    /// What is wrong with the record at which a joint has stopped, which has at most `length` bytes.
+    /// What is wrong with the record at which a cursor has stopped, which has at most `length` bytes.
     #[cold]
     pub(super) fn problem(&self, shapes: &Shapes, length: usize) -> &'static str {
         let form = &shapes.forms[self.previous as usize / FORM_SIZE];
@@ -151,21 +151,21 @@ fn join_records(
     length: usize,
     output: &mut [u8],
 ) -> Result<(), String> {
-    let mut joint = Joint::resume(shapes, columns);
+    let mut cursor = ColumnCursor::resume(shapes, columns);
     let mut position = 0;
     while position < length {
         let left = length - position;
         // SAFETY: the latest record was valid and is read. Behind `length`, MARGIN bytes can be written.
         let written = unsafe {
-            joint
+            cursor
                 .next_form()
-                .filter(|form| joint.write(&**form, output[position..].as_mut_ptr(), left))
+                .filter(|form| cursor.write(&**form, output[position..].as_mut_ptr(), left))
         };
         let Some(form) = written else { break };
-        // SAFETY: forms live as long as the joint.
+        // SAFETY: forms live as long as the cursor.
         position += unsafe { usize::from((*form).length) };
     }
-    joint.suspend();
+    cursor.suspend();
     let result = match position < length {
         true => Err(columns.problem(shapes, length - position)),
         false => columns.finish(),
@@ -179,8 +179,8 @@ pub(crate) type Step<T> = std::result::Result<T, &'static str>;
 /// Walks over the records of open columns. Pointers instead of indices, since the loop needs every register.
 ///
 /// Invariants: `previous` is one of `forms`. The pointers lie in their columns, at most at the ends, or, if
-/// [`Joint::is_invalid`], at most one record behind them.
-pub(crate) struct Joint<'j> {
+/// [`ColumnCursor::is_invalid`], at most one record behind them.
+pub(crate) struct ColumnCursor<'j> {
     shapes: &'j mut Shapes,
     columns: &'j mut OpenColumns,
     forms: *mut Form,
@@ -196,7 +196,7 @@ pub(crate) struct Joint<'j> {
     room: isize,
 }
 
-impl<'j> Joint<'j> {
+impl<'j> ColumnCursor<'j> {
     /// Goes on where the columns' records were left.
     #[inline(always)]
     pub(super) fn resume(shapes: &'j mut Shapes, columns: &'j mut OpenColumns) -> Self {
@@ -207,7 +207,7 @@ impl<'j> Joint<'j> {
             residual,
         } = columns.next;
         let forms = shapes.forms.as_mut_ptr();
-        Joint {
+        ColumnCursor {
             forms,
             roots: shapes.roots.as_mut_ptr(),
             // SAFETY: offsets lead to forms, and places into columns.

@@ -16,9 +16,9 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use join::Joint;
+pub(crate) use join::ColumnCursor;
 pub(crate) use preference::Preference;
-pub(crate) use reader::{ColumnReader, Joiner};
+pub(crate) use reader::{ColumnReader, ColumnState};
 pub(crate) use shapes::Root;
 pub(crate) use writer::{ColumnWriter, RecordShapes};
 

@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::table::Segment;
 
-use super::join::{join, Joint, OpenColumns, Step, StoredColumns, MARGIN};
+use super::join::{join, ColumnCursor, OpenColumns, Step, StoredColumns, MARGIN};
 use super::packed::unpack;
 use super::shapes::{Shapes, FORM_SIZE};
 
@@ -13,12 +13,12 @@ use super::shapes::{Shapes, FORM_SIZE};
 pub(crate) struct ColumnReader {
     shapes: Shapes,
     /// What is not in use.
-    joiners: Mutex<Vec<Joiner>>,
+    states: Mutex<Vec<ColumnState>>,
 }
 
 /// What joining one chunk needs.
 #[derive(Debug)]
-pub(crate) struct Joiner {
+pub(crate) struct ColumnState {
     shapes: Shapes,
     stored: StoredColumns,
     columns: OpenColumns,
@@ -30,7 +30,7 @@ impl Default for ColumnReader {
     fn default() -> Self {
         ColumnReader {
             shapes: Shapes::new(),
-            joiners: Mutex::default(),
+            states: Mutex::default(),
         }
     }
 }
@@ -39,7 +39,7 @@ impl ColumnReader {
     /// Adds a module, of which the first segment has the id `first_id`.
     pub(crate) fn add(&mut self, first_id: u32, segments: &[Segment]) {
         self.shapes.add(first_id, segments);
-        self.joiners = Mutex::default();
+        self.states = Mutex::default();
     }
 
     /// Replaces the content of `raw` by the payload of `length` bytes that is stored as `stored`, followed by
@@ -51,16 +51,16 @@ impl ColumnReader {
         padding: usize,
         raw: &mut Vec<u8>,
     ) -> Result<(), String> {
-        let mut joiner = self.take_joiner();
-        let result = joiner.read(stored, length, padding, raw);
-        self.give_back(joiner);
+        let mut state = self.take_state();
+        let result = state.read(stored, length, padding, raw);
+        self.give_back(state);
         result
     }
 
-    /// A joiner, to be given back.
-    pub(crate) fn take_joiner(&self) -> Joiner {
+    /// A state, to be given back.
+    pub(crate) fn take_state(&self) -> ColumnState {
         let unused = self.lock().pop();
-        unused.unwrap_or_else(|| Joiner {
+        unused.unwrap_or_else(|| ColumnState {
             shapes: self.shapes.clone(),
             stored: StoredColumns::default(),
             columns: OpenColumns::default(),
@@ -68,16 +68,16 @@ impl ColumnReader {
         })
     }
 
-    pub(crate) fn give_back(&self, joiner: Joiner) {
-        self.lock().push(joiner);
+    pub(crate) fn give_back(&self, state: ColumnState) {
+        self.lock().push(state);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Joiner>> {
-        self.joiners.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<ColumnState>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Joiner {
+impl ColumnState {
     fn read(
         &mut self,
         stored: &[u8],
@@ -123,11 +123,11 @@ impl Joiner {
 
     /// The records that were not joined yet.
     #[inline(always)]
-    pub(crate) fn resume(&mut self) -> Joint<'_> {
-        Joint::resume(&mut self.shapes, &mut self.columns)
+    pub(crate) fn resume(&mut self) -> ColumnCursor<'_> {
+        ColumnCursor::resume(&mut self.shapes, &mut self.columns)
     }
 
-    /// What is wrong with the record at which a joint has stopped, which has at most `length` bytes.
+    /// What is wrong with the record at which a cursor has stopped, which has at most `length` bytes.
     pub(crate) fn problem(&self, length: usize) -> &'static str {
         self.columns.problem(&self.shapes, length)
     }

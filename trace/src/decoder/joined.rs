@@ -4,10 +4,10 @@
 //! to their place in the payload, and run from there as if they had been stored so.
 
 use crate::code::{entry_class, entry_locals, entry_segment, Code, FrontRoot, SegmentCode, Step, NO_CLASS};
-use crate::columns::{Joiner, Joint, Root};
+use crate::columns::{ColumnCursor, ColumnState, Root};
 
 use super::machine::Machine;
-use super::walk::{Counts, InRecord, Place, Ran, RecordPlace, Roots, Stop};
+use super::walk::{Counts, FrontOutcome, InRecord, Place, RecordPlace, Roots, Stop};
 
 /// What a form of the columns leads to: the head of the entry of its id, whose class is that of no segment if
 /// the record must be written.
@@ -15,7 +15,7 @@ type Head = u32;
 
 /// The columns of the chunk that is being decoded.
 pub(super) struct JoinedRecords {
-    joiner: Joiner,
+    state: ColumnState,
     /// By the number of the form.
     heads: Vec<Head>,
     /// Bytes of the records.
@@ -23,15 +23,11 @@ pub(super) struct JoinedRecords {
 }
 
 impl JoinedRecords {
-    pub(super) fn new(joiner: Joiner, code: &Code) -> Self {
-        let mut heads: Vec<Head> = joiner.ids().iter().map(|id| head(code, *id)).collect();
+    pub(super) fn new(state: ColumnState, code: &Code) -> Self {
+        let mut heads: Vec<Head> = state.ids().iter().map(|id| head(code, *id)).collect();
         // The start of a chunk is no record's form.
         heads[0] = 0;
-        JoinedRecords {
-            joiner,
-            heads,
-            end: 0,
-        }
+        JoinedRecords { state, heads, end: 0 }
     }
 
     /// Bytes of the records.
@@ -39,11 +35,11 @@ impl JoinedRecords {
         self.end
     }
 
-    pub(super) fn into_joiner(self) -> Joiner {
-        self.joiner
+    pub(super) fn into_joiner(self) -> ColumnState {
+        self.state
     }
 
-    /// Gets ready for a payload of `length` bytes; see [`Joiner::open`].
+    /// Gets ready for a payload of `length` bytes; see [`ColumnState::open`].
     pub(super) fn open(
         &mut self,
         stored: &[u8],
@@ -51,7 +47,7 @@ impl JoinedRecords {
         padding: usize,
         payload: &mut Vec<u8>,
     ) -> Result<(), String> {
-        self.end = self.joiner.open(stored, length, padding, payload)?;
+        self.end = self.state.open(stored, length, padding, payload)?;
         Ok(())
     }
 }
@@ -71,7 +67,7 @@ fn head(code: &Code, id: u32) -> Head {
 
 /// Takes the roots of a record from their columns.
 struct InColumns<'a, 'j> {
-    joint: &'a mut Joint<'j>,
+    cursor: &'a mut ColumnCursor<'j>,
     next: *mut Root,
 }
 
@@ -80,7 +76,7 @@ impl Roots for InColumns<'_, '_> {
     unsafe fn next(&mut self, _: &FrontRoot) -> u64 {
         // SAFETY: the caller's duty.
         unsafe {
-            let value = self.joint.root(self.next);
+            let value = self.cursor.root(self.next);
             self.next = self.next.add(1);
             value
         }
@@ -88,7 +84,7 @@ impl Roots for InColumns<'_, '_> {
 
     #[inline(always)]
     fn are_valid(&self) -> bool {
-        !self.joint.is_invalid()
+        !self.cursor.is_invalid()
     }
 }
 
@@ -115,7 +111,7 @@ impl Machine<'_> {
         let code = self.code;
         let end = records.end;
         let heads = records.heads.as_slice();
-        let mut joint = records.joiner.resume();
+        let mut cursor = records.state.resume();
         let mut columns = self.columns();
         let mut counts = Counts::new(self.accesses(), self.marks());
         let mut position = place.position;
@@ -129,12 +125,12 @@ impl Machine<'_> {
                 break Stop::Full;
             }
             // SAFETY: the latest record was valid, and all its roots were read.
-            let Some(form) = (unsafe { joint.next_form() }) else {
+            let Some(form) = (unsafe { cursor.next_form() }) else {
                 break Stop::Unclear;
             };
-            // SAFETY: forms live as long as the joint; there is a head for each, and heads lead to segments that exist.
+            // SAFETY: forms live as long as the cursor; there is a head for each, and heads lead to segments that exist.
             let (form, head, segment): (_, _, &SegmentCode) = unsafe {
-                let entry = [u64::from(*heads.get_unchecked(joint.number(form))), 0];
+                let entry = [u64::from(*heads.get_unchecked(cursor.number(form))), 0];
                 (
                     &*form,
                     entry,
@@ -149,12 +145,12 @@ impl Machine<'_> {
             };
             let number = entry_segment(&head);
             let mut roots = InColumns {
-                next: joint.roots_of(form),
-                joint: &mut joint,
+                next: cursor.roots_of(form),
+                cursor: &mut cursor,
             };
             // SAFETY: the batch is not full. The fronts take all roots of the record if it has a class.
             match unsafe { columns.run(entry_class(&head), &segment.front, &mut roots, accesses, marks) } {
-                Ran::Done => {
+                FrontOutcome::Done => {
                     counts.add(&segment.front);
                     if segment.goes_on {
                         if record.end > end {
@@ -175,11 +171,11 @@ impl Machine<'_> {
                         }
                     }
                 }
-                Ran::Invalid => break Stop::Unclear,
-                Ran::Not => {
+                FrontOutcome::Invalid => break Stop::Unclear,
+                FrontOutcome::Not => {
                     let at = self.payload_mut()[position..].as_mut_ptr();
                     // SAFETY: the payload goes on for more bytes than any record has.
-                    if !unsafe { joint.write(form, at, end - position) } {
+                    if !unsafe { cursor.write(form, at, end - position) } {
                         break Stop::Unclear;
                     }
                     // SAFETY: 8 bytes behind the record are readable, and the roots are the record's.
@@ -199,7 +195,7 @@ impl Machine<'_> {
             }
             (position, last) = (record.end, before);
         };
-        joint.suspend();
+        cursor.suspend();
         if position > end {
             counts = last;
         }
@@ -207,10 +203,10 @@ impl Machine<'_> {
         unsafe { self.set_lengths(counts.accesses(), counts.marks()) };
         let stop = match stop {
             Stop::Joined => joined(records, position),
-            Stop::Unclear => Stop::Damaged(records.joiner.problem(end - position)),
+            Stop::Unclear => Stop::Damaged(records.state.problem(end - position)),
             other => other,
         };
-        let latest = code.entries.get(records.joiner.latest_id() as usize);
+        let latest = code.entries.get(records.state.latest_id() as usize);
         *place = Place {
             position,
             locals: latest.map_or(place.locals, entry_locals),
@@ -226,7 +222,7 @@ fn joined(records: &JoinedRecords, position: usize) -> Stop {
     if position > records.end {
         return Stop::Damaged("a record is longer than what is left");
     }
-    match records.joiner.finish() {
+    match records.state.finish() {
         Ok(()) => Stop::Joined,
         Err(what) => Stop::Damaged(what),
     }

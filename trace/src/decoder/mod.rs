@@ -123,7 +123,7 @@ impl<'t> Decoder<'t> {
 
     fn open_columns(&mut self, chunk: &ChunkRef, stored: &[u8], padding: usize) -> Result<(), TraceError> {
         let (trace, code) = (self.trace, self.code);
-        let new = || Box::new(JoinedRecords::new(trace.columns().take_joiner(), code));
+        let new = || Box::new(JoinedRecords::new(trace.columns().take_state(), code));
         let joined = self.joined.get_or_insert_with(new);
         check_raw_length(&chunk.header, stored)
             .and_then(|length| joined.open(stored, length, padding, &mut self.payload))

@@ -109,7 +109,7 @@ impl Machine<'_> {
             // SAFETY: the batch is not full, and 8 bytes behind the record are readable.
             let mut roots = InRecord(record_end);
             let ran = unsafe { columns.run(entry_class(entry), &segment.front, &mut roots, accesses, marks) };
-            if !matches!(ran, Ran::Done) {
+            if !matches!(ran, FrontOutcome::Done) {
                 break Stop::Unclear;
             }
             last_start = accesses;
@@ -162,7 +162,7 @@ impl Machine<'_> {
             let (accesses, marks) = (counts.accesses(), counts.marks());
             // SAFETY: the columns have room for all accesses of a record, the marks for a mark of each of its fronts.
             let ran = unsafe { columns.run(front.class as u8, front, roots, accesses, marks) };
-            if !matches!(ran, Ran::Done) {
+            if !matches!(ran, FrontOutcome::Done) {
                 return Some(Stop::Unclear);
             }
             counts.add(front);
@@ -253,7 +253,7 @@ pub(super) trait Roots {
 }
 
 /// What became of a front.
-pub(super) enum Ran {
+pub(super) enum FrontOutcome {
     Done,
     /// There is no such class.
     Not,
@@ -285,10 +285,10 @@ macro_rules! by_class {
         match $number {
             $($class => {
                 if !$columns.run_class::<$roots, $settings, $count>($front, $from, $accesses) {
-                    return Ran::Invalid;
+                    return FrontOutcome::Invalid;
                 }
             })*
-            _ => return Ran::Not,
+            _ => return FrontOutcome::Not,
         }
     };
 }
@@ -306,14 +306,14 @@ impl Columns {
         roots: &mut impl Roots,
         accesses: usize,
         marks: usize,
-    ) -> Ran {
+    ) -> FrontOutcome {
         // SAFETY: the caller's duty.
         unsafe {
             by_class!(self, class, front, roots, accesses:
                 1 0 0 1, 2 1 0 1, 3 2 0 1, 4 0 1 1, 5 1 1 1, 6 2 1 1, 7 0 2 1, 8 1 2 1, 9 2 2 1,
                 10 0 0 4, 11 1 0 4, 12 2 0 4, 13 0 1 4, 14 1 1 4, 15 2 1 4, 16 0 2 4, 17 1 2 4, 18 2 2 4);
             self.marks.add(marks).write(front.mark.moved(accesses as u32));
-            Ran::Done
+            FrontOutcome::Done
         }
     }
 

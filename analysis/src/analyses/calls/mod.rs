@@ -10,7 +10,7 @@ mod tree;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId, Trace};
+use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program, SiteId, Trace};
 
 use crate::model::cache::{Caches, MAX_LEVELS};
 use crate::{Analysis, Findings, Order};
@@ -70,19 +70,19 @@ impl CallsShard {
         if let Some(simulation) = &mut self.simulation {
             simulation.begin(batch);
         }
-        for happening in batch.all_happenings() {
-            match happening {
-                Happening::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
-                Happening::Accesses(Piece::Run(run)) => {
+        for item in batch.all_happenings() {
+            match item {
+                BatchItem::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
+                BatchItem::Accesses(Piece::Run(run)) => {
                     self.take_run(&mut stack, batch.lanes(run), run.count)
                 }
-                Happening::Event(Event::Enter(function)) => {
+                BatchItem::Event(Event::Enter(function)) => {
                     stack.enter(self.numbered.functions[function.index()], &mut self.tree);
                 }
-                Happening::Event(Event::Exit(function)) => {
+                BatchItem::Event(Event::Exit(function)) => {
                     stack.exit(self.numbered.functions[function.index()]);
                 }
-                Happening::Event(_) => (),
+                BatchItem::Event(_) => (),
             }
         }
         if let Some(simulation) = &mut self.simulation {

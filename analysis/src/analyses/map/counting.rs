@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use trackway_trace::{AllocationSiteId, Batch, Event, Happening, Piece, SiteId};
+use trackway_trace::{AllocationSiteId, Batch, BatchItem, Event, Piece, SiteId};
 
 use super::grid::Grid;
 use super::owners::{Owner, OwnerKind, Owners};
@@ -42,13 +42,13 @@ pub(super) struct Counting<'c, 't> {
 
 impl Counting<'_, '_> {
     pub fn take(mut self, mut simulation: Option<&mut Simulation>) {
-        for happening in self.batch.happenings() {
-            match happening {
-                Happening::Accesses(piece) => {
+        for item in self.batch.items() {
+            match item {
+                BatchItem::Accesses(piece) => {
                     self.take_piece(&piece, simulation.as_deref_mut());
                     self.position.pass(piece.access_count());
                 }
-                Happening::Event(event) => self.take_event(event),
+                BatchItem::Event(event) => self.take_event(event),
             }
         }
     }

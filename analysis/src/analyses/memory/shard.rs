@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use trackway_trace::{AllocationSiteId, Batch, Happening, Piece, SiteId, Trace};
+use trackway_trace::{AllocationSiteId, Batch, BatchItem, Piece, SiteId, Trace};
 
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
@@ -94,13 +94,13 @@ impl MemoryShard {
             thread,
             outside: &mut self.outside,
         };
-        for happening in batch.happenings() {
-            let passed = match happening {
-                Happening::Accesses(piece) => {
+        for item in batch.items() {
+            let passed = match item {
+                BatchItem::Accesses(piece) => {
                     counting.take(&piece);
                     piece.access_count()
                 }
-                Happening::Event(event) => {
+                BatchItem::Event(event) => {
                     self.ledger.time_ns = position.time_of(0);
                     let event = self.cursor.divide(origins, batch, event);
                     let heap = &mut counting.places.heap;

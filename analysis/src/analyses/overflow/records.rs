@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use trackway_trace::{
-    Batch, ChunkRef, Decoder, Event, FunctionId, Happening, Piece, Program, SiteId, Stream, Trace, TraceError,
+    Batch, BatchItem, ChunkRef, Decoder, Event, FunctionId, Piece, Program, SiteId, Stream, Trace, TraceError,
 };
 
 use super::open_calls::{OpenCalls, Spot};
@@ -74,13 +74,13 @@ impl<'t> Reader<'t> {
         let mut blocks = BTreeMap::new();
         let mut batches = self.decoder.decode(chunk)?;
         while let Some(batch) = batches.next_batch()? {
-            for happening in batch.happenings() {
-                let piece = match happening {
-                    Happening::Event(event) => {
+            for item in batch.items() {
+                let piece = match item {
+                    BatchItem::Event(event) => {
                         blocks.extend(allocated(&event));
                         continue;
                     }
-                    Happening::Accesses(piece) => piece,
+                    BatchItem::Accesses(piece) => piece,
                 };
                 let on_stack = accesses(batch, &piece).find(|(site, address)| {
                     let block = blocks.range(..=*address).next_back();
@@ -99,9 +99,9 @@ impl<'t> Reader<'t> {
 
 impl Sites {
     fn take(&self, batch: &Batch, window: &RangeInclusive<u64>, calls: &mut OpenCalls) {
-        for happening in batch.all_happenings() {
-            match happening {
-                Happening::Accesses(piece) => {
+        for item in batch.all_happenings() {
+            match item {
+                BatchItem::Accesses(piece) => {
                     for (site, address) in accesses(batch, &piece) {
                         let is_spot = self.local[site.index()] && window.contains(&address);
                         let spot = is_spot.then_some(Spot { site, address });
@@ -112,9 +112,9 @@ impl Sites {
                         }
                     }
                 }
-                Happening::Event(Event::Enter(function)) => calls.enter(function),
-                Happening::Event(Event::Exit(function)) => calls.exit(function),
-                Happening::Event(_) => {}
+                BatchItem::Event(Event::Enter(function)) => calls.enter(function),
+                BatchItem::Event(Event::Exit(function)) => calls.exit(function),
+                BatchItem::Event(_) => {}
             }
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, SiteId};
+use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program, SiteId};
 
 use super::histogram::Histogram;
 use super::owners::Owners;
@@ -270,11 +270,11 @@ impl Counting {
     /// The same, with the allocations between accesses.
     fn take_with_events<D: Distances>(&mut self, stack: &mut D, batch: &Batch) {
         let process = u64::from(batch.process) << ADDRESS_BITS;
-        for happening in batch.happenings() {
-            match (happening, &mut self.allocations) {
-                (Happening::Accesses(piece), _) => self.take_piece(stack, batch, piece),
-                (Happening::Event(event), Some(allocations)) => allocations.take(batch, event, process),
-                (Happening::Event(_), None) => (),
+        for item in batch.items() {
+            match (item, &mut self.allocations) {
+                (BatchItem::Accesses(piece), _) => self.take_piece(stack, batch, piece),
+                (BatchItem::Event(event), Some(allocations)) => allocations.take(batch, event, process),
+                (BatchItem::Event(_), None) => (),
             }
         }
     }

@@ -9,7 +9,7 @@ mod tables;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use trackway_trace::{Batch, Event, Happening, Lane, Piece, Program, Trace};
+use trackway_trace::{Batch, BatchItem, Event, Lane, Piece, Program, Trace};
 
 use crate::analyses::calls::{Stack, Tree};
 use crate::model::cache::{Caches, MAX_LEVELS};
@@ -117,22 +117,22 @@ impl Thread {
             self.clock.add(0, batch.first_ns);
         }
         self.last_ns = batch.last_ns;
-        for happening in batch.all_happenings() {
-            match happening {
-                Happening::Accesses(piece) => {
+        for item in batch.all_happenings() {
+            match item {
+                BatchItem::Accesses(piece) => {
                     self.pass_accesses(batch, sites, &piece);
                     self.count(batch, sites, &piece, misses);
                 }
-                Happening::Event(Event::Enter(function)) => {
+                BatchItem::Event(Event::Enter(function)) => {
                     self.change(self.accesses, |stack, tree| stack.enter(function.0, tree));
                 }
-                Happening::Event(Event::Exit(function)) => {
+                BatchItem::Event(Event::Exit(function)) => {
                     self.change(self.accesses, |stack, _| stack.exit(function.0));
                 }
-                Happening::Event(Event::Order { time_ns, .. }) => {
+                BatchItem::Event(Event::Order { time_ns, .. }) => {
                     self.clock.add(self.accesses, time_ns.min(batch.last_ns));
                 }
-                Happening::Event(_) => {}
+                BatchItem::Event(_) => {}
             }
         }
         self.end_stretch(misses);

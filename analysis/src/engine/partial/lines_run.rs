@@ -8,7 +8,7 @@ use crate::{Part, RunSummary};
 
 /// Accesses that were dealt out to a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sifted {
+pub struct Partitioned {
     /// Below the plan's number of parts.
     pub part: u32,
     /// Those of a stream belong together.

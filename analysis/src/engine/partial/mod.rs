@@ -3,7 +3,7 @@
 //! [`plan`] divides the work into [`Task`]s. Each process runs some of them ([`run_task`]) and hands back a
 //! [`Partial`], whose bytes ([`Partial::to_bytes`]) may travel and be merged in any order, in a tree; [`finish`]
 //! makes of the merged one what [`crate::run`] would have found. Where the order of accesses matters within cache
-//! lines only, tasks also *sift*: they deal the accesses out by line to parts ([`Sifted`]), and for each part one
+//! lines only, tasks also *sift*: they deal the accesses out by line to parts ([`Partitioned`]), and for each part one
 //! process takes them in their order ([`LinesRun`]).
 //!
 //! Both ways use the same shards, so that what is found doesn't depend on how the work was divided.
@@ -18,7 +18,7 @@ mod task;
 
 pub use bytes::{PackedSummary, Partial};
 pub use error::PartialError;
-pub use lines_run::{LinesRun, Sifted};
+pub use lines_run::{LinesRun, Partitioned};
 pub use plan::{plan, Plan, Task};
 pub use task::{finish, run_task};
 

@@ -3,7 +3,7 @@
 use trackway_trace::{Batch, Piece};
 
 use super::block::{Origin, Writer};
-use super::Sifted;
+use super::Partitioned;
 
 /// A block is handed on with the segment that brings it to so many bytes: large enough for an engine's rows, small
 /// enough for its buffers.
@@ -37,7 +37,7 @@ impl Sieve {
         }
     }
 
-    pub fn take(&mut self, batch: &Batch, emit: &mut dyn FnMut(Sifted)) {
+    pub fn take(&mut self, batch: &Batch, emit: &mut dyn FnMut(Partitioned)) {
         let times = if self.times {
             (batch.first_ns, batch.last_ns)
         } else {
@@ -89,10 +89,10 @@ impl Sieve {
     }
 
     /// Hands on the blocks of so many bytes.
-    fn emit_from(&mut self, bytes: usize, emit: &mut dyn FnMut(Sifted)) {
+    fn emit_from(&mut self, bytes: usize, emit: &mut dyn FnMut(Partitioned)) {
         for (number, part) in (0u32..).zip(&mut self.parts) {
             if part.len() >= bytes {
-                emit(Sifted {
+                emit(Partitioned {
                     part: number,
                     stream: self.stream,
                     number: self.number,
@@ -103,7 +103,7 @@ impl Sieve {
         }
     }
 
-    pub fn finish(mut self, emit: &mut dyn FnMut(Sifted)) {
+    pub fn finish(mut self, emit: &mut dyn FnMut(Partitioned)) {
         self.end_segments();
         self.emit_from(1, emit);
     }

@@ -3,7 +3,7 @@
 use trackway_trace::{Batch, ChunkRef, Decoder, MergedStreams, Trace};
 
 use super::sieve::Sieve;
-use super::{Partial, PartialError, Portable, Sifted, Task};
+use super::{Partial, PartialError, Partitioned, Portable, Task};
 use crate::engine::order_audit::order_table;
 use crate::engine::{decoder_for, feed, start_shard, take_merged};
 use crate::{Findings, RunSummary};
@@ -14,7 +14,7 @@ pub fn run_task<A: Portable>(
     trace: &Trace,
     parts: u32,
     task: &Task,
-    emit: &mut dyn FnMut(Sifted),
+    emit: &mut dyn FnMut(Partitioned),
 ) -> Result<Partial<A::Shard>, PartialError> {
     let work = Work {
         analysis,
@@ -92,7 +92,7 @@ impl<A: Portable> Work<'_, A> {
         chunks: &[ChunkRef],
         counts: bool,
         mut sieve: Option<Sieve>,
-        emit: &mut dyn FnMut(Sifted),
+        emit: &mut dyn FnMut(Partitioned),
     ) -> Partial<A::Shard> {
         let mut decoder = decoder_for(self.analysis, self.trace);
         let mut shard = counts.then(|| self.range_shard(&mut decoder, before));
@@ -150,7 +150,7 @@ impl<A: Portable> Work<'_, A> {
         shard
     }
 
-    fn sift_merged(&self, emit: &mut dyn FnMut(Sifted)) -> Partial<A::Shard> {
+    fn sift_merged(&self, emit: &mut dyn FnMut(Partitioned)) -> Partial<A::Shard> {
         let mut sieve = self.sieve(0, 0);
         let counts = self.analysis.division().ranges.is_some();
         let mut shard = counts.then(|| self.start_range());

@@ -1,8 +1,8 @@
 //! The recorder's end of a connection to a collector. Chunks stay in a window until the collector has acknowledged
 //! them; a thread of its own sends them, and connects anew when the connection is lost.
 
-mod courier;
 mod link;
+mod send_loop;
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -15,8 +15,8 @@ use trackway_trace::{file_header, random_identity, Chunk};
 use super::protocol::Hello;
 use crate::sink::{ChunkSink, SinkError};
 use crate::{RecordError, Route};
-use courier::GREETING_TIMEOUT;
 use link::{Failure, Link, Phase};
+use send_loop::GREETING_TIMEOUT;
 
 pub struct Sender {
     link: Arc<Link>,

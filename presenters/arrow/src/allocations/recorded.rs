@@ -58,13 +58,13 @@ fn of_batch(batch: &Batch, span: &Span, before: u64, sites: &Sites, rows: &mut V
         return;
     }
     let mut position = before;
-    for happening in batch.happenings() {
-        let event = match happening {
-            trackway_trace::Happening::Accesses(piece) => {
+    for item in batch.items() {
+        let event = match item {
+            trackway_trace::BatchItem::Accesses(piece) => {
                 position = position.saturating_add(piece.access_count());
                 continue;
             }
-            trackway_trace::Happening::Event(event) => event,
+            trackway_trace::BatchItem::Event(event) => event,
         };
         if let Some(row) = of_event(&event, sites) {
             rows.push(AllocationRow {

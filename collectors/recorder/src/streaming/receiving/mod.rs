@@ -1,9 +1,9 @@
 //! The collector: takes the traces of several programs at once and keeps each in a file of its own.
 
-mod desk;
 mod feed;
 mod part;
-mod shelf;
+mod session;
+mod trace_store;
 mod visitors;
 
 use std::io;
@@ -18,7 +18,7 @@ use super::connection::{Connection, Listener};
 use super::Address;
 use crate::signals::Signals;
 pub use feed::{ArrivedChunk, Feed, FeedError, TraceFeed};
-use shelf::Shelf;
+use trace_store::TraceStore;
 use visitors::{Stage, Visitors};
 
 /// Signals and the end of the last trace are noticed that late.
@@ -122,8 +122,8 @@ pub fn collect(
     let listener = Listener::bind(&options.listen, options.allow_remote).map_err(listening)?;
     let address = listener.address().map_err(listening)?;
     on_event(CollectEvent::Listening { address: &address });
-    let house = House {
-        shelf: Shelf::new(options),
+    let server = Server {
+        trace_store: TraceStore::new(options),
         on_event,
         visitors: Mutex::default(),
         closing: AtomicBool::new(false),
@@ -134,18 +134,18 @@ pub fn collect(
             if signals.pending().next().is_some() {
                 break Ok(());
             }
-            if house.shelf.all_complete() {
+            if server.trace_store.all_complete() {
                 let since = *all_complete_since.get_or_insert_with(Instant::now);
-                if house.shelf.all_left() || since.elapsed() > GRACE {
+                if server.trace_store.all_left() || since.elapsed() > GRACE {
                     break Ok(());
                 }
             }
             match listener.accept(TICK) {
                 Ok(Some(connection)) => {
-                    if let Some((number, connection)) = house.admit(connection) {
+                    if let Some((number, connection)) = server.admit(connection) {
                         scope.spawn({
-                            let house = &house;
-                            move || house.receive(number, &connection)
+                            let server = &server;
+                            move || server.receive(number, &connection)
                         });
                     }
                 }
@@ -153,10 +153,10 @@ pub fn collect(
                 Err(source) => break Err(listening(source)),
             }
         };
-        house.close();
+        server.close();
         ended
     });
-    ended.map(|()| house.shelf.summary())
+    ended.map(|()| server.trace_store.summary())
 }
 
 fn create_folder(path: &Path) -> Result<(), CollectError> {
@@ -172,14 +172,14 @@ fn create_folder(path: &Path) -> Result<(), CollectError> {
 }
 
 /// What the threads that receive share.
-struct House<'o> {
-    shelf: Shelf,
+struct Server<'o> {
+    trace_store: TraceStore,
     on_event: &'o (dyn Fn(CollectEvent) + Sync),
     visitors: Mutex<Visitors>,
     closing: AtomicBool,
 }
 
-impl House<'_> {
+impl Server<'_> {
     fn visitors(&self) -> MutexGuard<'_, Visitors> {
         self.visitors
             .lock()
@@ -205,7 +205,7 @@ impl House<'_> {
 
     /// A connection from its first byte to its last.
     fn receive(&self, number: u64, connection: &Connection) {
-        desk::receive(self, number, connection);
+        session::receive(self, number, connection);
         connection.shut_down();
         self.visitors().remove(number);
     }

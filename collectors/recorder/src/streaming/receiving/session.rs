@@ -9,9 +9,9 @@ use trackway_trace::{ChunkHeader, ChunkKind, FILE_HEADER_LENGTH, MAX_RAW_LENGTH}
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::part::PartError;
-use super::shelf::{Kept, Slot};
+use super::trace_store::{Kept, Slot};
 use super::visitors::Stage;
-use super::{CollectEvent, House};
+use super::{CollectEvent, Server};
 use crate::streaming::connection::{is_timeout, Connection};
 use crate::streaming::protocol::{Hello, Reply, FAREWELL};
 
@@ -25,39 +25,39 @@ const READ_BUFFER: usize = 256 << 10;
 const KEPT_ROOM: usize = 16 << 20;
 
 /// Takes what one visitor brings.
-pub fn receive(house: &House, visitor: u64, connection: &Connection) {
-    let mut desk = Desk {
-        house,
+pub fn receive(server: &Server, visitor: u64, connection: &Connection) {
+    let mut session = Session {
+        server,
         visitor,
         connection,
         source: BufReader::with_capacity(READ_BUFFER, connection),
         chunk: Vec::new(),
         acknowledged: 0,
     };
-    let hello = match desk.greet() {
+    let hello = match session.greet() {
         Ok(hello) => hello,
         Err(error) => {
             if error.kind() == io::ErrorKind::Unsupported {
-                desk.refuse(&format!("the sender does not fit: {error}"));
+                session.refuse(&format!("the sender does not fit: {error}"));
             } else {
-                desk.reject(&error.to_string());
+                session.reject(&error.to_string());
             }
             return;
         }
     };
-    house.note(visitor, Stage::Greeted);
-    match house.shelf.slot(&hello) {
-        Err(reason) => desk.refuse(&reason),
+    server.note(visitor, Stage::Greeted);
+    match server.trace_store.slot(&hello) {
+        Err(reason) => session.refuse(&reason),
         Ok(slot) => {
-            desk.visit(&slot, &hello);
+            session.visit(&slot, &hello);
             slot.leave(visitor);
-            house.shelf.forget_if_empty(&hello.identity, slot);
+            server.trace_store.forget_if_empty(&hello.identity, slot);
         }
     }
 }
 
-struct Desk<'h, 'o> {
-    house: &'h House<'o>,
+struct Session<'h, 'o> {
+    server: &'h Server<'o>,
     visitor: u64,
     connection: &'h Connection,
     source: BufReader<&'h Connection>,
@@ -94,15 +94,15 @@ impl From<io::Error> for Ending {
     }
 }
 
-impl Desk<'_, '_> {
+impl Session<'_, '_> {
     fn greet(&mut self) -> io::Result<Hello> {
         self.connection.set_timeouts(HELLO_TIMEOUT, REPLY_TIMEOUT)?;
         Hello::read(&mut self.source)
     }
 
     fn reject(&self, why: &str) {
-        if !self.house.closing.load(Relaxed) {
-            (self.house.on_event)(CollectEvent::Rejected { why });
+        if !self.server.closing.load(Relaxed) {
+            (self.server.on_event)(CollectEvent::Rejected { why });
         }
     }
 
@@ -138,7 +138,7 @@ impl Desk<'_, '_> {
             Err(reason) => return self.refuse(&reason),
         };
         if position > 0 && matches!(*kept, Kept::Part(_)) {
-            (self.house.on_event)(CollectEvent::Resumed {
+            (self.server.on_event)(CollectEvent::Resumed {
                 path: &slot.path,
                 position,
             });
@@ -147,8 +147,8 @@ impl Desk<'_, '_> {
             Ending::Farewell => slot.note_farewell(),
             Ending::Refused(reason) => self.refuse(&reason),
             Ending::Interrupted(why) => {
-                if matches!(*kept, Kept::Part(_)) && !self.house.closing.load(Relaxed) {
-                    (self.house.on_event)(CollectEvent::Interrupted {
+                if matches!(*kept, Kept::Part(_)) && !self.server.closing.load(Relaxed) {
+                    (self.server.on_event)(CollectEvent::Interrupted {
                         path: &slot.path,
                         position: self.acknowledged,
                         why: &why,
@@ -191,7 +191,7 @@ impl Desk<'_, '_> {
             Kept::Nothing { header: true } | Kept::Part(_) => {
                 self.wait_for_more()?;
                 let header = self.read_chunk()?;
-                self.house.note(self.visitor, Stage::BringsChunks);
+                self.server.note(self.visitor, Stage::BringsChunks);
                 let is_first = matches!(kept, Kept::Nothing { .. });
                 let position = slot.take_chunk(kept, hello, &header, &self.chunk, &|| self.goes_on())?;
                 self.tell(slot, kept, is_first, position);
@@ -207,10 +207,10 @@ impl Desk<'_, '_> {
     fn tell(&self, slot: &Slot, kept: &Kept, is_first: bool, position: u64) {
         let path = &slot.path;
         if is_first {
-            (self.house.on_event)(CollectEvent::Began { path });
+            (self.server.on_event)(CollectEvent::Began { path });
         }
         if matches!(kept, Kept::Whole { .. }) {
-            (self.house.on_event)(CollectEvent::Completed {
+            (self.server.on_event)(CollectEvent::Completed {
                 path,
                 bytes: position,
             });
@@ -218,7 +218,7 @@ impl Desk<'_, '_> {
     }
 
     fn goes_on(&self) -> bool {
-        !self.house.closing.load(Relaxed)
+        !self.server.closing.load(Relaxed)
     }
 
     fn acknowledge(&mut self, slot: &Slot, kept: &mut Kept, position: u64) -> Result<(), Ending> {

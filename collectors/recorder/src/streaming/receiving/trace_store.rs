@@ -28,7 +28,7 @@ const LONGEST_NAME: usize = 40;
 
 type Identity = [u8; 16];
 
-pub struct Shelf {
+pub struct TraceStore {
     output: CollectOutput,
     feed: Option<Arc<dyn Feed>>,
     /// Traces to take in all.
@@ -77,7 +77,7 @@ pub enum Kept {
     },
 }
 
-impl Shelf {
+impl TraceStore {
     pub fn new(options: &CollectOptions) -> Self {
         let limit = match options.output {
             CollectOutput::File { .. } => Some(1),

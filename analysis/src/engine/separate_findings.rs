@@ -8,14 +8,14 @@ use crate::{Analysis, Findings, Order, Part};
 
 /// Keeps what an analysis finds from being joined to what others find in the same pass.
 #[derive(Debug)]
-pub struct Apart<A> {
+pub struct SeparateFindings<A> {
     analysis: A,
     findings: Mutex<Findings>,
 }
 
-impl<A> Apart<A> {
-    pub fn new(analysis: A) -> Apart<A> {
-        Apart {
+impl<A> SeparateFindings<A> {
+    pub fn new(analysis: A) -> SeparateFindings<A> {
+        SeparateFindings {
             analysis,
             findings: Mutex::default(),
         }
@@ -28,7 +28,7 @@ impl<A> Apart<A> {
     }
 }
 
-impl<A: Analysis> Analysis for Apart<A> {
+impl<A: Analysis> Analysis for SeparateFindings<A> {
     type Shard = A::Shard;
 
     fn order(&self) -> Order {
