@@ -24,7 +24,7 @@ const TAIL: u16 = 1;
 /// - 2: 0x140, branch to 0x100
 /// - 3: 0x148, jump to 0x100
 /// - 4: 0x7000, of no file, return
-/// - 5: 0x10c, behind the call, no branch
+/// - 5: 0x10c, after the call, no branch
 /// - 6: 0x9000, of no file: a signal's handler, system call
 /// - 7: 0x9010, of no file, branch of unknown target
 /// - 8: 0x9018, of no file, branch to what follows it

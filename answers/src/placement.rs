@@ -23,7 +23,7 @@ const SLICES: usize = 1;
 #[derive(Debug, Clone, Args)]
 pub struct TierArguments {
     /// A kind of memory, the first to be filled first: dram, hbm, cxl, nvme, or a name of your own; with
-    /// capacity=SIZE, latency=NANOSECONDS, read=BYTES and write=BYTES (for each second) behind a colon
+    /// capacity=SIZE, latency=NANOSECONDS, read=BYTES and write=BYTES (for each second) after a colon
     /// [default: dram and cxl]
     #[arg(long, visible_alias = "tiers", value_name = "TIER", value_parser = parse_tier)]
     pub tier: Vec<Tier>,

@@ -53,7 +53,7 @@ pub struct WhatIfArguments {
     /// These members first, in this order; then the others as they are
     #[arg(long, value_name = "TYPE:MEMBER,...")]
     pub reorder: Vec<String>,
-    /// So many bytes behind each object; or a member on cache lines of its own
+    /// So many bytes after each object; or a member on cache lines of its own
     #[arg(long, value_name = "TYPE:BYTES|TYPE.MEMBER")]
     pub pad: Vec<String>,
     /// Objects begin at multiples of so many bytes

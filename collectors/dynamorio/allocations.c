@@ -56,7 +56,7 @@ static uint64_t wanted_size(void *wrap, const struct allocator *allocator) {
     return argument(wrap, allocator->size) * count;
 }
 
-// A call returns behind itself.
+// A call returns after itself.
 static app_pc call_site(void *wrap) { return drwrap_get_retaddr(wrap) - 1; }
 
 static void before_call(void *wrap, void **user) {

@@ -53,7 +53,7 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
     drmgr_register_thread_init_event(begin_thread);
     drmgr_register_thread_exit_event(end_thread);
     drmgr_register_signal_event(signal_comes);
-    // Behind drwrap's calls, which store records of their own before the block's.
+    // After drwrap's calls, which store records of their own before the block's.
     drmgr_priority_t behind_wrapping = {sizeof behind_wrapping, "trackway", NULL, NULL,
                                         2 * DRMGR_PRIORITY_INSERT_DRWRAP};
     drmgr_register_bb_instrumentation_event(analyse_block, insert_stores, &behind_wrapping);

@@ -8,7 +8,7 @@
 // Of a thread, in memory that code reaches without a register: see slot_operand.
 enum slot {
     SLOT_CURSOR,          // where the next record begins
-    SLOT_LIMIT,           // a record that ends behind it was the buffer's last
+    SLOT_LIMIT,           // a record that ends after it was the buffer's last
     SLOT_RETURN,          // where the code goes on that asked for another buffer
     SLOT_REPEATED_CURSOR, // while the cursor is there, the last record is one of a block that repeats,
     SLOT_REPEATED_ID,     // of this one

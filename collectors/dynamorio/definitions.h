@@ -26,7 +26,7 @@ struct trackway_object {
     char path[];   // "[anonymous]" for code from no file
 };
 
-// A basic block. Its record is u32 id << 8 and so many roots of 8 bytes. Behind it stand its instructions, each
+// A basic block. Its record is u32 id << 8 and so many roots of 8 bytes. After it stand its instructions, each
 // followed by its accesses. If the block repeats, the last root says how often it was executed again, and for each of
 // the others an int64_t follows: by how much the root differs each time.
 struct trackway_block {
@@ -53,7 +53,7 @@ enum trackway_access_form {
     // As often as root `first` says, at addresses that differ by `size` times what root `first` + 1 holds. Several of
     // one instruction take turns.
     TRACKWAY_REPEATED = 1,
-    // Of `lanes` lanes, those whose bits are set in root `first`, at the addresses in the roots behind it.
+    // Of `lanes` lanes, those whose bits are set in root `first`, at the addresses in the roots after it.
     TRACKWAY_GATHERED = 2,
     // Of `lanes` elements of `size` bytes in a row, those whose bits are set in root `first`.
     TRACKWAY_MASKED = 3,

@@ -26,7 +26,7 @@ void return_cursor(struct site at, const struct plan *plan);
 
 // insert_*.c
 void begin_code(void *context);
-// From its slot into its register, in the form that suits the instruction set; and on, behind the record, and back.
+// From its slot into its register, in the form that suits the instruction set; and on, after the record, and back.
 void load_cursor(struct site at, const struct plan *plan);
 void move_cursor(struct site at, const struct plan *plan);
 opnd_t root_field(const struct plan *plan, uint32_t root);

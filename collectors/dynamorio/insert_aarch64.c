@@ -1,7 +1,7 @@
 // The code of records in instructions of AArch64. It leaves the flags alone.
 #include "insert.h"
 
-// In its register the cursor points behind the id, so that roots lie at multiples of their size, which a store can
+// In its register the cursor points after the id, so that roots lie at multiples of their size, which a store can
 // reach.
 static opnd_t field(const struct plan *plan, int offset, opnd_size_t size) {
     return opnd_create_base_disp(plan->cursor, DR_REG_NULL, 0, offset, size);

@@ -157,7 +157,7 @@ static reg_id_t base_of(instr_t *instruction) {
     return DR_REG_NULL;
 }
 
-// The register that is moved on by the last source, before or behind the access, and by how much.
+// The register that is moved on by the last source, before or after the access, and by how much.
 static reg_id_t written_back(instr_t *instruction, int64_t *distance) {
     int last = instr_num_srcs(instruction) - 1;
     reg_id_t base = base_of(instruction);

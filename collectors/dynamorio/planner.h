@@ -71,7 +71,7 @@ opnd_t sum_of(reg_id_t base, reg_id_t index, int scale);
 uint16_t segment_base_of(opnd_t operand);
 // The block's repetition can be inserted: there are registers that it needs.
 bool can_repeat(const struct plan *plan);
-// What registers hold behind the instruction.
+// What registers hold after the instruction.
 void execute(struct planner *planner, instr_t *instruction);
 void move_by(struct planner *planner, reg_id_t reg, int64_t distance);
 // The instruction sets them to what nobody knows.

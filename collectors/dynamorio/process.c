@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The longest record, and as much again for what may stand behind the limit.
+// The longest record, and as much again for what may stand after the limit.
 enum { MOST_RECORD_BYTES = ID_BYTES + MOST_ROOTS * ROOT_BYTES };
 _Static_assert(MOST_RECORD_BYTES <= TRACKWAY_SLACK, "a record fits behind the limit");
 
@@ -165,7 +165,7 @@ void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots) {
     state->slots[SLOT_CURSOR] += ID_BYTES + roots * ROOT_BYTES;
 }
 
-// What lies behind the cursor is zero, as in a fresh buffer.
+// What lies after the cursor is zero, as in a fresh buffer.
 void forget_record(struct thread_state *state) {
     memset((void *)(uintptr_t)state->slots[SLOT_CURSOR], 0, MOST_RECORD_BYTES);
 }

@@ -20,7 +20,7 @@ struct chunk {
 uintptr_t __trackway_far_begin, __trackway_far_size;
 const struct far_allocator *__trackway_far;
 static uint32_t lock;
-size_t __trackway_far_top; // what lies behind was never used and is zero
+size_t __trackway_far_top; // what lies after was never used and is zero
 static struct chunk *free_chunks[CLASSES];
 static uint64_t live_bytes;
 

@@ -21,7 +21,7 @@ static void *without_library(size_t size, size_t alignment) {
     return block;
 }
 
-// `second` and `third` are what the form has behind the size.
+// `second` and `third` are what the form has after the size.
 static inline __attribute__((always_inline)) void *allocate(enum operator_new form, size_t size, uintptr_t second,
                                                             uintptr_t third, size_t alignment, const uintptr_t *frame) {
     const struct allocator *allocator = next_allocator();

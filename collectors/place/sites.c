@@ -74,7 +74,7 @@ static const struct code_range *range_of(uintptr_t code) {
     return NULL;
 }
 
-// The lock is held. A return address may stand behind the last instruction of its range.
+// The lock is held. A return address may stand after the last instruction of its range.
 static struct place_in_object place_of(uintptr_t code) {
     const struct code_range *range = range_of(code - 1);
     if (!range && __builtin_ia32_rdtsc() >= next_look) {

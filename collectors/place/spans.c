@@ -13,7 +13,7 @@ static void remove(struct spans *spans, size_t at) {
     __builtin_memmove(spans->of + at, spans->of + at + 1, (spans->count - at) * sizeof *spans->of);
 }
 
-// Leaves what is in front of the addresses and behind them.
+// Leaves what is in front of the addresses and after them.
 static void cut(struct spans *spans, size_t at, uintptr_t begin, uintptr_t end) {
     struct span whole = spans->of[at];
     remove(spans, at);
@@ -32,7 +32,7 @@ uintptr_t take_span(struct spans *spans, size_t length, size_t alignment) {
     return 0;
 }
 
-// The first span that ends behind the address.
+// The first span that ends after the address.
 static size_t first_behind(const struct spans *spans, uintptr_t address) {
     size_t first = 0, count = spans->count;
     while (count > 0) {

@@ -12,7 +12,7 @@ enum { KNOWN_STACKS = 256 };
 // A stream, and where it is written to.
 struct tracer {
     unsigned char *cursor;
-    unsigned char *limit; // no event begins behind it; none: there is no buffer
+    unsigned char *limit; // no event begins after it; none: there is no buffer
     unsigned char *begin;
     uint64_t last_ticks; // of the last event
     struct stream stream;
@@ -72,7 +72,7 @@ extern HIDDEN struct witness __trackway_witness;
 // process.c
 // Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
 void attach(void);
-// Whether this process is recorded. One that was forked behind our back records for itself from here on.
+// Whether this process is recorded. One that was forked unnoticed records for itself from here on.
 bool is_recorded(void);
 // What a thread knows is of the present epoch from here on. A handler that comes meanwhile may leave by longjmp.
 void enter_epoch(struct own *own);

@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void record(uint32_t operation, uin
         return;
     }
     set_inside(own, frame);
-    // Reading the clock waits for what stands before it; so the walk stands behind, beside what the program does next.
+    // Reading the clock waits for what stands before it; so the walk stands after, beside what the program does next.
     uint64_t ticks = ticks_of_event(own);
     const struct memo *last = own->last[operation != ALLOCATED];
     if (LIKELY(repeats(last, frame)))

@@ -117,7 +117,7 @@ struct search_table {
 
 enum { ENTRY_BYTES = 8 };
 
-// Of the entry: where its function begins, or behind it where its description stands.
+// Of the entry: where its function begins, or after it where its description stands.
 static uintptr_t address_in(const struct search_table *table, uint32_t entry, unsigned offset) {
     int32_t distance;
     __builtin_memcpy(&distance, table->entries + (size_t)entry * ENTRY_BYTES + offset, sizeof distance);

@@ -82,7 +82,7 @@ struct trackway_callee {
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most; once per object. Hands over the buffer and returns a new cursor.
 //   void __trackway_came_back(void)
-//       In landing pads and behind what returns twice: records that were cut off there, and a wait for a buffer, become
+//       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.
 //
 //   void __trackway_begin_counting(void)
@@ -232,7 +232,7 @@ struct trackway_buffer {
     uint32_t image;          // random; another one after exec, the same one after fork
 };
 
-// A COUNTS buffer is a node's as long as its thread lives: this, and behind it the counters.
+// A COUNTS buffer is a node's as long as its thread lives: this, and after it the counters.
 struct trackway_counts { // docs/format.md, section 6
     uint32_t node;
     uint32_t parent;

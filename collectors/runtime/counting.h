@@ -28,7 +28,7 @@ enum mode { NOT_TIMED, TIMED, COUNTED };
 struct sampling {
     uint32_t told; // entries of which the runtime was told
     uint32_t rate; // of the later ones, one in 2^rate is counted
-    // Of entries behind the first ones:
+    // Of entries after the first ones:
     uint64_t counted_entries, counted_ticks, timed_entries, timed_ticks;
 };
 
@@ -131,7 +131,7 @@ uint32_t __trackway_node_within(struct tally *tally, const char *name);
 uint32_t __trackway_inherited_node(struct tally *tally, const struct node *shared);
 // The node of another group than the first node's; the first one if there is no room for it.
 uint32_t __trackway_node_of_group(struct tally *tally, uint32_t first, uint32_t group);
-// Behind the last counter of a node.
+// After the last counter of a node.
 const unsigned char *__trackway_end_of_counters(const struct node *node);
 
 // regions.c

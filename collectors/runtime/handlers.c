@@ -41,7 +41,7 @@ static void keep_room(struct stream *stream) {
         stream->rest = __trackway_thread;
 }
 
-// Whether no record stands behind the published ones. A record's first four bytes are never all zero, but the compiler
+// Whether no record stands after the published ones. A record's first four bytes are never all zero, but the compiler
 // may store the others first.
 static bool is_published(const struct stream *stream) {
     if (!stream->records.buffer)

@@ -108,7 +108,7 @@ void __trackway_detach(void);
 // Maps all of the ring that every process needs, given its first page; that isn't mapped any more then. None if there
 // is no address space.
 struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page);
-// So many buffers are mapped already, behind the tables.
+// So many buffers are mapped already, after the tables.
 void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers);
 // A buffer's bytes; none if there is no address space for them.
 unsigned char *__trackway_data(uint32_t index);
@@ -124,7 +124,7 @@ size_t __trackway_window_length(unsigned window);
 uint64_t __trackway_now_ticks(void);
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
 struct room __trackway_take(struct lane *lane, struct stream *stream);
-// Gives the lane's buffer, if it owns one, to the recorder. `end` is behind its last byte.
+// Gives the lane's buffer, if it owns one, to the recorder. `end` is after its last byte.
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
 void __trackway_abandon_former_image(void);
 // Of a lane whose thread may be gone, so that the recorder may hand its buffer over in its stead. False: it does.

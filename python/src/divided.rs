@@ -178,7 +178,7 @@ impl Lines {
         .map_err(partial_error)
     }
 
-    /// The partial result; nothing can be taken behind.
+    /// The partial result; nothing can be taken after.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner).take();
         let lines = lines.ok_or_else(finished)?;

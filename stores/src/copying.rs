@@ -105,7 +105,7 @@ async fn traces_below(store: &dyn ObjectStore, prefix: &Location) -> object_stor
     Ok(traces)
 }
 
-/// Below the folder: what the object's name has behind the prefix.
+/// Below the folder: what the object's name has after the prefix.
 fn file_name(address: &str, prefix: &Location, object: &Location) -> Result<PathBuf, StoreError> {
     let below: PathBuf = match object.prefix_match(prefix) {
         Some(parts) if object != prefix => parts.map(|part| part.as_ref().to_owned()).collect(),

@@ -31,7 +31,7 @@ int main(void) {
     int flipped = 0;
     for (int i = 0; i < 1000; i++) {
         if (i % 3 == 0)
-            __asm__ volatile("nop"); // a block without accesses: records behind it are aligned otherwise
+            __asm__ volatile("nop"); // a block without accesses: records after it are aligned otherwise
         flipped += exchange_flags(ALIGNMENT_CHECK) == ALIGNMENT_CHECK;
     }
     printf("%d %d\n", flipped, exchange_flags(0) == 0);

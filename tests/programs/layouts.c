@@ -1,5 +1,5 @@
 // An array of structures whose layout is chosen at compile time: what `trackway whatif` predicts of the plain program
-// is compared with -DPAD (40 bytes behind each item), -DALIGN (items at multiples of 32), -DLINE (`value` on a line of
+// is compared with -DPAD (40 bytes after each item), -DALIGN (items at multiples of 32), -DLINE (`value` on a line of
 // its own) and -DARRAYS (each member in an array of its own). Several threads, -DTHREADS=N, work on parts of the array.
 #include <pthread.h>
 #include <stdio.h>

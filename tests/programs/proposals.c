@@ -1,6 +1,6 @@
 // Items of which a walk reads two of eight members: splitting them saves misses. With one of the following, something
 // stands against a split, and `trackway layout` must not propose it:
-// -DTAIL   each item has text of its own length behind it
+// -DTAIL   each item has text of its own length after it
 // -DSHORT  every other item is allocated without its last members
 // -DHEADER the walk sees items and others by a type that has just their first members
 // -DNESTED the same by their first member, a structure

@@ -11,7 +11,7 @@ enum { HEADER = 0, TABLE = 12, SHARED = 20, SHARED_BYTES = 24, FUNCTION = SHARED
 
 static void put(unsigned char *at, uint32_t word) { memcpy(at, &word, sizeof word); }
 
-// One function of 100 bytes at CODE, with these instructions behind those of every compiler: CFA = rsp + 8.
+// One function of 100 bytes at CODE, with these instructions after those of every compiler: CFA = rsp + 8.
 static size_t make_table(unsigned char *bytes, const char *instructions, size_t length) {
     static const unsigned char header[] = {1, 0x1B, 3, 0x3B};
     static const unsigned char shared[] = {1, 'z', 'R', 0, 1, 0x78, 16, 1, 0x1B, 0x0C, 7, 8, 0x90, 1, 0, 0};
@@ -68,7 +68,7 @@ static const struct expected expected[] = {
     ROW("endless number", "\x0E\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 0, UNKNOWN_CALLER, 0, 0),
 };
 
-// In memory of just the size, so that nothing behind it can be read unnoticed.
+// In memory of just the size, so that nothing after it can be read unnoticed.
 static rule rule_in(const unsigned char *bytes, size_t size, unsigned offset) {
     unsigned char *copy = malloc(size);
     memcpy(copy, bytes, size);
@@ -150,7 +150,7 @@ static void print(const unsigned long *kinds) {
         printf("%lu%c", kinds[kind], kind < 7 ? ' ' : '\n');
 }
 
-// Each round begins with the whole library. Every second one also changes the header, behind which little may be found.
+// Each round begins with the whole library. Every second one also changes the header, after which little may be found.
 static void corrupt(const struct library *library, int rounds, unsigned long *kinds) {
     enum { HEADER_BYTES = 12, CHANGES = 1000 };
     unsigned char *header = library->bytes + library->header, *whole = malloc(library->size);

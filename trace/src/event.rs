@@ -375,14 +375,14 @@ impl Batch {
         self.uncertain_runs_from = None;
     }
 
-    /// Appends an event that is no entry or exit behind `before` accesses, without its mark.
+    /// Appends an event that is no entry or exit after `before` accesses, without its mark.
     pub(crate) fn push_event(&mut self, before: u32, event: Event) -> Mark {
         self.events.push(event);
         Mark::other(before, self.events.len() - 1)
     }
 
     /// Replaces the content by a part of another batch: the accesses of `range` and the marks of `marks`, which stand
-    /// before or between them, or behind the last.
+    /// before or between them, or after the last.
     pub(crate) fn copy_part(&mut self, from: &Batch, range: Range<usize>, marks: Range<usize>) {
         self.clear();
         self.site.extend_from_slice(&from.site[range.clone()]);
@@ -436,7 +436,7 @@ impl Batch {
         self.lanes.len()
     }
 
-    /// Appends `count` iterations behind `before` accesses.
+    /// Appends `count` iterations after `before` accesses.
     pub fn push_run(&mut self, before: u32, lanes: impl Iterator<Item = Lane>, count: u64) {
         let first_lane = self.lanes.len();
         self.lanes.extend(lanes);

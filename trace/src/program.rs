@@ -72,7 +72,7 @@ pub struct Module {
     pub machine_blocks: std::ops::Range<u32>,
     /// Number of its counters, if it counts instead of recording.
     pub counter_count: Option<u32>,
-    /// Its variables behind the counters.
+    /// Its variables after the counters.
     pub derived: std::sync::Arc<[Count]>,
     /// Functions of which it times some calls.
     pub callees: std::sync::Arc<[Callee]>,

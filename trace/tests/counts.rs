@@ -316,7 +316,7 @@ fn callees_have_the_time_of_their_calls() {
     file.counting_module(0, 1, &table, at(3));
     let counters = [0, 0, 0, 1, 1, 5, 8, 2, 3000, 6, 1, 0, 0];
     file.node(4, 0, 1000, &node(0, 0, "", &counters));
-    // Cut off behind the number of timed calls.
+    // Cut off after the number of timed calls.
     file.node(5, 0, 1000, &node(0, 0, "", &counters[..8]));
     let trace = file.open();
     let module = &trace.program().modules[0];

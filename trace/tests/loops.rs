@@ -134,7 +134,7 @@ fn many_short_runs_come_in_batches_of_bounded_size() {
 
 #[test]
 fn steps_may_be_what_a_register_says() {
-    // The stride is a root; register 4 follows from the pointer and has its last value behind the loop.
+    // The stride is a root; register 4 follows from the pointer and has its last value after the loop.
     let sum = |register, other| Expression {
         symbol: None,
         constant: 0,

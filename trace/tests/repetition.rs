@@ -186,7 +186,7 @@ fn string_instructions_take_turns_and_may_go_backwards() {
         (0x2000, 4),
         (0x1004, 4),
         (0x2004, 4),
-        // The next two executions are one behind the other, and the former accesses nothing.
+        // The next two executions are one after the other, and the former accesses nothing.
         (0x3004, 4),
         (0x4004, 4),
         (0x3000, 4),

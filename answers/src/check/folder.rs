@@ -35,7 +35,7 @@ impl Row {
     }
 }
 
-/// Checks each trace, and goes on behind those that can't be.
+/// Checks each trace, and goes on after those that can't be.
 pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Result<ExitCode, Failure> {
     let traces = traces_in(&arguments.trace)?;
     if traces.is_empty() {

@@ -26,7 +26,7 @@ use line::{BatchItem, Line};
 /// Print the events of a trace
 ///
 /// One line per access, allocation, function entry and exit, stream after stream. The index counts the accesses of a
-/// stream from 0; events between accesses carry the index of the access that follows. Samples come behind the streams,
+/// stream from 0; events between accesses carry the index of the access that follows. Samples come after the streams,
 /// one a line; with --json, the accesses that follow them, too.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway dump prog.trackway | head\n  \

@@ -112,7 +112,7 @@ impl NamesBuilder {
         })
     }
 
-    /// The place of the first frame, which is inlined into those behind it.
+    /// The place of the first frame, which is inlined into those after it.
     pub fn place(&mut self, frames: &[Frame]) -> u32 {
         let mut parent = None;
         for frame in frames.iter().rev() {

@@ -180,7 +180,7 @@ impl Referent {
             .is_some_and(|(_, bare)| !bare.is_structure())
     }
 
-    /// The places within their types, where an element before or behind looks like the one that is known.
+    /// The places within their types, where an element before or after looks like the one that is known.
     fn normalised(&self, types: &Types) -> Vec<Spot> {
         let mut at = self.at.clone();
         for spot in &mut at {

@@ -32,7 +32,7 @@ pub struct Findings {
     functions: Vec<EntryId>,
     /// Variables whose places other units tell.
     declared: Vec<EntryId>,
-    /// Namespaces and structures around types, with `::` behind; those of types without are left out.
+    /// Namespaces and structures around types, with `::` after; those of types without are left out.
     scopes: HashMap<EntryId, Rc<str>>,
     /// The first typedef of a type.
     aliases: HashMap<EntryId, EntryId>,
@@ -97,7 +97,7 @@ impl<'a, 'd> Survey<'a, 'd> {
         &self.near.functions
     }
 
-    /// Namespaces and structures around a type, with `::` behind.
+    /// Namespaces and structures around a type, with `::` after.
     pub fn scope(&self, id: EntryId) -> &str {
         self.of_entry(|findings| findings.scopes.get(&id))
             .map_or("", |scope| scope)
@@ -239,7 +239,7 @@ fn runs(ranges: &[gimli::Range], executed: &[u64]) -> bool {
     })
 }
 
-/// The entry behind a function that has code of its own, none of which was executed. Nobody refers to what is in it: what
+/// The entry after a function that has code of its own, none of which was executed. Nobody refers to what is in it: what
 /// was inlined elsewhere is described by an entry without code. Most of a library's entries are passed over so.
 fn behind_idle_function<'d>(
     unit: &UnitOf<'_, 'd>,

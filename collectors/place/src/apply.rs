@@ -110,7 +110,7 @@ fn start(arguments: &PlaceArguments, library: &Path, plan: &Path) -> Result<Exit
         .map_err(|error| Failure::about(Path::new(program), error))
 }
 
-/// Behind what the user preloads: a tracer of allocations that comes first sees where blocks lie.
+/// After what the user preloads: a tracer of allocations that comes first sees where blocks lie.
 fn after_tracer(library: &Path, others: Option<OsString>) -> OsString {
     match others.filter(|others| !others.is_empty()) {
         Some(mut all) => {

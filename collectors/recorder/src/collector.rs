@@ -129,7 +129,7 @@ impl<'scope> Collector<'scope> {
     pub fn collect(&mut self) -> usize {
         self.notice_streams();
         let mut full = self.full_buffers(|_| true);
-        // What tells of code was handed over before the records that need it, but perhaps behind our back.
+        // What tells of code was handed over before the records that need it, but perhaps unnoticed.
         let seen: HashSet<usize> = full.iter().map(|(index, _)| *index).collect();
         full.extend(
             self.full_buffers(|index| !seen.contains(&index))
@@ -167,7 +167,7 @@ impl<'scope> Collector<'scope> {
             .collect()
     }
 
-    /// False if an earlier buffer of the stream has become full behind the back of `collect`.
+    /// False if an earlier buffer of the stream has become full unnoticed by `collect`.
     fn take_in_turn(&mut self, index: usize, buffer: &Description) -> bool {
         let is_possible =
             buffer.is_possible(self.ring.buffer_size()) && self.processes.has_room_for(buffer.image);

@@ -56,7 +56,7 @@ pub struct Output {
     /// Of queued payloads.
     waiting_bytes: AtomicUsize,
     discard: bool,
-    /// Whether records may be stored plainly while the recorder falls behind.
+    /// Whether records may be stored plainly while the recorder falls after.
     keeps_pace: bool,
 }
 

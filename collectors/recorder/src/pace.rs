@@ -15,7 +15,7 @@ const MANY_BYTES: usize = 8 << 10;
 /// Times and sizes of so few chunks say nothing yet.
 const FIRST_CHUNKS: u32 = 4;
 
-/// What compressing and writing took of late. Whoever falls behind may store records as they are, where writing the
+/// What compressing and writing took of late. Whoever falls after may store records as they are, where writing the
 /// more bytes takes less time than compressing them: on a slow disk it doesn't.
 #[derive(Debug, Default)]
 pub struct Pace {

@@ -17,7 +17,7 @@ pub struct Image {
 
 /// As many images are told apart; a recording of more is damaged.
 const MOST_IMAGES: usize = 1 << 20;
-/// Field of /proc/PID/stat, counted behind the name in parentheses.
+/// Field of /proc/PID/stat, counted after the name in parentheses.
 const START_TIME_FIELD: usize = 19;
 
 struct Process {

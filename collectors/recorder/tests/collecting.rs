@@ -17,7 +17,7 @@ const FILE_HEADER: usize = 32;
 const POSITION: u16 = 1;
 const REFUSAL: u16 = 2;
 
-/// The golden trace up to its end chunk, and the offsets behind each of its pieces.
+/// The golden trace up to its end chunk, and the offsets after each of its pieces.
 struct Golden {
     bytes: Vec<u8>,
     identity: [u8; 16],

@@ -18,7 +18,7 @@ pub mod flag {
 /// Index of RSP.
 pub const STACK_POINTER: usize = 4;
 
-/// The number by which operands name what FS is based on, behind those of the general registers.
+/// The number by which operands name what FS is based on, after those of the general registers.
 pub const THREAD_POINTER: usize = 16;
 
 /// General registers in the processor's order (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15), the instruction

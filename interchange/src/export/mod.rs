@@ -69,7 +69,7 @@ impl Code {
         }
     }
 
-    /// Behind it.
+    /// After it.
     fn end(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.length))
     }

@@ -107,7 +107,7 @@ struct Thread<'t> {
     present: Option<Code>,
     accesses: Vec<Access>,
     time_ns: u64,
-    /// The times at the border between the chunks before and behind the present instruction. An import ends a block
+    /// The times at the border between the chunks before and after the present instruction. An import ends a block
     /// where the next one begins, and takes times before that for times within it: so they follow the next block's
     /// first instruction.
     times: Vec<u64>,
@@ -213,7 +213,7 @@ impl<'t, 'w> Threads<'t, 'w> {
         Ok(())
     }
 
-    /// What stands behind the last accesses.
+    /// What stands after the last accesses.
     fn finish(&mut self, format: &mut dyn Format) -> io::Result<()> {
         let mut rest: Vec<u32> = self.threads.keys().copied().collect();
         rest.sort_unstable();

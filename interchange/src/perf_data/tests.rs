@@ -86,7 +86,7 @@ fn mapping(time: u64) -> Vec<u8> {
     mapped(time, &[71])
 }
 
-/// What stands at the end of the record, behind the time.
+/// What stands at the end of the record, after the time.
 fn mapped(time: u64, rest: &[u64]) -> Vec<u8> {
     let mut content = words(&[pair(5, 5), 0x40_0000, 0x1000, 0x1000, 0, 0, 0, pair(5, 2)]);
     content.extend_from_slice(b"/none/prog\0\0\0\0\0\0");

@@ -84,7 +84,7 @@ impl TextSample {
         if rest.contains('|') {
             self.data_source = words.pop().and_then(hexadecimal).unwrap_or(0);
             self.address = words.first().copied().and_then(hexadecimal).unwrap_or(0);
-            // Behind the bars the last description ends with the weight, and a frame may follow.
+            // After the bars the last description ends with the weight, and a frame may follow.
             let behind: Vec<&str> = weight.split_whitespace().collect();
             let number = behind.iter().position(|word| word.parse::<u64>().is_ok());
             if let Some(at) = number {
@@ -104,7 +104,7 @@ impl TextSample {
     }
 }
 
-/// An address, and behind it a frame; or a frame alone. One number alone is an address.
+/// An address, and after it a frame; or a frame alone. One number alone is an address.
 fn frame_behind_address(words: &[&str]) -> Option<TextFrame> {
     let skipped = match words {
         [] | [_] => return None,
@@ -136,7 +136,7 @@ impl TextFrame {
     }
 }
 
-/// What stands before the time, the time in nanoseconds, and what stands behind its colon.
+/// What stands before the time, the time in nanoseconds, and what stands after its colon.
 fn around_time(line: &str) -> Option<(&str, u64, &str)> {
     for (colon, _) in line.match_indices(':') {
         let start = line[..colon].rfind(' ').map_or(0, |space| space + 1);

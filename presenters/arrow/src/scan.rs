@@ -18,7 +18,7 @@ use crate::{
 pub const BATCH_ROWS: usize = 1 << 16;
 
 /// The wanted rows of a part of a table, batch by batch. After an error, which names what could not be read, it goes on
-/// behind that.
+/// after that.
 pub struct Scan {
     schema: SchemaRef,
     batches: Batches,

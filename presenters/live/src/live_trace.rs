@@ -32,7 +32,7 @@ impl LiveTrace {
         }
     }
 
-    /// Behind the last chunk that was taken or passed over: all definitions before are known.
+    /// After the last chunk that was taken or passed over: all definitions before are known.
     pub fn position(&self) -> u64 {
         self.growing.position()
     }

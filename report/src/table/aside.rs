@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema};
 use super::{Column, Table, Unit, Value, ASIDE, TITLE, UNIT};
 
 impl Table {
-    /// The same table with the numbers of a column as shares of `whole`, behind that column. In a narrow window it is among
+    /// The same table with the numbers of a column as shares of `whole`, after that column. In a narrow window it is among
     /// the first to be left out.
     pub fn with_shares_beside(&self, count: &str, name: &str, title: &str, whole: u64) -> Table {
         let Some(column) = self.column(count) else {

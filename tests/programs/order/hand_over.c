@@ -120,7 +120,7 @@ static void *wait_and_drain(void *sum) {
     return NULL;
 }
 
-// Between two barriers each of both threads writes a slot; behind the second one it reads the other's.
+// Between two barriers each of both threads writes a slot; after the second one it reads the other's.
 static void *with_barrier(void *sum) {
     long own = number_of_thread();
     for (long i = 0; i + 2 <= SLOTS; i += 2) {

@@ -16,7 +16,7 @@ pub struct AllocationEvents<'t> {
     cursors: Vec<Cursor<'t>>,
     /// By time: where cursors stand, each once, but for those that are through.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
-    /// What was found behind the latest event.
+    /// What was found after the latest event.
     damage: Option<TraceError>,
 }
 
@@ -68,7 +68,7 @@ impl<'t> AllocationEvents<'t> {
         &self.stacks
     }
 
-    /// The next event; none at the end. After an error the stream goes on behind the damaged chunk.
+    /// The next event; none at the end. After an error the stream goes on after the damaged chunk.
     pub fn next_event(&mut self) -> Result<Option<AllocationEvent>, TraceError> {
         loop {
             if let Some(error) = self.damage.take() {
@@ -83,7 +83,7 @@ impl<'t> AllocationEvents<'t> {
                 State::BeforeChunk => cursor.gap(),
             };
             self.damage = match (event, &cursor.state) {
-                // The chunk behind the gap comes next.
+                // The chunk after the gap comes next.
                 (Some(_), State::BeforeChunk) => None,
                 _ => cursor.advance(self.trace, &self.clock, &mut self.stacks).err(),
             };

@@ -10,7 +10,7 @@ pub struct StackId(pub u32);
 /// Where a call came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stack {
-    /// Return addresses in the process, innermost first: each lies behind the call instruction.
+    /// Return addresses in the process, innermost first: each lies after the call instruction.
     pub frames: Arc<[u64]>,
     pub end: StackEnd,
 }

@@ -2,7 +2,7 @@
 //!
 //! A mispredicted branch costs as much as a dozen accesses. So the front has a fixed shape: roots, a value that addresses
 //! have in common, accesses, a mark, and settings. Its class says how much of that is there, roughly: what a segment has
-//! less goes to a register that nobody reads, or behind the end of what counts; what it has more goes to further fronts,
+//! less goes to a register that nobody reads, or after the end of what counts; what it has more goes to further fronts,
 //! or to steps. All that follows the roots is told from the registers as they are after them.
 
 use super::value::Value;
@@ -24,7 +24,7 @@ pub(crate) struct Front {
     pub(crate) class: u32,
     /// The first accesses count.
     pub(crate) access_count: u32,
-    /// 0 or 1. Behind the accesses' count, so that both are read as one word.
+    /// 0 or 1. After the accesses' count, so that both are read as one word.
     pub(crate) mark_count: u32,
     /// As it stands if no access is before the record.
     pub(crate) mark: Mark,

@@ -1,13 +1,13 @@
 //! The segments of a trace in the form that the decoder runs.
 //!
 //! Each loaded module's segments are compiled once per trace: run-time addresses of symbols are folded into constants,
-//! the first operations of each segment become its [`Front`], neighbouring accesses behind it one step whose sites and
+//! the first operations of each segment become its [`Front`], neighbouring accesses after it one step whose sites and
 //! sizes are copied as columns, and what a record means is found by indices alone.
 //!
 //! Invariants on which the decoder's unchecked accesses rest, all established by `compile`:
 //! - every register index is below [`Code::register_count`];
 //! - every range of a [`Step`] lies inside its pool;
-//! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries behind the last one that a step names;
+//! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries after the last one that a step names;
 //! - [`Code::entries`] lead to segments that exist, and an entry's local ids lie in the entries, too;
 //! - a segment has at most [`MAX_FRONTS`] fronts;
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
@@ -27,7 +27,7 @@ use std::ops::Range;
 
 use crate::{AllocationSiteId, Clock, FunctionId, LocationId, SiteId, Synchronisation, ValueShape};
 
-/// Accesses that the decoder makes at once, of which some may lie behind the end of what it wants.
+/// Accesses that the decoder makes at once, of which some may lie after the end of what it wants.
 pub(crate) const RUN_UNIT: usize = 4;
 
 /// The register that is always 0, so that a constant is a register plus a constant, too.
@@ -44,7 +44,7 @@ pub(crate) const MAX_FRONTS: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    /// What ids lead to: first the global ids, then the functions' lists of local ids, one behind the other.
+    /// What ids lead to: first the global ids, then the functions' lists of local ids, one after the other.
     pub(crate) entries: Vec<Entry>,
     /// Number of global ids.
     pub(crate) id_count: u32,

@@ -17,7 +17,7 @@ pub(super) struct StoredColumns {
     pub(super) residuals: Vec<u8>,
 }
 
-/// Columns with a byte for each step and each length, and the next record's place in them. Behind each column stands
+/// Columns with a byte for each step and each length, and the next record's place in them. After each column stands
 /// what makes most checks needless: a step 3, ids 0, and residuals and their lengths enough for one record.
 #[derive(Debug, Default)]
 pub(super) struct OpenColumns {
@@ -25,7 +25,7 @@ pub(super) struct OpenColumns {
     ids: Vec<u8>,
     lengths: Vec<u8>,
     residuals: Vec<u8>,
-    /// Of the columns without what stands behind them.
+    /// Of the columns without what stands after them.
     ends: Place,
     next: Place,
     /// Offset of the latest record's form.
@@ -68,7 +68,7 @@ impl OpenColumns {
         self.previous = 0;
         self.room = 0;
         self.steps.push(NO_STEP);
-        // A stated id may end 3 bytes behind the end; then 4 bytes are read once more.
+        // A stated id may end 3 bytes after the end; then 4 bytes are read once more.
         self.ids.resize(self.ends.id + 8, 0);
         self.lengths.resize(self.ends.length + shapes.max_roots, 0);
         let room = MAX_SKIPPED * shapes.max_roots + size_of::<u64>();
@@ -155,7 +155,7 @@ fn join_records(
     let mut position = 0;
     while position < length {
         let left = length - position;
-        // SAFETY: the latest record was valid and is read. Behind `length`, MARGIN bytes can be written.
+        // SAFETY: the latest record was valid and is read. After `length`, MARGIN bytes can be written.
         let written = unsafe {
             cursor
                 .next_form()
@@ -179,7 +179,7 @@ pub(crate) type Step<T> = std::result::Result<T, &'static str>;
 /// Walks over the records of open columns. Pointers instead of indices, since the loop needs every register.
 ///
 /// Invariants: `previous` is one of `forms`. The pointers lie in their columns, at most at the ends, or, if
-/// [`ColumnCursor::is_invalid`], at most one record behind them.
+/// [`ColumnCursor::is_invalid`], at most one record after them.
 pub(crate) struct ColumnCursor<'j> {
     shapes: &'j mut Shapes,
     columns: &'j mut OpenColumns,
@@ -262,7 +262,7 @@ impl<'j> ColumnCursor<'j> {
     /// The latest record must be valid, and all its roots read.
     #[inline(always)]
     pub(crate) unsafe fn next_form(&mut self) -> Option<*const Form> {
-        // SAFETY: successors are offsets of forms. Behind the last step stands one that can't be.
+        // SAFETY: successors are offsets of forms. After the last step stands one that can't be.
         unsafe {
             let step = *self.steps;
             let offset = match step {
@@ -280,7 +280,7 @@ impl<'j> ColumnCursor<'j> {
     /// The invariants must hold.
     #[inline(always)]
     unsafe fn stated(&mut self, step: u8) -> Option<u32> {
-        // SAFETY: by the invariants. An id behind the end is 0, which leads to no form.
+        // SAFETY: by the invariants. An id after the end is 0, which leads to no form.
         unsafe {
             let word = u32::from_le(self.ids.cast::<u32>().read_unaligned());
             let previous = self.previous.byte_offset_from(self.forms) as u32;
@@ -307,7 +307,7 @@ impl<'j> ColumnCursor<'j> {
     /// It must be that root.
     #[inline(always)]
     pub(crate) unsafe fn root(&mut self, root: *mut Root) -> u64 {
-        // SAFETY: behind what a record's roots take, 8 bytes can be read. Lengths are at most 15.
+        // SAFETY: after what a record's roots take, 8 bytes can be read. Lengths are at most 15.
         unsafe {
             let length = usize::from(*self.lengths);
             self.lengths = self.lengths.add(1);

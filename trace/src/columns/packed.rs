@@ -99,7 +99,7 @@ pub(super) fn pack<const N: usize>(
     }
 }
 
-/// Reads the columns behind their head. None is longer than `max_length`.
+/// Reads the columns after their head. None is longer than `max_length`.
 pub(super) fn unpack<const N: usize>(
     bytes: &[u8],
     max_length: usize,

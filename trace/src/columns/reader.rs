@@ -22,7 +22,7 @@ pub(crate) struct ColumnState {
     shapes: Shapes,
     stored: StoredColumns,
     columns: OpenColumns,
-    /// Bytes behind the records that were split.
+    /// Bytes after the records that were split.
     rest: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ impl ColumnState {
     }
 
     /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Of `raw` the rest is set that was
-    /// not split, and `padding` zero bytes behind it. Returns how many bytes of records are before it.
+    /// not split, and `padding` zero bytes after it. Returns how many bytes of records are before it.
     pub(crate) fn open(
         &mut self,
         stored: &[u8],

@@ -5,7 +5,7 @@ use super::is_x86_64_detected;
 use super::shapes::{Form, Root, Shapes};
 use super::step;
 
-/// What split records consist of, one entry behind the other. The vectors' memory is reused.
+/// What split records consist of, one entry after the other. The vectors' memory is reused.
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     /// One byte for each record.
@@ -17,7 +17,7 @@ pub(super) struct Columns {
     pub(super) residuals: Vec<u8>,
 }
 
-/// Bytes behind a record that must exist for it to be split: what is read as a whole word.
+/// Bytes after a record that must exist for it to be split: what is read as a whole word.
 const MARGIN: usize = 12;
 
 /// Replaces the content of `columns` by the columns of as many records of `payload` as can be split. Returns their
@@ -72,12 +72,12 @@ impl Columns {
 
 /// Walks over the records. Pointers instead of indices, since the loop needs every register.
 ///
-/// Invariants: `at` is the start of a record or of what can't be split, in the payload and at most MARGIN bytes behind
+/// Invariants: `at` is the start of a record or of what can't be split, in the payload and at most MARGIN bytes after
 /// `limit`, which is MARGIN bytes before the payload's end. `previous` is one of `forms`. The four columns have room
 /// for the columns of what is left of the payload, and 8 bytes.
 struct Walk {
     at: *const u8,
-    /// No record may end behind it.
+    /// No record may end after it.
     limit: *const u8,
     forms: *mut Form,
     previous: *mut Form,

@@ -178,7 +178,7 @@ impl Machine<'_> {
                     if !unsafe { cursor.write(form, at, end - position) } {
                         break Stop::Unclear;
                     }
-                    // SAFETY: 8 bytes behind the record are readable, and the roots are the record's.
+                    // SAFETY: 8 bytes after the record are readable, and the roots are the record's.
                     let stop = unsafe {
                         let mut roots = InRecord(at.cast_const().add(usize::from(form.length)));
                         let front = &segment.front;
@@ -216,7 +216,7 @@ impl Machine<'_> {
     }
 }
 
-/// Behind the last record.
+/// After the last record.
 #[cold]
 fn joined(records: &JoinedRecords, position: usize) -> Stop {
     if position > records.end {

@@ -25,7 +25,7 @@ pub(super) struct Columns {
 ///
 /// Invariants: `code` is what [`Code::compile`] made. `registers` has `code.register_count` entries. Each column has
 /// room for `BATCH_ACCESSES + code.max_accesses + COLUMN_SLACK` entries. `payload` goes on for at least
-/// `code.max_record_length + 8` bytes behind each `start` with which [`Machine::run`] is called.
+/// `code.max_record_length + 8` bytes after each `start` with which [`Machine::run`] is called.
 pub(super) struct Machine<'a> {
     pub(super) code: &'a Code,
     payload: &'a mut [u8],
@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Makes what was written behind the ends count.
+    /// Makes what was written after the ends count.
     ///
     /// # Safety
     /// All accesses and marks up to there must have been written.
@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
     #[inline(always)]
     fn near(&mut self, first: u32, count: u32, first_site: u32) {
         let code = self.code;
-        // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
+        // SAFETY: the pool goes on for RUN_UNIT entries after the run.
         let value = |machine: &Self, index: usize| unsafe {
             let near = code.near.get_unchecked(first as usize + index);
             machine.register(near.register).wrapping_add(near.constant)
@@ -283,7 +283,7 @@ impl<'a> Machine<'a> {
     #[inline(always)]
     fn linear(&mut self, first: u32, count: u32, first_site: u32) {
         let code = self.code;
-        // SAFETY: the pool goes on for RUN_UNIT entries behind the run.
+        // SAFETY: the pool goes on for RUN_UNIT entries after the run.
         let value = |machine: &Self, index: usize| unsafe {
             machine.linear_value(code.linear.get_unchecked(first as usize + index))
         };
@@ -299,7 +299,7 @@ impl<'a> Machine<'a> {
         let mut index = 0;
         while index < count {
             let at = self.accesses + index;
-            // SAFETY: both pools and the columns go on for RUN_UNIT entries behind the last one that is wanted.
+            // SAFETY: both pools and the columns go on for RUN_UNIT entries after the last one that is wanted.
             unsafe {
                 for lane in 0..RUN_UNIT {
                     *self.addresses.add(at + lane) = address(self, index + lane);
@@ -325,7 +325,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Appends `count` accesses, which are the blocks' own in turn, all blocks' again and again. Fewer than
-    /// `Block::LENGTH` behind them are overwritten.
+    /// `Block::LENGTH` after them are overwritten.
     pub(super) fn push_blocks(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {

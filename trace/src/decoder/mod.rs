@@ -30,7 +30,7 @@ const BATCH_ACCESSES: usize = 8192;
 const BATCH_MARKS: usize = 8192;
 /// Or to this many lanes of runs, if it keeps any.
 const BATCH_LANES: usize = 4096;
-/// Entries of the columns behind the last access that may be overwritten.
+/// Entries of the columns after the last access that may be overwritten.
 const COLUMN_SLACK: usize = block::Block::LENGTH;
 
 /// Decodes chunks of records. Cheap to make; each thread has its own, and reuses it for many chunks.
@@ -165,7 +165,7 @@ impl Drop for Decoder<'_> {
 pub struct Batches<'d, 't> {
     decoder: &'d mut Decoder<'t>,
     chunk: ChunkRef,
-    /// Bytes of the payload without the zeros behind it.
+    /// Bytes of the payload without the zeros after it.
     length: usize,
     /// The next record.
     place: Place,
@@ -355,7 +355,7 @@ impl Batches<'_, '_> {
     }
 }
 
-/// Whether no record begins at `position`, which is at most one record's length behind the end.
+/// Whether no record begins at `position`, which is at most one record's length after the end.
 fn is_end(payload: &[u8], length: usize, position: usize) -> bool {
     position >= length || (payload[position] == 0 && u32_at(payload, position) == 0)
 }

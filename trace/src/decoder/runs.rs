@@ -70,7 +70,7 @@ impl Machine<'_> {
         forms
     }
 
-    /// Sets the registers as they are behind the loop.
+    /// Sets the registers as they are after the loop.
     fn set_results(&mut self, affine: &AffineLoop, count: u64, forms: Vec<u64>) {
         let code = self.code;
         for result in &code.results[affine.results.start as usize..affine.results.end as usize] {

@@ -40,11 +40,11 @@ pub(super) enum Stop {
     Full,
     /// At a record that does not end before the limit, or at an id that leads nowhere.
     Unclear,
-    /// Behind the last record that was split.
+    /// After the last record that was split.
     Joined,
     /// At a record that the columns can't hold; this is wrong with them.
     Damaged(&'static str),
-    /// Behind a record with loops, of which these steps have not run; its id and its roots began at these positions.
+    /// After a record with loops, of which these steps have not run; its id and its roots began at these positions.
     Loops {
         steps: Range<u32>,
         position: usize,
@@ -106,7 +106,7 @@ impl Machine<'_> {
             // SAFETY: entries lead to segments that exist, and those of no class to the first.
             let segment: &SegmentCode = unsafe { code.segments.get_unchecked(number as usize) };
             let (accesses, marks) = (counts.accesses(), counts.marks());
-            // SAFETY: the batch is not full, and 8 bytes behind the record are readable.
+            // SAFETY: the batch is not full, and 8 bytes after the record are readable.
             let mut roots = InRecord(record_end);
             let ran = unsafe { columns.run(entry_class(entry), &segment.front, &mut roots, accesses, marks) };
             if !matches!(ran, FrontOutcome::Done) {
@@ -141,7 +141,7 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Runs what a segment has behind its first front. Says why the walk is to end, if it is.
+    /// Runs what a segment has after its first front. Says why the walk is to end, if it is.
     ///
     /// # Safety
     /// Accesses and marks must be written up to `counts`, and the roots be the segment's next ones.
@@ -261,7 +261,7 @@ pub(super) enum FrontOutcome {
     Invalid,
 }
 
-/// They stand in the record, which ends there; 8 bytes behind it must be readable.
+/// They stand in the record, which ends there; 8 bytes after it must be readable.
 #[derive(Clone, Copy)]
 pub(super) struct InRecord(pub(super) *const u8);
 
@@ -294,7 +294,7 @@ macro_rules! by_class {
 }
 
 impl Columns {
-    /// Runs a front of a class, behind so many accesses and marks. Does nothing if there is no such class.
+    /// Runs a front of a class, after so many accesses and marks. Does nothing if there is no such class.
     ///
     /// # Safety
     /// There must be room for FRONT_ACCESSES accesses and a mark; the roots must be the front's.

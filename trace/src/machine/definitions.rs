@@ -44,7 +44,7 @@ pub struct Operand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperandAccesses {
     One(Address),
-    /// As many as the root `times` says, each `size` × the root `direction` (1 or −1) behind the one before. Such
+    /// As many as the root `times` says, each `size` × the root `direction` (1 or −1) after the one before. Such
     /// operands of one instruction take turns.
     Repeated {
         first: Address,

@@ -125,7 +125,7 @@ impl<'t> InstructionsInStep<'t> {
         self.next_instruction()
     }
 
-    /// The next instruction of the chunk, behind its last access.
+    /// The next instruction of the chunk, after its last access.
     pub fn next_instruction(&mut self) -> Result<Option<InstructionId>, TraceError> {
         while self.rest.is_empty() {
             let Some(blocks) = &mut self.blocks else {
@@ -216,7 +216,7 @@ impl<'t> CodeSteps<'t> {
                     None => self.access(),
                 }));
             }
-            // No access behind the last instruction: the chunk ends here.
+            // No access after the last instruction: the chunk ends here.
             if let Some(instruction) = self.instructions.next_instruction()? {
                 return Ok(Some(CodeStep::Instruction(instruction)));
             }

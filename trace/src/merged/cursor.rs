@@ -222,7 +222,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The marks of the batch from the next one on that stand before its access `end`; at the end of the batch or of
-    /// the piece, also those behind the last access. None of a later piece.
+    /// the piece, also those after the last access. None of a later piece.
     fn marks_up_to(&self, end: usize) -> Range<usize> {
         let batch = self.decoder.last_batch();
         let first = (self.mark - self.batch_mark) as usize;

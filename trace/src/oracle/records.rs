@@ -75,7 +75,7 @@ impl<'t> OracleRecords<'t> {
         }
     }
 
-    /// The entries behind the access's own; what a swept payload has lost of them is 0.
+    /// The entries after the access's own; what a swept payload has lost of them is 0.
     fn read_value(&mut self, words: usize) -> Result<(), TraceError> {
         while self.value.len() < words {
             let entry = self.next_entry()?.unwrap_or([0; RECORD_LENGTH]);

@@ -40,7 +40,7 @@ pub struct Skid {
     pub samples: u64,
     /// Of which were seen at the load itself,
     pub at_load: u64,
-    /// and at the instruction behind it.
+    /// and at the instruction after it.
     pub behind_load: u64,
 }
 

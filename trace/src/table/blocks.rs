@@ -7,7 +7,7 @@ use crate::StepKind;
 pub struct TableBlocks {
     /// Counters of the module.
     pub counter_count: u32,
-    /// Variables behind the counters: what follows from them and from earlier ones.
+    /// Variables after the counters: what follows from them and from earlier ones.
     pub derived: Vec<Count>,
     pub blocks: Vec<TableBlock>,
     pub callees: Vec<TableCallee>,
@@ -72,7 +72,7 @@ pub enum Amount {
     Counted { accesses: Count, bytes: Count },
 }
 
-/// A sum of variables: a module's counters, and behind them what is derived from these.
+/// A sum of variables: a module's counters, and after them what is derived from these.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub terms: Box<[Term]>,
@@ -94,7 +94,7 @@ pub struct Variables<'n> {
 }
 
 impl<'n> Variables<'n> {
-    /// By the module's counters, of which those behind the given ones are 0.
+    /// By the module's counters, of which those after the given ones are 0.
     pub fn new(counters: &'n [u64], counter_count: u32, derived: &[Count]) -> Self {
         let mut variables = Variables {
             counters,

@@ -56,7 +56,7 @@ impl Parser<'_> {
         Ok(operations)
     }
 
-    /// A value stands behind its access, and no other access between.
+    /// A value stands after its access, and no other access between.
     fn check_values(&self, operations: &[Operation]) -> Result<()> {
         let mut lanes_of_access = None;
         for operation in operations {

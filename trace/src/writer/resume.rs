@@ -16,14 +16,14 @@ pub enum Resumption {
     Unfinished(Box<TraceWriter>),
     /// It has its end, index and trailer.
     Finished {
-        /// Offset of the first byte behind the end chunk.
+        /// Offset of the first byte after the end chunk.
         end: u64,
     },
 }
 
 impl TraceWriter {
     /// Opens an existing trace to go on with it. Checks all of its chunks; the first that is torn or damaged is cut
-    /// off together with everything behind it, and so is an index without a valid trailer. Returns the trace's
+    /// off together with everything after it, and so is an index without a valid trailer. Returns the trace's
     /// identity too.
     pub fn resume(path: &Path, codec: Codec) -> Result<(Resumption, [u8; 16]), TraceError> {
         let (file, map) = open(path)?;

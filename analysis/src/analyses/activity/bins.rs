@@ -128,7 +128,7 @@ mod tests {
             bins.spread(spread, accesses, &mut counts);
             let mut naive = vec![0u64; bins.count()];
             for access in 0..accesses {
-                // Access number n comes when n + 1 of them have their share of the time behind them.
+                // Access number n comes when n + 1 of them have their share of the time after them.
                 let mut bin = 0;
                 while bin + 1 < bins.count()
                     && (bins.first_ns + (bin as u64 + 1) * bins.bin_ns).saturating_sub(first) * accesses

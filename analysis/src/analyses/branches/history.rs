@@ -78,7 +78,7 @@ impl Fold {
 }
 
 /// What a branch adds to a global history: a conditional one its direction, others two bits of where they go from and
-/// to, for by these the paths behind indirect branches, calls and returns are told apart.
+/// to, for by these the paths after indirect branches, calls and returns are told apart.
 pub(super) fn history_bits(event: &BranchEvent) -> impl Iterator<Item = bool> {
     let (bits, count) = match event.kind {
         BranchKind::Conditional => (u64::from(event.taken), 1),

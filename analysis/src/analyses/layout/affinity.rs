@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Members of a structure that are looked at; those behind have no affinity.
+/// Members of a structure that are looked at; those after have no affinity.
 pub const MAX_MEMBERS: usize = 64;
 
 /// Never, or longer ago than any window.

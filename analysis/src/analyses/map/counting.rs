@@ -84,7 +84,7 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// A piece in parts of which all is known: each is before or behind the first access to the stack, if that is now,
+    /// A piece in parts of which all is known: each is before or after the first access to the stack, if that is now,
     /// and in one part of time, or in none.
     fn sections(
         &mut self,
@@ -115,7 +115,7 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// In which part of time an access of the piece is, if in any, and the first one behind it that isn't, if any is.
+    /// In which part of time an access of the piece is, if in any, and the first one after it that isn't, if any is.
     fn bin_of(&self, access: u64) -> (Option<usize>, u64) {
         let (bins, position) = (&self.map.bins, &self.position);
         let time_ns = position.time_of(access);

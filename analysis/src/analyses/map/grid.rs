@@ -89,7 +89,7 @@ impl Grid {
         number
     }
 
-    /// The part of some addresses that lies in the granule of one of them. `to` is behind the last one, 0 at the end
+    /// The part of some addresses that lies in the granule of one of them. `to` is after the last one, 0 at the end
     /// of the address space.
     #[inline]
     pub fn same_granule(&self, address: u64, (from, to): (u64, u64)) -> (u64, u64) {

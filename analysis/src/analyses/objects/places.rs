@@ -96,7 +96,7 @@ impl Places {
             "" | "//anon" => {
                 let before = mappings.find(accessed.pid, accessed.time_ns, mapping.start.wrapping_sub(1));
                 match before {
-                    // Variables without initial values lie behind an object's data.
+                    // Variables without initial values lie after an object's data.
                     Some(before) if before.load_address != 0 => global(before),
                     _ if is_reserved(mapping) => self.stack(mapping, accessed),
                     _ => Owner::Anonymous,

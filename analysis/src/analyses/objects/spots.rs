@@ -61,7 +61,7 @@ impl Objects {
         ]
     }
 
-    /// Those that samples access, by weight; behind them, samples without access or of an unknown one.
+    /// Those that samples access, by weight; after them, samples without access or of an unknown one.
     fn sampled_owners(&self) -> Vec<(usize, &Owner, &OwnerTotals)> {
         let all = self
             .owners

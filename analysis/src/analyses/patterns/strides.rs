@@ -54,7 +54,7 @@ pub(super) struct StrideCounts {
     pub zero: u64,
     /// Strides that are 0, or what the one before was.
     pub regular: u64,
-    /// Of the others: those behind the load of a pointer to such an object.
+    /// Of the others: those after the load of a pointer to such an object.
     pub chased: u64,
     /// The most frequent ones (Misra and Gries, 1982), with less than their numbers.
     candidates: [(u64, u64); CANDIDATES],

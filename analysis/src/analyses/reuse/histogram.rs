@@ -121,7 +121,7 @@ impl Histogram {
         self.counts[bin..].iter().sum::<f64>() + self.cold
     }
 
-    /// Behind the last bin that counts anything; 0 if there is none.
+    /// After the last bin that counts anything; 0 if there is none.
     pub fn end(&self) -> usize {
         let used = self.counts.iter().rposition(|count| *count > 0.0);
         used.map_or(0, |last| last + 1)

@@ -52,7 +52,7 @@ impl LruStack {
         self.reference_below(line)
     }
 
-    /// Has the line's moment fetched; as the second step, what counts the marks behind it.
+    /// Has the line's moment fetched; as the second step, what counts the marks after it.
     #[inline(always)]
     pub fn prepare(&self, line: u64, is_second: bool) {
         let Some(cell) = self.index.peek(line) else {

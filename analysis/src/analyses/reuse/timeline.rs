@@ -1,4 +1,4 @@
-//! Marks on a line of time, and how many of them lie behind a moment.
+//! Marks on a line of time, and how many of them lie after a moment.
 
 use crate::model::page_index::fetch;
 
@@ -88,7 +88,7 @@ impl Timeline {
         fetch(&self.words[moment as usize / BLOCK]);
     }
 
-    /// Removes a mark; says how many there are behind it.
+    /// Removes a mark; says how many there are after it.
     #[inline(always)]
     pub fn unmark(&mut self, moment: u32) -> u64 {
         let inside = moment as usize % BLOCK;
@@ -100,7 +100,7 @@ impl Timeline {
         for level in &mut self.levels[..self.depth] {
             let group = &mut level[index / FAN];
             group[index % FAN] -= 1;
-            // Behind the latest moment there is none, so that a group that holds both needs no upper end.
+            // After the latest moment there is none, so that a group that holds both needs no upper end.
             if index != latest {
                 behind += counts_behind(group, index % FAN);
             }

@@ -1,6 +1,6 @@
 //! Where a sampled program spends its time and makes its accesses.
 //!
-//! Samples fall in proportion to time; the windows behind them tell of accesses. `docs/analyses.md` defines both shares
+//! Samples fall in proportion to time; the windows after them tell of accesses. `docs/analyses.md` defines both shares
 //! and says how far they can be relied on.
 
 pub(crate) mod interval;

@@ -63,7 +63,7 @@ impl WindowWeights {
         speed * relative(sample.window_weight as f64, self.mean_time)
     }
 
-    /// Of the thread, by its last window of known speed before and its first one behind.
+    /// Of the thread, by its last window of known speed before and its first one after.
     fn speed_near(&self, sample: &Sample) -> Option<f64> {
         let known = self.known.get(&(sample.pid, sample.tid))?;
         let behind = known.partition_point(|(time_ns, _)| *time_ns <= sample.time_ns);
@@ -92,7 +92,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Windows of these weights and speeds, each a second behind the one before, and a sample without one.
+    /// Windows of these weights and speeds, each a second after the one before, and a sample without one.
     fn chunk(windows: &[(u64, u32)]) -> Samples {
         let window = |(number, (weight, speed)): (u64, &(u64, u32))| Sample {
             time_ns: number * SECOND,
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_window_of_unknown_speed_is_as_fast_as_its_thread_at_that_time() {
         let mut chunks = [chunk(&[(0, 1000), (0, 0), (0, 3000), (0, 0)])];
-        // The last one comes right behind the second, and is another thread's.
+        // The last one comes right after the second, and is another thread's.
         for (index, time_ns) in [(1, SECOND / 100), (2, SECOND / 50), (3, SECOND / 100 + 1)] {
             chunks[0].samples[index].time_ns = time_ns;
         }

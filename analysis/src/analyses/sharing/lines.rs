@@ -103,7 +103,7 @@ impl Sharer {
         }
     }
 
-    /// All sharers behind the first ones have moved.
+    /// All sharers after the first ones have moved.
     fn move_next(&mut self, by: u32) {
         if self.next != NONE {
             self.next += by;

@@ -28,7 +28,7 @@ impl Clock {
         });
     }
 
-    /// When the program was there, with so many accesses of the chunk behind it.
+    /// When the program was there, with so many accesses of the chunk after it.
     pub fn time_of(&self, access: u64) -> u64 {
         let next = self.points.partition_point(|point| point.access <= access);
         let (Some(from), to) = (self.points.get(next.saturating_sub(1)), self.points.get(next)) else {

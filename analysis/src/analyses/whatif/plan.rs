@@ -14,7 +14,7 @@ pub enum Change {
     Split(Vec<String>),
     /// These members first, in this order; then the others as they are.
     Reorder(Vec<String>),
-    /// So many bytes behind the last member.
+    /// So many bytes after the last member.
     PadBy(u64),
     /// A member begins a cache line, and so does what follows it.
     PadMember(String),

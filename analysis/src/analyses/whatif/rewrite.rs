@@ -398,7 +398,7 @@ impl<'r> Rewriter<'r> {
         }
     }
 
-    /// An access `inside` bytes behind the start of an array.
+    /// An access `inside` bytes after the start of an array.
     #[inline]
     fn access_object(
         &mut self,
@@ -448,7 +448,7 @@ impl<'r> Rewriter<'r> {
 }
 
 /// An access that covers several pieces: those of the first object, whole objects by part, those of the last, and what
-/// lies behind the array as it is.
+/// lies after the array as it is.
 fn divide(target: &Target, mapped: &Mapped, inside: u64, length: u64, output: &mut Output) {
     let array_end = mapped.count * target.size;
     let end = inside.saturating_add(length).min(array_end);

@@ -20,7 +20,7 @@ pub(super) enum Purpose {
     /// No field of a known place was accessed in it.
     #[default]
     Unknown,
-    /// Objects of that structure, one behind the other, from `phase` bytes (less than one object) on.
+    /// Objects of that structure, one after the other, from `phase` bytes (less than one object) on.
     Array { structure: u32, phase: u64 },
     /// Objects of several structures, or at odd places.
     Mixed,
@@ -97,7 +97,7 @@ impl Purposes {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Objects {
     pub blocks: u64,
-    /// With fewer bytes than the structure has, or singly with more bytes behind them, not always as many.
+    /// With fewer bytes than the structure has, or singly with more bytes after them, not always as many.
     pub sizes_vary: bool,
     /// Whether any block has several objects that are accessed.
     pub has_arrays: bool,
@@ -152,7 +152,7 @@ impl<'s> Survey<'s> {
         });
     }
 
-    /// An access of so many bytes, `inside` bytes behind the block's start.
+    /// An access of so many bytes, `inside` bytes after the block's start.
     fn vote(
         &self,
         purposes: &mut Purposes,
@@ -186,7 +186,7 @@ impl<'s> Survey<'s> {
     }
 }
 
-/// What a block is for, given one more access `inside` bytes behind its start.
+/// What a block is for, given one more access `inside` bytes after its start.
 fn judge(
     structures: &Structures,
     purpose: Purpose,

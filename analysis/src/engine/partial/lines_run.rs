@@ -37,7 +37,7 @@ impl<S> LinesRun<S> {
         }
     }
 
-    /// Takes the next block; an error if one that belongs behind it has been taken.
+    /// Takes the next block; an error if one that belongs after it has been taken.
     pub fn take<A: Portable<Shard = S>>(
         &mut self,
         analysis: &A,

@@ -20,7 +20,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// The first address behind it; a block of no bytes takes one.
+    /// The first address after it; a block of no bytes takes one.
     pub fn end(&self) -> u64 {
         self.start.saturating_add(self.bytes.max(1))
     }

@@ -56,7 +56,7 @@ impl BlockIndex {
     }
 
     /// The slot of the block that holds the address; else the addresses of its page around it that are in none, as
-    /// their first and the one behind their last (0: the end of the address space).
+    /// their first and the one after their last (0: the end of the address space).
     pub fn find(&self, address: u64, end_of: impl Fn(u32) -> u64) -> Result<u32, (u64, u64)> {
         let page = address >> PAGE_SHIFT;
         let mut from = page << PAGE_SHIFT;

@@ -37,7 +37,7 @@ fn iterations_before(access: u64, lane: u64, lanes: u64) -> u64 {
 }
 
 impl LaneRest {
-    /// How many accesses in a row begin within these addresses; `to` is behind the last one, 0 at the end of the
+    /// How many accesses in a row begin within these addresses; `to` is after the last one, 0 at the end of the
     /// address space. At least 1: the next one must.
     #[inline]
     pub fn begin_within(&self, from: u64, to: u64) -> u64 {

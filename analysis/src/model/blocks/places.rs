@@ -24,7 +24,7 @@ pub enum Place {
 pub struct Stretch {
     pub place: Place,
     pub from: u64,
-    /// Behind the last one; 0: the end of the address space.
+    /// After the last one; 0: the end of the address space.
     pub to: u64,
 }
 

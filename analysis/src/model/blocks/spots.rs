@@ -26,7 +26,7 @@ pub struct Known {
     /// The number that says it.
     pub what: u32,
     pub from: u64,
-    /// Behind the last one; 0: the end of the address space.
+    /// After the last one; 0: the end of the address space.
     pub to: u64,
 }
 

@@ -36,7 +36,7 @@ impl Statics {
         Statics { spans }
     }
 
-    /// The variable at the address, and its addresses; else those around that are in none. The second one is behind
+    /// The variable at the address, and its addresses; else those around that are in none. The second one is after
     /// the last (0: the end of the address space).
     pub(crate) fn find(&self, address: u64) -> (Option<SymbolId>, u64, u64) {
         let behind = self.spans.partition_point(|span| span.start <= address);

@@ -64,7 +64,7 @@ impl FullyAssociative {
         self.put_in_front(node);
     }
 
-    /// The oldest stands behind the latest: as its line changes, the ring only has to be turned.
+    /// The oldest stands after the latest: as its line changes, the ring only has to be turned.
     fn replace_oldest(&mut self, line: u64) {
         let oldest = self.nodes[self.latest as usize].newer;
         let node = &mut self.nodes[oldest as usize];

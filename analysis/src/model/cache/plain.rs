@@ -1,6 +1,6 @@
 //! Plain levels behind each other: LRU, write-back, write-allocate, non-inclusive, of one core.
 //!
-//! No such level depends on those behind it: it is asked for lines, or given back changed ones, whatever becomes of its own
+//! No such level depends on those after it: it is asked for lines, or given back changed ones, whatever becomes of its own
 //! misses. So the first level runs ahead, and each further one takes what the one before has asked for as a list, and
 //! knows early which sets it will need.
 

@@ -212,7 +212,7 @@ impl MachineBranches<'_> {
         self.pending = block.kind.map(|_| block);
     }
 
-    /// The branch, now that it is known what came behind it.
+    /// The branch, now that it is known what came after it.
     fn follow(&mut self, branch: &BlockFlow, next: u64, take: &mut dyn FnMut(&BranchEvent)) {
         if branch.kind != Some(BranchKind::Conditional) {
             return self.emit(branch, true, next, take);

@@ -13,7 +13,7 @@ pub struct Unresolved {
     pub unrecorded: u64,
     /// Not left out: of unknown target, taken since the next instruction did not follow.
     pub assumed_taken: u64,
-    /// Instructions behind the last branch.
+    /// Instructions after the last branch.
     pub instructions_behind: u64,
 }
 

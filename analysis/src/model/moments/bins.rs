@@ -30,7 +30,7 @@ impl TimeBins {
         1 << self.shift
     }
 
-    /// None before the first and behind the last.
+    /// None before the first and after the last.
     pub fn of(&self, time_ns: u64) -> Option<usize> {
         let inside = (self.first_ns..=self.last_ns).contains(&time_ns);
         inside.then(|| ((time_ns - self.first_ns) >> self.shift) as usize)

@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// When access number `index` of the chunk, from 0, took place; of those behind the last, the end.
+    /// When access number `index` of the chunk, from 0, took place; of those after the last, the end.
     pub fn time_of(&self, index: u64) -> u64 {
         let duration = self.last_ns - self.first_ns;
         match index < self.accesses {

@@ -25,7 +25,7 @@ impl Position {
         self.chunk.first_at(time_ns).saturating_sub(self.before)
     }
 
-    /// Goes on behind so many accesses.
+    /// Goes on after so many accesses.
     pub fn pass(&mut self, accesses: u64) {
         self.before = self.before.saturating_add(accesses);
     }

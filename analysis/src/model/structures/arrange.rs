@@ -13,7 +13,7 @@ pub struct Arrangement {
 }
 
 impl Structure {
-    /// As a C compiler places these members behind `prefix` bytes, which are aligned like their number.
+    /// As a C compiler places these members after `prefix` bytes, which are aligned like their number.
     pub fn arrange(&self, order: &[usize], prefix: u64) -> Arrangement {
         let mut end = prefix;
         let mut alignment = prefix.max(1);

@@ -13,7 +13,7 @@ pub use arrange::Arrangement;
 pub use definition::{bare, declaration};
 use path::Resolution;
 
-/// More members than this, and those behind are taken for one.
+/// More members than this, and those after are taken for one.
 const MAX_MEMBERS: usize = 256;
 /// No compiler aligns objects to more than a page.
 const MAX_ALIGNMENT: u64 = 4096;
@@ -310,7 +310,7 @@ impl Structure {
         holes
     }
 
-    /// Bytes behind the last member.
+    /// Bytes after the last member.
     pub fn padding(&self) -> u64 {
         let end = self
             .members
@@ -321,7 +321,7 @@ impl Structure {
     }
 }
 
-/// Members of these sizes, one behind the other, named a, b, c, ...
+/// Members of these sizes, one after the other, named a, b, c, ...
 #[cfg(test)]
 pub(crate) fn test_structure(sizes: &[u64]) -> Structure {
     let mut offset = 0;

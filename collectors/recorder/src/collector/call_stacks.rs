@@ -23,7 +23,7 @@ pub struct CallStacks {
 }
 
 impl CallStacks {
-    /// The calls, of which the return addresses lie behind.
+    /// The calls, of which the return addresses lie after.
     pub fn add_to(&self, code: &mut ExecutedCode) {
         let mappings = Mappings::new(self.mappings.clone());
         for (&(pid, frame), &time_ns) in &self.frames {

@@ -10,7 +10,7 @@ pub enum Turn {
     Now,
     /// So many before it are lost.
     After(u64),
-    /// An earlier buffer may have become full behind the back of `collect`.
+    /// An earlier buffer may have become full unnoticed by `collect`.
     Later,
     /// It was taken already, or its number can't be.
     Never,

@@ -110,7 +110,7 @@ impl Reply {
     }
 }
 
-/// Reads a text and the checksum behind it, which covers the message from its start.
+/// Reads a text and the checksum after it, which covers the message from its start.
 fn read_text(
     source: &mut impl Read,
     message: &mut Vec<u8>,

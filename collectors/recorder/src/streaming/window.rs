@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Pieces of the trace, each the header of the file or a chunk, one behind the other.
+/// Pieces of the trace, each the header of the file or a chunk, one after the other.
 pub struct Window {
     pieces: VecDeque<Piece>,
     /// Where the first piece begins: everything before is acknowledged.
     first: u64,
-    /// Behind the last piece.
+    /// After the last piece.
     end: u64,
 }
 

@@ -251,7 +251,7 @@ static void *leave_without_destructors(void *first) {
     return NULL;
 }
 
-// Threads that end behind the C library's back.
+// Threads that end after the C library's back.
 static int lose_threads(void) {
     for (int i = 0; i < 100; i++) {
         pthread_t thread;

@@ -123,7 +123,7 @@ impl Function {
         Predecessor::Step(self.joined(before))
     }
 
-    /// Whether the instruction may be followed by the one behind it, and was executed just before that.
+    /// Whether the instruction may be followed by the one after it, and was executed just before that.
     fn goes_on(&self, index: usize) -> bool {
         let control = self.steps[index].instruction.flow_control();
         matches!(control, FlowControl::Next | FlowControl::ConditionalBranch)

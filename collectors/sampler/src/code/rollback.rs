@@ -20,7 +20,7 @@ pub struct Known {
     pub is_rolled_back: bool,
 }
 
-/// Instructions that were executed one after the other, and the registers behind the last one.
+/// Instructions that were executed one after the other, and the registers after the last one.
 pub struct Rollback<'s> {
     steps: &'s [Step],
     after: &'s Registers,

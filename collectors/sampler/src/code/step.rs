@@ -68,7 +68,7 @@ impl Step {
         self.instruction.next_ip()
     }
 
-    /// General registers that differ behind it: what it writes, and those that the function may use that it calls (System V
+    /// General registers that differ after it: what it writes, and those that the function may use that it calls (System V
     /// ABI for x86-64, 3.2.1).
     pub fn may_write(&self) -> u16 {
         const OF_CALLED: u16 = 0b1111_1100_0111; // rax, rcx, rdx, rsi, rdi, r8 to r11
@@ -83,7 +83,7 @@ impl Step {
         self.written >> register & 1 != 0
     }
 
-    /// A comparison that processors join with the conditional jump behind it.
+    /// A comparison that processors join with the conditional jump after it.
     pub fn joins_jump(&self) -> bool {
         use Mnemonic::*;
         matches!(

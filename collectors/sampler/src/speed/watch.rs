@@ -181,7 +181,7 @@ impl Write {
         self.changes >= least && !self.is_other && self.begins_near(start) && lasts
     }
 
-    /// Whether the first value lies no farther from the sample's than two usual steps, and behind it.
+    /// Whether the first value lies no farther from the sample's than two usual steps, and after it.
     fn begins_near(&self, start: u64) -> bool {
         let units = i128::from(self.last.1.wrapping_sub(self.first.1) as i64);
         let before = i128::from(self.first.1.wrapping_sub(start) as i64);

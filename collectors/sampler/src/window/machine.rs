@@ -10,7 +10,7 @@ use crate::code::{Operand, Step};
 use crate::registers::{flag, index_of, Registers};
 
 pub struct Machine<'m, S> {
-    /// The general ones and, behind them, what FS is based on.
+    /// The general ones and, after them, what FS is based on.
     pub registers: [Value; 17],
     pub flags: u64,
     pub known_flags: u64,

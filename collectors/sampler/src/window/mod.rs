@@ -2,7 +2,7 @@
 //!
 //! Where the thread runs on meanwhile, its memory is late, and what rests on it is marked. Stores of the window stay
 //! within it. What an instruction does to vector registers isn't followed: values that come from there are unknown, and so
-//! is the way behind a jump that depends on one, unless other windows saw where it goes.
+//! is the way after a jump that depends on one, unless other windows saw where it goes.
 
 mod arithmetic;
 mod directions;
@@ -43,7 +43,7 @@ pub struct Window {
 
 /// Sees what is executed.
 pub trait Observer {
-    /// An instruction was executed; the general registers behind it, and whether the way there rests on nothing that was
+    /// An instruction was executed; the general registers after it, and whether the way there rests on nothing that was
     /// read late or drawn. False: no more is wanted.
     fn executed(&mut self, step: &Step, registers: &[Value; 17], is_way_sure: bool) -> bool;
 }

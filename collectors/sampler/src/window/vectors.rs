@@ -7,7 +7,7 @@ use super::memory::Value;
 /// Of the vector registers, 256 bits of the first sixteen.
 pub(super) const REGISTERS: usize = 16;
 pub(super) const WORDS: usize = 4;
-/// What the forms of before AVX leave alone: the words behind these.
+/// What the forms of before AVX leave alone: the words after these.
 pub(super) const NARROW_WORDS: usize = 2;
 
 pub(super) type Words = [Value; WORDS];

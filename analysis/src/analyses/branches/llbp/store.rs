@@ -12,7 +12,7 @@ const LENGTH_BITS: u32 = 2;
 pub(super) const PATTERN_SET_BITS: u64 = PATTERNS as u64 * (TAG_BITS + COUNTER_BITS + LENGTH_BITS) as u64;
 const WORTH_BITS: u32 = 2;
 
-/// What a branch did behind a history in a context. An unused one is like any other, of tag 0.
+/// What a branch did after a history in a context. An unused one is like any other, of tag 0.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pattern {
     tag: u16,

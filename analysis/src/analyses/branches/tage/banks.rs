@@ -2,7 +2,7 @@
 
 use crate::analyses::branches::history::GlobalHistory;
 
-/// What a branch did behind a history.
+/// What a branch did after a history.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Entry {
     pub tag: u16,

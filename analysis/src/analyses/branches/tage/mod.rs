@@ -145,7 +145,7 @@ impl<B: Banks> Tage<B> {
         self.found.sureness
     }
 
-    /// The bits of history behind the longest match; 0: the base predicts.
+    /// The bits of history after the longest match; 0: the base predicts.
     pub(super) fn provider_history(&self) -> usize {
         self.banks.history_length(self.found.longest)
     }

@@ -3,7 +3,7 @@
 use super::{position, Replacement};
 use crate::model::cache::entry::Entry;
 
-/// The ways of a set stand in the order of use, the most recently used one first; empty ways are behind the others.
+/// The ways of a set stand in the order of use, the most recently used one first; empty ways are after the others.
 #[derive(Debug, Clone)]
 pub(crate) struct Lru;
 

@@ -46,7 +46,7 @@ pub struct Caller {
 enum Place {
     /// Before the first piece.
     Start,
-    /// Behind the record that ends in the piece.
+    /// After the record that ends in the piece.
     Behind(u32),
     /// In the call at the end of the piece, within which a function was entered. `others` may be entered within it, too,
     /// though the callee is known: it left by a call in tail position to who knows what.

@@ -12,7 +12,7 @@ pub struct Part {
     file: Option<TraceWriter>,
     feed: Option<Box<dyn TraceFeed>>,
     waiting: Vec<ArrivedChunk>,
-    /// Behind the last chunk, waiting ones included.
+    /// After the last chunk, waiting ones included.
     position: u64,
 }
 
@@ -93,7 +93,7 @@ impl Part {
         self.waiting.clear();
     }
 
-    /// Behind the end chunk: adds what only the collector writes, index and trailer. They can be made again, so the disk
+    /// After the end chunk: adds what only the collector writes, index and trailer. They can be made again, so the disk
     /// may have them later.
     pub fn complete(self) -> Result<(), TraceError> {
         self.file.map_or(Ok(()), TraceWriter::close)

@@ -19,7 +19,7 @@ use crate::streaming::protocol::Hello;
 
 /// Of the index, the only chunk that is made here.
 const CODEC: Codec = Codec::Lz4;
-/// While more is here already, acknowledgements may lag behind by this.
+/// While more is here already, acknowledgements may lag after by this.
 const LONGEST_LAG: u64 = 1 << 20;
 /// The same where each takes two answers of a broker.
 const LONGEST_FED_LAG: u64 = 8 << 20;

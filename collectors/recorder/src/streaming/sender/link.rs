@@ -28,7 +28,7 @@ pub struct State {
     pub phase: Phase,
     /// The end chunk is in the window.
     pub ended: bool,
-    /// Behind the last piece that the present connection was given.
+    /// After the last piece that the present connection was given.
     pub sent: u64,
     /// When the collector last acknowledged, or was given something to acknowledge.
     pub last_progress: Instant,
