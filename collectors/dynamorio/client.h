@@ -3,7 +3,7 @@
 #define TRACKWAY_CLIENT_H
 
 #include "plan.h"
-#include "runtime.h"
+#include "ring.h"
 
 // Of a thread, in memory that code reaches without a register: see slot_operand.
 enum slot {

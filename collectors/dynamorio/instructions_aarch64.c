@@ -1,7 +1,7 @@
 // Instructions of AArch64: what becomes of registers, and what has no addresses that could be known.
 #include "planner.h"
 
-#include "runtime.h"
+#include "ring.h"
 
 // ---- Accesses ------------------------------------------------------------------------------------------------------
 

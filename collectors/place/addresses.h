@@ -2,7 +2,7 @@
 #ifndef TRACKWAY_PLACE_ADDRESSES_H
 #define TRACKWAY_PLACE_ADDRESSES_H
 
-#include "runtime.h"
+#include "ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 // What takes the place of malloc and its like. What finds no room far is left to the program's allocator.
 #include "allocator.h"
 #include "far.h"
-#include "runtime.h"
+#include "ring.h"
 #include "sites.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "allocator.h"
 #include "far.h"
 #include "operator_forms.h"
-#include "runtime.h"
+#include "ring.h"
 #include "sites.h"
 
 #define HERE ((const uintptr_t *)__builtin_frame_address(0))

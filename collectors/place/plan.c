@@ -4,7 +4,6 @@
 #include "far.h"
 #include "kernel.h"
 #include "memkind.h"
-#include "process.h"
 #include "sites.h"
 
 #include <fcntl.h>

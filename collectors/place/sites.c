@@ -3,7 +3,7 @@
 #include "sites.h"
 #include "kernel.h"
 #include "maps.h"
-#include "stack.h"
+#include "stack_walk.h"
 
 enum { MOST_RANGES = 1024, VAIN_LOOKS = 64, FRAMES_OF_OTHERS = 4 };
 #define NO_OBJECT UINT32_MAX
@@ -23,7 +23,7 @@ struct place_in_object {
 
 uint64_t __trackway_callers[KNOWN_CALLERS];
 uint32_t __trackway_frames;
-THREAD_LOCAL struct own __trackway_tracers; // of which only the stack's bounds are used
+static THREAD_LOCAL struct stack_range own_stack;
 static const struct plan *plan;
 static struct code_range ranges[MOST_RANGES];
 static uint32_t range_count, vain_looks;
@@ -174,11 +174,10 @@ enum verdict judge(uintptr_t caller) {
 }
 
 bool is_advised_by_stack(const uintptr_t *frame) {
-    struct own *own = &__trackway_tracers;
     struct frames frames;
-    if (own->stack_high == 0)
-        find_stack(own);
-    walk(frame, end_of_stack(own, frame), &frames, NULL);
+    if (own_stack.high == 0)
+        find_stack(&own_stack);
+    walk(frame, end_of_stack(&own_stack, frame), &frames, NULL);
     uint64_t signals = enter();
     bool advised = matches(&frames);
     leave(signals);

@@ -112,6 +112,7 @@ static bool speaks_our_version(const struct trackway_ring *ring) {
     return speaks;
 }
 
+// Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
 void attach(void) {
     struct search search = {.matched = 0};
     struct ring_name name;

@@ -2,7 +2,8 @@
 #ifndef TRACKWAY_PROCESS_H
 #define TRACKWAY_PROCESS_H
 
-#include "runtime.h"
+#include "ring.h"
+#include "stack_walk.h"
 
 // Bytes from a buffer's limit to its end: no event with all that belongs to it is longer.
 #define EVENT_SLACK 1024
@@ -19,26 +20,7 @@ struct tracer {
     uint16_t known[KNOWN_STACKS]; // by hash: the unit of a stack in this buffer, or 0
 };
 
-enum { MOST_WORDS = 28, MEMOS = 4 };
-
-// A word that a walk read, so many words from the frame where it began. Two that stand side by side, as a frame pointer
-// and a return address do, take the room of two: the place of the first, and then both.
-union read_word {
-    struct {
-        uintptr_t word;
-        uint64_t place;
-    };
-    uintptr_t both __attribute__((vector_size(16)));
-};
-
-// A stack that was found before: what a walk from a frame read, and in which unit of the buffer it stands.
-struct memo {
-    const uintptr_t *frame; // NULL: the memo means nothing
-    uint32_t unit;
-    bool is_incomplete;              // more was read than it can hold
-    uint32_t word_count, pair_count; // words stand at the begin, pairs at the end
-    union read_word read[MOST_WORDS];
-};
+enum { MEMOS = 4 };
 
 // All that a thread has.
 struct own {
@@ -47,8 +29,7 @@ struct own {
     bool is_counted;             // among the threads that record
     bool is_alone;               // no other thread of the process has recorded
     uintptr_t inside;            // the frame of the function that is recording; 0: none is
-    uintptr_t stack_low;         // of the thread's own stack
-    uintptr_t stack_high;        // 0: not known yet
+    struct stack_range stack;    // of the thread
     uintptr_t deleting;          // the block that a foreign operator delete is about to free
     uint64_t signals;            // the mask before a fork
     uint64_t fork_ticks;         // before a fork
@@ -70,8 +51,6 @@ struct witness {
 extern HIDDEN struct witness __trackway_witness;
 
 // process.c
-// Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
-void attach(void);
 // Whether this process is recorded. One that was forked unnoticed records for itself from here on.
 bool is_recorded(void);
 // What a thread knows is of the present epoch from here on. A handler that comes meanwhile may leave by longjmp.

@@ -47,7 +47,7 @@ static uint16_t unit_of(struct tracer *tracer, const struct frames *frames) {
 
 static uint16_t walk_anew(const struct own *own, struct tracer *tracer, const uintptr_t *frame, struct memo *memo) {
     struct frames frames;
-    walk(frame, end_of_stack(own, frame), &frames, memo);
+    walk(frame, end_of_stack(&own->stack, frame), &frames, memo);
     return unit_of(tracer, &frames);
 }
 
@@ -71,8 +71,8 @@ static uint32_t memo_at(const uintptr_t *frame) {
 uint64_t stack_of(struct own *own, struct tracer *tracer, const uintptr_t *frame, bool releases) {
     if (__trackway_frames == 0)
         return 0;
-    if (UNLIKELY(own->stack_high == 0))
-        find_stack(own);
+    if (UNLIKELY(own->stack.high == 0))
+        find_stack(&own->stack);
     if (tracer != &own->first)
         return walk_anew(own, tracer, frame, NULL);
     struct memo *memo = &own->memos[releases][memo_at(frame)];

@@ -113,8 +113,8 @@ static void write_event(struct own *own, struct tracer *tracer, const struct eve
 // A handler left the function by longjmp if it stood below this one. Only where both are on the thread's own stack does
 // that follow; elsewhere events take the way of handlers, which is only slower.
 static void forget_left_function(struct own *own, const uintptr_t *frame) {
-    uintptr_t size = own->stack_high - own->stack_low, here = (uintptr_t)frame;
-    if (own->inside < here && own->inside - own->stack_low < size && here - own->stack_low < size)
+    uintptr_t low = own->stack.low, size = own->stack.high - low, here = (uintptr_t)frame;
+    if (own->inside < here && own->inside - low < size && here - low < size)
         own->inside = 0;
 }
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-enum { UNIT_BYTES = 16, ADDRESS_BITS = 48, MOST_UNITS = 1 << 16, MOST_FRAMES = 64 };
+enum { UNIT_BYTES = 16, ADDRESS_BITS = 48, MOST_UNITS = 1 << 16 };
 
 enum operation {
     THREAD = 1,
@@ -55,8 +55,6 @@ enum by {
     BY_BRK = 18,
     BY_SBRK = 19,
 };
-
-enum stack_end { OUTERMOST = 0, FRAME_LIMIT = 1, CUT = 2 };
 
 // The first half of a unit.
 static inline uint64_t unit_head(uint32_t operation, uint32_t by, uint64_t small, uint64_t delta) {

@@ -5,65 +5,7 @@
 #ifndef TRACKWAY_RUNTIME_H
 #define TRACKWAY_RUNTIME_H
 
-#include "abi.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-
-#define VISIBLE __attribute__((visibility("default")))
-#define HIDDEN __attribute__((visibility("hidden")))
-#define THREAD_LOCAL _Thread_local __attribute__((tls_model("initial-exec")))
-
-// A sequence of buffers of one kind, of which at most one is owned at a time.
-struct lane {
-    struct trackway_buffer *buffer; // none: nothing was taken, or scratch memory serves instead
-    uint64_t sequence;
-    uint32_t kind;
-    uint32_t stream;
-    uint32_t dropped; // scratch buffers since the last buffer
-    bool must_wait;   // whatever the ring's flags say
-    // Whose it is; none: this process's. A child of vfork shares its parent's memory.
-    const struct process *owner;
-};
-
-struct room {
-    unsigned char *begin;
-    unsigned char *end;
-};
-
-struct place {
-    uintptr_t code;
-    uintptr_t stack;
-};
-
-// What the oracle was told of the next access that it is told of.
-struct oracle_value {
-    const uint8_t *bytes; // none: it comes without a value
-    uint32_t lane_bytes;  // of each lane, or of the whole
-};
-
-// What a thread records in order. Code that a signal handler interrupts goes on with its stream when the handler
-// returns; meanwhile the handler has another one.
-struct stream {
-    bool begun;
-    bool dumps_oracle;
-    bool busy;     // a flush is under way
-    uint32_t mark; // of the frame, to see whether it still stands
-    uint32_t tid;
-    struct trackway_stream *slot; // none if the stream table is too short
-    struct lane records;
-    struct lane oracle;
-    uint64_t next_node; // sequence of the next buffer of counts
-    struct oracle_value oracle_value;
-    struct trackway_stream held;       // while a wait goes on, `slot` is this, and
-    struct trackway_stream *published; // this the slot that others see; else none
-    uint64_t signals;                  // the mask to wait with
-    struct room oracle_room;           // what is left of the oracle's buffer
-    struct trackway_thread rest;       // cursor and limit while it is not the current one
-    const struct handler_frame *frame; // of the handler that interrupted it, if one did
-    struct place place;                // where it did
-    struct stream *next;               // a further one of the thread
-};
+#include "ring.h"
 
 struct thread {
     struct stream first;
@@ -81,57 +23,14 @@ struct handler_frame {
     struct place place;          // where it was interrupted
 };
 
-// Enough for 2^19 buffers, where 2^16 + 4096 are the most.
-#define TRACKWAY_WINDOWS 16
-
-struct process {
-    struct trackway_ring *ring;               // none: this process is not recorded
-    unsigned char *windows[TRACKWAY_WINDOWS]; // the buffers, as far as they are mapped
-    uint32_t *witness;                        // 0 in a process that was forked without our knowledge
-    uint32_t pid;
-    uint32_t parent_pid;
-    uint32_t image;
-};
-
-extern struct process __trackway_process;
 extern THREAD_LOCAL struct thread __trackway_own;
 extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
 extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c
-void __trackway_complain(const char *message);
 VISIBLE bool __trackway_is_recorded(void);
 // What this process does from now on stays private: it is recorded no more. Its parent is not affected.
 void __trackway_detach(void);
-
-// windows.c
-// Maps all of the ring that every process needs, given its first page; that isn't mapped any more then. None if there
-// is no address space.
-struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page);
-// So many buffers are mapped already, after the tables.
-void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers);
-// A buffer's bytes; none if there is no address space for them.
-unsigned char *__trackway_data(uint32_t index);
-unsigned char *__trackway_window(unsigned window);
-size_t __trackway_window_length(unsigned window);
-
-// buffer.c
-#if defined(__x86_64__)
-#define TICKS_ARE_NANOSECONDS false
-#else
-#define TICKS_ARE_NANOSECONDS true // of CLOCK_MONOTONIC, whatever the recorder's processor counts
-#endif
-uint64_t __trackway_now_ticks(void);
-// Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
-struct room __trackway_take(struct lane *lane, struct stream *stream);
-// Gives the lane's buffer, if it owns one, to the recorder. `end` is after its last byte.
-void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
-void __trackway_abandon_former_image(void);
-// Of a lane whose thread may be gone, so that the recorder may hand its buffer over in its stead. False: it does.
-bool __trackway_claim(struct lane *lane);
-// The first of so many segment ids; 0 if there aren't as many left.
-uint32_t __trackway_take_ids(uint32_t count);
-struct room __trackway_scratch(void);
 
 // stream.c
 void __trackway_watch_threads(void);

@@ -178,7 +178,7 @@ class WithoutFramePointers(unittest.TestCase):
 
     def test_rows_of_unwinding_tables(self):
         with tools.folder() as folder:
-            collector = tools.ROOT / "collectors/preload"
+            collector = tools.ROOT / "collectors/interpose"
             sources = [tools.PROGRAMS / "unwind_rows.c", collector / "unwind_row.c", collector / "unwind_description.c"]
             flags = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{collector}")
             program = tools.compile_plain(f"{folder}/rows", sources, *flags)

@@ -1,4 +1,4 @@
-//! Mirror of `collectors/runtime/abi.h`: what the runtime in the program and the recorder share in memory.
+//! Mirror of `collectors/ring/abi.h`: what the runtime in the program and the recorder share in memory.
 //! The tests below compare the two.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -167,11 +167,11 @@ mod tests {
         }
         std::fs::write(&source, text + "}\n").unwrap();
         let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
-        let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime");
+        let ring = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ring");
         let mut compile = Command::new(compiler);
         compile
             .arg("-I")
-            .arg(runtime)
+            .arg(ring)
             .arg(&source)
             .arg("-o")
             .arg(&program);

@@ -1,4 +1,4 @@
-//! The clock of all stamps of a trace, as the program reads it (`now_ticks` in `collectors/runtime/buffer.c`).
+//! The clock of all stamps of a trace, as the program reads it (`now_ticks` in `collectors/ring/buffer.c`).
 
 use std::fs;
 use std::thread;

@@ -21,6 +21,8 @@ fn pages_are_read_as_the_kernel_writes_them() {
             "-I",
         ])
         .arg(here.join("../runtime"))
+        .arg("-I")
+        .arg(here.join("../ring"))
         .arg(here.join("tests/hardware_page/page.c"))
         .arg("-o")
         .arg(&program);

@@ -47,6 +47,8 @@ fn build_program(source: &str, flags: &[&str]) -> PathBuf {
         .arg("-I")
         .arg(crate_folder.join("../runtime"))
         .arg("-I")
+        .arg(crate_folder.join("../ring"))
+        .arg("-I")
         .arg(folder)
         .arg(crate_folder.join(format!("tests/recording/{source}.c")))
         .arg(folder.join("libtrackway.a"))

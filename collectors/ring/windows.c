@@ -1,7 +1,7 @@
 // The ring in this process's memory: header and tables at once, buffers window by window as they are used, so that it
 // takes little address space where that is limited.
 #include "kernel.h"
-#include "runtime.h"
+#include "ring.h"
 
 #include <sys/mman.h>
 

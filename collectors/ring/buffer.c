@@ -1,6 +1,6 @@
 // The program's side of the ring: taking buffers and handing them over.
 #include "kernel.h"
-#include "runtime.h"
+#include "ring.h"
 
 #include <time.h>
 

@@ -1,7 +1,6 @@
 // Finding the functions in whose place ours stand.
 #include "allocator.h"
 #include "kernel.h"
-#include "process.h"
 
 #include <dlfcn.h>
 #include <string.h>

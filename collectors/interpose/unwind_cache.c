@@ -1,6 +1,6 @@
 // Filling the table of rules, and clearing it when objects vanish.
 #include "unwind_cache.h"
-#include "runtime.h"
+#include "ring.h"
 #include "unwind_object.h"
 
 #include <dlfcn.h>

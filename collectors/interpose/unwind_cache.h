@@ -2,7 +2,7 @@
 #ifndef TRACKWAY_UNWIND_CACHE_H
 #define TRACKWAY_UNWIND_CACHE_H
 
-#include "runtime.h"
+#include "ring.h"
 #include "unwind_rule.h"
 
 enum { ADDRESS_SIZE = 48, PLACE_BITS = 14 };

@@ -1,5 +1,5 @@
 // Walking a stack by the rules of .eh_frame.
-#include "stack.h"
+#include "stack_walk.h"
 
 enum { WORDS_OF_FRAME = 2 };
 

@@ -1,6 +1,6 @@
 // How far a thread's stack reaches.
 #include "kernel.h"
-#include "stack.h"
+#include "stack_walk.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -72,25 +72,25 @@ static uint64_t stack_limit(void) {
 
 // The C library puts a thread's control block on top of its stack, also where the program brought the stack. What lies
 // above it in the same mapping may vanish.
-static void find_stack_below(struct own *own, uintptr_t control_block) {
+static void find_stack_below(struct stack_range *stack, uintptr_t control_block) {
     struct mapping mapping = mapping_around(control_block - 1);
-    own->stack_low = mapping.low;
-    own->stack_high = control_block;
+    stack->low = mapping.low;
+    stack->high = control_block;
 }
 
-void find_stack(struct own *own) {
+void find_stack(struct stack_range *stack) {
     bool is_main = kernel_call(SYS_gettid, 0, 0, 0, 0) == kernel_call(SYS_getpid, 0, 0, 0, 0);
-    own->stack_low = own->stack_high = 1; // no stack is there
+    stack->low = stack->high = 1; // no stack is there
     if (is_main) {
         struct mapping mapping = mapping_around((uintptr_t)__libc_stack_end);
         if (mapping.high == 0)
             return;
-        own->stack_high = mapping.high;
+        stack->high = mapping.high;
         uint64_t limit = stack_limit();
-        own->stack_low = mapping.high - limit < mapping.low ? mapping.high - limit : mapping.low;
+        stack->low = mapping.high - limit < mapping.low ? mapping.high - limit : mapping.low;
     } else {
-        find_stack_below(own, (uintptr_t)__builtin_thread_pointer());
-        if (own->stack_low == 0)
-            own->stack_low = own->stack_high = 1;
+        find_stack_below(stack, (uintptr_t)__builtin_thread_pointer());
+        if (stack->low == 0)
+            stack->low = stack->high = 1;
     }
 }

@@ -2,7 +2,7 @@
 #ifndef TRACKWAY_ALLOCATOR_H
 #define TRACKWAY_ALLOCATOR_H
 
-#include "runtime.h"
+#include "ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,6 +65,10 @@ extern HIDDEN bool __trackway_is_resolved;
 
 // Fills it; until it returns the arena serves those who allocate.
 void resolve_allocator(void);
+
+// What the library does as soon as it is filled, before anything else of the program: the C library may not be ready
+// yet.
+void attach(void);
 
 // Whether calls of malloc come here: an executable that has one of its own comes before all libraries.
 bool takes_malloc(void);
