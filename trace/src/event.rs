@@ -258,17 +258,17 @@ impl Batch {
     }
 
     /// The accesses, as [`Batch::pieces`] gives them, and all events, in program order.
-    pub fn all_happenings(&self) -> impl Iterator<Item = BatchItem<'_>> {
-        self.happenings_with(|_| true)
+    pub fn all_items(&self) -> impl Iterator<Item = BatchItem<'_>> {
+        self.items_with(|_| true)
     }
 
     /// The same without entries and exits of functions.
     pub fn items(&self) -> impl Iterator<Item = BatchItem<'_>> {
-        self.happenings_with(|mark| mark.what & KIND_MASK == OTHER)
+        self.items_with(|mark| mark.what & KIND_MASK == OTHER)
     }
 
     #[inline]
-    fn happenings_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = BatchItem<'_>> {
+    fn items_with(&self, takes: impl Fn(&Mark) -> bool) -> impl Iterator<Item = BatchItem<'_>> {
         let mut marks = self.marks.iter().enumerate();
         let mut next_mark = move || marks.find(|(_, mark)| takes(mark));
         let mut mark = next_mark();
@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn happenings_are_in_program_order() {
+    fn items_are_in_program_order() {
         let mut batch = Batch {
             address: vec![0; 5],
             ..Batch::default()
@@ -495,7 +495,7 @@ mod tests {
         let exit = BatchItem::Event(Event::Exit(FunctionId(0)));
         let mut all = vec![accesses(0..1), enter, accesses(1..2), first_free, first_run, exit];
         all.extend(rest);
-        assert_eq!(batch.all_happenings().collect::<Vec<_>>(), all);
+        assert_eq!(batch.all_items().collect::<Vec<_>>(), all);
         assert_eq!(Batch::default().items().count(), 0);
     }
 }

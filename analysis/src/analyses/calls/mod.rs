@@ -70,7 +70,7 @@ impl CallsShard {
         if let Some(simulation) = &mut self.simulation {
             simulation.begin(batch);
         }
-        for item in batch.all_happenings() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Accesses(Piece::Accesses(range)) => self.take_accesses(&mut stack, batch, range),
                 BatchItem::Accesses(Piece::Run(run)) => {

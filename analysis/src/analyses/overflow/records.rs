@@ -99,7 +99,7 @@ impl<'t> Reader<'t> {
 
 impl Sites {
     fn take(&self, batch: &Batch, window: &RangeInclusive<u64>, calls: &mut OpenCalls) {
-        for item in batch.all_happenings() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Accesses(piece) => {
                     for (site, address) in accesses(batch, &piece) {

@@ -117,7 +117,7 @@ impl Thread {
             self.clock.add(0, batch.first_ns);
         }
         self.last_ns = batch.last_ns;
-        for item in batch.all_happenings() {
+        for item in batch.all_items() {
             match item {
                 BatchItem::Accesses(piece) => {
                     self.pass_accesses(batch, sites, &piece);
