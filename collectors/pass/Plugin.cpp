@@ -1,9 +1,9 @@
 // Registers the passes with clang (-fpass-plugin=) and opt (-load-pass-plugin=).
-#include "Attribution.h"
-#include "CountPass.h"
 #include "Options.h"
-#include "RecordPass.h"
-#include "Regions.h"
+#include "count/CountPass.h"
+#include "names/Attribution.h"
+#include "record/RecordPass.h"
+#include "regions/Regions.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"

@@ -1,0 +1,29 @@
+// How often code that counts is executed: what counting costs follows from that.
+#pragma once
+
+#include "count/Flow.h"
+
+#include <map>
+
+namespace trackway {
+
+// Sums up how often steps of each kind are executed.
+class CountingCost {
+  public:
+    explicit CountingCost(const Flow &Solved) : Executions(Solved.Executions) {}
+
+    void add(CountingStep Step, const CountSum &Times);
+    // As often as the block, which is one of those that the flow was made of. Others can't be reached.
+    void add(CountingStep Step, const llvm::BasicBlock &BB);
+
+    // Of each kind that there is.
+    std::vector<StepCount> steps() const;
+
+  private:
+    using Terms = std::map<std::pair<bool, uint32_t>, int64_t>; // by CountVariable
+
+    const llvm::DenseMap<const llvm::BasicBlock *, CountVariable> &Executions;
+    std::map<CountingStep, Terms> Sums;
+};
+
+} // namespace trackway

@@ -1,0 +1,79 @@
+// From an offset in an object to the fields that lie there.
+#ifndef TRACKWAY_FIELDPATHS_H
+#define TRACKWAY_FIELDPATHS_H
+
+#include "names/Attribution.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include <optional>
+#include <string>
+
+namespace llvm {
+class StructType;
+class Type;
+} // namespace llvm
+
+namespace trackway {
+
+class DebugTypes;
+
+// A place inside an object: `Offset` bytes into something of type `Type`, which is the field `Path` of an `Object`.
+struct Spot {
+    const llvm::DIType *Type = nullptr;
+    int64_t Offset = 0;
+    const llvm::DIType *Object = nullptr; // the outermost structure; null while none was entered
+    std::string Path;                     // from Object to Type; empty if they are the same or there is no object
+};
+
+// Several where unions leave a choice; none: unknown.
+using Spots = llvm::SmallVector<Spot, 1>;
+
+// An object of the type; none if the type is unknown.
+Spots whole(const llvm::DIType *);
+
+// What an access looks like to the code.
+struct AccessShape {
+    uint64_t Size = 0;                // bytes; 0: dynamic
+    const llvm::Type *Type = nullptr; // null for a block
+    // Bits that matter, from the first of the access, where the code masks the rest away (bit-fields).
+    std::optional<std::pair<uint64_t, uint64_t>> Bits; // first, count
+};
+
+class FieldPaths {
+  public:
+    explicit FieldPaths(const DebugTypes &Types) : Types(Types) {}
+
+    // The parts that the code treats as this structure.
+    Spots focus(const Spots &, const llvm::StructType &, uint64_t Size) const;
+
+    // The parts that are of this class, or of one that is derived from it.
+    Spots object(const Spots &, const llvm::DIType &Class) const;
+
+    // The parts among whose elements a variable index steps by `Stride` bytes.
+    Spots step(const Spots &, uint64_t Stride) const;
+
+    // The innermost parts that hold the whole access.
+    Spots leaves(const Spots &, const AccessShape &) const;
+
+    // Fills in object type, field and value type; what the spots disagree about is joined or left out.
+    void describe(const Spots &Leaves, AccessName &) const;
+
+  private:
+    bool accepts(const Spot &, const AccessShape &) const;
+    void collectLeaves(const Spot &, const AccessShape &, Spots &) const;
+
+    const DebugTypes &Types;
+};
+
+// A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
+const llvm::DIDerivedType *asPart(const llvm::DINode *Element);
+
+// As paths show a part: a base class by its name, an anonymous member not at all.
+std::string partName(const llvm::DIDerivedType &Part, const DebugTypes &);
+
+// `{pos.x|pos.y}` becomes `pos.{x|y}`; duplicates go; empty if one of them is.
+std::string joinNames(llvm::ArrayRef<std::string>);
+
+} // namespace trackway
+
+#endif

@@ -1,0 +1,113 @@
+#include "names/AccessShapes.h"
+#include "names/AllocationNames.h"
+#include "names/Attribution.h"
+#include "names/DebugTypes.h"
+#include "names/Label.h"
+#include "names/Referents.h"
+#include "names/TbaaNames.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+struct Namer::State {
+    explicit State(const Module &M)
+        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
+
+    const DataLayout &Layout;
+    LabelReader Labels;
+    DebugTypes Types;
+    Referents Where;
+    AllocationNames Allocations;
+};
+
+namespace {
+
+AccessShape shapeOf(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part,
+                    const DataLayout &Layout) {
+    for (const AccessPart &Known : accessParts(Access, Layout))
+        if (Known.Part == Part)
+            return Known.Shape;
+    return {Size, nullptr, std::nullopt};
+}
+
+void takeVariable(AccessName &Name, const AccessName &From) {
+    if (!Name.Variable.empty() || Name.Kind != VariableKind::Unknown)
+        return;
+    Name.Variable = From.Variable;
+    Name.Kind = From.Kind;
+}
+
+// Object, field and value belong together: they are taken as one, or refine the same object.
+void takeType(AccessName &Name, const AccessName &From) {
+    bool NothingKnown = Name.ObjectType.empty() && (Name.ValueType.empty() || Name.ValueType == From.ValueType);
+    bool Refines = Name.Field.empty() && !From.Field.empty() && Name.ObjectType == From.ObjectType;
+    if (Name.ValueType.empty() && Name.ObjectType == From.ObjectType)
+        Name.ValueType = From.ValueType;
+    if (!NothingKnown && !Refines)
+        return;
+    Name.ObjectType = From.ObjectType;
+    Name.Field = From.Field;
+    if (!From.ValueType.empty())
+        Name.ValueType = From.ValueType;
+}
+
+bool isComplete(const AccessName &Name) {
+    bool TypeKnown = Name.ObjectType.empty() ? !Name.ValueType.empty() : !Name.Field.empty();
+    return TypeKnown && Name.Kind != VariableKind::Unknown;
+}
+
+} // namespace
+
+Namer::Namer(const Module &M) : S(std::make_unique<State>(M)) {}
+Namer::~Namer() = default;
+
+AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t Size, unsigned Part) const {
+    AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
+    if (isComplete(Name))
+        return Name;
+    AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
+    if (Pointer->getType()->isPointerTy()) {
+        AccessName Found = S->Where.name(Pointer, Shape);
+        takeVariable(Name, Found);
+        takeType(Name, Found);
+    }
+    if ((Name.ObjectType.empty() || Name.ValueType.empty()) && Part == 0)
+        takeType(Name, tbaaName(Access, Shape, S->Types, S->Where.paths()));
+    return Name;
+}
+
+AccessName Namer::name(const Instruction &Access, unsigned Part) const {
+    for (const AccessPart &Known : accessParts(Access, S->Layout))
+        if (Known.Part == Part)
+            return name(Access, Known.Pointer, Known.Shape.Size, Part);
+    return {};
+}
+
+AllocationName Namer::allocation(const CallBase &Call) const {
+    AllocationName Name = readAllocationName(Call);
+    return Name.ElementType.empty() && Name.Variable.empty() ? S->Allocations.infer(Call) : Name;
+}
+
+std::string Namer::type(const DIType *Type) const { return Type ? S->Types.canonicalName(Type) : ""; }
+
+std::vector<TypeLayout> Namer::layouts(ArrayRef<std::string> Types) const {
+    Layouts Found(S->Types);
+    for (const std::string &Type : Types)
+        Found.add(Type);
+    return Found.take();
+}
+
+void removeLabels(Module &M) {
+    removeAllLabels(M);
+    removeKeptTypes(M);
+    for (Function &F : M)
+        for (Instruction &I : instructions(F))
+            if (auto *Call = dyn_cast<CallBase>(&I))
+                removeAllocationName(*Call);
+}
+
+} // namespace trackway

@@ -1,0 +1,401 @@
+#include "names/Referents.h"
+#include "LlvmVersion.h"
+#include "names/Accessors.h"
+#include "names/DebugTypes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+// An expression longer than this is cut at its front.
+constexpr size_t LongestExpression = 72;
+
+Referent compilerMade(StringRef What) {
+    Referent R;
+    R.Base = What.str();
+    R.Kind = VariableKind::CompilerMade;
+    return R;
+}
+
+// Calls that return one of their arguments, or another pointer to the same object.
+const Value *sameObject(const CallBase &Call) {
+    switch (Call.getIntrinsicID()) {
+    case Intrinsic::launder_invariant_group:
+    case Intrinsic::strip_invariant_group:
+    case Intrinsic::threadlocal_address:
+    case Intrinsic::ssa_copy:
+        return Call.getArgOperand(0);
+    default:
+        return isStaticOffsetBarrier(Call.getIntrinsicID()) ? Call.getArgOperand(0) : nullptr;
+    }
+}
+
+bool isVirtualTablePointer(const Spots &Leaves) {
+    return any_of(Leaves, [](const Spot &Leaf) {
+        return StringRef(Leaf.Path).rsplit('.').second.starts_with("_vptr") ||
+               StringRef(Leaf.Path).starts_with("_vptr");
+    });
+}
+
+// The headers of intrinsics access unaligned memory as a structure with one member, `__storeu_si128`, that is nobody's
+// type.
+bool isAccessHelper(const StructType &Struct) {
+    StringRef Name = sourceName(Struct);
+    return Struct.getNumElements() == 1 && Name.starts_with("__") && !Name.contains("::");
+}
+
+bool isScalar(const DIType *Type) {
+    const DIType *Bare = withoutQualifiers(Type);
+    return Bare && !isStructure(Bare) && !isArray(Bare);
+}
+
+} // namespace
+
+std::string shortened(std::string Text) {
+    if (Text.size() <= LongestExpression)
+        return Text;
+    StringRef Tail = StringRef(Text).take_back(LongestExpression);
+    size_t Arrow = Tail.find("->");
+    return ("..." + (Arrow == StringRef::npos ? Tail : Tail.drop_front(Arrow))).str();
+}
+
+std::string Referent::spell(StringRef Field) const {
+    bool Element = Indexed || Held;
+    std::string Root = Base + (Element ? "[]" : "");
+    if (Base.empty())
+        return "";
+    if (Field.empty())
+        return ThroughPointer && !Element ? "*" + Base : Root;
+    return Root + (ThroughPointer && !Element ? "->" : ".") + Field.str();
+}
+
+Referent Referents::of(const Value *Pointer) const {
+    Walk W;
+    return visit(Pointer, W);
+}
+
+AccessName Referents::name(const Value *Pointer, const AccessShape &Shape) const {
+    Referent R = of(Pointer);
+    AccessName Name;
+    Name.Variable = R.variable();
+    Name.Kind = R.Kind;
+    Spots Leaves = Paths.leaves(R.At, Shape);
+    Paths.describe(Leaves, Name);
+    if (isVirtualTablePointer(Leaves))
+        Name.ValueType = "vtable *";
+    if (Name.ObjectType.empty())
+        Name.ObjectType = R.ObjectHint;
+    return Name;
+}
+
+Referent Referents::visit(const Value *V, Walk &W) const {
+    if (W.Steps == 0)
+        return {};
+    --W.Steps;
+    if (const auto *Global = dyn_cast<GlobalVariable>(V))
+        return ofGlobal(*Global);
+    if (const auto *Alloca = dyn_cast<AllocaInst>(V))
+        return ofAlloca(*Alloca);
+    if (const auto *Argument = dyn_cast<llvm::Argument>(V))
+        return ofArgument(*Argument);
+    if (const auto *Element = dyn_cast<GEPOperator>(V))
+        return ofElement(*Element, W);
+    if (const auto *Load = dyn_cast<LoadInst>(V))
+        return ofLoaded(*Load, W);
+    if (const auto *Call = dyn_cast<CallBase>(V))
+        return ofResult(*Call, W);
+    if (isa<PHINode, SelectInst>(V))
+        return ofEither(*V, W);
+    if (const auto *Part = dyn_cast<ExtractValueInst>(V);
+        Part && all_of(Part->indices(), [](unsigned I) { return I == 0; }))
+        return firstPointer(*Part->getAggregateOperand(), W);
+    if (isa<BitCastOperator, AddrSpaceCastOperator, FreezeInst>(V))
+        return visit(cast<User>(V)->getOperand(0), W);
+    return ofDebugValue(*V);
+}
+
+Referent Referents::ofGlobal(const GlobalVariable &Global) const {
+    SmallVector<DIGlobalVariableExpression *, 1> Infos;
+    Global.getDebugInfo(Infos);
+    for (const DIGlobalVariableExpression *Info : Infos) {
+        const DIGlobalVariable *Variable = Info->getVariable();
+        if (Variable->getName().empty())
+            break;
+        Referent R;
+        R.Base = Variable->getName().str();
+        R.Kind = Global.hasLocalLinkage() || isa<DILocalScope>(Variable->getScope()) ? VariableKind::Static
+                                                                                     : VariableKind::Global;
+        R.At = whole(Variable->getType());
+        return R;
+    }
+    StringRef Name = Global.getName();
+    if (Name.starts_with("_ZTV") || Name.starts_with("_ZTC") || Name.starts_with("_ZTT"))
+        return compilerMade("vtable");
+    if (Name.starts_with("switch.table."))
+        return compilerMade("switch table");
+    if (const auto *Data = Global.hasPrivateLinkage() && Global.isConstant() && Global.hasInitializer()
+                               ? dyn_cast<ConstantDataSequential>(Global.getInitializer())
+                               : nullptr;
+        Data && Data->isString())
+        return compilerMade("string literal");
+    if (Global.hasPrivateLinkage())
+        return compilerMade(Global.isConstant() ? "constant" : "temporary");
+    Referent R;
+    R.Base = Name.str();
+    R.Kind = Global.hasLocalLinkage() ? VariableKind::Static : VariableKind::Global;
+    return R;
+}
+
+Referent Referents::ofVariable(const DILocalVariable &Variable, const DIExpression &Expression) const {
+    Referent R;
+    R.Base = Variable.getName().str();
+    R.Kind = Variable.isParameter() ? VariableKind::Parameter : VariableKind::Local;
+    int64_t Start = 0;
+    if (auto Fragment = Expression.getFragmentInfo())
+        Start = Fragment->OffsetInBits / 8;
+    R.At = whole(Variable.getType());
+    for (Spot &At : R.At)
+        At.Offset = Start;
+    return R;
+}
+
+Referent Referents::ofDeclared(ArrayRef<AttachedVariable> Declared, const Type *Allocated) const {
+    Referent R = ofVariable(*Declared.front().Variable, *Declared.front().Expression);
+    if (Declared.size() == 1)
+        return R;
+    SmallVector<std::string, 4> Names;
+    for (const AttachedVariable &Binding : Declared)
+        Names.push_back(Binding.Variable->getName().str());
+    R.Base = joinNames(Names);
+    R.At = structureOf(Allocated);
+    return R;
+}
+
+Spots Referents::structureOf(const Type *Allocated) const {
+    auto *Struct = dyn_cast_or_null<StructType>(const_cast<Type *>(Allocated));
+    return Struct && Struct->isSized() ? whole(Types.find(*Struct, Layout.getTypeAllocSize(Struct))) : Spots();
+}
+
+// Remembered, since each store to a variable may have a debug record that must be looked at.
+ArrayRef<AttachedVariable> Referents::declaredIn(const AllocaInst &Slot) const {
+    auto [It, New] = Declared.try_emplace(&Slot);
+    if (New)
+        It->second = declaredVariables(Slot);
+    return It->second;
+}
+
+Referent Referents::ofAlloca(const AllocaInst &Alloca) const {
+    auto Declared = declaredIn(Alloca);
+    if (!Declared.empty() && !Declared.front().Indirect)
+        return ofDeclared(Declared, Alloca.getAllocatedType());
+    if (!Alloca.getFunction()->getSubprogram())
+        return {};
+    // Holds the address of a variable, or something that has no name.
+    Referent R = compilerMade("temporary");
+    R.At = structureOf(Alloca.getAllocatedType());
+    return R;
+}
+
+Referent Referents::ofArgument(const Argument &A) const {
+    auto Declared = declaredVariables(A);
+    if (!Declared.empty())
+        return ofDeclared(Declared, A.getPointeeInMemoryValueType());
+    if (A.hasStructRetAttr()) {
+        Referent R = compilerMade("return value");
+        if (const DISubprogram *Program = A.getParent()->getSubprogram())
+            R.At = whole(resultType(*Program));
+        return R;
+    }
+    // The front end stores a parameter to its slot before anything else.
+    for (const User *U : A.users()) {
+        const auto *Store = dyn_cast<StoreInst>(U);
+        const auto *Slot = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
+        if (!Slot || Store->getValueOperand() != &A)
+            continue;
+        auto Parameter = declaredIn(*Slot);
+        if (!Parameter.empty())
+            return pointedTo(ofDeclared(Parameter, nullptr), whole(Parameter.front().Variable->getType()));
+    }
+    return ofDebugValue(A);
+}
+
+Referent Referents::ofDebugValue(const Value &V) const {
+    auto Held = heldVariable(V);
+    if (!Held)
+        return {};
+    return pointedTo(ofVariable(*Held.Variable, *Held.Expression), whole(Held.Variable->getType()));
+}
+
+Referent Referents::pointedTo(Referent Holder, Spots Leaves) const {
+    if (isVirtualTablePointer(Leaves))
+        return compilerMade("vtable");
+    Referent R;
+    AccessName Field;
+    Paths.describe(Leaves, Field);
+    bool Variable = !Holder.ThroughPointer && !Holder.Indexed && !Holder.Held && Field.Field.empty();
+    // The pointer stands in the container, the object that it points to doesn't.
+    std::string Dereference = Holder.Held && Field.Field.empty() ? "*" : "";
+    R.Base = Variable ? Holder.Base : shortened(Dereference + Holder.spell(Field.Field));
+    R.Kind = Variable ? Holder.Kind : VariableKind::Expression;
+    R.ThroughPointer = true;
+    for (const Spot &Leaf : Leaves) {
+        const DIType *Bare = withoutQualifiers(Leaf.Type);
+        if (Bare && Bare->getTag() != dwarf::DW_TAG_pointer_type)
+            R.ThroughPointer = false; // a reference reads like the object
+        const DIType *Element = describedElement(Leaf.Type);
+        for (Spot &Target : whole(Element ? Element : pointee(Leaf.Type)))
+            R.At.push_back(std::move(Target));
+    }
+    return R;
+}
+
+Referent Referents::ofLoaded(const LoadInst &Load, Walk &W) const {
+    if (W.Loads == 0)
+        return {};
+    --W.Loads;
+    const Value *Address = Load.getPointerOperand();
+    if (const auto *Slot = dyn_cast<AllocaInst>(Address)) {
+        auto Declared = declaredIn(*Slot);
+        if (!Declared.empty() && Declared.front().Indirect)
+            return ofDeclared(Declared, nullptr);
+        if (isNameless(*Slot))
+            return ofTemporary(*Slot, W);
+        if (const Value *Element = elementOfRange(*Slot))
+            if (Referent R = visit(Element, W); !R.Base.empty())
+                return R;
+    }
+    return loadedFrom(Address, *Load.getType(), W);
+}
+
+Referent Referents::loadedFrom(const Value *Address, const Type &Loaded, Walk &W) const {
+    const auto *Slot = dyn_cast<AllocaInst>(Address->stripPointerCasts());
+    if (Slot && isNameless(*Slot) && contentOf(*Slot))
+        return ofTemporary(*Slot, W);
+    Referent Holder = visit(Address, W);
+    AccessShape Shape{Layout.getTypeStoreSize(const_cast<Type *>(&Loaded)).getKnownMinValue(), &Loaded, std::nullopt};
+    Spots Leaves = Paths.leaves(Holder.At, Shape);
+    if (Holder.Kind == VariableKind::CompilerMade && Holder.Base == "vtable")
+        return Holder;
+    return pointedTo(std::move(Holder), std::move(Leaves));
+}
+
+Referent Referents::ofResult(const CallBase &Call, Walk &W) const {
+    if (const Value *Same = sameObject(Call))
+        return visit(Same, W);
+    Referent R = ofDebugValue(Call);
+    if (!R.Base.empty())
+        return R;
+    const Function *Callee = Call.getCalledFunction();
+    if (!Callee || Callee->isIntrinsic())
+        return R;
+    if (auto To = accessor(Call, Types))
+        if (Referent Accessed = ofAccessed(*To, W); !Accessed.Base.empty())
+            return Accessed;
+    const DISubprogram *Program = Types.program(*Callee);
+    R.Base = (Program ? Program->getName() : Callee->getName()).str() + "()";
+    R.Kind = VariableKind::Expression;
+    R.ThroughPointer = true;
+    if (const DIType *Result = Program ? resultType(*Program) : nullptr) {
+        R.At = whole(pointee(Result));
+        const DIType *Bare = withoutQualifiers(Result);
+        R.ThroughPointer = Bare->getTag() == dwarf::DW_TAG_pointer_type;
+    }
+    return R;
+}
+
+Referent Referents::ofEither(const Value &V, Walk &W) const {
+    Referent Debug = ofDebugValue(V);
+    if (!Debug.Base.empty())
+        return Debug;
+    SmallVector<const Value *, 4> Choices;
+    if (const auto *Select = dyn_cast<SelectInst>(&V))
+        Choices = {Select->getTrueValue(), Select->getFalseValue()};
+    else
+        Choices.append(cast<PHINode>(V).value_op_begin(), cast<PHINode>(V).value_op_end());
+    erase_if(Choices, [&](const Value *Choice) {
+        return isa<ConstantPointerNull, UndefValue>(Choice) || Choice->stripInBoundsOffsets() == &V; // a step of a loop
+    });
+    if (Choices.empty() || Choices.size() > 3)
+        return {};
+    Referent Joined = visit(Choices.front(), W);
+    for (const Value *Choice : drop_begin(Choices)) {
+        Referent Other = visit(Choice, W);
+        bool SameSpots = Joined.At.size() == 1 && Other.At.size() == 1 &&
+                         withoutQualifiers(Joined.At[0].Type) == withoutQualifiers(Other.At[0].Type) &&
+                         Joined.At[0].Offset == Other.At[0].Offset && Joined.At[0].Path == Other.At[0].Path;
+        Joined.Base = joinNames({Joined.variable(), Other.variable()});
+        Joined.Held = false;
+        if (Joined.Kind != Other.Kind)
+            Joined.Kind = VariableKind::Unknown;
+        if (!SameSpots)
+            Joined.At.clear();
+        if (Joined.ObjectHint != Other.ObjectHint)
+            Joined.ObjectHint.clear();
+        Joined.Indexed |= Other.Indexed;
+    }
+    return Joined;
+}
+
+Referent Referents::ofElement(const GEPOperator &Element, Walk &W) const {
+    Referent R = visit(Element.getPointerOperand(), W);
+    if (auto *Struct = dyn_cast<StructType>(Element.getSourceElementType()); Struct && Struct->isSized()) {
+        uint64_t Size = Layout.getTypeAllocSize(Struct);
+        Spots Focused = Paths.focus(R.At, *Struct, Size);
+        if (Focused.empty() && Struct->hasName() && !isAccessHelper(*Struct)) {
+            // A cast: the code says what it takes the object for.
+            R.At = whole(Types.find(*Struct, Size));
+            R.ObjectHint = R.At.empty() ? sourceName(*Struct).str() : "";
+        } else if (!Focused.empty()) {
+            R.At = std::move(Focused);
+        }
+    }
+    applyOffsets(Element, R);
+    return R;
+}
+
+void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
+    unsigned Width = Layout.getIndexTypeSizeInBits(Element.getType());
+    MapVector<Value *, APInt> Variable;
+    APInt Constant(Width, 0);
+    if (!Element.collectOffset(Layout, Width, Variable, Constant)) {
+        R.At.clear();
+        return;
+    }
+    const auto *First = dyn_cast<ConstantInt>(Element.idx_begin()->get());
+    bool Subscript = !First || !First->isZero();
+    Type *Source = Element.getSourceElementType();
+    uint64_t Stride = Source->isSized() ? Layout.getTypeAllocSize(Source).getKnownMinValue() : 0;
+    bool InsideObject = any_of(R.At, [](const Spot &At) { return At.Object || !At.Path.empty(); });
+    R.Indexed |= !InsideObject && (Subscript || Source->isArrayTy()) && !Source->isStructTy();
+    R.Indexed |= !InsideObject && Subscript;
+
+    // Strides first, coarse before fine: each finds the array (or the pointer's target) whose elements it counts.
+    SmallVector<uint64_t, 4> Strides;
+    for (const auto &[Index, Scale] : Variable)
+        Strides.push_back(Scale.abs().getZExtValue());
+    llvm::sort(Strides, std::greater<uint64_t>());
+    bool Steps = Subscript && First && Stride;
+    for (Spot &At : R.At) {
+        At.Offset += Constant.getSExtValue();
+        // `p[-1].x`: the elements before and after the first look like it.
+        int64_t Size = sizeInBytes(At.Type);
+        bool Scalars = R.ThroughPointer && !At.Object && isScalar(At.Type);
+        if (Size && (Scalars || (Steps && Stride == static_cast<uint64_t>(Size))))
+            At.Offset = ((At.Offset % Size) + Size) % Size;
+    }
+    for (uint64_t OneStride : Strides)
+        if (OneStride)
+            R.At = Paths.step(R.At, OneStride);
+}
+
+} // namespace trackway

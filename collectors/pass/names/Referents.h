@@ -1,0 +1,97 @@
+// What a pointer points into, told from the code that computes it and from debug information.
+#ifndef TRACKWAY_REFERENTS_H
+#define TRACKWAY_REFERENTS_H
+
+#include "names/Attribution.h"
+#include "names/DebugVariables.h"
+#include "names/FieldPaths.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <map>
+
+namespace llvm {
+class AllocaInst;
+class Argument;
+class CallBase;
+class DataLayout;
+class DIExpression;
+class DILocalVariable;
+class GEPOperator;
+class GlobalVariable;
+class LoadInst;
+} // namespace llvm
+
+namespace trackway {
+
+class DebugTypes;
+struct Accessor;
+
+struct Referent {
+    std::string Base; // the variable, or the expression that yields the pointer
+    VariableKind Kind = VariableKind::Unknown;
+    bool ThroughPointer = false; // the object is what Base points to, not Base itself
+    bool Indexed = false;        // by a subscript before the first field
+    bool Held = false;           // the object is an element of the container Base
+    Spots At;
+    std::string ObjectHint; // what the code calls the structure when debug information does not know it
+
+    // As in the source: `node->pred`, `s.next`, `a[].p`, `*p`, `x`.
+    std::string spell(llvm::StringRef Field) const;
+    // Through which its object is accessed: `node`, and of an element `nodes[]`.
+    std::string variable() const { return Held ? Base + "[]" : Base; }
+};
+
+// An expression that is too long, cut at its front.
+std::string shortened(std::string Text);
+
+class Referents {
+  public:
+    Referents(const DebugTypes &Types, const llvm::DataLayout &Layout) : Types(Types), Paths(Types), Layout(Layout) {}
+
+    Referent of(const llvm::Value *Pointer) const;
+    AccessName name(const llvm::Value *Pointer, const AccessShape &) const;
+
+    const FieldPaths &paths() const { return Paths; }
+
+  private:
+    // Bounds the walk: chains of loads, and selections that fan out.
+    struct Walk {
+        unsigned Steps = 48;
+        unsigned Loads = 4;
+    };
+
+    Referent visit(const llvm::Value *, Walk &) const;
+    Referent ofGlobal(const llvm::GlobalVariable &) const;
+    Referent ofAlloca(const llvm::AllocaInst &) const;
+    llvm::ArrayRef<AttachedVariable> declaredIn(const llvm::AllocaInst &) const;
+    Referent ofArgument(const llvm::Argument &) const;
+    bool isNameless(const llvm::AllocaInst &) const;
+    const llvm::Value *contentOf(const llvm::AllocaInst &) const;
+    const llvm::Value *elementOfRange(const llvm::AllocaInst &) const;
+    const llvm::Value *origin(const llvm::Value *Iterator) const;
+    Referent ofDeclared(llvm::ArrayRef<AttachedVariable>, const llvm::Type *Allocated) const;
+    Spots structureOf(const llvm::Type *Allocated) const;
+    Referent ofVariable(const llvm::DILocalVariable &, const llvm::DIExpression &) const;
+    Referent ofElement(const llvm::GEPOperator &, Walk &) const;
+    Referent ofLoaded(const llvm::LoadInst &, Walk &) const;
+    Referent loadedFrom(const llvm::Value *Address, const llvm::Type &Loaded, Walk &) const;
+    Referent ofTemporary(const llvm::AllocaInst &, Walk &) const;
+    Referent firstPointer(const llvm::Value &, Walk &) const;
+    Referent ofResult(const llvm::CallBase &, Walk &) const;
+    Referent ofAccessed(const Accessor &, Walk &) const;
+    Referent ofReceiver(const Accessor &, Walk &) const;
+    Referent ofDebugValue(const llvm::Value &) const;
+    Referent ofEither(const llvm::Value &, Walk &) const;
+    void applyOffsets(const llvm::GEPOperator &, Referent &) const;
+    Referent pointedTo(Referent Holder, Spots Leaves) const;
+
+    mutable std::map<const llvm::AllocaInst *, llvm::SmallVector<AttachedVariable, 1>> Declared;
+    mutable std::map<const llvm::AllocaInst *, const llvm::Value *> Content;
+    const DebugTypes &Types;
+    FieldPaths Paths;
+    const llvm::DataLayout &Layout;
+};
+
+} // namespace trackway
+
+#endif

@@ -1,0 +1,33 @@
+#include "prepare/RecordSelection.h"
+
+#include "prepare/Preparation.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+FunctionRecord selectRecord(Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table) {
+    FunctionRecord R;
+    R.F = &F;
+    R.LinkageName = F.getName().str();
+    FunctionAccesses Selected = selectAccesses(F);
+    R.Covered.Accesses = Selected.Recordable.size() + Selected.Unrecordable;
+    R.Covered.Unrecordable = Selected.Unrecordable;
+    bool IsFiltered = Filters.skipsFunction(F);
+    R.IsLeftAlone = IsFiltered || !canInstrument(F);
+    if (R.IsLeftAlone) {
+        (IsFiltered ? R.Covered.Filtered : R.Covered.Unrecordable) += Selected.Recordable.size();
+        return R;
+    }
+    for (const Access &A : Selected.Recordable) {
+        AccessName Name = Names.name(*A.Where, A.Pointer, A.Size, A.Part);
+        if (Filters.skipsAccess(*A.Where, Name))
+            ++R.Covered.Filtered;
+        else
+            R.Accesses.push_back({A, std::move(Name), Table.location(*A.Where)});
+    }
+    R.Covered.Recorded = R.Accesses.size();
+    return R;
+}
+
+} // namespace trackway

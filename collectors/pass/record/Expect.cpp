@@ -1,0 +1,328 @@
+#include "record/Expect.h"
+
+#include "record/QuietLoops.h"
+
+#include "llvm/ADT/SmallSet.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Support/DJB.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace trackway {
+
+// Chains of pointers are followed so far.
+static constexpr unsigned MaxChain = 4;
+
+static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompose, unsigned Depth);
+
+// Whether the loop doesn't change where the value is loaded from, unless it changes what leads there in memory.
+static bool isLoadedFromOnePlace(const LoadInst &Load, const Loop &L, const Decomposer &Decompose, unsigned Depth) {
+    Expression Where = Decompose.full(const_cast<Value *>(Load.getPointerOperand()));
+    return all_of(Where.Terms, [&](const std::pair<Root, int64_t> &Term) {
+        return !Term.first.isWithin(L) || comesFromOnePlace(Term.first.V, L, Decompose, Depth + 1);
+    });
+}
+
+static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompose, unsigned Depth) {
+    if (Depth == MaxChain)
+        return false;
+    if (auto *Load = dyn_cast<LoadInst>(V))
+        return isLoadedFromOnePlace(*Load, L, Decompose, Depth);
+    // Loaded at the end of an iteration for the next one.
+    auto *Phi = dyn_cast<PHINode>(V);
+    if (!Phi || Phi->getParent() != L.getHeader())
+        return false;
+    return all_of(Phi->blocks(), [&](BasicBlock *From) {
+        Value *Incoming = Phi->getIncomingValueForBlock(From);
+        return !L.contains(From) || Incoming == Phi || comesFromOnePlace(Incoming, L, Decompose, Depth + 1);
+    });
+}
+
+// The values that a phi at the loop's head takes at the ends of its iterations, through the joins on the way.
+static SmallVector<Value *, 16> nextValues(const PHINode &Head, const Loop &L) {
+    SmallVector<Value *, 16> Next, Work;
+    SmallPtrSet<Value *, 8> Joins;
+    for (BasicBlock *From : Head.blocks())
+        if (L.contains(From))
+            Work.push_back(Head.getIncomingValueForBlock(From));
+    while (!Work.empty()) {
+        Value *V = Work.pop_back_val();
+        auto *Join = dyn_cast<PHINode>(V);
+        if (!Join || Join == &Head || !L.contains(Join))
+            Next.push_back(V);
+        else if (Joins.insert(Join).second)
+            append_range(Work, Join->incoming_values());
+    }
+    return Next;
+}
+
+// By how much most paths through the loop advance a value that it carries.
+static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Decomposer &Decompose) {
+    auto *Head = dyn_cast<PHINode>(R.V);
+    if (!Head || Head->getParent() != L.getHeader())
+        return std::nullopt;
+    SmallVector<Value *, 16> Next = nextValues(*Head, L);
+    std::map<int64_t, unsigned> Votes;
+    for (Value *V : Next) {
+        bool IsPointer = V->getType()->isPointerTy();
+        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
+        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
+            ++Votes[E.Constant];
+    }
+    for (auto &[Step, Count] : Votes)
+        if (2 * Count > Next.size() && (Step == 0 || R.width() == 8))
+            return Step;
+    return std::nullopt;
+}
+
+// Each of its calls would forget what the one around it remembers.
+static bool callsItself(const Function &F) {
+    return any_of(F.users(), [&](const User *U) {
+        auto *Call = dyn_cast<CallBase>(U);
+        return Call && Call->getFunction() == &F;
+    });
+}
+
+static std::optional<Expectation> expectedHighHalf(const Root &R) {
+    if (!R.V->getType()->isPointerTy())
+        return std::nullopt;
+    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
+}
+
+std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+                                    const Decomposer &Decompose) {
+    using Kind = Expectation::Kind;
+    if (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed)
+        return std::nullopt;
+    auto *I = dyn_cast<Instruction>(R.V);
+    const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
+    const Loop *Outermost = outermostQuiet(L, Quiet);
+    if (Outermost && R.width() >= 4) {
+        if (comesFromOnePlace(R.V, *L, Decompose, 0))
+            return Expectation{Kind::SameValue, 0, Outermost, false};
+        if (auto Step = commonStep(R, *L, Decompose))
+            return Expectation{Kind::SameValue, *Step, Outermost, false};
+    }
+    if (L && !Outermost && R.width() == 8)
+        if (auto Step = commonStep(R, *L, Decompose); Step && !callsItself(*I->getFunction()))
+            return Expectation{Kind::SameValue, *Step, L, true};
+    return expectedHighHalf(R);
+}
+
+bool holdsIn(const Expectation &E, const BasicBlock *BB) { return !E.In || E.In->contains(BB); }
+
+namespace {
+
+class Expecter {
+  public:
+    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+             const Decomposer &Decompose)
+        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
+
+    void run() {
+        P.Expectations.resize(P.Registers.size());
+        DenseSet<Register> Seen;
+        std::vector<Candidate> Candidates;
+        for (const Unit &U : P.Units)
+            for (const Operation &O : U.Operations)
+                if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
+                    if (auto E = expected(P.Registers[O.Target], LI, Quiet, Decompose); E && mayExpect(O.Target, *E))
+                        Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
+        llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
+        DenseMap<const Loop *, unsigned> Count;
+        for (Candidate &C : Candidates) {
+            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues)
+                if (auto Half = expectedHighHalf(P.Registers[C.R]))
+                    C.E = *Half;
+            if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
+                expect(C.R, C.E);
+        }
+        for (const Unit &U : P.Units)
+            dropUsedBefore(U);
+    }
+
+  private:
+    // Each keeps a variable alive throughout its loop: more than this cost the program more than they save.
+    static constexpr unsigned MaxExpectations = 16;
+    // The functions that it calls need some, too.
+    static constexpr unsigned MaxStreamValues = 3;
+
+    struct Candidate {
+        Register R;
+        Expectation E;
+        unsigned Depth;
+    };
+
+    // A register that the decoder steps by itself doesn't keep what the program remembers of it.
+    bool mayExpect(Register R, const Expectation &E) const {
+        // Before the unit's first instruction it must be known whether the expectation holds.
+        if (P.KeepsFrameSmall && (E.K != Expectation::Kind::SameHighHalf || !P.Registers[R].isAlwaysAtHand()))
+            return false;
+        return E.K != Expectation::Kind::SameValue || !P.KnownIn[R];
+    }
+
+    unsigned depth(const Root &R) const {
+        auto *I = dyn_cast<Instruction>(R.V);
+        return I ? LI.getLoopDepth(I->getParent()) : 0;
+    }
+
+    void expect(Register R, Expectation E) {
+        Root Whole = P.Registers[R];
+        if (E.K == Expectation::Kind::SameHighHalf) {
+            E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
+            E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
+            E.Remembered = FirstStreamRegister + (NameHash + HighHalves++) % StreamHighHalves;
+        } else if (E.OutlivesCalls) {
+            E.Remembered = FirstStreamRegister + StreamHighHalves + (NameHash + Values++) % StreamValues;
+            Value *Any = PoisonValue::get(Type::getInt32Ty(Whole.V->getContext()));
+            E.Near = newRegister({Any, RootForm::Signed, 0});
+        } else {
+            E.Remembered = R;
+            forgetBefore(*E.In, R);
+        }
+        P.Expectations[R] = E;
+    }
+
+    // A correction comes before the unit's record: nothing in front of the root may use what it sets.
+    void dropUsedBefore(const Unit &U) {
+        SmallSet<Register, 16> Touched;
+        for (const Operation &O : U.Operations) {
+            if (const Expectation *E = expectationOf(P, U, O)) {
+                if (Touched.contains(E->Remembered))
+                    P.Expectations[O.Target].reset();
+                else
+                    Touched.insert(E->Remembered);
+            }
+            forRegistersTouched(O, [&](Register R) { Touched.insert(R); });
+        }
+    }
+
+    Register newRegister(const Root &R) {
+        P.Expectations.emplace_back();
+        return P.addRegister(R, true);
+    }
+
+    // The loop begins with 0 on both sides.
+    void forgetBefore(const Loop &L, Register R) {
+        BasicBlock *Before = L.getLoopPreheader();
+        for (Unit &U : reverse(P.Units))
+            if (U.Block == Before) {
+                Operation O;
+                O.K = Operation::Kind::Forget;
+                O.Anchor = Before->getTerminator();
+                O.Target = R;
+                U.Operations.push_back(O);
+                return;
+            }
+    }
+
+    Plan &P;
+    const LoopInfo &LI;
+    const DenseSet<const Loop *> &Quiet;
+    const Decomposer &Decompose;
+    // Neighbours, for pointers of one function may lie far apart; and mostly not those of the functions around it.
+    uint32_t NameHash;
+    unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
+};
+
+} // namespace
+
+void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+                     const Decomposer &Decompose) {
+    Expecter(P, F, LI, Quiet, Decompose).run();
+    for (unsigned I = 0; I < P.Skipped.size(); ++I) {
+        Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
+        P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);
+    }
+    P.Expectations.resize(P.Registers.size());
+}
+
+const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
+    if (O.K != Operation::Kind::LogRoot)
+        return nullptr;
+    const auto &E = P.Expectations[O.Target];
+    return E && holdsIn(*E, U.Block) ? &*E : nullptr;
+}
+
+bool hasExpectations(const Plan &P, const Unit &U) {
+    return any_of(U.Operations, [&](const Operation &O) { return expectationOf(P, U, O); });
+}
+
+static Operation operation(Operation::Kind K, const Operation &Like, Register Target) {
+    Operation O;
+    O.K = K;
+    O.Anchor = Like.Anchor;
+    O.Target = Target;
+    return O;
+}
+
+// register = Σ terms
+static Operation set(const Operation &Like, Register Target, ArrayRef<std::pair<Register, int64_t>> Terms) {
+    Operation O = operation(Operation::Kind::Set, Like, Target);
+    O.A.Terms.assign(Terms.begin(), Terms.end());
+    return O;
+}
+
+static Operation step(const Operation &Like, Register Target, int64_t Delta) {
+    Operation O = operation(Operation::Kind::Step, Like, Target);
+    O.Delta = Delta;
+    return O;
+}
+
+std::vector<Operation> recordOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E) {
+            Result.push_back(O);
+        } else if (E->K == Expectation::Kind::SameHighHalf) {
+            Result.push_back(operation(Operation::Kind::LogRoot, O, E->Low));
+            Result.push_back(set(O, O.Target, {{E->Remembered, 1}, {E->Low, 1}}));
+        } else {
+            if (E->Step != 0)
+                Result.push_back(step(O, E->Remembered, E->Step));
+            if (E->OutlivesCalls)
+                Result.push_back(set(O, O.Target, {{E->Remembered, 1}}));
+        }
+    }
+    return Result;
+}
+
+std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E)
+            continue;
+        if (E->K == Expectation::Kind::SameHighHalf) {
+            Result.push_back(operation(Operation::Kind::LogRoot, O, E->High));
+            Result.push_back(set(O, E->Remembered, {{E->High, int64_t(1) << 32}}));
+        } else {
+            Result.push_back(O);
+            if (E->OutlivesCalls)
+                Result.push_back(set(O, E->Remembered, {{O.Target, 1}}));
+            if (E->Step != 0)
+                Result.push_back(step(O, E->Remembered, -E->Step));
+        }
+    }
+    return Result;
+}
+
+std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U) {
+    std::vector<Operation> Result;
+    for (const Operation &O : U.Operations) {
+        const Expectation *E = expectationOf(P, U, O);
+        if (!E)
+            continue;
+        if (!Result.empty() || E->K != Expectation::Kind::SameValue || !E->OutlivesCalls)
+            return {};
+        Result.push_back(operation(Operation::Kind::LogRoot, O, E->Near));
+        Result.push_back(set(O, E->Remembered, {{E->Remembered, 1}, {E->Near, 1}}));
+    }
+    return Result;
+}
+
+} // namespace trackway

@@ -1,0 +1,52 @@
+#include "record/QuietLoops.h"
+
+#include "code/Calls.h"
+
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/InstrTypes.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+static constexpr uint64_t IterationsPerCall = 16;
+
+static bool returnsOnceToTheNext(const Instruction &I) {
+    return !I.isTerminator() && !cast<CallBase>(I).hasFnAttr(Attribute::ReturnsTwice);
+}
+
+DenseSet<const Loop *> findQuietLoops(Function &F, DominatorTree &DT, LoopInfo &LI) {
+    DenseSet<const Loop *> Quiet;
+    if (LI.empty())
+        return Quiet;
+    BranchProbabilityInfo Probabilities(F, LI, nullptr, &DT);
+    BlockFrequencyInfo Frequencies(F, Probabilities, LI);
+    DenseMap<const Loop *, uint64_t> Calls; // how often a loop calls, in the unit of the frequencies
+    DenseSet<const Loop *> Loud;
+    for (BasicBlock &BB : F)
+        for (Instruction &I : BB)
+            if (endsUnit(I))
+                for (const Loop *L = LI.getLoopFor(&BB); L; L = L->getParentLoop()) {
+                    Calls[L] += Frequencies.getBlockFreq(&BB).getFrequency();
+                    if (!returnsOnceToTheNext(I))
+                        Loud.insert(L);
+                }
+    for (const Loop *L : LI.getLoopsInPreorder()) {
+        uint64_t Iterations = Frequencies.getBlockFreq(L->getHeader()).getFrequency();
+        if (L->getLoopPreheader() && !Loud.contains(L) && Calls.lookup(L) <= Iterations / IterationsPerCall)
+            Quiet.insert(L);
+    }
+    return Quiet;
+}
+
+const Loop *outermostQuiet(const Loop *L, const DenseSet<const Loop *> &Quiet) {
+    const Loop *Outermost = nullptr;
+    for (; L; L = L->getParentLoop())
+        if (Quiet.contains(L))
+            Outermost = L;
+    return Outermost;
+}
+
+} // namespace trackway

@@ -1,0 +1,237 @@
+#include "record/RecordPass.h"
+
+#include "code/Accesses.h"
+#include "code/Allocators.h"
+#include "names/Attribution.h"
+#include "oracle/Oracle.h"
+#include "prepare/Dispatch.h"
+#include "prepare/Filter.h"
+#include "prepare/Preparation.h"
+#include "prepare/RecordSelection.h"
+#include "prepare/ValueSelection.h"
+#include "record/CallMarks.h"
+#include "record/Emit.h"
+#include "record/FlowPrinter.h"
+#include "record/Plan.h"
+#include "record/PlanPrinter.h"
+#include "record/SignalHandlers.h"
+#include "table/ModuleDescriptor.h"
+#include "table/ModuleTable.h"
+
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+namespace {
+
+class ModuleRecorder {
+  public:
+    ModuleRecorder(Module &M, const Options &O, const Filter &Filters, const ValueSelection &Selection,
+                   const Allocators &Allocs, raw_ostream *Plans, raw_ostream *Flows)
+        : M(M), O(O), Plans(Plans), Flows(Flows), Filters(Filters), Allocs(Allocs), Names(M), Values(M, Selection),
+          Reference(M), RecordsOrder(O.RecordOrder && hasClock(M)), Table(M, Names, flags()) {}
+
+    bool run() {
+        std::vector<Function *> Functions = instrumentedFunctions(M);
+        if (Functions.empty())
+            return false;
+        Own = ownVariables(M);
+        if (!O.OracleOnly)
+            Runtime = RuntimeSymbols::declare(M);
+        auto HasValue = [&](const Instruction &I) { return this->hasValue(I); };
+        for (Function *F : Functions)
+            O.OracleOnly ? Reference.collect(*F, {[](const Instruction &, unsigned) { return true; }, HasValue})
+                         : record(*F);
+        Reference.insert();
+        if (Reference.collected() != Reference.inserted())
+            report_fatal_error("trackway: an access that the oracle had found was erased while it was instrumented");
+        if (!O.OracleOnly) {
+            Versions.finish([&](BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain) {
+                IRBuilder<> B(&From);
+                Value *Base = B.CreateLoad(B.getInt32Ty(), Runtime.ModuleRecord);
+                B.CreateCondBr(B.CreateICmpNE(Base, B.getInt32(0)), &Instrumented, &Plain);
+            });
+            redirectSignalHandlers(M);
+            embedModule(*Runtime.ModuleRecord, {Table.serialize(), Table.symbols(), Table.segmentCount()});
+        }
+        removeLabels(M);
+        return true;
+    }
+
+  private:
+    uint16_t flags() const {
+        return (O.Oracle ? ModuleTable::HasOracle : 0) |
+               (O.RecordCalls ? ModuleTable::RecordsCalls | ModuleTable::HasFlow : 0) |
+               (RecordsOrder ? ModuleTable::RecordsOrder : 0);
+    }
+
+    // ---- One function ----
+
+    void record(Function &F) {
+        FunctionRecord R = selectRecord(F, Filters, Names, Table);
+        if (R.IsLeftAlone)
+            return Table.addFunction(R);
+        for (NamedAccess &N : R.Accesses)
+            N.A.Shape = Values.shape(*N.A.Where, N.Name);
+        instrument(F, R);
+        Table.addFunction(R);
+    }
+
+    void instrument(Function &F, FunctionRecord &R) {
+        auto Numbers = numberInstructions(F);
+        R.IsCalledByNameOnly = F.hasLocalLinkage() && !F.hasAddressTaken();
+        uint64_t CollectedBefore = Reference.collected();
+        if (O.Oracle)
+            Reference.collect(F, {[&](const Instruction &I, unsigned Part) { return !isFiltered(I, Part); },
+                                  [&](const Instruction &I) { return hasValue(I); }});
+        Versions.keepPlain(F);
+        forgetMemoryEffectsOfCalls(F);
+        gatherAllocas(F);
+        collectAllocations(F, Numbers, R);
+        std::vector<SpinWait> Waits = countSpinWaits(F, Own, [&](const LoadInst &Load) { return !hasValue(Load); });
+        for (const SpinWait &W : Waits)
+            Reference.setWait(W);
+        if (RecordsOrder)
+            R.OrderPoints = insertStamps(F, Numbers, Waits);
+
+        if (O.RecordCalls)
+            splitEdgesForCallMarks(F);
+        DominatorTree DT(F);
+        LoopInfo LI(DT);
+        for (Loop *L : LI.getLoopsInPreorder())
+            if (!L->getLoopPreheader())
+                InsertPreheaderForLoop(L, &DT, &LI, nullptr, false);
+
+        for (NamedAccess &N : R.Accesses)
+            if (N.A.Shape)
+                N.A.Value = exposeContent(*N.A.Where);
+        std::vector<Access> Accesses;
+        for (const NamedAccess &N : R.Accesses)
+            Accesses.push_back(N.A);
+        std::vector<AllocationCall> Calls;
+        for (const NamedAllocation &N : R.Allocations)
+            Calls.push_back(N.Call);
+        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
+        if (Plans)
+            printPlan(*Plans, F, P);
+        if (!P.Feasible) {
+            Reference.forgetAfter(CollectedBefore);
+            return giveUp(F, R);
+        }
+        R.Registers = P.Registers;
+        if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
+            R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
+        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
+        if (Flows)
+            printFlow(*Flows, F, P, R.Flow);
+    }
+
+    // The oracle finds accesses by its own walk; what is filtered is decided for both by the same lists.
+    bool isFiltered(const Instruction &I, unsigned Part) const { return Filters.skipsAccess(I, Names.name(I, Part)); }
+    bool hasValue(const Instruction &I) const { return Values.shape(I, Names.name(I, 0)).has_value(); }
+
+    void giveUp(Function &F, FunctionRecord &R) {
+        M.getContext().diagnose(DiagnosticInfoUnsupported(F,
+                                                          "trackway: an instruction of this function accesses too many "
+                                                          "addresses at once; the function is not recorded",
+                                                          DiagnosticLocation(F.getSubprogram()), DS_Warning));
+        R.Covered.Unrecordable += R.Covered.Recorded;
+        R.Covered.Recorded = 0;
+        R.Accesses.clear();
+        R.Allocations.clear();
+        R.OrderPoints.clear();
+    }
+
+    // ---- Allocations ----
+
+    void collectAllocations(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, FunctionRecord &R) {
+        std::vector<std::pair<CallBase *, const AllocatorRule *>> Found;
+        for (BasicBlock &BB : F)
+            for (Instruction &I : BB)
+                if (auto *Call = dyn_cast<CallBase>(&I))
+                    if (const AllocatorRule *Rule = Allocs.find(*Call))
+                        Found.emplace_back(Call, Rule);
+        for (auto &[Call, Rule] : Found) {
+            AllocationName Name = Names.allocation(*Call);
+            R.Allocations.push_back({allocationCall(*Call, *Rule, Numbers.lookup(Call)), std::move(Name)});
+        }
+    }
+
+    static AllocationCall allocationCall(CallBase &Call, const AllocatorRule &Rule, uint32_t Ordinal) {
+        AllocationCall A{&Call, Ordinal, Rule.Operation, &Call};
+        auto Argument = [&](int Position) { return Position >= 0 ? Call.getArgOperand(Position) : nullptr; };
+        if (Rule.Operation == AllocationOperation::Free) {
+            A.Pointer = Argument(Rule.Pointer);
+            return A;
+        }
+        A.Anchor = afterCall(Call);
+        A.Count = Argument(Rule.Count);
+        A.Size = Argument(Rule.Size);
+        A.Old = Argument(Rule.Old);
+        A.Pointer = Rule.PointerIsStored ? storedPointer(Call, Argument(Rule.Pointer), A.Anchor) : &Call;
+        return A;
+    }
+
+    // posix_memalign and its like: the address is where they were told to put it, if they return 0.
+    static Value *storedPointer(CallBase &Call, Value *Where, Instruction *Anchor) {
+        IRBuilder<> B(Anchor);
+        Value *Loaded = B.CreateLoad(B.getPtrTy(), Where);
+        if (!Call.getType()->isIntegerTy())
+            return Loaded;
+        Value *Succeeded = B.CreateICmpEQ(&Call, ConstantInt::get(Call.getType(), 0));
+        return B.CreateSelect(Succeeded, Loaded, ConstantPointerNull::get(B.getPtrTy()));
+    }
+
+    Module &M;
+    const Options &O;
+    raw_ostream *Plans, *Flows;
+    const Filter &Filters;
+    const Allocators &Allocs;
+    Namer Names;
+    RecordedValues Values;
+    Oracle Reference;
+    bool RecordsOrder;
+    OwnVariables Own;
+    ModuleTable Table;
+    Dispatch Versions;
+    RuntimeSymbols Runtime{};
+};
+
+bool reportError(Module &M, Error E) {
+    if (!E)
+        return false;
+    M.getContext().emitError("trackway: " + toString(std::move(E)));
+    return true;
+}
+
+} // namespace
+
+PreservedAnalyses RecordPass::run(Module &M, ModuleAnalysisManager &) {
+    if (isEmbedded(M)) {
+        removeLabels(M);
+        return PreservedAnalyses::all();
+    }
+    auto Filters = Filter::read(O.IgnoreLists);
+    if (reportError(M, Filters.takeError()))
+        return PreservedAnalyses::all();
+    auto Selection = ValueSelection::read(O.Values);
+    if (reportError(M, Selection.takeError()))
+        return PreservedAnalyses::all();
+    auto Allocs = Allocators::load(O.AllocatorFiles);
+    if (reportError(M, Allocs.takeError()))
+        return PreservedAnalyses::all();
+    return ModuleRecorder(M, O, *Filters, *Selection, *Allocs, Plans, Flows).run() ? PreservedAnalyses::none()
+                                                                                   : PreservedAnalyses::all();
+}
+
+} // namespace trackway

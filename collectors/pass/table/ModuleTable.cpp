@@ -1,0 +1,518 @@
+#include "table/ModuleTable.h"
+
+#include "LlvmVersion.h"
+
+#include "llvm/ADT/SmallString.h"
+#include "llvm/BinaryFormat/Dwarf.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/LEB128.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace trackway {
+
+static constexpr uint16_t Version = 1;
+
+static void varint(raw_ostream &OS, uint64_t Value) { encodeULEB128(Value, OS); }
+
+static void svarint(raw_ostream &OS, int64_t Value) {
+    varint(OS, (static_cast<uint64_t>(Value) << 1) ^ static_cast<uint64_t>(Value >> 63));
+}
+
+static void byte(raw_ostream &OS, uint8_t Value) { OS << static_cast<char>(Value); }
+
+// Little-endian.
+static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
+    for (unsigned I = 0; I < Bytes; ++I)
+        byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
+}
+
+ModuleTable::ModuleTable(const Module &M, const Namer &Names, uint16_t Flags) : M(M), Names(Names), Flags(Flags) {
+    string("");
+    SourceFile = string(M.getSourceFileName());
+    auto Units = M.debug_compile_units();
+    Producer = string(Units.begin() != Units.end() ? (*Units.begin())->getProducer() : "");
+    addLocation("", nullptr, 0, 0, 0);
+}
+
+uint32_t ModuleTable::string(StringRef Text) {
+    auto [It, New] = StringIds.try_emplace(Text, StringList.Count);
+    if (New) {
+        raw_string_ostream OS(StringList.Bytes);
+        varint(OS, Text.size());
+        OS << Text;
+        ++StringList.Count;
+    }
+    return It->second;
+}
+
+static std::string pathOf(const DIFile &File) {
+    if (sys::path::is_absolute(File.getFilename()) || File.getDirectory().empty())
+        return File.getFilename().str();
+    SmallString<128> Path(File.getDirectory());
+    sys::path::append(Path, File.getFilename());
+    sys::path::remove_dots(Path, /*remove_dot_dot=*/true);
+    return Path.str().str();
+}
+
+// Several descriptions of a file may have its name, with and without a checksum.
+void ModuleTable::addChecksum(const std::optional<SourceChecksum> &Checksum, uint32_t Path) {
+    if (!Checksum)
+        return;
+    std::string Entry;
+    {
+        raw_string_ostream OS(Entry);
+        varint(OS, Path);
+        byte(OS, static_cast<uint8_t>(Checksum->K));
+        OS << Checksum->Digest;
+    }
+    if (!NotedChecksums.insert(Entry).second)
+        return;
+    ChecksumList.Bytes += Entry;
+    ++ChecksumList.Count;
+}
+
+uint32_t ModuleTable::addLocation(StringRef Function, const DIFile *File, unsigned Line, unsigned Column,
+                                  uint32_t Parent) {
+    uint32_t FileString = 0;
+    if (File) {
+        auto [It, New] = FileIds.try_emplace(File, 0);
+        if (New) {
+            std::string Path = pathOf(*File);
+            It->second = string(Path);
+            addChecksum(sourceChecksum(*File, Path, M), It->second);
+        }
+        FileString = It->second;
+    }
+    raw_string_ostream OS(LocationList.Bytes);
+    varint(OS, string(Function));
+    varint(OS, FileString);
+    varint(OS, Line);
+    varint(OS, Column);
+    varint(OS, Parent);
+    return LocationList.Count++;
+}
+
+static StringRef linkageName(const DISubprogram &S) {
+    return S.getLinkageName().empty() ? S.getName() : S.getLinkageName();
+}
+
+uint32_t ModuleTable::location(const DILocation *L) {
+    if (!L)
+        return 0;
+    if (auto It = LocationIds.find(L); It != LocationIds.end())
+        return It->second;
+    const DILocation *InlinedAt = L->getInlinedAt();
+    uint32_t Parent = InlinedAt ? 1 + location(InlinedAt) : 0;
+    const DISubprogram *Function = L->getScope()->getSubprogram();
+    uint32_t Id =
+        addLocation(Function ? linkageName(*Function) : "", L->getFile(), L->getLine(), L->getColumn(), Parent);
+    LocationIds[L] = Id;
+    return Id;
+}
+
+uint32_t ModuleTable::symbol(GlobalVariable *G) { return Symbols.insert({G, Symbols.size()}).first->second; }
+
+// The nearest instruction of the block that has a line of the same function's text.
+static const DILocation *neighbour(const Instruction &I, const DISubprogram *Function) {
+    auto Fits = [&](const Instruction &Other) {
+        const DILocation *L = Other.getDebugLoc();
+        return L && L->getLine() != 0 && (!Function || L->getScope()->getSubprogram() == Function);
+    };
+    for (const Instruction *Before = I.getPrevNode(); Before; Before = Before->getPrevNode())
+        if (Fits(*Before))
+            return Before->getDebugLoc();
+    for (const Instruction *After = I.getNextNode(); After; After = After->getNextNode())
+        if (Fits(*After))
+            return After->getDebugLoc();
+    return nullptr;
+}
+
+// Where the optimiser made one access of several lines' accesses it leaves no line. The nearest line of the same text
+// stands for it then, with column 0 as a sign, or else the line at which the function begins.
+uint32_t ModuleTable::location(const Instruction &I) {
+    const DILocation *L = I.getDebugLoc();
+    if (L && L->getLine() != 0)
+        return location(L);
+    const DISubprogram *Function = L ? L->getScope()->getSubprogram() : I.getFunction()->getSubprogram();
+    if (!Function)
+        return 0;
+    const DILocation *Near = neighbour(I, Function);
+    const DILocation *InlinedAt = Near ? Near->getInlinedAt() : L ? L->getInlinedAt() : nullptr;
+    return addLocation(linkageName(*Function), Near ? Near->getFile() : Function->getFile(),
+                       Near ? Near->getLine() : Function->getLine(), 0, InlinedAt ? 1 + location(InlinedAt) : 0);
+}
+
+std::vector<GlobalVariable *> ModuleTable::symbols() const {
+    std::vector<GlobalVariable *> List;
+    for (auto &[G, Index] : Symbols)
+        List.push_back(G);
+    return List;
+}
+
+static void registerNumber(raw_ostream &OS, Register R) {
+    varint(OS, R >= FirstStreamRegister ? R - FirstStreamRegister : StreamRegisters + R);
+}
+
+void ModuleTable::writeExpression(raw_ostream &OS, const RegisterExpression &E) {
+    varint(OS, E.Terms.size() * 2 + (E.Symbol ? 1 : 0));
+    if (E.Symbol)
+        varint(OS, symbol(E.Symbol));
+    svarint(OS, E.Constant);
+    for (auto &[Register, Scale] : E.Terms) {
+        registerNumber(OS, Register);
+        svarint(OS, Scale);
+    }
+}
+
+static uint8_t rootEncoding(const Root &R) { return R.width() | (R.Form == RootForm::Signed ? 16 : 0); }
+
+void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const FunctionRecord &R) {
+    using Kind = Operation::Kind;
+    switch (O.K) {
+    case Kind::Context:
+        return;
+    case Kind::LogRoot:
+        byte(OS, 1);
+        registerNumber(OS, O.Target);
+        byte(OS, rootEncoding(R.Registers[O.Target]));
+        return;
+    case Kind::Set:
+        byte(OS, 2);
+        registerNumber(OS, O.Target);
+        return writeExpression(OS, O.A);
+    case Kind::Forget:
+        byte(OS, 2);
+        registerNumber(OS, O.Target);
+        return writeExpression(OS, {});
+    case Kind::Step: { // register = register + delta
+        RegisterExpression E;
+        E.Constant = O.Delta;
+        E.Terms.emplace_back(O.Target, 1);
+        byte(OS, 2);
+        registerNumber(OS, O.Target);
+        return writeExpression(OS, E);
+    }
+    case Kind::Single:
+        byte(OS, 3);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        return writeExpression(OS, O.A);
+    case Kind::Block:
+        byte(OS, 4);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        writeExpression(OS, O.A);
+        return writeExpression(OS, O.B);
+    case Kind::Masked: {
+        const Access &A = R.Accesses[O.Index].A;
+        RegisterExpression Address = O.A;
+        if (!A.Packed)
+            Address.Constant += O.FirstLaneIndex * A.LaneStride;
+        byte(OS, 5);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        writeExpression(OS, Address);
+        registerNumber(OS, O.Target);
+        byte(OS, O.Lanes);
+        byte(OS, A.Packed ? 1 : 0);
+        varint(OS, A.LaneStride);
+        return;
+    }
+    case Kind::Gather:
+        byte(OS, 6);
+        varint(OS, FirstSiteOfFunction + O.Index);
+        registerNumber(OS, O.Target);
+        byte(OS, O.Lanes);
+        registerNumber(OS, O.FirstLane);
+        return;
+    case Kind::Value: {
+        ValueShape Shape = *R.Accesses[O.Index].A.Shape;
+        byte(OS, 13);
+        byte(OS, static_cast<uint8_t>(Shape.Form));
+        varint(OS, Shape.Bits);
+        varint(OS, Shape.Lanes);
+        for (const RegisterExpression &Word : O.Words)
+            writeExpression(OS, Word);
+        return;
+    }
+    case Kind::Allocate:
+        byte(OS, 7);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        writeExpression(OS, O.A);
+        writeExpression(OS, O.B);
+        return writeExpression(OS, O.C);
+    case Kind::Free:
+        byte(OS, 8);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        return writeExpression(OS, O.A);
+    case Kind::Reallocate:
+        byte(OS, 9);
+        varint(OS, FirstAllocationOfFunction + O.Index);
+        writeExpression(OS, O.D);
+        writeExpression(OS, O.A);
+        writeExpression(OS, O.B);
+        return writeExpression(OS, O.C);
+    case Kind::Enter:
+        return byte(OS, 10);
+    case Kind::Exit:
+        return byte(OS, 11);
+    case Kind::Order: {
+        const OrderPoint &Point = R.OrderPoints[O.Index];
+        byte(OS, 14);
+        byte(OS, static_cast<uint8_t>(Point.By) << 1 | (Point.IsAcquire ? 1 : 0));
+        varint(OS, location(*Point.Where));
+        writeExpression(OS, O.A);
+        return writeExpression(OS, O.B);
+    }
+    case Kind::Repeat:
+        byte(OS, 12);
+        writeExpression(OS, O.A);
+        varint(OS, O.Body.size());
+        for (const Operation &Inner : O.Body)
+            writeOperation(OS, Inner, R);
+        return;
+    }
+}
+
+void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
+    uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
+             Value = string(N.Name.ValueType);
+    noteType(N.Name.ObjectType);
+    raw_string_ostream OS(SiteList.Bytes);
+    varint(OS, Function);
+    varint(OS, N.A.Ordinal);
+    byte(OS, N.A.Part);
+    byte(OS, static_cast<uint8_t>(N.A.Kind));
+    varint(OS, N.A.Size);
+    varint(OS, N.Location);
+    varint(OS, Variable);
+    byte(OS, static_cast<uint8_t>(N.Name.Kind));
+    varint(OS, Object);
+    varint(OS, Field);
+    varint(OS, Value);
+    ++SiteList.Count;
+}
+
+void ModuleTable::addAllocationSite(const NamedAllocation &N, uint32_t Function) {
+    const CallBase *Call = N.Call.Call;
+    uint32_t Where = location(*Call), Allocator = string(Call->getCalledFunction()->getName()),
+             Element = string(N.Name.ElementType), Variable = string(N.Name.Variable);
+    noteType(N.Name.ElementType);
+    raw_string_ostream OS(AllocationList.Bytes);
+    varint(OS, Function);
+    varint(OS, N.Call.Ordinal);
+    byte(OS, static_cast<uint8_t>(N.Call.Operation));
+    varint(OS, Where);
+    varint(OS, Allocator);
+    varint(OS, Element);
+    varint(OS, N.Name.ElementSize);
+    varint(OS, Variable);
+    ++AllocationList.Count;
+}
+
+static unsigned operationCount(ArrayRef<Operation> Operations) {
+    return count_if(Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
+}
+
+void ModuleTable::addFunction(const FunctionRecord &R) {
+    uint32_t Id = FunctionList.Count++;
+    FirstSiteOfFunction = SiteList.Count;
+    FirstAllocationOfFunction = AllocationList.Count;
+    for (const NamedAccess &N : R.Accesses)
+        addSite(N, Id);
+    for (const NamedAllocation &N : R.Allocations)
+        addAllocationSite(N, Id);
+
+    const DISubprogram *S = R.F->getSubprogram();
+    uint32_t Where = S ? addLocation(linkageName(*S), S->getFile(), S->getLine(), 0, 0) : 0;
+    uint32_t Linkage = string(R.LinkageName), Source = string(S ? S->getName() : R.LinkageName);
+    raw_string_ostream OS(FunctionList.Bytes);
+    varint(OS, Linkage);
+    varint(OS, Source);
+    varint(OS, Where);
+    varint(OS, 1);
+    varint(OS, NextSegment);
+    varint(OS, R.Segments.size());
+    varint(OS, StreamRegisters + R.Registers.size());
+    for (uint32_t Count : {R.Covered.Accesses, R.Covered.Recorded, R.Covered.Filtered, R.Covered.Unrecordable})
+        varint(OS, Count);
+
+    for (const Segment &Seg : R.Segments) {
+        unsigned Length = 0;
+        for (const Operation &O : Seg.Operations)
+            if (O.K == Operation::Kind::LogRoot)
+                Length += R.Registers[O.Target].width();
+        raw_string_ostream SegmentOS(SegmentList.Bytes);
+        varint(SegmentOS, Id);
+        varint(SegmentOS, Seg.LocalId);
+        varint(SegmentOS, Length);
+        varint(SegmentOS, operationCount(Seg.Operations));
+        for (const Operation &O : Seg.Operations)
+            writeOperation(SegmentOS, O, R);
+    }
+    addFlow(R);
+    SegmentList.Count += R.Segments.size();
+    NextSegment += R.Segments.size();
+}
+
+void ModuleTable::addFlow(const FunctionRecord &R) {
+    raw_string_ostream OS(FlowList.Bytes);
+    byte(OS, R.IsCalledByNameOnly);
+    varint(OS, R.Flow.size());
+    for (const FlowPiece &Piece : R.Flow) {
+        byte(OS, static_cast<uint8_t>(Piece.E) | static_cast<uint8_t>(Piece.L) << 4);
+        varint(OS, Piece.Location);
+        varint(OS, Piece.Callee.empty() ? 0 : string(Piece.Callee));
+        varint(OS, Piece.Instructions);
+        varint(OS, Piece.Segment ? 1 + *Piece.Segment : 0);
+        varint(OS, Piece.Continues ? 1 + *Piece.Continues : 0);
+        varint(OS, Piece.Successors.size());
+        for (unsigned Successor : Piece.Successors)
+            varint(OS, Successor);
+    }
+    ++FlowList.Count;
+}
+
+void ModuleTable::writeSum(raw_ostream &OS, const CountSum &Sum) const {
+    varint(OS, Sum.size());
+    for (const CountTerm &T : Sum) {
+        uint64_t First = T.Variable.IsDerived ? FirstDerivedOfFunction : FirstCounterOfFunction;
+        varint(OS, (First + T.Variable.Index) * 2 + T.Variable.IsDerived);
+        svarint(OS, T.Factor);
+    }
+}
+
+void ModuleTable::addCounts(const CountedFunction &C) {
+    FirstCounterOfFunction = NextCounter;
+    FirstDerivedOfFunction = DerivedList.Count;
+    raw_string_ostream DerivedOS(DerivedList.Bytes), OS(BlockList.Bytes);
+    for (const CountSum &Sum : C.Derived)
+        writeSum(DerivedOS, Sum);
+    for (const CountedBlock &B : C.Blocks) {
+        varint(OS, FunctionList.Count - 1);
+        varint(OS, B.Location);
+        writeSum(OS, B.Executions);
+        for (uint32_t Count : B.Mix)
+            varint(OS, Count);
+        varint(OS, B.Accesses.size());
+        for (const CountedAccess &A : B.Accesses) {
+            varint(OS, FirstSiteOfFunction + A.Index);
+            byte(OS, A.IsDynamic);
+            if (A.IsDynamic) {
+                writeSum(OS, A.Accesses);
+                writeSum(OS, A.Bytes);
+            }
+        }
+        varint(OS, B.Callees.size());
+        for (const std::string &Callee : B.Callees)
+            varint(OS, string(Callee));
+    }
+    raw_string_ostream CalleeOS(CalleeList.Bytes);
+    for (const CalleeTimes &Times : C.TimedCallees) {
+        varint(CalleeOS, string(Times.Callee));
+        varint(CalleeOS, FirstCounterOfFunction + Times.FirstCounter);
+    }
+    raw_string_ostream StepOS(StepList.Bytes);
+    for (const StepCount &S : C.Steps) {
+        byte(StepOS, static_cast<uint8_t>(S.Step));
+        writeSum(StepOS, S.Times);
+    }
+    StepList.Count += C.Steps.size();
+    CalleeList.Count += C.TimedCallees.size();
+    DerivedList.Count += C.Derived.size();
+    BlockList.Count += C.Blocks.size();
+    NextCounter += C.Counters;
+}
+
+void ModuleTable::noteType(StringRef Name) {
+    if (!Name.empty() && NotedTypes.insert(Name).second)
+        TypeNames.push_back(Name.str());
+}
+
+void ModuleTable::writeType(raw_ostream &OS, const TypeLayout &T) {
+    varint(OS, string(T.Name));
+    byte(OS, static_cast<uint8_t>(T.Kind));
+    varint(OS, T.Size);
+    varint(OS, T.Alignment);
+    varint(OS, T.Members.size());
+    for (const MemberLayout &Member : T.Members) {
+        varint(OS, string(Member.Name));
+        varint(OS, string(Member.Type));
+        byte(OS, static_cast<uint8_t>(Member.Kind));
+        varint(OS, Member.OffsetInBits);
+        varint(OS, Member.SizeInBits);
+        varint(OS, Member.Alignment);
+        varint(OS, Member.Nested ? 1 + *Member.Nested : 0);
+    }
+}
+
+void ModuleTable::writeSymbol(raw_ostream &OS, GlobalVariable *G) {
+    SmallVector<DIGlobalVariableExpression *, 1> Debug;
+    G->getDebugInfo(Debug);
+    const DIGlobalVariable *V = Debug.empty() ? nullptr : Debug[0]->getVariable();
+    varint(OS, string(V ? V->getName() : G->getName()));
+    std::string Type = V ? Names.type(V->getType()) : "";
+    noteType(StringRef(Type).take_until([](char Letter) { return Letter == '['; }));
+    varint(OS, string(Type));
+    varint(OS,
+           G->getValueType()->isSized() ? M.getDataLayout().getTypeAllocSize(G->getValueType()).getFixedValue() : 0);
+    varint(OS, V ? addLocation("", V->getFile(), V->getLine(), 0, 0) : 0);
+}
+
+std::string ModuleTable::serialize() const {
+    // Symbols and types come before strings are complete: their names and places are strings and locations too.
+    ModuleTable Complete = *this;
+    {
+        raw_string_ostream OS(Complete.SymbolList.Bytes);
+        for (GlobalVariable *G : symbols())
+            Complete.writeSymbol(OS, G);
+        Complete.SymbolList.Count = Symbols.size();
+        raw_string_ostream TypeOS(Complete.TypeList.Bytes);
+        std::vector<TypeLayout> Types = Names.layouts(Complete.TypeNames);
+        for (const TypeLayout &T : Types)
+            Complete.writeType(TypeOS, T);
+        Complete.TypeList.Count = Types.size();
+    }
+    std::string Text;
+    raw_string_ostream OS(Text);
+    auto WriteList = [&](const Body &B) {
+        varint(OS, B.Count);
+        OS << B.Bytes;
+    };
+    WriteList(Complete.StringList);
+    varint(OS, SourceFile);
+    varint(OS, Producer);
+    WriteList(Complete.SymbolList);
+    WriteList(Complete.LocationList);
+    WriteList(Complete.FunctionList);
+    WriteList(Complete.SiteList);
+    WriteList(Complete.AllocationList);
+    WriteList(Complete.SegmentList);
+    WriteList(Complete.TypeList);
+    if (Flags & Counts) {
+        varint(OS, NextCounter);
+        WriteList(Complete.DerivedList);
+        WriteList(Complete.BlockList);
+        WriteList(Complete.CalleeList);
+        WriteList(Complete.StepList);
+    }
+    if (Flags & HasFlow)
+        WriteList(Complete.FlowList);
+    bool AnyChecksum = Complete.ChecksumList.Count != 0;
+    if (AnyChecksum)
+        WriteList(Complete.ChecksumList);
+
+    std::string Table;
+    raw_string_ostream Out(Table);
+    Out << StringRef("TWTABLE\0", 8);
+    fixed(Out, Version, 2);
+    fixed(Out, Flags | (AnyChecksum ? HasChecksums : 0), 2);
+    fixed(Out, NextCounter, 4);
+    fixed(Out, contentHash(Text), 8);
+    fixed(Out, Text.size(), 8);
+    Out << Text;
+    return Table;
+}
+
+} // namespace trackway

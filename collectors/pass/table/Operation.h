@@ -1,0 +1,70 @@
+// What a record means, operation by operation: docs/format.md, section 2.1.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/Instruction.h"
+
+#include <vector>
+
+namespace trackway {
+
+using Register = unsigned;
+
+// Registers from here on are the stream's: they outlive calls. The program has what they hold in struct trackway_thread
+// (abi.h): first those that hold high halves of pointers, then those that hold values.
+constexpr Register FirstStreamRegister = 1U << 20;
+constexpr unsigned StreamHighHalves = 24;
+constexpr unsigned StreamValues = 8;
+constexpr unsigned StreamRegisters = StreamHighHalves + StreamValues;
+// A function's own ones and the stream's (docs/format.md, section 2.1).
+constexpr unsigned MaxRegisters = 65535;
+
+// An Expression over registers instead of roots.
+struct RegisterExpression {
+    llvm::GlobalVariable *Symbol = nullptr;
+    int64_t Constant = 0;
+    llvm::SmallVector<std::pair<Register, int64_t>, 2> Terms;
+};
+
+struct Operation {
+    enum class Kind {
+        Context, // nothing but that the decoder knows the function
+        LogRoot,
+        Set,
+        Step,
+        Forget, // register = 0: nothing is known of the root that is expected to repeat
+        Single,
+        Block,
+        Masked,
+        Gather,
+        Value, // of the access before it
+        Allocate,
+        Free,
+        Reallocate,
+        Enter,
+        Exit,
+        Order,  // at address A, with stamp B
+        Repeat, // the body, A times
+    };
+
+    Kind K;
+    llvm::Instruction *Anchor; // takes place just before it
+    Register Target = 0;       // LogRoot, Set, Step, Forget; mask of Masked and Gather
+    Register FirstLane = 0;    // Gather
+    unsigned FirstLaneIndex = 0;
+    unsigned Lanes = 0; // Masked and Gather: at most 64
+    unsigned Index = 0; // of the access, the allocation or the order point in the function's list; Value: of its access
+    int64_t Delta = 0;  // Step
+    RegisterExpression A, B, C, D;
+    std::vector<RegisterExpression> Words; // Value
+    std::vector<Operation> Body;           // Repeat
+};
+
+// Visits the registers that the operation reads, but for the one that a step adds to.
+void forRegistersRead(const Operation &O, llvm::function_ref<void(Register)> Visit);
+// Also those that it sets.
+void forRegistersTouched(const Operation &O, llvm::function_ref<void(Register)> Visit);
+
+} // namespace trackway
