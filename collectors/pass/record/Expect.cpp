@@ -262,7 +262,7 @@ static Operation operation(Operation::Kind K, const Operation &Like, Register Ta
 // register = Σ terms
 static Operation set(const Operation &Like, Register Target, ArrayRef<std::pair<Register, int64_t>> Terms) {
     Operation O = operation(Operation::Kind::Set, Like, Target);
-    O.A.Terms.assign(Terms.begin(), Terms.end());
+    O.NewValue.Terms.assign(Terms.begin(), Terms.end());
     return O;
 }
 

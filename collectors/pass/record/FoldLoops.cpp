@@ -87,7 +87,7 @@ class Folder {
         Operation Repeat;
         Repeat.K = Kind::Repeat;
         Repeat.Anchor = Anchor;
-        Repeat.A = Times;
+        Repeat.Count = Times;
         Repeat.Body = std::move(Body);
         P.Units[Places.before(Anchor)].Operations.push_back(std::move(Repeat));
     }

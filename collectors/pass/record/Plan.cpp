@@ -164,8 +164,8 @@ class Planner {
         Register Stamp = Roots.log({Point.Stamp, RootForm::Unsigned, 0}, Point.Anchor, true);
         Operation &O = Roots.add(Kind::Order, Point.Anchor);
         O.Index = Index;
-        O.A = Address;
-        O.B.Terms.emplace_back(Stamp, 1);
+        O.Address = Address;
+        O.Stamp.Terms.emplace_back(Stamp, 1);
     }
 
     // All the loads of a loop that waits, when it is over. They come one after the other, so the first one brings the
@@ -182,12 +182,12 @@ class Planner {
             Load.K = Kind::Single;
             Load.Anchor = W.After;
             Load.Index = I;
-            Load.A = Roots.address(In.Accesses[I].Pointer, W.After);
+            Load.Address = Roots.address(In.Accesses[I].Pointer, W.After);
             Loads.push_back(Load);
         }
         RegisterExpression Times = Roots.integer(W.Times, RootForm::Unsigned, W.After);
         Operation &Repeat = Roots.add(Kind::Repeat, W.After);
-        Repeat.A = Times;
+        Repeat.Count = Times;
         Repeat.Body.assign(Loads.begin(), Loads.end());
     }
 
@@ -198,7 +198,7 @@ class Planner {
             RegisterExpression Address = Roots.address(A.Pointer, A.Where);
             Operation &O = Roots.add(Kind::Single, A.Where);
             O.Index = Index;
-            O.A = Address;
+            O.Address = Address;
             return addValue(Index);
         }
         case AccessForm::Block: {
@@ -206,8 +206,8 @@ class Planner {
             RegisterExpression Length = Roots.integer(A.Length, RootForm::Unsigned, A.Where);
             Operation &O = Roots.add(Kind::Block, A.Where);
             O.Index = Index;
-            O.A = Address;
-            O.B = Length;
+            O.Address = Address;
+            O.Size = Length;
             return;
         }
         case AccessForm::Masked:
@@ -234,7 +234,7 @@ class Planner {
         }
         Operation &O = Roots.add(A.Form == AccessForm::Masked ? Kind::Masked : Kind::Gather, A.Where);
         O.Index = Index;
-        O.A = Address;
+        O.Address = Address;
         O.Target = Mask;
         O.FirstLane = FirstLane;
         O.FirstLaneIndex = First;
@@ -286,10 +286,10 @@ class Planner {
                                                                               : Kind::Reallocate,
                                  A.Anchor);
         O.Index = Index;
-        O.A = Pointer;
-        O.B = Size;
-        O.C = Count;
-        O.D = Old;
+        O.Address = Pointer;
+        O.Size = Size;
+        O.Count = Count;
+        O.Old = Old;
     }
 
     // ---- What keeps loops cheap ----

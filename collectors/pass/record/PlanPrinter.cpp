@@ -71,7 +71,7 @@ class Printer {
             break;
         case Kind::Set:
             OS << "set r" << O.Target << " = ";
-            expression(O.A);
+            expression(O.NewValue);
             break;
         case Kind::Forget:
             OS << "forget r" << O.Target;
@@ -85,7 +85,7 @@ class Printer {
         case Kind::Block:
             at("block", O);
             OS << ", length ";
-            expression(O.B);
+            expression(O.Size);
             break;
         case Kind::Masked:
             at("masked", O);
@@ -113,7 +113,7 @@ class Printer {
             at("reallocate", O);
             sizes(O);
             OS << ", old ";
-            expression(O.D);
+            expression(O.Old);
             break;
         case Kind::Free:
             at("free", O);
@@ -127,11 +127,11 @@ class Printer {
         case Kind::Order:
             at("order", O);
             OS << ", stamp ";
-            expression(O.B);
+            expression(O.Stamp);
             break;
         case Kind::Repeat:
             OS << "repeat ";
-            expression(O.A);
+            expression(O.Count);
             OS << " times";
             break;
         }
@@ -158,14 +158,14 @@ class Printer {
 
     void at(StringRef What, const Operation &O) {
         OS << What << " " << O.Index << " at ";
-        expression(O.A);
+        expression(O.Address);
     }
 
     void sizes(const Operation &O) {
         OS << ", size ";
-        expression(O.B);
+        expression(O.Size);
         OS << ", count ";
-        expression(O.C);
+        expression(O.Count);
     }
 
     void expression(const RegisterExpression &E) {

@@ -93,8 +93,8 @@ static Operation undo(Operation Step) {
         Step.Delta = -Step.Delta;
         return Step;
     }
-    Step.A.Constant = -Step.A.Constant;
-    for (auto &[Reg, Scale] : Step.A.Terms)
+    Step.NewValue.Constant = -Step.NewValue.Constant;
+    for (auto &[Reg, Scale] : Step.NewValue.Terms)
         if (Reg != Step.Target)
             Scale = -Scale;
     return Step;
@@ -102,8 +102,8 @@ static Operation undo(Operation Step) {
 
 // What the step adds to its register, added to the expression.
 static void addDifference(RegisterExpression &E, const Operation &Step) {
-    E.Constant += Step.K == Kind::Step ? Step.Delta : Step.A.Constant;
-    for (auto &[Reg, Scale] : Step.A.Terms)
+    E.Constant += Step.K == Kind::Step ? Step.Delta : Step.NewValue.Constant;
+    for (auto &[Reg, Scale] : Step.NewValue.Terms)
         if (Reg != Step.Target)
             E.Terms.emplace_back(Reg, Scale);
 }
@@ -129,7 +129,7 @@ void RecordedRoots::ensureDerived(const Root &R, const DerivedValue &D) {
     }
     Operation &O = add(Kind::Set, Anchor);
     O.Target = Reg;
-    O.A = E;
+    O.NewValue = E;
 }
 
 Operation RecordedRoots::stepOperation(Register Reg, const Root &R, const DerivedValue &D) {
@@ -141,7 +141,7 @@ Operation RecordedRoots::stepOperation(Register Reg, const Root &R, const Derive
         O.K = Kind::Step;
         O.Delta = D.Next.Constant;
     } else {
-        O.A = ensureAll(D.Next, O.Anchor);
+        O.NewValue = ensureAll(D.Next, O.Anchor);
     }
     return O;
 }

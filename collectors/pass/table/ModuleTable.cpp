@@ -183,7 +183,7 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
     case Kind::Set:
         byte(OS, 2);
         registerNumber(OS, O.Target);
-        return writeExpression(OS, O.A);
+        return writeExpression(OS, O.NewValue);
     case Kind::Forget:
         byte(OS, 2);
         registerNumber(OS, O.Target);
@@ -199,15 +199,15 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
     case Kind::Single:
         byte(OS, 3);
         varint(OS, FirstSiteOfFunction + O.Index);
-        return writeExpression(OS, O.A);
+        return writeExpression(OS, O.Address);
     case Kind::Block:
         byte(OS, 4);
         varint(OS, FirstSiteOfFunction + O.Index);
-        writeExpression(OS, O.A);
-        return writeExpression(OS, O.B);
+        writeExpression(OS, O.Address);
+        return writeExpression(OS, O.Size);
     case Kind::Masked: {
         const Access &A = R.Accesses[O.Index].A;
-        RegisterExpression Address = O.A;
+        RegisterExpression Address = O.Address;
         if (!A.Packed)
             Address.Constant += O.FirstLaneIndex * A.LaneStride;
         byte(OS, 5);
@@ -239,20 +239,20 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
     case Kind::Allocate:
         byte(OS, 7);
         varint(OS, FirstAllocationOfFunction + O.Index);
-        writeExpression(OS, O.A);
-        writeExpression(OS, O.B);
-        return writeExpression(OS, O.C);
+        writeExpression(OS, O.Address);
+        writeExpression(OS, O.Size);
+        return writeExpression(OS, O.Count);
     case Kind::Free:
         byte(OS, 8);
         varint(OS, FirstAllocationOfFunction + O.Index);
-        return writeExpression(OS, O.A);
+        return writeExpression(OS, O.Address);
     case Kind::Reallocate:
         byte(OS, 9);
         varint(OS, FirstAllocationOfFunction + O.Index);
-        writeExpression(OS, O.D);
-        writeExpression(OS, O.A);
-        writeExpression(OS, O.B);
-        return writeExpression(OS, O.C);
+        writeExpression(OS, O.Old);
+        writeExpression(OS, O.Address);
+        writeExpression(OS, O.Size);
+        return writeExpression(OS, O.Count);
     case Kind::Enter:
         return byte(OS, 10);
     case Kind::Exit:
@@ -262,12 +262,12 @@ void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const Func
         byte(OS, 14);
         byte(OS, static_cast<uint8_t>(Point.By) << 1 | (Point.IsAcquire ? 1 : 0));
         varint(OS, location(*Point.Where));
-        writeExpression(OS, O.A);
-        return writeExpression(OS, O.B);
+        writeExpression(OS, O.Address);
+        return writeExpression(OS, O.Stamp);
     }
     case Kind::Repeat:
         byte(OS, 12);
-        writeExpression(OS, O.A);
+        writeExpression(OS, O.Count);
         varint(OS, O.Body.size());
         for (const Operation &Inner : O.Body)
             writeOperation(OS, Inner, R);

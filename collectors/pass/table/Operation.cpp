@@ -5,7 +5,7 @@ using namespace llvm;
 namespace trackway {
 
 void forRegistersRead(const Operation &O, function_ref<void(Register)> Visit) {
-    for (const RegisterExpression *E : {&O.A, &O.B, &O.C, &O.D})
+    for (const RegisterExpression *E : {&O.NewValue, &O.Address, &O.Size, &O.Count, &O.Old, &O.Stamp})
         for (auto &[R, Scale] : E->Terms)
             Visit(R);
     for (const RegisterExpression &E : O.Words)

@@ -45,8 +45,8 @@ struct Operation {
         Reallocate,
         Enter,
         Exit,
-        Order,  // at address A, with stamp B
-        Repeat, // the body, A times
+        Order,
+        Repeat, // the body, Count times
     };
 
     Kind K;
@@ -57,7 +57,12 @@ struct Operation {
     unsigned Lanes = 0; // Masked and Gather: at most 64
     unsigned Index = 0; // of the access, the allocation or the order point in the function's list; Value: of its access
     int64_t Delta = 0;  // Step
-    RegisterExpression A, B, C, D;
+    RegisterExpression NewValue; // Set
+    RegisterExpression Address;  // of what is accessed, allocated, freed or synchronised by; Reallocate: the new one
+    RegisterExpression Size;     // Block: its length; Allocate, Reallocate: of an element
+    RegisterExpression Count;    // Allocate, Reallocate: of elements; Repeat
+    RegisterExpression Old;      // Reallocate: the old address
+    RegisterExpression Stamp;    // Order
     std::vector<RegisterExpression> Words; // Value
     std::vector<Operation> Body;           // Repeat
 };
