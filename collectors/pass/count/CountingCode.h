@@ -15,7 +15,7 @@ namespace trackway {
 // enum trackway_counting_state of abi.h
 constexpr uint64_t CountsNot = 1, CountsNow = 2, NotBegun = 3;
 
-// What the code of a module that counts refers to (collectors/runtime/abi.h).
+// What the code of a module that counts refers to (collectors/ring/abi.h).
 struct CountingSymbols {
     llvm::GlobalVariable *Descriptor; // struct trackway_module
     llvm::GlobalVariable *Counting;   // struct trackway_counting, thread-local
