@@ -6,6 +6,7 @@
 #ifndef TRACKWAY_OPERATOR_FORMS_H
 #define TRACKWAY_OPERATOR_FORMS_H
 
+// NOLINTBEGIN(bugprone-macro-parentheses): what they make are functions, not values
 #define NEW_FORM(name, form)                                                                                           \
     VISIBLE void *name(size_t size) { return allocate(form, size, 0, 0, 0, HERE); }                                    \
     VISIBLE void *name##RKSt9nothrow_t(size_t size, uintptr_t nothrow) {                                               \
@@ -33,5 +34,6 @@
     VISIBLE void name##St11align_val_tRKSt9nothrow_t(void *block, uintptr_t alignment, uintptr_t nothrow) {            \
         release(form##_ALIGNED_NOTHROW, block, alignment, nothrow, HERE);                                              \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 
 #endif

@@ -76,7 +76,7 @@ static inline __attribute__((always_inline)) bool repeats(const struct memo *mem
     if (difference != 0)
         return false;
     pair differences = {0, 0};
-    const union read_word *first = memo->read + MOST_WORDS - 2 * memo->pair_count;
+    const union read_word *first = memo->read + MOST_WORDS - 2 * (size_t)memo->pair_count;
 #pragma clang loop unroll(disable)
     for (const union read_word *read = memo->read + MOST_WORDS - 2; read >= first; read -= 2)
         differences |= *(const pair_of_stack *)(frame + read[0].place) ^ read[1].both;

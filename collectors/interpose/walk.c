@@ -31,7 +31,7 @@ static void note(struct walk *walk, uintptr_t at, uintptr_t word) {
         walk->memo = NULL;
     } else if (begins_pair(walk, place)) {
         uintptr_t second = memo->read[--walk->words].word;
-        union read_word *pair = memo->read + MOST_WORDS - 2 * ++walk->pairs;
+        union read_word *pair = memo->read + MOST_WORDS - 2 * (size_t)++walk->pairs;
         pair[0].place = place;
         pair[1].both = (__typeof__(pair->both)){word, second};
         walk->last_place = 0; // no third one belongs to them

@@ -246,7 +246,7 @@ static void keep_at_end(void *library) {
     struct link_map *map;
     uintptr_t functions = 0;
     size_t bytes = 0;
-    if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0)
+    if (dlinfo(library, RTLD_DI_LINKMAP, (void *)&map) != 0)
         give_up("memkind's functions for the end of the program can't be found");
     for (const ElfW(Dyn) *entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
         functions = entry->d_tag == DT_FINI_ARRAY ? map->l_addr + entry->d_un.d_ptr : functions;

@@ -17,7 +17,7 @@ static uint64_t define(struct tracer *tracer, const struct frames *frames, uint1
         words[1 + frames->count] = 0;
     *known = (uint16_t)((unit - tracer->begin) / UNIT_BYTES);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    tracer->cursor = unit + (1 + frames->count / 2) * UNIT_BYTES;
+    tracer->cursor = unit + (size_t)(1 + frames->count / 2) * UNIT_BYTES;
     return *known;
 }
 

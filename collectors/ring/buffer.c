@@ -4,7 +4,7 @@
 
 #include <time.h>
 
-#define SCRATCH_SIZE (64 * 1024)
+#define SCRATCH_SIZE (64 << 10)
 #define MAX_SEGMENT_ID (UINT32_C(1) << 24)
 
 // Where records go that nobody will read. Threads share it: what they write there means nothing.

@@ -145,7 +145,7 @@ static bool send_module(const struct trackway_module *module, uint32_t first_id)
     send(&sender, (const unsigned char *)module->table + 16, 8); // the table's key
     send(&sender, &address, sizeof address);
     send(&sender, symbols, sizeof symbols);
-    send(&sender, module->symbols, module->symbol_count * sizeof module->symbols[0]);
+    send(&sender, (const void *)module->symbols, module->symbol_count * sizeof module->symbols[0]);
     send(&sender, &module->table_length, sizeof module->table_length);
     send(&sender, module->table, module->table_length);
     if (module->counter_count)
