@@ -9,6 +9,7 @@
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
 # make kafka    a broker for tests of live queries, in build/kafka
+# make linters  what checks Python, in build/linters
 # make format   bring all sources into the project's style
 
 BUILD := build
@@ -85,7 +86,10 @@ demo: PURPOSE := --build
 demo: pass-19 runtime program
 	@setup/demo $(PROGRAM)
 
-test: build dynamorio dynamorio-aarch64 python kafka
+linters: setup
+	@setup/linters
+
+test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run
 
 dynamorio: setup
@@ -107,4 +111,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program lake python kafka demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program lake python kafka linters demo test dynamorio dynamorio-aarch64 bench format clean

@@ -53,7 +53,7 @@ def figures_of(command, program, *arguments):
     numbers = next((line for line in lines if len(line) == 2 and line[0].replace(".", "").isdigit()), None)
     if done.returncode != 0 or not numbers:
         sys.exit(f"bench: status {done.returncode}: {' '.join(words)}\n{done.stderr}")
-    return dict(zip(("wall_ns", "cpu_ns"), map(float, numbers)))
+    return dict(zip(("wall_ns", "cpu_ns"), map(float, numbers), strict=True))
 
 
 def build(name, flag):

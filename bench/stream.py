@@ -98,7 +98,7 @@ def main():
     codecs = dict.fromkeys(["none", "lz4", "zstd", default])
     rows = ["no trace", "text", "binary 48 B"]
     names = [f"trackway {codec.replace('none', 'raw')}" for codec in codecs]
-    rows += [name + (", the default" if codec == default else "") for name, codec in zip(names, codecs)]
+    rows += [name + (", the default" if codec == default else "") for name, codec in zip(names, codecs, strict=True)]
     medians = measure(rows, build(), arguments)
     results.print_machine()
     print(f"STREAM, 3 arrays of {arguments.elements:,} doubles, {arguments.repeat} rounds; rates in MB/s.\n")

@@ -7,9 +7,7 @@ import statistics
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
-from . import programs
 from .programs import TRACKWAY, call
 
 # Regions that take less in all are too short for a clock.
@@ -110,7 +108,7 @@ def bandwidths(measured):
         reported = {variant: [one[f"rates_{variant}"].get(name, 0.0) for one in measured] for variant in REPORTED}
         reported["again"] = [one["bytes"][name] / 1e6 / one["clock_again"][name] for one in measured]
         for variant, rates in reported.items():
-            ratio = statistics.median(rate / truth for rate, truth in zip(rates, truths))
+            ratio = statistics.median(rate / truth for rate, truth in zip(rates, truths, strict=True))
             row |= {variant: statistics.median(rates), f"{variant}_accuracy": 100 * (1 - abs(ratio - 1))}
         result[name] = row
     return result

@@ -6,6 +6,7 @@ import threading
 import time
 
 from pyspark.sql import SparkSession
+
 from trackway.spark import live
 
 

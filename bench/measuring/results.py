@@ -37,7 +37,7 @@ def print_table(first, columns, rows):
     widths = [max(len(line[i]) for line in whole) for i in range(len(columns) + 1)]
     widths[0] = max(widths[0], *(len(line[0]) for line in lines))
     for line in lines:
-        cells = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:])] if line in whole else line[1:]
+        cells = [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)] if line in whole else line[1:]
         print(line[0].ljust(widths[0]), *cells, sep="  ")
 
 
@@ -46,7 +46,8 @@ def geometric_mean(values):
 
 
 def machine():
-    model = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "unknown")
+    with open("/proc/cpuinfo") as lines:
+        model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")
     return {
         "processor": model,
         "processors": os.cpu_count(),

@@ -14,8 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "python"))
 
-import trackway.spark  # noqa: E402
 from pyspark.sql import SparkSession  # noqa: E402
+
+import trackway.spark  # noqa: E402
 from tests.spark_cluster import Cluster  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")

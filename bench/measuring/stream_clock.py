@@ -34,7 +34,7 @@ def build(program, compiler, clock, *flags):
 def kernels_s(clock):
     """Seconds of each kernel in all rounds but the first, and those rounds' number, from the file of the clock."""
     *sums_ns, rounds = map(int, clock.read_text().split())
-    return {kernel: ns / 1e9 for kernel, ns in zip(KERNELS, sums_ns)}, rounds
+    return {kernel: ns / 1e9 for kernel, ns in zip(KERNELS, sums_ns, strict=True)}, rounds
 
 
 def rates(clock, elements):

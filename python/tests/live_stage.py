@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from confluent_kafka import Producer
+
 from trackway.spark.live.kafka_topics import Topics
 
 from . import traces

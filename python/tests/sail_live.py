@@ -5,6 +5,7 @@ import sys
 
 from pysail.spark import SparkConnectServer
 from pyspark.sql import SparkSession
+
 from trackway.spark import live
 
 

@@ -4,10 +4,11 @@ import json
 import sys
 from typing import Any
 
-import trackway
-import trackway.spark
 from pysail.spark import SparkConnectServer
 from pyspark.sql import SparkSession
+
+import trackway
+import trackway.spark
 
 CACHES = "L1=2K,2,64:L2=16K,4,64"
 

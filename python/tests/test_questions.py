@@ -1,8 +1,8 @@
 """Analyses: each answer is that of the command line with the same options."""
 
 import functools
-import json
 import inspect
+import json
 import os
 import signal
 import subprocess
@@ -59,7 +59,7 @@ def tables_of(report: trackway.Report) -> list[dict[str, Any]]:
 def tables_said(answer: dict[str, Any]) -> list[dict[str, Any]]:
     names = ("name", "title", "total_rows", "ranked_by", "rows")
     columns = [[tuple(column.values()) for column in table["columns"]] for table in answer["tables"]]
-    return [{name: table[name] for name in names} | {"columns": c} for table, c in zip(answer["tables"], columns)]
+    return [{name: table[name] for name in names} | {"columns": c} for table, c in zip(answer["tables"], columns, strict=True)]
 
 
 class Answers(unittest.TestCase):

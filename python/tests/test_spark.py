@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
-import trackway
-import trackway.spark
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
+
+import trackway
+import trackway.spark
 
 from . import traces
 from .spark_cluster import Cluster
@@ -168,12 +169,12 @@ class Rows(unittest.TestCase):
 
     def test_object_stores_are_to_be_mounted(self) -> None:
         with self.assertRaisesRegex(Exception, "s3://runs/fleet: executors map files; mount the store"):
-            spark.read.format("trackway").load("s3://runs/fleet").schema
+            _ = spark.read.format("trackway").load("s3://runs/fleet").schema
 
     def test_wrong_options_are_named(self) -> None:
         for options, message in [({"tables": "sites"}, "unknown option 'tables'"), ({"columns": "nothing"}, "no column 'nothing'")]:
             with self.assertRaisesRegex(Exception, message):
-                spark.read.format("trackway").options(**options).load(str(traces.GOLDEN)).schema
+                _ = spark.read.format("trackway").options(**options).load(str(traces.GOLDEN)).schema
 
 
 class Counts(unittest.TestCase):

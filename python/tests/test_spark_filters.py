@@ -3,6 +3,7 @@
 import unittest
 
 from pyspark.sql.datasource import EqualTo, Filter, GreaterThan, GreaterThanOrEqual, In, LessThan, LessThanOrEqual
+
 from trackway.spark.filters import Selection, push
 
 

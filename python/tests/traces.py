@@ -1,8 +1,8 @@
 """Traces that the tests read: those of the format's test vectors, and of programs that are recorded once."""
 
 import functools
-import os
 import json
+import os
 import subprocess
 import tempfile
 from pathlib import Path

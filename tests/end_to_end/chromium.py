@@ -134,6 +134,6 @@ class Chromium:
         """The whole page, or a part of it: (x, y, width, height)."""
         parameters = {"format": "png", "captureBeyondViewport": True}
         if clip:
-            parameters["clip"] = dict(zip(("x", "y", "width", "height"), clip), scale=1)
+            parameters["clip"] = dict(zip(("x", "y", "width", "height"), clip, strict=True), scale=1)
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.call("Page.captureScreenshot", **parameters)["data"]))

@@ -24,7 +24,7 @@ def work(region, thread, threads):
 
 
 def summed(rows):
-    return [sum(column) for column in zip(*rows)]
+    return [sum(column) for column in zip(*rows, strict=True)]
 
 
 def imbalances(rows):

@@ -46,7 +46,7 @@ def bytes_of(row):
 
 
 def add(sums, key, numbers):
-    sums[key] = tuple(sum(pair) for pair in zip(sums.get(key, (0,) * len(numbers)), numbers))
+    sums[key] = tuple(sum(pair) for pair in zip(sums.get(key, (0,) * len(numbers)), numbers, strict=True))
 
 
 def place(row):

@@ -47,7 +47,7 @@ def data_of(page):
 def rows_of(found):
     """Rows of a page's table as objects."""
     names = [column["name"] for column in found["columns"]]
-    return [dict(zip(names, row)) for row in found["rows"]]
+    return [dict(zip(names, row, strict=True)) for row in found["rows"]]
 
 
 def part_of(page, name):

@@ -157,7 +157,7 @@ def profile(message, between_lines=";"):
             sample = dict(fields(value))
             stack = ";".join(locations[location] for location in reversed(packed(sample[1])))
             values = packed(sample[2])
-            samples[stack] = [sum(pair) for pair in zip(values, samples.get(stack, [0] * len(values)))]
+            samples[stack] = [sum(pair) for pair in zip(values, samples.get(stack, [0] * len(values)), strict=True)]
     return [(strings[sort[1]], strings[sort[2]]) for sort in sorts], samples
 
 
@@ -180,7 +180,9 @@ def callgrind(path):
         number, _, rest = text.partition(" ")
         return known.setdefault(number, rest)
 
-    for line in open(path):
+    with open(path) as text:
+        lines = text.readlines()
+    for line in lines:
         key, _, value = line.strip().partition("=")
         if key in ("fl", "fi", "fe"):
             file = name(value, files)

@@ -1,10 +1,12 @@
 """Differences between traces, budgets, and what other tools read: against counts made here from reports and dumps."""
 
 import collections
+import itertools
 import json
 import os
 import shutil
 import unittest
+from pathlib import Path
 
 from . import tools
 from .export_readers import callgrind
@@ -298,7 +300,8 @@ class Exports(unittest.TestCase):
             for trace in self.traces(folder):
                 naive, output = Naive(trace), f"{trace}.folded"
                 tools.trackway("export", trace, "--to", "folded", "-o", output)
-                lines = (line.rsplit(" ", 1) for line in open(output))
+                with open(output) as folded:
+                    lines = [line.rsplit(" ", 1) for line in folded]
                 found = {tuple(stack.split(";")): int(count) for stack, count in lines}
                 self.assertEqual(found, dict(naive.accesses))
                 self.assertGreaterEqual(len(found), 4)
@@ -313,7 +316,7 @@ class Exports(unittest.TestCase):
                 edges = collections.Counter()
                 for path, count in naive.accesses.items():
                     expected[path[-1]] += count
-                    edges.update({edge: count for edge in zip(path, path[1:])})
+                    edges.update(dict.fromkeys(itertools.pairwise(path), count))
                 self.assertEqual(read.own, expected)
                 self.assertEqual(+read.inclusive, edges)
                 self.assertEqual(read.calls, {edge: count for edge, count in naive.calls.items() if edge[0]})
@@ -333,7 +336,7 @@ class Exports(unittest.TestCase):
             for trace in self.traces(folder):
                 naive, output = Naive(trace), f"{trace}.json"
                 tools.trackway("export", trace, "--to", "perfetto", "-o", output, "--cache", CACHES)
-                events = json.load(open(output))["traceEvents"]
+                events = json.loads(Path(output).read_text())["traceEvents"]
                 counters = [event["args"] for event in events if event["ph"] == "C"]
                 self.assertEqual(sum(args.get("accesses", 0) for args in counters), sum(naive.accesses.values()))
                 slices = [event for event in events if event["ph"] == "X"]
@@ -347,7 +350,7 @@ class Exports(unittest.TestCase):
                 few = f"{trace}.few.json"
                 shown = tools.trackway("export", trace, "--to", "perfetto", "-o", few, "--slices", "3")
                 self.assertIn("left out", shown.stderr)
-                longest = [event for event in json.load(open(few))["traceEvents"] if event["ph"] == "X"]
+                longest = [event for event in json.loads(Path(few).read_text())["traceEvents"] if event["ph"] == "X"]
                 self.assertEqual(sorted(event["dur"] for event in longest),
                                  sorted(event["dur"] for event in slices)[-3:])
 
@@ -364,7 +367,7 @@ class Exports(unittest.TestCase):
             files = sorted(os.listdir(f"{folder}/tables"))
             self.assertEqual(files, sorted(table["name"] + ".parquet" for table in report["tables"]))
             for file in files:
-                content = open(f"{folder}/tables/{file}", "rb").read()
+                content = Path(f"{folder}/tables/{file}").read_bytes()
                 self.assertEqual((content[:4], content[-4:]), (b"PAR1", b"PAR1"))
             again = tools.trackway("report", trace, "--parquet", f"{folder}/tables", check=False)
             self.assertEqual(again.returncode, 2)

@@ -66,7 +66,7 @@ class Builds(unittest.TestCase):
             tools.run("cmake", "--build", f"{folder}/out", env=environment)
             for name in ("containers.cpp", "control_flow.c"):
                 program = f"{folder}/out/{Path(name).stem}"
-                tools.has_plain(program, lambda: tools.plain_build([tools.PROGRAMS / name], ["-O3", "-DNDEBUG"]))
+                tools.has_plain(program, lambda name=name: tools.plain_build([tools.PROGRAMS / name], ["-O3", "-DNDEBUG"]))
                 tools.record(f"{folder}/trace", program)
                 self.assertGreater(tools.verified_accesses(f"{folder}/trace"), 100)
 

@@ -33,7 +33,7 @@ class SameAsTrace(unittest.TestCase):
     def check_runs(self, folder, plain, counting_command, tracing_command, **settings):
         """Records both, which must do what the plain program did; returns what they printed."""
         traces = f"{folder}/counts", f"{folder}/accesses"
-        for trace, command in zip(traces, (counting_command, tracing_command)):
+        for trace, command in zip(traces, (counting_command, tracing_command), strict=True):
             recorded = tools.record(trace, *command, check=False, **settings)
             output = tools.program_output(recorded)
             self.assertEqual((recorded.returncode, output), (tools.shell_status(plain), plain.stdout), recorded.stderr)
@@ -216,7 +216,7 @@ def add_tests():
         for seed in range(1, seeds + 1):
             level = tools.LEVELS[seed % len(tools.LEVELS)]
             method = f"test_{corpus.source.split('.')[-1]}_seed_{seed}"
-            setattr(RandomPrograms, method, lambda self, c=corpus, s=seed, l=level: self.check(c, s, l))
+            setattr(RandomPrograms, method, lambda self, corpus=corpus, seed=seed, level=level: self.check(corpus, seed, level))
 
 
 add_tests()

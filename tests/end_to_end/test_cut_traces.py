@@ -19,10 +19,11 @@ int main() {
 """
 SMALL_CACHES = ("--cache", "L1=1K,2,64:L2=4K,4,64")
 VERBS = (
-    ("report", "-q"), ("whatif", "-q", *SMALL_CACHES), ("layout", "-q"), ("sharing", "-q"), ("reuse", "-q"), ("patterns", "-q"), ("map", "-q"),
-    ("branches", "-q"), ("memory", "-q"), ("allocations",), ("objects",), ("samples",), ("place",), ("info",), ("dump",), ("verify",),
-    ("view", "-q", "-f", "-o", "OUTPUT"), ("export", "-q", "-f", "--to", "folded", "-o", "OUTPUT"),
-    ("query", "-q", "TRACE", "SELECT count(*), sum(size) FROM accesses"), ("query", "-q", "TRACE", "SELECT * FROM sites"), ("query", "--schema"),
+    ("report", "-q"), ("whatif", "-q", *SMALL_CACHES), ("layout", "-q"), ("sharing", "-q"), ("reuse", "-q"), ("patterns", "-q"),
+    ("map", "-q"), ("branches", "-q"), ("memory", "-q"), ("allocations",), ("objects",), ("samples",), ("place",), ("info",),
+    ("dump",), ("verify",), ("view", "-q", "-f", "-o", "OUTPUT"), ("export", "-q", "-f", "--to", "folded", "-o", "OUTPUT"),
+    ("query", "-q", "TRACE", "SELECT count(*), sum(size) FROM accesses"), ("query", "-q", "TRACE", "SELECT * FROM sites"),
+    ("query", "--schema"),
 )  # fmt: skip
 CUTS = 6
 

@@ -66,7 +66,10 @@ int main(void) {
     return 0;
 }
 """
-CONFIGURE = "#!/bin/sh\nfor word; do eval \"${word%%=*}='${word#*=}'\"; done\nprintf 'prog: prog.c\\n\\t%s -g -O1 -o prog prog.c -pthread\\n' \"$CC\" > Makefile\n"
+CONFIGURE = (
+    "#!/bin/sh\nfor word; do eval \"${word%%=*}='${word#*=}'\"; done\n"
+    "printf 'prog: prog.c\\n\\t%s -g -O1 -o prog prog.c -pthread\\n' \"$CC\" > Makefile\n"
+)
 
 
 def reason(block):

@@ -97,7 +97,7 @@ class Layout(unittest.TestCase):
         misses = by(table(predicted, "levels"), "what")
         actual = table(tools.report(after, "--cache", CACHES), "caches")
         unchanged = table(tools.report(before, "--cache", CACHES), "caches")
-        for row, old in zip(actual, unchanged):
+        for row, old in zip(actual, unchanged, strict=True):
             level = misses[f"L{row['level']} misses"]
             self.assertEqual(level["before"], old["misses"], f"L{row['level']}")
             self.assertAlmostEqual(level["after"] / row["misses"], 1, delta=TOLERANCE,

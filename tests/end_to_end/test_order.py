@@ -159,7 +159,8 @@ class Sharing(unittest.TestCase):
         """Against the definitions, followed access by access over the dump."""
         with tools.folder() as folder:
             trace = Path(folder) / "trace"
-            program = tools.compile_traced(Path(folder) / "kvstore", [tools.ROOT / "workloads" / "kvstore.c"], "-O2", "-pthread", oracle=False)
+            sources = [tools.ROOT / "workloads" / "kvstore.c"]
+            program = tools.compile_traced(Path(folder) / "kvstore", sources, "-O2", "-pthread", oracle=False)
             tools.record(trace, program, 4000)
             events = tools.trackway("dump", "--merged", "--json", trace).stdout.splitlines()
             pairs, lines = hand_overs(json.loads(event) for event in events)

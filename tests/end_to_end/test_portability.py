@@ -168,7 +168,7 @@ class SharedObject(unittest.TestCase):
         for oracle in (False, True):
             with tools.folder() as folder:
                 flags = ("-O2", "-Wl,-z,lazy", *flags_for(processor))
-                build = lambda output, *words: tools.compile_traced(output, words, *flags, oracle=oracle)
+                build = lambda output, *words, flags=flags, oracle=oracle: tools.compile_traced(output, words, *flags, oracle=oracle)
                 shared = build(f"{folder}/object.so", SURVIVAL / "bound_lazily_object.c", "-shared", "-fPIC")
                 program = command(processor, build(f"{folder}/program", SURVIVAL / "bound_lazily.c", shared))
                 expected = tools.run(*program).stdout

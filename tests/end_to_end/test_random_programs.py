@@ -42,8 +42,8 @@ def buffers(number):
 
 
 def add_tests(name, count, *arguments):
+    corpus, levels, version = arguments
     for number in range(1, count + 1):
-        corpus, levels, version = arguments
         method = f"test_{name}_seed_{number:03}"
         setattr(RandomPrograms, method, lambda self, n=number: self.check(corpus, n, levels, version))
 

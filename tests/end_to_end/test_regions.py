@@ -157,7 +157,7 @@ class OtherBuilds(unittest.TestCase):
             traces = []
             for flags in ((), (counting.WITHOUT_REGIONS,)):
                 traces.append(trace := f"{folder}/{len(traces)}")
-                program = build(folder, lambda *words: counting.compile_tracing(*words, *flags), "-O2")
+                program = build(folder, lambda *words, flags=flags: counting.compile_tracing(*words, *flags), "-O2")
                 recorded = tools.record(trace, program)
                 self.assertEqual(tools.program_output(recorded), "regions left\n")
             with_regions, without = (counting.accesses_traced(trace) for trace in traces)

@@ -69,7 +69,7 @@ class Tables(unittest.TestCase):
             self.assertEqual((region["entries"], region["threads"]), (5, 4))
             self.assertEqual(region["inherited"], 5 * 3)
             threads = [row for row in counting.table(trace, "regions_by_thread") if row["region"] == "shares"]
-            for writes, each in zip(sorted(row["writes"] for row in threads), (1, 2, 3, 4)):
+            for writes, each in zip(sorted(row["writes"] for row in threads), (1, 2, 3, 4), strict=True):
                 self.assertIn(writes - 5 * 1000 * each, range(100))  # OpenMP's own
             self.assertEqual(sorted(row["entries"] for row in threads), [0, 0, 0, 5])
             self.assertAlmostEqual(region["bytes_imbalance"], 4 / 2.5, delta=0.01)
@@ -90,7 +90,7 @@ class Tables(unittest.TestCase):
             # All entries are alike, so that the estimates are exact, but for OpenMP's own writes.
             threads = [row for row in counting.table(trace, "regions_by_thread") if row["region"] == "shares"]
             writes = sorted(row["writes"] for row in threads)
-            for known, each in zip(writes, (1, 2, 3)):
+            for known, each in zip(writes, (1, 2, 3), strict=True):
                 self.assertAlmostEqual(known / (2000 * 300 * each), 1, delta=0.03)
 
     def names(self, *flags):

@@ -68,7 +68,7 @@ class Programs(unittest.TestCase):
         trace = self.check("threads.c", "-O2")
         threads = [row for row in counting.table(trace, "regions_by_thread") if row["region"] == "shares"]
         writes = [row["writes"] for row in threads]
-        for known, own in zip(sorted(writes), (100, 200, 300, 400, 500)):
+        for known, own in zip(sorted(writes), (100, 200, 300, 400, 500), strict=True):
             self.assertIn(known - own, range(10))
         region = counting.regions(trace)["shares"]
         self.assertEqual((region["threads"], region["entries"], region["inherited"]), (5, 1, 4))
@@ -88,10 +88,10 @@ class Programs(unittest.TestCase):
 
     def test_shared_objects(self):
         """That create threads, with the function in the object, in the executable, and in both."""
+        flags = ("-g", "-O1", "-pthread")
+        own = lambda wanted: (INHERIT, *flags) if wanted else flags
         for in_object, in_program in ((True, False), (False, True), (True, True)):
             with self.subTest(in_object=in_object, in_program=in_program):
-                flags = ("-g", "-O1", "-pthread")
-                own = lambda wanted: (INHERIT, *flags) if wanted else flags
                 library = f"{self.folder}/library.so"
                 sources = [counting.REGIONS / "threads_object.cpp"]
                 counting.compile_counting(library, sources, *own(in_object), "-shared", "-fPIC")

@@ -1,6 +1,7 @@
 """What `report` answers: the field behind the misses, shares with a line and a variable, counts as computed by hand."""
 
 import unittest
+from pathlib import Path
 
 from . import tools
 from .test_workloads import build, names
@@ -44,7 +45,7 @@ class Answers(unittest.TestCase):
             self.assertEqual(first_field["field"], "arc.ident")
             self.assertTrue(first_line["file"].endswith("simplex/pricing.c"), first_line)
             source = first_line["file"], first_line["line"]
-            self.assertIn("arc->ident > BASIC", open(source[0]).read().splitlines()[source[1] - 1])
+            self.assertIn("arc->ident > BASIC", Path(source[0]).read_text().splitlines()[source[1] - 1])
 
     def test_fluid_blames_next(self):
         with tools.folder() as folder:

@@ -1,5 +1,6 @@
 """Sampling programs as they are: shares of time and of accesses, threads and processes, and what ends a recording."""
 
+import itertools
 import json
 import os
 import re
@@ -258,7 +259,7 @@ class Order(Sampled):
                     self.assertGreater(truth[better["name"]], truth[worse["name"]], ranks)
         self.assertGreaterEqual(certain, 40, "of 45 pairs")
         shown = [row["name"] for row in found]
-        for earlier, later in zip(shown, shown[1:]):
+        for earlier, later in itertools.pairwise(shown):
             self.assertGreater(truth[earlier], 0.95 * truth[later], shown)
 
 

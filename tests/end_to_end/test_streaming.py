@@ -373,7 +373,7 @@ class Recorders(Streaming):
 
     def test_without_a_collector_nothing_starts(self):
         with socket.create_server(("127.0.0.1", 0)) as unused:
-            address = "tcp://127.0.0.1:%d" % unused.getsockname()[1]
+            address = f"tcp://127.0.0.1:{unused.getsockname()[1]}"
         refused = self.record_to(address, 1, check=False)
         self.assertEqual((refused.returncode, refused.stdout), (2, ""))
         self.assertIn(f"start one with `trackway collect --listen {address}`", refused.stderr)

@@ -3,6 +3,7 @@ that a hostile trace could do, and everything within reach of the keyboard."""
 
 import atexit
 import collections
+import itertools
 import json
 import re
 import threading
@@ -135,7 +136,7 @@ class Page(unittest.TestCase):
         own = [column for column in expected["columns"] if not re.fullmatch(r"source|l\d_share", column["name"])]
         self.assertEqual(shown[0], [column["title"] for column in own])
         self.assertEqual(len(shown) - 1, len(expected["rows"]))
-        for cells, row in zip(shown[1:], expected["rows"]):
+        for cells, row in zip(shown[1:], expected["rows"], strict=True):
             self.assertEqual(cells[0], row["field"])
             self.assertEqual(cells[1], f"{row['accesses']:,}")
             self.assertEqual(cells[4], f"{row['l2_misses']:,}")
@@ -159,7 +160,7 @@ class Page(unittest.TestCase):
         shown = {
             (int(row[0].split()[1]), int(column.split()[1])): int(cell.replace(",", ""))
             for row in rows
-            for column, cell in zip(head[1:], row[1:])
+            for column, cell in zip(head[1:], row[1:], strict=True)
             if cell != "·"
         }
         self.assertEqual(shown, counts)
@@ -187,7 +188,7 @@ class Page(unittest.TestCase):
         report = json.loads(tools.trackway("reuse", "--json", "--sample-lines", "32768", self.trace).stdout)
         expected = [(row["cache_bytes"], row["miss_ratio"]) for row in table(report, "miss_ratio_curve")["rows"]]
         self.assertEqual([size for size, _ in found], [size for size, _ in expected])
-        for (_, one), (_, other) in zip(found, expected):
+        for (_, one), (_, other) in zip(found, expected, strict=True):
             self.assertAlmostEqual(one, other, 8)
 
     def test_the_map_holds_every_access(self):
@@ -214,7 +215,8 @@ class Page(unittest.TestCase):
         data = json.loads(tools.trackway("view", "--json", "-q", self.trace).stdout)
         activity = next(part for part in data["parts"] if part["name"] == "activity")
         cells = table(activity, "activity")["rows"]
-        axis = dict(zip((column["name"] for column in table(activity, "activity_axis")["columns"]), table(activity, "activity_axis")["rows"][0]))
+        axis_table = table(activity, "activity_axis")
+        axis = dict(zip((column["name"] for column in axis_table["columns"]), axis_table["rows"][0], strict=True))
         by_stream = collections.Counter()
         for stream, time_bin, accesses in cells:
             self.assertLess(time_bin, axis["bins"])
@@ -296,7 +298,8 @@ class Page(unittest.TestCase):
         for _ in range(wanted):
             self.browser.press("Tab", code=9)
             found = self.browser.evaluate(
-                "[document.activeElement !== document.body && !document.activeElement.dataset.seen && (document.activeElement.dataset.seen = 1),"
+                "[document.activeElement !== document.body && !document.activeElement.dataset.seen"
+                " && (document.activeElement.dataset.seen = 1),"
                 " getComputedStyle(document.activeElement).outlineStyle]"
             )
             seen += bool(found[0])
@@ -310,12 +313,13 @@ class Page(unittest.TestCase):
         for role in ("banner", "navigation", "main", "contentinfo", "heading", "table", "columnheader", "rowheader", "tablist"):
             self.assertGreater(roles[role], 0, role)
         named = {"button", "link", "textbox", "searchbox", "combobox", "image", "img", "region", "table", "tab", "navigation"}
-        nameless = [node["role"] for node in nodes if not node["ignored"] and node["role"]["value"] in named and not node["name"]["value"].strip()]
+        to_name = [node for node in nodes if not node["ignored"] and node["role"]["value"] in named]
+        nameless = [node["role"] for node in to_name if not node["name"]["value"].strip()]
         self.assertEqual(nameless, [])
         self.assertEqual(self.texts("th:not([scope])"), [])
         levels = [int(tag[1]) for tag in self.browser.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => h.tagName)")]
         self.assertEqual(levels[0], 1)
-        self.assertTrue(all(after - before <= 1 for before, after in zip(levels, levels[1:])), levels)
+        self.assertTrue(all(after - before <= 1 for before, after in itertools.pairwise(levels)), levels)
 
     def test_tabs_move_by_arrows(self):
         self.open()

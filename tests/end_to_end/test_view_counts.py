@@ -1,5 +1,6 @@
 """Pages of traces of counts in headless Chromium: every number of a chart is that of the report."""
 
+import itertools
 import json
 import math
 import unittest
@@ -54,7 +55,7 @@ class Counted(CountsPage):
     def test_every_table_of_the_report_is_there(self):
         page, report = part_of(self.page(), "regions"), self.report()
         self.assertEqual([one["name"] for one in page["tables"]], [one["name"] for one in report["tables"]])
-        for shown, expected in zip(page["tables"], report["tables"]):
+        for shown, expected in zip(page["tables"], report["tables"], strict=True):
             rows = rows_of(shown)
             for row in rows:
                 row.pop("share", None)
@@ -64,7 +65,7 @@ class Counted(CountsPage):
         self.open(self.page())
         head, *rows = self.tables("#part-regions")["Regions"]
         for cells, expected in zip(rows, table(self.report(), "regions")["rows"], strict=True):
-            shown = dict(zip(head, cells))
+            shown = dict(zip(head, cells, strict=True))
             self.assertEqual(shown["region"], expected["region"])
             self.assertEqual(shown["entries"], f"{expected['entries']:,}")
             self.assertEqual(shown["raw MB/s read"], f"{expected['raw_read_mb_per_s']:.1f}")
@@ -91,7 +92,7 @@ class Counted(CountsPage):
             "[...region.querySelectorAll('svg')].map(svg => [...svg.querySelectorAll('.part')]"
             ".map(bar => Number(bar.getAttribute('height')))))"
         )
-        for (times, bytes_), rows in zip(heights, by_region.values()):
+        for (times, bytes_), rows in zip(heights, by_region.values(), strict=True):
             self.check_proportional(times, [row["time_ns"] for row in rows])
             self.check_proportional(
                 bytes_, [number for row in rows for number in (row["bytes_read"], row["bytes_written"])]
@@ -99,7 +100,7 @@ class Counted(CountsPage):
 
     def check_proportional(self, heights, numbers):
         self.assertEqual(len(heights), len(numbers))
-        for height, number in zip(heights, numbers):
+        for height, number in zip(heights, numbers, strict=True):
             self.assertAlmostEqual(height / max(heights), number / max(numbers), delta=0.001)
 
     def test_imbalances_are_those_of_the_report(self):
@@ -130,7 +131,7 @@ class Counted(CountsPage):
         )
         numbers = [number for name, number in first.items() if name != "region" and number]
         self.assertEqual(len(parts), len(numbers))
-        for part, number in zip(parts, numbers):
+        for part, number in zip(parts, numbers, strict=True):
             self.assertAlmostEqual(float(part), number / sum(numbers), places=6)
         self.press_on(".chart[aria-label=Instructions] .stacks", "ArrowRight")
         self.assertIn(
@@ -151,7 +152,8 @@ class Counted(CountsPage):
 
     def source_line(self, number):
         head, *rows = next(iter(self.tables("#source").values()))
-        return next(dict(zip(head, cells)) for cells in rows if cells[0].lstrip("▶") == number)
+        # A row that stands for folded lines has a single cell.
+        return next(dict(zip(head, cells, strict=False)) for cells in rows if cells[0].lstrip("▶") == number)
 
     def test_source_is_left_out_on_request(self):
         data = json.loads(tools.trackway("view", "-q", "--json", "--no-source", shared_trace()).stdout)
@@ -278,7 +280,7 @@ class Samples(CountsPage):
             int(tag[1])
             for tag in self.browser.evaluate("[...document.querySelectorAll('h1,h2,h3,h4')].map(h => h.tagName)")
         ]
-        self.assertTrue(all(after - before <= 1 for before, after in zip(levels, levels[1:])), levels)
+        self.assertTrue(all(after - before <= 1 for before, after in itertools.pairwise(levels)), levels)
         for selector in (".steps", ".pair", ".stacks"):
             self.press_on(selector, "Tab")
             self.assertNotEqual(self.browser.evaluate("getComputedStyle(document.activeElement).outlineStyle"), "none")

@@ -6,7 +6,7 @@ import unittest
 from pathlib import Path
 
 from . import hardware, tools
-from .counts_page import CountsPage, data_of, part_of, rows_of
+from .counts_page import CountsPage, part_of, rows_of
 from .test_view import with_data
 from .view_samples import part, table
 
@@ -130,7 +130,8 @@ def spots_part(spots, memories, time_bins=8):
     numbers = ("time_bin", "process", "thread", "memory", "address", "loads", "stores", "weight")
     rows = [[*spot, 1000 * (spot[5] + spot[6])] for spot in spots]
     scale = {"time_bins": "count", "first_ns": "count", "bin_ns": "count", "granule_bytes": "bytes", "weight_unit": "text"}
-    kinds = {"memory": "number", "kind": "text", "label": "text", "data_type": "text", "peak_bytes": "bytes", "samples": "count", "share": "share"}
+    kinds = {"memory": "number", "kind": "text", "label": "text", "data_type": "text"}
+    kinds |= {"peak_bytes": "bytes", "samples": "count", "share": "share"}
     return part(
         "objects",
         "Sampled memory",

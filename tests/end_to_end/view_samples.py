@@ -31,14 +31,15 @@ def curves(groups=3):
     rows = [
         [f"group {number}", 1024 << power, max(0.0, 0.9 - 0.05 * power * (number + 1))]
         for number in range(groups)
-        for power in range(0, 16)
+        for power in range(16)
     ]
     return part("reuse", "Reuse", table("curve", "Miss ratio by cache size", columns, rows))
 
 
 def address_map():
     """Three levels; in each, one access pattern runs through the addresses and one place is written all the time."""
-    cell_columns = {"level": "number", "time_bin": "number", "address_bin": "number", "reads": "count", "writes": "count", "misses": "count"}
+    cell_columns = {"level": "number", "time_bin": "number", "address_bin": "number"}
+    cell_columns |= {"reads": "count", "writes": "count", "misses": "count"}
     cells, times, addresses = [], [], []
     for level, bins in enumerate((16, 64, 256)):
         scale = 65536 // bins

@@ -1,5 +1,6 @@
 """Bad connections: a proxy between a recorder and its collector that cuts, damages and delays what passes."""
 
+import contextlib
 import random
 import socket
 import struct
@@ -23,7 +24,7 @@ class Proxy:
 
     @property
     def address(self):
-        return "tcp://127.0.0.1:%d" % self.listener.getsockname()[1]
+        return f"tcp://127.0.0.1:{self.listener.getsockname()[1]}"
 
     def __enter__(self):
         return self
@@ -84,10 +85,8 @@ class Proxy:
         except OSError:
             pass
         for end in (source, sink):
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
 
     def _damaged(self, data, passed):
         if self.damage is None or not passed <= self.damage < passed + len(data):
@@ -102,7 +101,5 @@ class Proxy:
         for end in ends:
             if self.random.random() < 0.5:
                 end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            try:
+            with contextlib.suppress(OSError):
                 end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass

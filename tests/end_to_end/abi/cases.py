@@ -176,13 +176,11 @@ class Case:
     def face(self):
         if self.kind != "second":
             return ""
-        text = self.definition_of(f"face{self.seed}::{self.name}", "u64 h = shift;\n    " + self.given_back())
-        return text
+        return self.definition_of(f"face{self.seed}::{self.name}", "u64 h = shift;\n    " + self.given_back())
 
     def instance(self):
         if self.kind != "template":
             return ""
-        types = ", ".join(parameter.declaration.rsplit(" ", 1)[0] for parameter in self.parameters)
         return f"void *volatile {self.name}_here = (void *){self.name}<{self.seed}>;\n"
 
     def helper(self):

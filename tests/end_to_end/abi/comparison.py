@@ -121,7 +121,7 @@ def last_seed(output):
 def first_difference(seen, expected):
     """The seed that the first line in which the outputs differ belongs to, and what both say."""
     seen, expected = seen.splitlines(), expected.splitlines()
-    for ours, theirs in zip(seen, expected):
+    for ours, theirs in zip(seen, expected, strict=False):  # either may have ended early
         if ours != theirs:
             return int(theirs.split()[0]), f"{ours!r} instead of {theirs!r}"
     after = expected[len(seen):]

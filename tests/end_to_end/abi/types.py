@@ -145,8 +145,8 @@ class Types:
         size = self.chance.choice((f"({size})", str(self.chance.randint(1, 40))))
         body = " ".join(member.declaration() for member in members)
         text = (f"typedef union {name} {{ {body} u8 bytes[{size}]; }} {name};\n"
-                + self.functions(name, [f"for (int i = 0; i < (int)sizeof p->bytes; i++) p->bytes[i] = (u8)next(s);"],
-                                 [f"for (int i = 0; i < (int)sizeof p->bytes; i++) h = mix(h, p->bytes[i]);"]))
+                + self.functions(name, ["for (int i = 0; i < (int)sizeof p->bytes; i++) p->bytes[i] = (u8)next(s);"],
+                                 ["for (int i = 0; i < (int)sizeof p->bytes; i++) h = mix(h, p->bytes[i]);"]))
         return self.keep(Type(name, text, fields=tuple(members)))
 
     def member(self):

@@ -1,7 +1,7 @@
 """Spark over programs that are running: chunks come by Kafka, or from a collector's folder. See docs/streaming.md."""
 
-from .progress import LiveSourceError
 from .layouts import STREAM, layout_reports, layouts
+from .progress import LiveSourceError
 from .queries import access_counts, result, shared_details, shared_granules, start, stream, touched_granules
 
 __all__ = [
