@@ -9,7 +9,7 @@
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
 # make kafka    a broker for tests of live queries, in build/kafka
-# make linters  what checks Python, in build/linters
+# make linters  what checks Python and the page's scripts, in build/linters
 # make format   bring all sources into the project's style
 
 BUILD := build

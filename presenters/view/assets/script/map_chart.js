@@ -47,7 +47,7 @@ const MapChart = (() => {
     const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)
       .sort((a, b) => a.level - b.level);
-    sorted.forEach((level) => place(level, sorted.at(-1)));
+    for (const level of sorted) place(level, sorted.at(-1));
     return sorted;
   };
 

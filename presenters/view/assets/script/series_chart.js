@@ -146,7 +146,7 @@ const SeriesChart = (() => {
 
     move(bin) {
       this.at = Chart.clamp(bin, 0, this.bins.length - 1);
-      this.plots.forEach((plot) => plot.show(this.at));
+      for (const plot of this.plots) plot.show(this.at);
       const { from, to } = this.bins[this.at];
       const { column, format, title } = this.measure;
       const shown = this.lines.filter((line) => line.shown).slice(0, STYLES);

@@ -1,5 +1,6 @@
 /** Texts of a trace may come from anywhere: what can't be seen, or turns other text around, is shown as a mark. */
 const Text = (() => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
   const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
   /** For a name, in one line. */
