@@ -63,7 +63,7 @@ def refusal(size):
 
 def slack():
     """Bytes at a buffer's end that no record may begin in: docs/benchmarks.md."""
-    abi = (programs.ROOT / "collectors" / "runtime" / "abi.h").read_text()
+    abi = (programs.ROOT / "collectors" / "ring" / "abi.h").read_text()
     return int(re.search(r"#define TRACKWAY_SLACK (\d+)", abi).group(1))
 
 
