@@ -29,7 +29,7 @@ class Broken(AssertionError):
 
 def build(folder, flags):
     name = f"{folder}/scribbled{''.join(flags)}"
-    include = ("-I", tools.ROOT / "collectors" / "runtime")
+    include = ("-I", tools.ROOT / "collectors" / "ring")
     tools.run(f"clang-{tools.LLVM_VERSION}", "-O1", "-c", *include, SOURCES / "scribbler.c", "-o", f"{name}.o")
     tools.compile_traced(name, [SOURCES / "scribbled.c"], *flags, "-O1", "-pthread", f"{name}.o", oracle=False)
     return name
