@@ -1,5 +1,5 @@
-//! Prints how many accesses a second one core takes through the analysis of `trackway report`, decoding included: with
-//! the caches given, or those of a common server.
+//! Prints how many accesses a second one core takes through the analysis of `trackway report`, including decoding. It
+//! simulates the given caches, or those of a common server.
 //!
 //!     cargo run --release -p trackway-analysis --example analyse_trace -- TRACE [CACHES | none]
 

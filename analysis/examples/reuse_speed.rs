@@ -1,5 +1,5 @@
-//! Prints how many million accesses a second one core takes through the exact reuse distances, decoding included; and
-//! through sampled ones.
+//! Prints how many million accesses a second one core takes through exact and sampled reuse distances, including
+//! decoding.
 //!
 //!     cargo run --release -p trackway-analysis --example reuse_speed -- TRACE...
 

@@ -1,5 +1,5 @@
-//! Prints how many million accesses a second one core simulates, for several caches and patterns of access; without
-//! decoding. Only ratios within one run mean something on a machine that does other work.
+//! Prints how many million accesses a second one core simulates, without decoding, for several caches and patterns of
+//! access. On a machine that does other work, only ratios within one run mean something.
 //!
 //!     cargo run --release -p trackway-analysis --example simulate_speed
 

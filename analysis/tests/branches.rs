@@ -219,7 +219,7 @@ fn what_follows_the_end_and_lost_records_is_unknown() {
     let trace = file.open();
     let (events, unresolved) = events(&trace);
     let conditional = events.iter().filter(|event| event.kind.is_conditional());
-    // Of 8: the last one before each hole, and before the end of the buffer that was swept.
+    // Three of the 10 branches are cut off: the last one before each hole, and the last one of the swept buffer.
     assert_eq!(conditional.count(), 7);
     assert_eq!(unresolved.cut_off, 3);
     assert_eq!(events.last().unwrap().kind, BranchKind::Jump);
@@ -319,8 +319,8 @@ mod recorded {
         }
     }
 
-    /// A function of pieces in random order: the first enters, the last returns, of the others some leave no record, some
-    /// branch, some call the function itself, some call what isn't recorded.
+    /// A function of pieces in random order. The first piece enters, the last returns. Of the others, some leave no
+    /// record, some branch, some call the function itself, and some call a function that isn't recorded.
     fn random_function(chance: &mut Chance) -> Vec<TablePiece> {
         let count = 3 + chance.below(8);
         let mut pieces: Vec<TablePiece> = (0..count)

@@ -7,7 +7,7 @@ use trackway_analysis::cache::{Access, Caches, Outcome, Simulator};
 
 const SITES: usize = 5;
 
-/// xorshift, so that a seed tells everything of a case.
+/// xorshift, so that a seed determines a case.
 struct Random(u64);
 
 impl Random {
@@ -95,7 +95,7 @@ fn random_words(random: &mut Random, level: u64, mixed_lines: bool) -> String {
     words
 }
 
-/// Some of them in rows, some anywhere, some long.
+/// Makes some accesses in rows, some anywhere, some long.
 fn random_accesses(random: &mut Random, count: usize, threads: u64) -> Vec<Access> {
     let mut accesses: Vec<Access> = Vec::new();
     let region = 300 << random.below(6);

@@ -1,4 +1,4 @@
-//! A live run over the chunks of the golden trace comes to the same as a run over its file.
+//! A live run over the chunks of the golden trace equals a run over its file.
 
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
@@ -134,7 +134,7 @@ fn ended_threads_may_record_a_little_more() {
             bytes: records[0].bytes.clone(),
         };
         let ends = (0..STREAMS).map(|stream| of_stream(stream, 1));
-        // The second one, too, tells what time it is.
+        // The second chunk tells the time, too.
         let late = [of_stream(1, late_ns), of_stream(0, late_ns)];
         let live = run_live(
             &path,

@@ -1,4 +1,5 @@
-//! Work that was divided between processes comes to the same as in one: all tasks of a plan, with their results as bytes.
+//! Work that is divided between processes gives the same findings as in one: all tasks of a plan, with their results as
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;

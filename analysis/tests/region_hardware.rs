@@ -40,8 +40,8 @@ fn hardware(trace: &Trace) -> Option<Table> {
     Regions::read(trace).table(trace, "region_hardware", ALL)
 }
 
-/// Of four entries of `solve` in the first thread two were measured, of those in the second none; those within itself are
-/// in these already.
+/// In the first thread, two of four entries of `solve` were measured; in the second, none. Measurements of an entry
+/// already include the entries within it.
 #[test]
 fn measured_entries_stand_for_all() {
     let table = hardware(&scene()).unwrap();

@@ -57,8 +57,8 @@ fn all_cells(trace: &Trace, name: &str, columns: &[&str]) -> Vec<String> {
 
 const ACCESSES: [&str; 4] = ["reads", "writes", "bytes_read", "bytes_written"];
 
-/// Of four entries of `solve` in the first thread two were counted: those counts are doubled. A compare-exchange is a read
-/// and a write.
+/// In the first thread, two of four entries of `solve` were counted, so their counts are doubled. A compare-exchange is
+/// a read and a write.
 #[test]
 fn regions_sum_up_their_threads() {
     let trace = scene();
@@ -101,8 +101,8 @@ fn time_is_inclusive_and_own() {
     );
 }
 
-/// Of the first thread's own time in `solve` entries were counted that took 1000 ns, and 200 ns within `halo`; of the
-/// other's, all 4000.
+/// In the first thread, the counted entries of `solve` took 1000 ns of its own time, and 200 ns within `halo`. In the
+/// other thread, all 4000 ns were counted.
 #[test]
 fn raw_rates_are_of_counted_entries() {
     let columns = ["raw_read_mb_per_s", "raw_write_mb_per_s"];
@@ -114,9 +114,10 @@ fn raw_rates_are_of_counted_entries() {
     );
 }
 
-/// Of four entries of `solve` two were timed, which took 2000 ns, and so 4000 ns for all. Where it was entered within
-/// `halo`, it took 200 ns, of which 2 additions in memory and 2 in a register are 5; in the other thread 4000 ns, of which 120
-/// and 50 are 265. `halo` has 20 in a register. One group tells nothing of how far the sample lies off.
+/// Two of four entries of `solve` were timed and took 2000 ns, so all four took 4000 ns. Within `halo`, `solve` took
+/// 200 ns, of which 2 additions in memory and 2 in a register cost 5 ns. In the other thread it took 4000 ns, of which
+/// 120 and 50 additions cost 265 ns. `halo` has 20 additions in a register. A single group doesn't show how far the
+/// sample may lie off.
 #[test]
 fn rates_are_free_of_what_counting_costs() {
     let columns = [
@@ -382,7 +383,7 @@ fn what_was_not_counted_is_not_known() {
     assert_eq!(all_cells(&trace, "counts", &["uncounted", "nodes"]), ["1 3"]);
 }
 
-/// Of 60 entries 6 were counted, two in each group, and 4 were timed.
+/// 6 of 60 entries were counted, two in each group, and 4 were timed.
 #[test]
 fn sampled_entries_stand_for_all() {
     let group = |number: u32, executions| NodeCounts {
@@ -409,8 +410,8 @@ fn sampled_entries_stand_for_all() {
         counted_bytes * 4.0 / 6.0 * 1e3 / 160.0,
         counted_bytes * 1e3 / 600.0,
     );
-    // Read and written, an entry of the groups came to 32, 48 and 64 bytes: the variance of an entry is
-    // 2 * (16^2 + 0 + 16^2) / 2.
+    // In the groups, an entry reads and writes 32, 48 and 64 bytes. The variance of an entry is 2 * (16^2 + 0 + 16^2) /
+    // 2.
     let of_total = 60.0 * 60.0 * 512.0 / 6.0 * (1.0 - 6.0 / 60.0f64);
     let uncertainty = 4.303 * of_total.sqrt() / (60.0 * 48.0);
     assert_eq!(
@@ -419,8 +420,8 @@ fn sampled_entries_stand_for_all() {
     );
 }
 
-/// `inner` is entered twice within each entry of `outer`: dealt with as those are, by their groups, or of its own where
-/// the entries of `outer` passed.
+/// `inner` is entered twice within each entry of `outer`. Its entries are counted as those are, by their groups, or by
+/// groups of its own where the entries of `outer` passed.
 #[test]
 fn strata_stand_within_strata() {
     let sampled = |number, parent, name, counted: (u64, u64), timed: (u64, u64), passed| NodeCounts {
@@ -448,7 +449,7 @@ fn strata_stand_within_strata() {
         sampled(5, 0, "inner", (2, 20), (2, 16), 26),
     ]);
     let columns = ["region", "entries", "time_ns", "own_time_ns", "reads"];
-    // An entry of `outer` takes 120 / 3 ns, of which 48 / 3 are within `inner`. All of `inner` within it was told of.
+    // An entry of `outer` takes 120 / 3 ns, of which 48 / 3 are within `inner`. All of `inner` within it was reported.
     let inner_ns = 40 + 40 + 48 + 30 * 16 / 2;
     let inner_reads = 14 * 2 + 30 * 2;
     assert_eq!(

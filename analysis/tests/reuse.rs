@@ -19,7 +19,7 @@ use trackway_analysis::{run, Analysis};
 use trackway_report::{to_csv, Table, Value};
 use trackway_trace::{Codec, Decoder, Trace};
 
-/// xorshift, so that a seed tells everything of a case.
+/// xorshift, so that a seed determines a case.
 struct Random(u64);
 
 impl Random {

@@ -1,4 +1,4 @@
-//! Runs come to the same as their accesses.
+//! Runs give the same findings as their accesses.
 
 mod one_by_one;
 #[path = "../../trace/testing/mod.rs"]
@@ -59,7 +59,7 @@ fn misses_are_the_same() {
     }
 }
 
-/// With more threads than streams, each thread simulates other lines.
+/// If there are more threads than streams, each thread simulates other lines.
 #[test]
 fn parts_come_to_the_same_as_the_whole() {
     // The last two cross borders of lines.

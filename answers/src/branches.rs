@@ -120,7 +120,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
     })
 }
 
-/// What the numbers rest on.
+/// What the numbers are based on.
 fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
     let (totals, unresolved) = (&replay.totals, &replay.unresolved);
     let known = totals.conditional();

@@ -39,7 +39,7 @@ impl Question for CallsArguments {
     }
 }
 
-/// Tables of at most so many rows.
+/// Makes tables of at most so many rows.
 pub fn calls(trace: &Trace, cache: &Option<Caches>, reading: &ReadingArguments, rows: usize) -> Report {
     let mut warnings = Vec::new();
     let caches = simulated(cache.clone(), trace, true, &mut warnings);

@@ -1,4 +1,4 @@
-//! Analyses whose tables can be compared: what verbs need that work on the tables of any of them.
+//! Analyses whose tables can be compared, for commands that work on the tables of any analysis.
 
 use clap::ValueEnum;
 use trackway_analysis::objects::Objects;
@@ -34,11 +34,11 @@ pub enum AnalysisName {
 /// How analyses are run.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
-    /// Tables, as far as the analysis has them; its usual ones if empty.
+    /// Tables to show, as far as the analysis has them; if empty, its usual ones.
     pub by: Vec<Grouping>,
     pub model: ModelArguments,
     pub sources: SourceArguments,
-    /// That of the machine that recorded if none.
+    /// Bytes of a line; if none, those of the machine that recorded.
     pub line_bytes: Option<u32>,
     pub reading: ReadingArguments,
 }
@@ -73,7 +73,7 @@ fn sampled(trace: &Trace) -> Result<Report, Failure> {
     objects::require_samples(trace)?;
     let joined = Objects::of(trace, objects::DEFAULT_SLICES.into());
     let mut report = objects::report(trace, &joined, usize::MAX);
-    // Times of two runs are not the same times; tenths of them are compared.
+    // Absolute times differ from run to run, so tenths of the run are compared.
     report.tables.retain(|table| table.name() != "object_phases");
     Ok(report)
 }

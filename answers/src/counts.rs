@@ -11,7 +11,7 @@ use crate::output::OutputArguments;
 use crate::report_form::ReportForm;
 use crate::soundness;
 
-/// Whether a report has anything to say of counts.
+/// Whether the trace has counts to report.
 pub fn are_in(trace: &Trace) -> bool {
     !trace.counting_threads().is_empty() || trace.holds_only_counts()
 }
@@ -38,7 +38,7 @@ pub fn report(trace: &Trace, form: &ReportForm) -> Result<Report, Failure> {
     Ok(report_of(trace, &regions, found))
 }
 
-/// With what makes it doubtful.
+/// Makes a report of the findings, with what makes them doubtful.
 pub fn report_of(trace: &Trace, regions: &Regions, found: Findings) -> Report {
     let mut warnings = soundness::warnings(trace);
     warnings.extend(damage(regions));
@@ -99,7 +99,7 @@ fn unmeasured(regions: &Regions) -> Option<String> {
     ))
 }
 
-/// What counts are ranked by.
+/// The measure by which counts are ranked.
 pub fn measure(trace: &Trace, sort: Option<Measure>) -> Result<Measure, Failure> {
     match sort {
         None => Ok(Measure::Bytes),

@@ -101,7 +101,7 @@ fn compared(
     let mut warnings = Vec::new();
     let before = report(&before, arguments, &settings, "before", &mut warnings)?;
     let after = report(&after, arguments, &settings, "after", &mut warnings)?;
-    // Their own warnings are of no interest.
+    // The warnings of these runs are of no interest.
     let of_again = |path: &&Path| {
         report(
             &Input::open(path)?,
@@ -124,7 +124,7 @@ fn compared(
     Ok(difference(comparison, warnings, exactness(&before, &after)))
 }
 
-/// The same for both: misses in different caches say nothing of the change.
+/// Settings for both sides: misses in different caches would say nothing about the change.
 fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Settings {
     let chosen = arguments.model.cache.clone();
     Settings {
@@ -139,7 +139,7 @@ fn settings(arguments: &DiffArguments, before: &Input, after: &Input) -> Setting
     }
 }
 
-/// One side. Texts of source files that were edited since are not those of the recorded program.
+/// The report on one side. Source texts are left out if the file was edited since the program was compiled.
 fn report(
     input: &Input,
     arguments: &DiffArguments,
@@ -188,7 +188,7 @@ fn different_caches(before: &Report, after: &Report) -> Option<String> {
     })
 }
 
-/// What of the numbers is the program's own, and what may differ from run to run.
+/// Which numbers are the program's own, and which may differ from run to run.
 fn exactness(before: &Report, after: &Report) -> Table {
     let streams = |report: &Report| match report.table("trace")?.column("streams")?.value(0) {
         Value::Integer(streams) => Some(streams),

@@ -1,4 +1,5 @@
-//! Questions whose work other processes share: what the machines of a cluster do, and what the one does that asked.
+//! Questions whose work is shared by other processes: what the machines of a cluster do, and what the asking machine
+//! does.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -18,10 +19,11 @@ pub trait Divided: Send + Sync {
     /// Divides the work into about so many tasks.
     fn plan(&self, count: NonZeroUsize) -> Plan;
 
-    /// Does a task of a plan with so many parts. Gives the accesses that it deals out to `emit`, returns what it found.
+    /// Does a task of a plan with so many parts. Gives the accesses that it distributes to `emit`, and returns what it
+    /// found.
     ///
     /// # Errors
-    /// If the task is of another trace.
+    /// If the task belongs to another trace.
     fn run_task(
         &self,
         task: &Task,
@@ -64,7 +66,7 @@ pub trait Lines: Send {
 pub struct Work<A> {
     analysis: A,
     trace: Arc<Trace>,
-    /// Tells partial results of this question from those of others.
+    /// Distinguishes partial results of this question from those of others.
     about: String,
     warnings: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Source lines that may not be those that were compiled.
+//! Source lines that may differ from those that were compiled.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,8 +9,8 @@ use trackway_analysis::sources::{SourceFiles, CHANGED};
 use trackway_report::{Report, Table, Unit, Value};
 use trackway_trace::Trace;
 
-/// Takes the source texts of files out that were changed after they were compiled: they are other lines now. Of files
-/// without a checksum the time of their last change tells. Returns the files.
+/// Removes the source texts of files that were changed after they were compiled, since their lines are other ones now.
+/// For files without a checksum, the time of their last change decides. Returns the changed files.
 pub fn forget_edited_sources(report: &mut Report, trace: &Trace) -> Vec<String> {
     let mut edited = BTreeSet::new();
     for table in &mut report.tables {
@@ -28,7 +28,7 @@ fn forget_in(table: &mut Table, trace: &Trace, edited: &mut BTreeSet<String>) {
     let name = source.name().to_owned();
     let mut forgotten = vec![false; table.row_count()];
     for (row, forgotten) in forgotten.iter_mut().enumerate() {
-        // What isn't quoted is not looked at.
+        // A file is looked at only if one of its lines is quoted.
         let (Value::Text(file), Value::Text(line)) = (file.value(row), source.value(row)) else {
             continue;
         };

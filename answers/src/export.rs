@@ -135,7 +135,7 @@ impl ExportArguments {
     }
 }
 
-/// Everything but Parquet.
+/// Exports to every format but Parquet.
 pub fn run(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let trace = Trace::open(&arguments.trace)?;
     if arguments.to != Some(Format::Csv) && !allocation_stacks::are_wanted(&trace, arguments) {

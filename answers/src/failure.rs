@@ -1,4 +1,4 @@
-//! The one error type of verbs: a finished message.
+//! The one error type of commands: a finished message.
 
 use std::fmt;
 use std::io;
@@ -6,17 +6,17 @@ use std::path::Path;
 
 use trackway_trace::{OutputError, TraceError};
 
-/// The exit status of a verb that could not do its work.
+/// The exit status of a command that could not do its work.
 pub const ERROR: u8 = 2;
 
-/// Why a verb could not do its work.
+/// Why a command could not do its work.
 #[derive(Debug)]
 pub enum Failure {
     /// What, where and the remedy, ready to be printed after `trackway: `.
     Message(String),
     /// A trace can't be read.
     Trace(TraceError),
-    /// Nobody reads the output any more; no reason to complain.
+    /// Nothing reads the output any more; that needs no message.
     OutputClosed,
 }
 
@@ -48,7 +48,7 @@ impl From<TraceError> for Failure {
 impl From<OutputError> for Failure {
     fn from(error: OutputError) -> Failure {
         match error {
-            // Its reader has seen enough.
+            // The reader has closed the pipe.
             OutputError::Io { source, .. } if source.kind() == io::ErrorKind::BrokenPipe => {
                 Failure::OutputClosed
             }

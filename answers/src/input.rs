@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::model::machine_caches;
 use crate::reading::require_accesses;
 
-/// Larger files are no reports.
+/// Larger files can't be reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
 
 pub enum Input {
@@ -35,7 +35,7 @@ impl Input {
         Ok(Input::Saved(saved_report(&text).map_err(|error| about(&error))?))
     }
 
-    /// The same for what budgets are set on: what a program counts has none.
+    /// The same for what budgets are set on. Traces with counts are refused, since they have no such numbers.
     pub fn open_accesses(path: &Path) -> Result<Input, Failure> {
         let input = Input::open(path)?;
         if let Input::Trace(trace) = &input {

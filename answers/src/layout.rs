@@ -19,7 +19,7 @@ use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 use crate::soundness;
 
-/// One to find the objects that change, one to simulate all proposals.
+/// One pass to find the objects that change, one to simulate all proposals.
 const SIMULATING_PASSES: u64 = 2;
 
 /// Show how structures are laid out, which fields are hot, and which layouts may be better

@@ -1,4 +1,4 @@
-//! Questions about a trace: the options that verbs take, the reports, lines and files that answer them, and how those are
+//! Questions about a trace: the options of commands, the reports, lines and files that answer them, and how those are
 //! printed. The command line and the Python package ask with the same options and get the same tables.
 
 pub mod allocations;

@@ -156,7 +156,7 @@ fn at(times: &ChunkTimes, time: Duration) -> u64 {
     times.start_ns().saturating_add(passed)
 }
 
-/// Writes the pictures that are asked for, and adds what the pixels are.
+/// Writes the pictures that are asked for, and adds a table that describes their pixels.
 fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), Failure> {
     let Some(file) = arguments.picture.file() else {
         return Ok(());
@@ -167,7 +167,7 @@ fn write_pictures(arguments: &MapArguments, report: &mut Report) -> Result<(), F
     arguments.picture.write(&picture, report)
 }
 
-/// A picture takes the place of the cells.
+/// The text of a report, with a picture in place of the cells.
 fn text(report: &Report, style: &TextStyle) -> String {
     let picture = report
         .table(CELLS)

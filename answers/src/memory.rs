@@ -68,7 +68,7 @@ pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
         .print_as(&report, csv, |style| text(&report, style))
 }
 
-/// A plot takes the place of the table of times.
+/// The text of a report, with a plot in place of the table of times.
 fn text(report: &Report, style: &TextStyle) -> String {
     let over_time = report.table(OVER_TIME);
     let plot = over_time.and_then(|table| Chart::over_time(table, "most_bytes"));

@@ -7,7 +7,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 
-/// Where the machine's lines are not known, or can't be those of a cache.
+/// Used where the machine's line size is unknown, or can't be that of a cache.
 const USUAL_LINE_BYTES: u32 = 64;
 const LEAST_LINE_BYTES: u32 = 16;
 const MOST_LINE_BYTES: u32 = 1 << 30;
@@ -43,8 +43,8 @@ impl ModelArguments {
     }
 }
 
-/// The chosen caches, or the machine's. The accesses of one thread need no order, and those of growing streams have none:
-/// then no level is shared.
+/// The chosen caches, or the machine's. No level is shared if the trace has one thread, whose accesses need no order.
+/// The same goes for growing streams, which have no order.
 pub fn simulated(chosen: Option<Caches>, trace: &Trace, merges: bool, warnings: &mut Vec<String>) -> Caches {
     let caches = chosen.unwrap_or_else(|| machine_caches(trace, warnings));
     match merges && trace.streams().len() > 1 {
@@ -64,7 +64,7 @@ pub fn machine_caches(trace: &Trace, warnings: &mut Vec<String>) -> Caches {
     })
 }
 
-/// The largest of a cache of the machine.
+/// The largest line size of a cache of the machine.
 pub fn line_bytes_of_machine(trace: &Trace) -> u32 {
     let sizes = trace.meta().caches.iter().map(|cache| cache.line_bytes);
     sizes
@@ -73,15 +73,15 @@ pub fn line_bytes_of_machine(trace: &Trace) -> u32 {
         .unwrap_or(USUAL_LINE_BYTES)
 }
 
-/// What [`parse_line_size`] takes.
+/// What [`parse_line_size`] accepts.
 pub const LINE_SIZES: &str = "expected a power of two from 16 to 1G, such as 64";
 
-/// Whether analyses take it for the bytes of a line.
+/// Whether analyses accept it as the size of a line.
 pub fn is_line_size(bytes: u32) -> bool {
     bytes.is_power_of_two() && (LEAST_LINE_BYTES..=MOST_LINE_BYTES).contains(&bytes)
 }
 
-/// Of what analyses take for a line.
+/// Reads a number of bytes that analyses accept as the size of a line.
 pub fn parse_line_size(text: &str) -> Result<u32, String> {
     let size = trackway_analysis::cache::parse_size(text).and_then(|size| u32::try_from(size).ok());
     let size = size.filter(|&size| is_line_size(size));

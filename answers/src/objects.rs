@@ -14,7 +14,7 @@ use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::soundness;
 
-/// Parts of time unless told otherwise.
+/// Parts of time by default.
 pub const DEFAULT_SLICES: u16 = 64;
 /// Rows and columns of a picture in a file.
 const PICTURE_ROWS: usize = 200;
@@ -75,7 +75,7 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Opens a trace for a verb that goes over its samples.
+/// Opens a trace for a command that reads its samples.
 pub fn open_samples(path: &Path) -> Result<Trace, Failure> {
     let trace = Trace::open(path)?;
     require_samples(&trace)?;
@@ -93,7 +93,7 @@ pub fn require_samples(trace: &Trace) -> Result<(), Failure> {
     }
 }
 
-/// What the join says, and what that rests on.
+/// What the join finds, and what that is based on.
 pub fn report(trace: &Trace, objects: &Objects, rows: usize) -> Report {
     let findings = objects.findings(rows);
     let mut warnings = soundness::losses(trace);
@@ -105,7 +105,7 @@ pub fn report(trace: &Trace, objects: &Objects, rows: usize) -> Report {
     }
 }
 
-/// Writes the pictures that are asked for, and adds what the pixels are.
+/// Writes the pictures that are asked for, and adds a table that describes their pixels.
 fn write_pictures(
     arguments: &ObjectsArguments,
     objects: &Objects,

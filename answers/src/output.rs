@@ -44,7 +44,7 @@ impl Default for OutputArguments {
 }
 
 impl OutputArguments {
-    /// Text, and all of each table.
+    /// Asks for text, with all rows of each table.
     pub fn all_rows() -> Self {
         OutputArguments {
             top: 0,
@@ -60,7 +60,7 @@ impl OutputArguments {
         }
     }
 
-    /// Whether programs are to read it: then it need not fit a window.
+    /// Whether the output is for programs, so that it need not fit a window.
     pub fn is_for_programs(&self) -> bool {
         self.json || self.csv
     }
@@ -70,7 +70,7 @@ impl OutputArguments {
         self.print_as(report, csv, |style| style.report(report))
     }
 
-    /// The same with a text for people of the verb's own.
+    /// The same with the command's own text for people.
     pub fn print_as(
         &self,
         report: &Report,
@@ -95,7 +95,7 @@ impl OutputArguments {
         write_file(path, text.as_bytes(), Existing::FileReplaced)
     }
 
-    /// What has no place in the text: the warnings, if that is CSV, and tables as Parquet.
+    /// Writes what the output itself has no place for: the warnings, if it is CSV, and tables as Parquet.
     fn write_beside(&self, report: &Report) -> Result<(), Failure> {
         if self.csv {
             report.warnings.iter().for_each(warn);
@@ -103,7 +103,7 @@ impl OutputArguments {
         self.parquet.write(report)
     }
 
-    /// For programs.
+    /// The output for programs.
     fn rendered(&self, report: &Report, csv: Option<&Table>) -> String {
         match self.json {
             true => json(report),
@@ -130,7 +130,7 @@ pub fn standard_output() -> TerminalWriter<StdoutLock<'static>> {
     TerminalWriter::new(output.lock(), is_terminal)
 }
 
-/// Writes finished text. A reader that has gone away is no error worth a message.
+/// Writes finished text. If the reader has gone away, that is no error worth a message.
 pub fn print(text: &str) -> Result<(), Failure> {
     print_to(standard_output(), text)
 }
@@ -159,14 +159,15 @@ fn json(report: &Report) -> String {
     format!("{:#}\n", report_to_json(report))
 }
 
-/// For files: lines are as long as they are.
+/// Style for files: lines are as long as they are.
 pub const PLAIN_STYLE: TextStyle = TextStyle {
     width: None,
     colour: false,
     unicode: true,
 };
 
-/// Fits a terminal; elsewhere lines are as long as they are. Colour only on a terminal, and not with NO_COLOR.
+/// Style that fits a terminal; elsewhere lines are as long as they are. Colour is used only on a terminal, and not with
+/// NO_COLOR.
 pub fn terminal_style() -> TextStyle {
     let is_terminal = io::stdout().is_terminal();
     let width = terminal_size::terminal_size()

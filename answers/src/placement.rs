@@ -14,9 +14,9 @@ use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::soundness;
 
-/// Unless tiers are named.
+/// Tiers that are used if none are named.
 const DEFAULT_TIERS: [&str; 2] = ["dram", "cxl"];
-/// Parts of time are of no interest.
+/// One slice: the advice doesn't need parts of time.
 const SLICES: usize = 1;
 
 /// The kinds of memory.
@@ -49,7 +49,7 @@ impl Question for PlacementArguments {
     }
 }
 
-/// Says what to place where, with at most so many rows in its tables; `keep` may write down the advice.
+/// Recommends what to place where, with at most so many rows in its tables; `keep` may write down the advice.
 ///
 /// # Errors
 /// If the tiers make no sense, the trace holds no samples, or `keep` fails.

@@ -15,9 +15,9 @@ pub struct ReadingProgress {
 }
 
 impl ReadingProgress {
-    /// Of a way over so many bytes.
+    /// Shows how much of so many bytes has been read.
     pub fn new(bytes: u64, quiet: bool) -> ReadingProgress {
-        // Drawing to standard error is skipped where that is no terminal.
+        // Nothing is drawn if standard error is no terminal.
         let target = if quiet {
             ProgressDrawTarget::hidden()
         } else {
@@ -34,7 +34,7 @@ impl ReadingProgress {
         }
     }
 
-    /// Told after each chunk, from any thread.
+    /// Is called after each chunk, from any thread.
     pub fn advance(&self, accesses: u64, bytes: u64) {
         let accesses = self.accesses.fetch_add(accesses, Ordering::Relaxed) + accesses;
         self.bar.inc(bytes);

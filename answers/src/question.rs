@@ -10,7 +10,7 @@ use crate::divided::Divided;
 use crate::failure::Failure;
 use crate::reading::ReadingArguments;
 
-/// The options of a verb that asks a trace something.
+/// The options of a command that asks a trace something.
 pub trait Question: Args {
     /// What the trace says.
     ///
@@ -18,7 +18,7 @@ pub trait Question: Args {
     /// If the trace doesn't hold what the question is about, or an option doesn't fit it.
     fn answer(&self, trace: &Trace) -> Result<Report, Failure>;
 
-    /// The same, of which other processes do a part of the work; `about` is the question in words.
+    /// The same, with a part of the work done by other processes; `about` is the question in words.
     ///
     /// # Errors
     /// Like those of [`Question::answer`], or if the work can't be divided.

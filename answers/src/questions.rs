@@ -1,4 +1,4 @@
-//! All questions of one trace, by the names of their verbs.
+//! All questions about one trace, by the names of their commands.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -30,7 +30,7 @@ use crate::whatif::WhatIfArguments;
 
 type Divide = fn(&ArgMatches, Arc<Trace>, String) -> Result<Arc<dyn Divided>, Failure>;
 
-/// A question of one trace, by the name of its verb.
+/// A question about one trace, by the name of its command.
 pub struct Named {
     pub name: &'static str,
     command: fn(Command) -> Command,
@@ -73,17 +73,17 @@ fn answer<Q: Question>(matches: &ArgMatches, trace: &Trace, following: Following
     question.answer(trace)
 }
 
-/// Asks a trace what the verb `name` would, with `words` for its options.
+/// Asks a trace what the command `name` would, with `words` as its options.
 ///
 /// # Errors
-/// If there is no such verb, an option is unknown or wrong, or the trace can't answer.
+/// If there is no such command, an option is unknown or wrong, or the trace can't answer.
 pub fn ask(name: &str, words: &[String], trace: &Trace, following: Following) -> Result<Report, Failure> {
     let question = question_named(name)?;
     let matches = matches(question.command, question.name, words, &[OsStr::new("TRACE")])?;
     (question.answer)(&matches, trace, following)
 }
 
-/// The same question, of which other processes do a part of the work.
+/// The same question, with a part of the work done by other processes.
 ///
 /// # Errors
 /// Like those of [`ask`], or if the work can't be divided.
@@ -122,7 +122,7 @@ pub fn ask_diff(
     diff::answer(&arguments)
 }
 
-/// The names of a verb's options, without what only printing needs.
+/// The names of a command's options, without those that only printing needs.
 pub fn options(name: &str) -> Option<Vec<String>> {
     let command = match name {
         "diff" => DiffArguments::augment_args,
@@ -159,7 +159,7 @@ fn parsed<Q: FromArgMatches>(matches: &ArgMatches) -> Result<Q, Failure> {
     Q::from_arg_matches(matches).map_err(|error| Failure::new(without_usage(&error)))
 }
 
-/// What is wrong, and what might be meant, in a line.
+/// The error and a suggestion, in one line.
 fn without_usage(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let is_of_use = |line: &&str| !line.is_empty() && !line.starts_with("For more information");

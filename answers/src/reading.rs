@@ -16,7 +16,7 @@ use crate::processors;
 use crate::progress::{record_bytes, ReadingProgress};
 use crate::soundness;
 
-/// Opens a trace for a verb that shows accesses, samples, or calls of allocators.
+/// Opens a trace for a command that shows accesses, samples, or calls of allocators.
 pub fn open_events(path: &Path) -> Result<Trace, Failure> {
     let trace = Trace::open(path)?;
     match trace.holds_only_counts() {
@@ -72,8 +72,8 @@ impl fmt::Debug for Following {
 }
 
 impl ReadingArguments {
-    /// Shows how far `read` is, which goes over the trace so many times: it gets the number of threads to work with, and
-    /// whom to tell of each chunk.
+    /// Shows the progress of `read`, which reads the trace so many times. It gets the number of threads to work with,
+    /// and what to call after each chunk.
     pub fn with_progress<R>(
         &self,
         trace: &Trace,
@@ -94,7 +94,7 @@ impl ReadingArguments {
         done
     }
 
-    /// What divides allocation sites. Reads the trace if there are any that must be divided.
+    /// The origins that divide allocation sites. Reads the trace if there are any that must be divided.
     pub fn origins(&self, trace: &Trace) -> Arc<Origins> {
         Arc::new(match Origins::divide(trace.program()) {
             true => self.with_progress(trace, Origins::PASSES, |threads, progress| {
@@ -111,7 +111,7 @@ impl ReadingArguments {
         })
     }
 
-    /// The same with what it rests on.
+    /// The same with what the findings are based on.
     pub fn report<A: Analysis>(&self, analysis: &A, trace: &Trace, warnings: Vec<String>) -> Report {
         let (findings, summary) = self.pass(analysis, trace);
         soundness::report(trace, findings, &summary, warnings)

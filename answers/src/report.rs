@@ -103,7 +103,7 @@ fn machine_code_caches(
     Ok(soundness::report(trace, findings, &summary, Vec::new()))
 }
 
-/// And what other processes of the same trace counted.
+/// Also reports what other processes of the same trace counted.
 fn misses(trace: &Trace, arguments: &ReportArguments) -> Result<Report, Failure> {
     require_accesses(trace)?;
     let mut warnings = Vec::new();

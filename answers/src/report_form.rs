@@ -18,7 +18,7 @@ const DEFAULT_GROUPINGS: [Grouping; 4] = [
     Grouping::Function,
 ];
 
-/// Of traces of machine code, which know no variables and lines.
+/// Groupings for traces of machine code, which have no variables and lines.
 const MACHINE_CODE_GROUPINGS: [Grouping; 3] = [Grouping::Instruction, Grouping::Kind, Grouping::Thread];
 
 /// What a report shows, and how.
@@ -42,7 +42,7 @@ impl ReportForm {
         *self != ReportForm::default()
     }
 
-    /// `nameless` says whether the trace is of machine code without names, so that it knows instructions only.
+    /// `nameless` says whether the trace is machine code without names, so that it has only instructions.
     pub fn groupings(&self, nameless: bool) -> Result<Vec<Grouping>, Failure> {
         match (self.output.csv, self.by.len()) {
             (true, 2..) => Err(Failure::new(
@@ -74,7 +74,7 @@ impl ReportForm {
     }
 }
 
-/// Reads what a table has a row for.
+/// Parses the name of a grouping.
 pub fn grouping_parser() -> impl TypedValueParser<Value = Grouping> {
     PossibleValuesParser::new(Grouping::ALL.map(Grouping::name)).try_map(|name| {
         let named = Grouping::ALL.into_iter().find(|grouping| grouping.name() == name);

@@ -56,7 +56,7 @@ pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
     arguments.output.print(&report, csv)
 }
 
-/// What the samples say, and what that rests on.
+/// What the samples show, and what that is based on.
 pub fn report(trace: &Trace, rows: usize) -> Report {
     let program = SampledProgram::read(trace);
     let mut warnings = soundness::warnings(trace);

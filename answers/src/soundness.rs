@@ -1,10 +1,10 @@
-//! What numbers from a trace rest on, and what makes them incomplete.
+//! What numbers from a trace are based on, and what makes them incomplete.
 
 use trackway_analysis::{Findings, RunSummary};
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::{GapReason, Trace};
 
-/// What was found, and what that rests on.
+/// A report on findings, with what they are based on.
 pub fn report(
     trace: &Trace,
     findings: Findings,
@@ -51,7 +51,8 @@ fn audit(trace: &Trace, summary: &RunSummary) -> Table {
         .build()
 }
 
-/// Everything that a reader of numbers from this trace has to know: what was lost, and whether there is instrumentation.
+/// Everything that readers of numbers from this trace have to know: what was lost, and whether there is
+/// instrumentation.
 pub fn warnings(trace: &Trace) -> Vec<String> {
     let mut warnings = losses(trace);
     if trace.program().sites.is_empty() && !trace.holds_only_allocations() && !trace.is_sampled() {
@@ -62,7 +63,7 @@ pub fn warnings(trace: &Trace) -> Vec<String> {
     warnings
 }
 
-/// An unclean end, damage, gaps.
+/// Losses of the trace: an unclean end, damage, gaps.
 pub fn losses(trace: &Trace) -> Vec<String> {
     let mut warnings = Vec::new();
     if trace.end().is_none() {

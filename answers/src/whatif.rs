@@ -94,7 +94,7 @@ impl Question for WhatIfArguments {
         let structures = Structures::of(trace.program());
         let mut warnings = Vec::new();
         let question = question(self, &structures, trace, &mut warnings)?;
-        // One to find the objects that change, one to simulate.
+        // One pass to find the objects that change, one to simulate.
         let passes = 1 + u64::from(!question.layouts.is_empty());
         let ask = |threads, progress: Progress| what_if(&question, &structures, trace, threads, progress);
         let answer = self.reading.with_progress(trace, passes, ask);
@@ -226,7 +226,7 @@ fn members_of(text: &str, option: &str) -> Result<(String, Vec<String>), Failure
     Ok((name.to_owned(), members.split(',').map(str::to_owned).collect()))
 }
 
-/// `arc:64` or `arc.flow`.
+/// Parses `arc:64` or `arc.flow`.
 fn padding(text: &str) -> Result<(String, Change), Failure> {
     if let Some((name, bytes)) = last_colon(text) {
         if let Some(bytes) = trackway_analysis::cache::parse_size(bytes) {

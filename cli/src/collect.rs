@@ -42,7 +42,7 @@ fn options(arguments: CollectArguments) -> Result<CollectOptions, Failure> {
     })
 }
 
-/// Where the files go; and to whom the traces go, if there are none.
+/// Where the files go; the target is set if the traces go there instead of to files.
 fn output(arguments: &CollectArguments) -> Result<(CollectOutput, Option<Target>), Failure> {
     let path = &arguments.output;
     if let Some(address) = path.to_str().filter(|text| text.starts_with(Target::SCHEME)) {

@@ -1,5 +1,5 @@
-//! The program `trackway-lake`, which does what takes DataFusion and the clients of object stores: compiling these takes
-//! longer than all the rest, so who doesn't need them needn't have them.
+//! The program `trackway-lake`, which does what needs DataFusion and the clients of object stores. Compiling those
+//! takes longer than all the rest. As a separate program, it can be left out.
 
 use std::env;
 use std::io;
@@ -11,10 +11,10 @@ use trackway_driver::Installation;
 
 use crate::failure::Failure;
 
-/// Its file name.
+/// File name of the program.
 pub const PROGRAM: &str = "trackway-lake";
 
-/// Whether any of what a user has named is a URL and no path.
+/// Whether any place that a user has named is a URL instead of a path.
 pub fn has_url<const N: usize>(places: [&PathBuf; N]) -> bool {
     places.iter().any(|place| place.to_string_lossy().contains("://"))
 }

@@ -1,5 +1,5 @@
-//! Trackway's command line: reads arguments and wires the other crates together. One definition of the arguments serves
-//! two programs: `trackway`, and `trackway-lake`, as which it goes on where that is needed.
+//! Trackway's command line: reads arguments and connects the other crates. One definition of the arguments serves two
+//! programs: `trackway`, and `trackway-lake`, which replaces it where needed.
 
 mod arguments;
 mod collect;
@@ -42,7 +42,7 @@ pub fn verb() -> Verb {
     CommandLine::parse().verb
 }
 
-/// Tells of a failure, and of the exit status that it has.
+/// Prints a failure, and returns its exit status.
 pub fn exit_code(done: Result<ExitCode, Failure>) -> ExitCode {
     match done {
         Ok(status) => status,
@@ -104,7 +104,7 @@ fn print_completions(arguments: &CompletionsArguments) -> Result<ExitCode, Failu
 }
 
 /// Compiler calls bypass the argument parser, which would interpret some of clang's arguments. The executable may also
-/// be called by a link named after the verb.
+/// be called by a link named after the command.
 fn compiler_call<'a>(name: &OsStr, words: &'a [OsString]) -> Option<(Language, &'a [OsString])> {
     let file_name = Path::new(name).file_name().unwrap_or_default();
     if file_name == "trackway-cc" {

@@ -67,7 +67,7 @@ fn deliver(arguments: &LiveArguments, run: LiveRun, warnings: Vec<String>) -> Re
     }
 }
 
-/// Hands the recorder's chunks over to the analysis.
+/// Passes the recorder's chunks to the analysis.
 struct LiveSink {
     /// None when the trace has ended.
     chunks: Option<SyncSender<LiveChunk>>,

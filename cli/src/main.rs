@@ -1,4 +1,4 @@
-//! Trackway's program; what it consists of is the library beside, which `trackway-lake` uses, too.
+//! Trackway's program. The library beside it does the work, for `trackway-lake` too.
 
 use std::process::ExitCode;
 

@@ -75,7 +75,7 @@ pub struct Question {
 }
 
 impl QueryArguments {
-    /// Tells traces from the query.
+    /// Separates traces from the query.
     pub fn question(&self) -> Result<Question, Failure> {
         let all = || self.words.iter().map(PathBuf::from).collect();
         if self.schema {

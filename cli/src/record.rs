@@ -14,7 +14,7 @@ use crate::arguments::{Codec, OnFull, RecordArguments};
 use crate::failure::Failure;
 use crate::{live, output};
 
-/// Ends with the program's status; reports failures to start it itself, since their statuses differ.
+/// Ends with the program's status. It reports a failed start itself, since the statuses differ.
 pub fn run(arguments: RecordArguments) -> Result<ExitCode, Failure> {
     let (quiet, live) = (arguments.quiet, arguments.live.clone());
     let pid = arguments.sampled.pid;

@@ -19,7 +19,7 @@ use trackway_trace::{
 
 /// Positions within a file that are looked at whatever stands there.
 const STRIDE: usize = 11;
-/// Changed bits may make a loop run longer than anybody wants to wait.
+/// A changed bit may make a loop run for too long.
 const ITERATIONS: u64 = 1 << 16;
 const CACHES: &str = "--cache=L1=1K,2,64:L2=4K,4,64";
 /// A question may be asked in several ways.
@@ -219,7 +219,7 @@ fn trackway(words: &[&str], trace: &Path) -> Output {
     command.args(words).arg(trace).output().unwrap()
 }
 
-/// What isn't asked in the process itself, by the command line: at the ends of chunks.
+/// Asks the command line what isn't asked in the process itself, for traces cut at the ends of chunks.
 #[test]
 fn the_command_line_answers_cut_traces() {
     let folder = tempfile::tempdir().unwrap();
@@ -263,7 +263,7 @@ fn the_command_line_answers_cut_traces() {
                 let what = format!("{words:?} of {} cut to {cut} bytes: {error}", original.name);
                 let is_failure = match done.status.code() {
                     Some(0) => false,
-                    // What a check found is an answer.
+                    // A finding is an answer.
                     Some(1) if words[0] == "verify" => false,
                     Some(2) => true,
                     status => panic!("{status:?} {what}"),

@@ -1,4 +1,4 @@
-//! What `trackway` hands over to the program `trackway-lake` beside it.
+//! What `trackway` passes on to the program `trackway-lake` beside it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,7 +15,7 @@ const LINES: [&[&str]; 5] = [
     &["check", "s3://runs", "--budget", "x.toml"],
 ];
 
-/// Folders of a `trackway`, one alone, and one with a `trackway-lake` beside it that tells how it is called.
+/// Folders of a `trackway`, one alone, and one with a `trackway-lake` beside it that prints how it is called.
 struct Folders {
     alone: PathBuf,
     both: PathBuf,

@@ -25,7 +25,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-/// Runs a verb and compares status, output and errors with `expected/NAME.txt`.
+/// Runs a command and compares status, output and errors with `expected/NAME.txt`.
 fn check(name: &str, line: &str) {
     let output = trackway(line);
     let status = output.status.code().unwrap();

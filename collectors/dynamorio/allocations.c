@@ -9,7 +9,7 @@
 
 enum { NO_ARGUMENT = -1, RESULT_IS_STATUS = 1, SITE_TABLE_BITS = 10 };
 
-// Which argument is what; the size is the product of two if there is a count.
+// The meaning of each argument; the size is the product of two if there is a count.
 struct allocator {
     const char *name;
     enum trackway_note_kind note;
@@ -71,7 +71,7 @@ static void before_call(void *wrap, void **user) {
         .size = wanted_size(wrap, allocator),
         .result = argument(wrap, allocator->result),
     };
-    // A block may be somebody else's before `free` returns.
+    // A block may be another thread's before `free` returns.
     if (allocator->note == TRACKWAY_FREED && allocation->old != 0)
         put_note(state_of(drwrap_get_drcontext(wrap)), note_of_call(allocation->call, allocator), &allocation->old, 1);
 }

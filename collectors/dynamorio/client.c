@@ -1,4 +1,4 @@
-// What DynamoRIO calls.
+// The functions that DynamoRIO calls.
 #include "client.h"
 
 #include "drmgr.h"

@@ -5,10 +5,10 @@
 #include "plan.h"
 #include "ring.h"
 
-// Of a thread, in memory that code reaches without a register: see slot_operand.
+// A thread's slots, in memory that code reaches without a register: see slot_operand.
 enum slot {
     SLOT_CURSOR,          // where the next record begins
-    SLOT_LIMIT,           // a record that ends after it was the buffer's last
+    SLOT_LIMIT,           // a record that ends past it was the buffer's last
     SLOT_RETURN,          // where the code goes on that asked for another buffer
     SLOT_REPEATED_CURSOR, // while the cursor is there, the last record is one of a block that repeats,
     SLOT_REPEATED_ID,     // of this one
@@ -47,9 +47,9 @@ void put_note(struct thread_state *state, uint32_t id, const uint64_t *roots, ui
 // Hands over the thread's buffer and begins another one with the record that is being stored.
 void next_buffer(void);
 
-// Of the record that is being stored; 0: none is.
+// The id of the record that is being stored; 0: none is.
 uint32_t id_at_cursor(const struct thread_state *state);
-// It becomes one with so many of its roots.
+// Ends the record that is being stored, under this id, after so many of its roots.
 void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots);
 void forget_record(struct thread_state *state);
 // The id of the last record if that is of a block that repeats, and nothing was recorded since; else 0.
@@ -68,7 +68,7 @@ app_pc start_of_block(uint32_t id);
 uint32_t define_note(enum trackway_note_kind kind, app_pc call, const char *allocator);
 // Everything that is defined so far reaches the recorder before what is handed over from now on.
 void hand_over_definitions(void);
-// A forked process tells of its own code.
+// A forked process describes its own code.
 void forget_definitions(void);
 
 // insert.c

@@ -1,4 +1,4 @@
-// Blocks and objects that the recorder knows, and the buffers in which it is told of them.
+// Blocks and objects that the recorder knows, and the buffers that describe them.
 #include "client.h"
 
 #include "hashtable.h"
@@ -19,7 +19,7 @@ static struct {
     void *lock;
     struct object object[MOST_OBJECTS];
     uint32_t objects;
-    hashtable_t ids;    // of blocks, by a hash of all that is said of them
+    hashtable_t ids;    // of blocks, by a hash of their descriptions
     hashtable_t starts; // of blocks, by their ids
     struct lane lane;
     struct room room;
@@ -32,7 +32,7 @@ static void hand_over(void) {
     known.room = (struct room){NULL, NULL};
 }
 
-// Where to write so many bytes.
+// The place to which so many bytes are to be written.
 static unsigned char *room_for(size_t length) {
     if ((size_t)(known.room.end - known.room.begin) < length) {
         struct stream stream = {.tid = (uint32_t)dr_get_thread_id(dr_get_current_drcontext())};

@@ -50,12 +50,12 @@ struct trackway_instruction {
 
 enum trackway_access_form {
     TRACKWAY_PLAIN = 0,
-    // As often as root `first` says, at addresses that differ by `size` times what root `first` + 1 holds. Several of
-    // one instruction take turns.
+    // Repeated as often as root `first` says, at addresses that differ by `size` times the content of root `first` + 1.
+    // Several of one instruction take turns.
     TRACKWAY_REPEATED = 1,
-    // Of `lanes` lanes, those whose bits are set in root `first`, at the addresses in the roots after it.
+    // Those of `lanes` lanes whose bits are set in root `first`, at the addresses in the roots after it.
     TRACKWAY_GATHERED = 2,
-    // Of `lanes` elements of `size` bytes in a row, those whose bits are set in root `first`.
+    // Those of `lanes` elements of `size` bytes in a row whose bits are set in root `first`.
     TRACKWAY_MASKED = 3,
 };
 

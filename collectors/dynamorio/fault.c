@@ -32,7 +32,7 @@ static void keep_executed_part(void *context, struct thread_state *state, app_pc
     instrlist_clear_and_destroy(context, block);
 }
 
-// The same of a block that repeats, whose record has counted the execution already.
+// The same for a block that repeats, whose record has counted the execution already.
 static void keep_part_of_repetition(void *context, struct thread_state *state, app_pc start, app_pc fault) {
     instrlist_t *whole = decode_as_bb(context, start), *block = executed_part(context, start, fault);
     plan_block(context, whole, &state->plan);

@@ -1,4 +1,4 @@
-// What inserts code, and what of that is the instruction set's own affair.
+// Inserts code; the functions of insert_*.c depend on the instruction set.
 #ifndef TRACKWAY_INSERT_H
 #define TRACKWAY_INSERT_H
 
@@ -16,17 +16,18 @@ struct site {
 void insert(struct site at, instr_t *instruction);
 reg_id_t reserve(struct site at, drvector_t *allowed);
 void release(struct site at, reg_id_t reg);
-// One that isn't among these.
+// Reserves a register that isn't among these.
 reg_id_t reserve_but(struct site at, uint32_t registers);
-// The cursor in a register of its own, plan->cursor, none of these.
+// Reserves a register for the cursor, plan->cursor, that isn't among these.
 void reserve_cursor(struct site at, struct plan *plan, uint32_t registers_but);
-// The same for a moment, where the block holds no cursor.
+// The same for a moment, if the block holds no cursor.
 void borrow_cursor(struct site at, struct plan *plan, uint32_t registers_but);
 void return_cursor(struct site at, const struct plan *plan);
 
 // insert_*.c
 void begin_code(void *context);
-// From its slot into its register, in the form that suits the instruction set; and on, after the record, and back.
+// load_cursor loads the cursor from its slot into its register, in the form that suits the instruction set.
+// move_cursor moves it past the record, and stores it to its slot.
 void load_cursor(struct site at, const struct plan *plan);
 void move_cursor(struct site at, const struct plan *plan);
 opnd_t root_field(const struct plan *plan, uint32_t root);

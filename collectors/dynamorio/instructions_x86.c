@@ -185,7 +185,7 @@ static bool follow(struct planner *planner, instr_t *instruction) {
     }
 }
 
-// By how much the stack pointer moves beside what is written to it as a register.
+// The distance by which the stack pointer moves, apart from writes to it as a register.
 static int64_t stack_moves_by(instr_t *instruction) {
     switch (instr_get_opcode(instruction)) {
     case OP_push:

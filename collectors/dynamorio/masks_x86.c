@@ -253,7 +253,7 @@ static bool plan_opmask(struct planner *planner, instr_t *instruction) {
     return true;
 }
 
-// Of moves whose mask is the highest bits of a vector's elements: how many bytes these have; 0: it is none of them.
+// Bytes of an element in moves whose mask is the highest bits of a vector's elements; 0: it is no such move.
 static uint8_t vector_mask_bytes(int opcode) {
     switch (opcode) {
     case OP_vmaskmovps:

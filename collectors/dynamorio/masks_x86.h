@@ -4,7 +4,7 @@
 
 #include "planner.h"
 
-// Of struct told: the mask is an opmask register, else a vector register.
+// A flag of `mask` in struct told: the mask is an opmask register, else a vector register.
 enum { OPMASK = 0x80 };
 
 // The first source that is an opmask register; none.

@@ -71,7 +71,8 @@ static bool goes_back_to_itself(instrlist_t *block) {
            opnd_get_pc(instr_get_target(last)) == instr_get_app_pc(first);
 }
 
-// By how much a value that a register held at the block's begin has moved in it at its end. False if it isn't there.
+// The distance by which a value that a register held at the block's begin has moved in it at the block's end. False if
+// the register doesn't hold it any more.
 static bool moves(const struct planner *planner, uint32_t value, int64_t *distance) {
     *distance = 0;
     if (value == NO_VALUE)

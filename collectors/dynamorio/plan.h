@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 enum {
-    MOST_INSTRUCTIONS = 64, // of a block; told to DynamoRIO as well
+    MOST_INSTRUCTIONS = 64, // of a block; DynamoRIO gets the same limit
     MOST_ROOTS = 256,
     ROOT_BYTES = 8,
     ID_BYTES = 4,
@@ -75,12 +75,12 @@ static inline bool is_general(reg_id_t reg) {
     return reg >= DR_REG_START_64 && reg < DR_REG_START_64 + DR_NUM_GPR_REGS;
 }
 
-// As one of the bits of registers.
+// The register's bit in a set of registers.
 static inline uint32_t bit_of(reg_id_t reg) { return is_general(reg) ? UINT32_C(1) << (reg - DR_REG_START_64) : 0; }
 
 // Plans a block. The definition lacks its id and object.
 void plan_block(void *context, instrlist_t *block, struct plan *plan);
-// The same of the first instructions of a block that repeats: its roots are the first ones of that block's.
+// The same for the first instructions of a block that repeats: their roots are the first ones of that block.
 void plan_part_of_repeated(void *context, instrlist_t *block, struct plan *plan);
 
 #endif

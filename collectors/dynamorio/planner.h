@@ -58,12 +58,12 @@ typedef void take_operand(struct planner *planner, instr_t *instruction, opnd_t 
 void each_operand(struct planner *planner, instr_t *instruction, take_operand *take, void *more);
 take_operand take_plain;
 
-// Of the instruction set: instructions_*.c.
+// instructions_*.c: one for each instruction set.
 // Plans what an instruction accesses if that depends on more than its addresses. False: it doesn't.
 bool plan_told(struct planner *planner, instr_t *instruction);
 // Bytes that it accesses, where DynamoRIO's `size` isn't what the processor does.
 uint32_t corrected_size(instr_t *instruction, uint32_t size);
-// What the index register is multiplied by; 0: it isn't taken as it is.
+// The factor of the index register; 0: the register isn't taken as it is.
 int index_scale(opnd_t operand);
 // An operand with this address.
 opnd_t sum_of(reg_id_t base, reg_id_t index, int scale);
@@ -74,7 +74,7 @@ bool can_repeat(const struct plan *plan);
 // What registers hold after the instruction.
 void execute(struct planner *planner, instr_t *instruction);
 void move_by(struct planner *planner, reg_id_t reg, int64_t distance);
-// The instruction sets them to what nobody knows.
+// Makes the registers that the instruction sets unknown.
 void forget_targets(struct planner *planner, instr_t *instruction);
 // The general register that is the instruction's only target, and wholly written; else none.
 reg_id_t only_target(instr_t *instruction);

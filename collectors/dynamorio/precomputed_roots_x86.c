@@ -81,7 +81,7 @@ static void tell_gathered(struct machine *machine, const struct told *told) {
     machine->root[0] = mask;
 }
 
-// What is packed has its first lanes taken, as many as the mask has bits.
+// A packed access takes its first lanes, as many as the mask has bits.
 static void tell_masked(struct machine *machine, const struct told *told) {
     uint64_t taken = 0;
     uint32_t count = 0;

@@ -48,7 +48,7 @@ static struct trackway_ring *map_ring(const struct ring_name *name) {
     return ring ? ring : map_file(path.bytes, name);
 }
 
-// The bytes that the kernel draws at exec. Our C library was not told of them by the kernel, as the program's was.
+// The random bytes that the kernel draws at exec. The kernel gave them to the program's C library, but not to ours.
 static const uint64_t *random_bytes(void) {
     uint64_t entry[2] = {0, 0};
     const uint64_t *found = NULL;
@@ -60,7 +60,7 @@ static const uint64_t *random_bytes(void) {
     return found;
 }
 
-// The same as that of other collectors in the process: to them it is one.
+// Other collectors in the process have the same identity, so all see one process.
 static void identify(struct process *process) {
     process->pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);
     process->image = identity_of(random_bytes());
@@ -165,7 +165,7 @@ void end_cut_record(struct thread_state *state, uint32_t id, uint32_t roots) {
     state->slots[SLOT_CURSOR] += ID_BYTES + roots * ROOT_BYTES;
 }
 
-// What lies after the cursor is zero, as in a fresh buffer.
+// Bytes past the cursor are zero, as in a fresh buffer.
 void forget_record(struct thread_state *state) {
     memset((void *)(uintptr_t)state->slots[SLOT_CURSOR], 0, MOST_RECORD_BYTES);
 }
@@ -192,7 +192,7 @@ void take_back_repetition(struct thread_state *state, const struct plan *repeate
     memcpy(record + ID_BYTES, roots, count * ROOT_BYTES);
 }
 
-// Nobody will read what the thread records from now on.
+// The recorder doesn't read what the thread records from now on.
 static void give_up_buffer(struct thread_state *state) {
     struct room room = __trackway_scratch();
     hand_over_records(state, 0);
@@ -229,7 +229,7 @@ void begin_thread(void *context) {
     begin_stream(context, state);
 }
 
-// As a process ends, its last thread ends all others.
+// When a process ends, its last thread ends all others.
 static bool is_own_thread(void *context) {
     return (uint32_t)kernel_call(SYS_gettid, 0, 0, 0, 0) == (uint32_t)dr_get_thread_id(context);
 }

@@ -63,7 +63,7 @@ struct allocator {
 extern HIDDEN struct allocator __trackway_allocator;
 extern HIDDEN bool __trackway_is_resolved;
 
-// Fills it; until it returns the arena serves those who allocate.
+// Fills it. Until it returns, the arena serves all allocations.
 void resolve_allocator(void);
 
 // What the library does as soon as it is filled, before anything else of the program: the C library may not be ready

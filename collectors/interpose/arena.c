@@ -1,4 +1,4 @@
-// Memory for those who need some before the program's allocator is known: the dynamic linker, which looks it up. It is
+// Memory for requests before the program's allocator is known: the dynamic linker, which looks it up, makes some. It is
 // never given back.
 #include "allocator.h"
 
@@ -7,7 +7,7 @@ enum { ALIGNMENT = 16 };
 unsigned char __trackway_arena[ARENA_BYTES] __attribute__((aligned(64)));
 static size_t used;
 
-// In front of each block stands its size.
+// Each block's size stands in front of it.
 static size_t *size_of(void *block) { return (size_t *)block - 1; }
 
 void *arena_aligned(size_t alignment, size_t size) {

@@ -1,4 +1,4 @@
-// All forms of operator new and operator delete, by functions of whoever stands in their place:
+// All forms of operator new and operator delete, by two functions that the including file defines:
 //
 //   void *allocate(enum operator_new form, size_t size, uintptr_t second, uintptr_t third, size_t alignment,
 //                  const uintptr_t *frame)

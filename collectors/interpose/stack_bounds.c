@@ -1,4 +1,4 @@
-// How far a thread's stack reaches.
+// Finds how far a thread's stack reaches.
 #include "kernel.h"
 #include "stack_walk.h"
 
@@ -6,10 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// More than the limit of a stack can be nobody else's memory, but without a limit anything may be there.
+// Within a stack's limit there can be no other memory, but without a limit anything may be there.
 #define MOST_STACK (UINT64_C(1) << 30)
 
-// Of the main thread: what it found on its stack when it began.
+// The address at which the main thread found its arguments on the stack when it began.
 extern void *__libc_stack_end;
 
 struct mapping {

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// From `at` on. What goes beyond the end reads as 0 and is remembered.
+// The bytes from `at` on. Reading past the end yields 0 and sets `has_failed`.
 struct bytes {
     const unsigned char *at, *end;
     bool has_failed;

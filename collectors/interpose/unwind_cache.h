@@ -8,11 +8,11 @@
 enum { ADDRESS_SIZE = 48, PLACE_BITS = 14 };
 
 // An address is multiplied by an odd number, which loses nothing: the product's upper bits are the place in the table,
-// the lower ones stand there with the rule. So an entry is one word, which nobody sees half written. 0: it is empty.
+// the lower ones stand there with the rule. So an entry is one word, which no thread sees half written. 0: it is empty.
 extern HIDDEN uint64_t __trackway_rules[1 << PLACE_BITS];
 // Changes when objects were unloaded: what was known of addresses may be wrong.
 extern HIDDEN uint32_t __trackway_unloaded;
-// Runs then: whoever uses the table may know more of addresses.
+// Called then; each library that uses the table defines it, since it may know more of addresses.
 void forget_addresses(void);
 
 static inline uint64_t spread(uintptr_t code) {
@@ -21,7 +21,7 @@ static inline uint64_t spread(uintptr_t code) {
 
 rule look_up_rule(uintptr_t code);
 
-// How the caller of the function that goes on at `code` is found. Any number will do.
+// The rule for finding the caller of the function that goes on at `code`. Any number will do.
 static inline rule rule_for(uintptr_t code) {
     uint64_t word = spread(code), place = word >> (ADDRESS_SIZE - PLACE_BITS);
     uint64_t entry = __atomic_load_n(&__trackway_rules[place], __ATOMIC_RELAXED);

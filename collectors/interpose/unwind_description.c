@@ -1,4 +1,4 @@
-// From .eh_frame_hdr to the description of a function.
+// Finds the description of a function through .eh_frame_hdr.
 #include "unwind_description.h"
 
 // ---- Encoded pointers ----------------------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ struct search_table {
 
 enum { ENTRY_BYTES = 8 };
 
-// Of the entry: where its function begins, or after it where its description stands.
+// Address in the entry: at offset 0 where its function begins, and past that where its description is.
 static uintptr_t address_in(const struct search_table *table, uint32_t entry, unsigned offset) {
     int32_t distance;
     __builtin_memcpy(&distance, table->entries + (size_t)entry * ENTRY_BYTES + offset, sizeof distance);

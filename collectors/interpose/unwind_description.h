@@ -17,7 +17,7 @@ struct shared {
     bool is_signal_return;
 };
 
-// Of one function (FDE).
+// The description of one function (FDE).
 struct description {
     struct shared shared;
     struct bytes instructions;

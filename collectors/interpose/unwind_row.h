@@ -9,8 +9,8 @@ struct segment {
     const unsigned char *begin, *end;
 };
 
-// How the caller is found where `code` executes; `header` is the .eh_frame_hdr, which stands in the segment. Bytes that
-// make no sense give UNKNOWN_CALLER; where nothing describes the code, it is FRAME_POINTERS.
+// Finds the rule for the caller where `code` executes. `header` is the .eh_frame_hdr, which stands in the segment.
+// Bytes that make no sense give UNKNOWN_CALLER; code without a description gives FRAME_POINTERS.
 rule find_rule(const struct segment *segment, const unsigned char *header, uintptr_t code);
 
 #endif

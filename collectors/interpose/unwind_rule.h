@@ -21,7 +21,7 @@ enum rule_kind {
 // 30 bits, so that a rule and the rest of its address are one word.
 enum { KIND_BITS = 3, DISTANCE_BITS = 15, SAVED_BITS = 12, RULE_BITS = KIND_BITS + DISTANCE_BITS + SAVED_BITS };
 enum { MOST_DISTANCE = (1 << DISTANCE_BITS) - 1 };
-// Where the caller's rbp is: still in the register, lost, or else so many words below the CFA.
+// The place of the caller's rbp: still in the register, lost, or else so many words below the CFA.
 enum { SAVED_NOWHERE = 0, SAVED_LOST = (1 << SAVED_BITS) - 1 };
 
 typedef uint32_t rule;

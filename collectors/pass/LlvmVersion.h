@@ -40,7 +40,7 @@ inline uint64_t contentHash(llvm::StringRef Bytes) {
 #endif
 }
 
-// For a branch whose first way is hardly ever gone. MDBuilder has a function for it since 18.
+// Weights of a branch whose first way is hardly ever taken. MDBuilder has a function for it since 18.
 inline llvm::MDNode *unlikely(llvm::LLVMContext &C) {
     return llvm::MDBuilder(C).createBranchWeights(1, (1U << 20) - 1);
 }

@@ -60,7 +60,7 @@ static bool apply(Options &O, StringRef Key, StringRef Value) {
     return false;
 }
 
-// At colons, but for those behind a backslash, which is left out.
+// Splits at colons, except those after a backslash, which is left out.
 static std::vector<std::string> splitPairs(StringRef Text) {
     std::vector<std::string> Pairs(1);
     for (size_t I = 0; I < Text.size(); ++I) {

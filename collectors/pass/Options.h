@@ -9,7 +9,7 @@
 
 namespace trackway {
 
-// Where in the optimiser's pipeline accesses are selected.
+// The point in the optimiser's pipeline at which accesses are selected.
 enum class Place {
     Start, // as the front end wrote them
     Early, // after simplification and inlining, before loop transformations and vectorisation

@@ -1,4 +1,4 @@
-// What takes the place of mmap, munmap and posix_fallocate for memkind. All other callers get the C library's.
+// Replaces mmap, munmap and posix_fallocate for memkind. All other callers get the C library's.
 #include "addresses.h"
 #include "allocator.h"
 #include "far.h"
@@ -52,7 +52,7 @@ static void find_tracer(const struct mapping *mapping, void *context) {
         tracer = (struct code){mapping->low, mapping->high};
 }
 
-// Twice as many addresses as bytes: what is given back leaves gaps.
+// Twice as many addresses as bytes, since returned memory leaves gaps.
 void reserve_addresses(size_t bytes, const void *function) {
     size_t length;
     void *range = MAP_FAILED;

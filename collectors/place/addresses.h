@@ -8,20 +8,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Reserves the range, in which at most so many bytes are mapped at once, or ends the program. `function`: the one of
-// the library that maps what its blocks come from; while the thread is said to be inside, its mappings go there.
+// Reserves the range, in which at most so many bytes are mapped at once, or ends the program. `function`: the library's
+// function that maps memory for its blocks. While the flag below says that the thread is inside, its mappings go there.
 void reserve_addresses(size_t capacity, const void *function);
 extern THREAD_LOCAL bool __trackway_maps_far;
 
 // The file of shared mappings; negative before the first one.
 int mapped_file(void);
-// In a forked process: maps all that is shared from this copy of the file, and puts it in the file's place. False if it
-// can't.
+// Called in a forked process. It maps all shared memory from this copy of the file, which replaces the file. False if
+// that fails.
 bool map_copy(int copy);
 // False if there is no room.
 bool copy_mappings(int copy);
 
-// Nobody else maps between the two.
+// No other thread maps between the two.
 void enter_addresses(void);
 void leave_addresses(void);
 

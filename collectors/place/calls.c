@@ -1,4 +1,4 @@
-// What takes the place of malloc and its like. What finds no room far is left to the program's allocator.
+// Replaces malloc and its like. The program's allocator serves requests that find no far room.
 #include "allocator.h"
 #include "far.h"
 #include "ring.h"
@@ -38,7 +38,7 @@ static size_t size_of_block(void *block) {
     return is_in_arena(block) ? arena_size(block) : next_allocator()->malloc_usable_size(block);
 }
 
-// From far to near, or the other way.
+// Moves a block from far to near memory, or the other way.
 static void *move_block(void *block, void *other, size_t size) {
     if (!other)
         return NULL;

@@ -1,4 +1,4 @@
-// What was placed, counted for all processes in the plan's file.
+// Counts what was placed, for all processes, in the plan's file.
 #include "far.h"
 
 void count_placed(size_t size, uint64_t live_bytes) {

@@ -31,7 +31,7 @@ static void enter(void) {
 
 static void leave(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
 
-// At least those of the class: chunks begin where blocks may.
+// At least the bytes of the class: chunks begin where blocks may.
 static size_t chunk_bytes(uint32_t class) {
     uint32_t doublings = class / STEPS, step = class % STEPS;
     size_t bytes = ((size_t)LEAST_BYTES << doublings) / STEPS * (STEPS + step);

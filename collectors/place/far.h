@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-// Who gives and takes blocks. Whether one is far is told by its address alone.
+// The allocator of far blocks. A block's address alone says whether it is far.
 struct far_allocator {
     // NULL if there is no room. `alignment` is a power of two or less than 16. `zeroed`: the block is to be all zero.
     void *(*allocate)(size_t alignment, size_t size, bool zeroed);
@@ -15,10 +15,11 @@ struct far_allocator {
     void (*free)(void *block);
     // Bytes that the program may use.
     size_t (*size)(void *block);
-    // Between the two nobody else allocates or frees; the second one in the parent and in the child.
+    // Between the two no other thread allocates or frees. The second one is called in the parent and in the child.
     void (*prepare_fork)(void);
     void (*finish_fork)(void);
-    // In between, before the fork: makes the copy that the child will have, or ends the program. May be missing.
+    // Called in between, before the fork. It makes the copy that the child will have, or ends the program. It may be
+    // missing.
     void (*copy_for_child)(void);
 };
 
@@ -27,7 +28,8 @@ extern const struct far_allocator __trackway_size_classes;
 
 // Maps the memory of a file or node, or ends the program.
 void begin_far(struct plan *plan);
-// A file in the folder of `path`, whose name begins with the path's, and which nobody else finds. Negative: an error.
+// A file in the folder of `path`, whose name begins with the path's, and which no other process finds. Negative: an
+// error.
 int open_nameless(const char *path);
 // False if there is no room.
 bool write_all(int file, const unsigned char *bytes, size_t length, uint64_t offset);

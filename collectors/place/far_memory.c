@@ -1,4 +1,4 @@
-// Where far blocks lie, in this process and in those that it forks.
+// The memory of far blocks, in this process and in those that it forks.
 #include "allocator.h"
 #include "far.h"
 #include "kernel.h"
@@ -61,7 +61,7 @@ static int open_file(void) {
     const char *path = in_plan(plan, plan->place);
     int file =
         is_first ? (int)kernel_call(SYS_openat, AT_FDCWD, (long)path, O_RDWR | O_CLOEXEC, 0) : open_nameless(path);
-    // What a former program of this process left there goes.
+    // Removes what a former program of this process left there.
     if (file < 0 || kernel_call(SYS_ftruncate, file, 0, 0, 0) < 0 ||
         kernel_call(SYS_ftruncate, file, (long)plan->capacity, 0, 0) < 0)
         give_up(
@@ -104,8 +104,8 @@ static void copy_file(void) {
         give_up("far memory can't be copied for a forked process: there is no room beside the file");
 }
 
-// A child has no other threads that could leave what they have entered. Who is inside of an allocator may yet look call
-// sites up.
+// A child has no other threads that could leave what they have entered. A thread inside of an allocator may yet look
+// up call sites.
 static void prepare_fork(void) {
     if (!__trackway_plan)
         return;

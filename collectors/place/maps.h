@@ -13,7 +13,8 @@ struct mapping {
     const char *path; // NULL: none
 };
 
-// Reads /proc/self/maps, without memory of the program's. One thread at a time: those who look call sites up.
+// Reads /proc/self/maps without using the program's memory. Only one thread may call it at a time: one that looks up
+// a call site.
 void for_each_mapping(void (*take)(const struct mapping *mapping, void *context), void *context);
 
 // Whether it is of preload.so, the library that records allocations, whose frames stand between callers and us.

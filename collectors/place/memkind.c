@@ -37,7 +37,7 @@ static int copy = -1; // of the file, for a child that is about to be forked
 
 enum whereabouts { OUTSIDE, INSIDE, FORKING };
 
-// By threads, so that they seldom meet.
+// Chosen by thread, so that threads seldom contend.
 struct stripe {
     uint32_t inside;
     uint32_t unused[15];
@@ -112,7 +112,7 @@ static void *allocate(size_t alignment, size_t size, bool zeroed) {
     return block;
 }
 
-// Of a kind in a folder, which nobody but us has, so that blocks stay in the range.
+// Only we use a kind in a folder, so its blocks stay in the range.
 static void *reallocate(void *block, size_t size) {
     int error = errno;
     if (!enter())
@@ -127,7 +127,7 @@ static void *reallocate(void *block, size_t size) {
     return other;
 }
 
-// What a handler frees that has interrupted memkind, or that runs while the process forks, is never used again.
+// Blocks are never used again if they are freed by a handler that has interrupted memkind, or while the process forks.
 static void release(void *block) {
     int error = errno;
     if (!enter())
@@ -157,7 +157,7 @@ static void prepare_fork(void) {
     whereabouts = FORKING;
 }
 
-// Where the file system knows no files without names it had one for a moment.
+// If the file system knows no files without names, the file had one for a moment.
 static int open_copy(const char *folder) {
     struct text name = {.length = 0};
     append(&name, folder);

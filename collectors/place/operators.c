@@ -1,4 +1,4 @@
-// What takes the place of operator new and operator delete.
+// Replaces operator new and operator delete.
 #include "allocator.h"
 #include "far.h"
 #include "operator_forms.h"

@@ -30,7 +30,7 @@ static uint32_t range_count, vain_looks;
 static uint64_t next_look;
 static uint32_t lock;
 
-// What is known of callers stays: at worst a block goes where those of an unloaded call site went.
+// Verdicts on callers are kept: at worst a block goes where those of an unloaded call site went.
 void forget_addresses(void) {}
 
 // ---- Code that is mapped -------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ static uint32_t object_of(const struct mapping *mapping) {
     return is_of_tracer(mapping) ? TRACER : NO_OBJECT;
 }
 
-// Where the object begins of which a mapping is: objects' mappings follow each other.
+// The begin of the object that a mapping belongs to: objects' mappings follow each other.
 struct current {
     uint32_t object;
     uintptr_t base;
@@ -165,7 +165,7 @@ enum verdict judge(uintptr_t caller) {
     uint64_t signals = enter();
     struct place_in_object place = place_of(caller);
     enum verdict verdict = verdict_on(place);
-    // What is in no known code may be so later.
+    // An address in no known code may be in known code later.
     if (place.object != NO_OBJECT || range_of(caller - 1))
         __atomic_store_n(&__trackway_callers[(caller >> 2 ^ caller >> 14) % KNOWN_CALLERS],
                          (uint64_t)caller << VERDICT_BITS | verdict, __ATOMIC_RELAXED);

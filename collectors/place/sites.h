@@ -1,4 +1,4 @@
-// Which calls of allocators are advised to go far.
+// Finds the calls of allocators that are advised to go far.
 #ifndef TRACKWAY_PLACE_SITES_H
 #define TRACKWAY_PLACE_SITES_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 void begin_sites(const struct plan *plan);
-// Nobody else looks call sites up between the two.
+// No other thread looks call sites up between the two.
 void enter_sites(void);
 void leave_sites(void);
 

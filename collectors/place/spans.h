@@ -21,7 +21,7 @@ struct spans {
 uintptr_t take_span(struct spans *spans, size_t length, size_t alignment);
 // Whether just these were free.
 bool take_span_at(struct spans *spans, uintptr_t begin, size_t length);
-// Where there are too many spans the addresses stay unused.
+// If there are too many spans, the addresses stay unused.
 void give_span(struct spans *spans, uintptr_t begin, size_t length);
 
 #endif

@@ -1,4 +1,4 @@
-// What takes the place of malloc and its like.
+// Replaces malloc and its like.
 #include "allocator.h"
 #include "kernel.h"
 #include "tracer.h"
@@ -43,7 +43,7 @@ static void *move_from_arena(void *block, size_t size) {
     return other;
 }
 
-// What becomes of the block is told twice: another thread may get its memory before we hear of it.
+// The fate of the block is reported twice: another thread may get its memory before we hear of it.
 static inline __attribute__((always_inline)) void *reallocate(void *block, size_t size, enum by by,
                                                               const uintptr_t *frame) {
     const struct allocator *allocator = next_allocator();

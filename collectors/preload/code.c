@@ -1,5 +1,5 @@
-// Which code is mapped where. Frames name nothing but addresses, and objects come and go; so whenever a frame lies
-// outside of the code that the recorder was told of, it is told of all that is mapped.
+// Reports which code is mapped where. Frames are addresses only, and objects come and go. So whenever a frame lies
+// outside of the code that the recorder knows, it gets a report of all that is mapped.
 #include "code.h"
 #include "kernel.h"
 #include "tracer.h"

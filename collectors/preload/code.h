@@ -1,4 +1,4 @@
-// Which code is mapped where.
+// Reports which code is mapped where.
 #ifndef TRACKWAY_CODE_H
 #define TRACKWAY_CODE_H
 
@@ -6,7 +6,7 @@
 
 // Sees to it that the recorder knows what stands at the frames. Signals may come.
 void tell_of_code(const struct frames *frames, uint32_t tid);
-// In a forked process: no other thread tells, though one may have been about to.
+// Called in a forked process: no other thread reports code, although one of the parent's may have been about to.
 void begin_child_code(void);
 
 #endif

@@ -213,7 +213,7 @@ static void finish_fork(void) {
     restore_signals(__trackway_tracers.signals);
 }
 
-// Where the kernel clears no page, the process's id tells.
+// If the kernel clears no page, a changed process id shows the fork.
 static void begin_child(void) {
     if (!__trackway_process.ring)
         return;

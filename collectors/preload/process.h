@@ -13,7 +13,7 @@ enum { KNOWN_STACKS = 256 };
 // A stream, and where it is written to.
 struct tracer {
     unsigned char *cursor;
-    unsigned char *limit; // no event begins after it; none: there is no buffer
+    unsigned char *limit; // no event begins past it; none: there is no buffer
     unsigned char *begin;
     uint64_t last_ticks; // of the last event
     struct stream stream;
@@ -53,14 +53,14 @@ extern HIDDEN struct witness __trackway_witness;
 // process.c
 // Whether this process is recorded. One that was forked unnoticed records for itself from here on.
 bool is_recorded(void);
-// What a thread knows is of the present epoch from here on. A handler that comes meanwhile may leave by longjmp.
+// From here on, a thread's knowledge is of the present epoch. A handler that comes meanwhile may leave by longjmp.
 void enter_epoch(struct own *own);
 // Sees to it that the end of this thread is noticed.
 void watch_this_thread(struct own *own);
 
 // tracer.c
 void forget_memos(struct own *own);
-// In a forked process: forgets what its thread had from the parent, and tells of the fork, which came after
+// Called in a forked process. It forgets what the thread had from the parent, and reports the fork, which came after
 // `fork_ticks`.
 void begin_child_tracers(uint64_t fork_ticks);
 // Hands over what the ending thread still holds. Signals are blocked.

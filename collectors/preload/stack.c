@@ -12,7 +12,7 @@ static uint64_t define(struct tracer *tracer, const struct frames *frames, uint1
     words[0] = unit_head(STACK, frames->end, frames->count, 0);
     for (uint32_t i = 0; i < frames->count; i++)
         words[1 + i] = frames->of[i];
-    // The memory may have been somebody else's scratch.
+    // The memory may have been another thread's scratch.
     if (frames->count % 2 == 0)
         words[1 + frames->count] = 0;
     *known = (uint16_t)((unit - tracer->begin) / UNIT_BYTES);

@@ -149,7 +149,7 @@ void record_at_stack(uint32_t operation, uint32_t by, uint64_t address, uint64_t
     const unsigned char *former = tracer->cursor;
     uint64_t stack = stack_of(own, tracer, frame, operation != ALLOCATED);
     if (UNLIKELY(tracer->cursor != former))
-        ticks = read_ticks(); // to define a stack took long, and may have told of code
+        ticks = read_ticks(); // to define a stack took long, and may have reported code
     finish_short(own, (struct short_event){operation, by, address, size}, ticks, stack, frame);
 }
 

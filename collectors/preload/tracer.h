@@ -14,7 +14,7 @@
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define HERE ((const uintptr_t *)__builtin_frame_address(0))
 
-// What an event has beside address and size.
+// An event's data beside address and size.
 struct more {
     uint64_t old, old_size, protection, descriptor, offset;
 };
@@ -25,8 +25,8 @@ static inline uint64_t read_ticks(void) {
     return __builtin_ia32_rdtscp(&processor);
 }
 
-// Without another thread nobody can tell that the processor reads the clock before it is done with what stands before:
-// the thread's own events follow one another all the same, also in its handlers.
+// The processor may read the clock before it is done with earlier instructions. Without another thread that can't be
+// noticed: the thread's own events follow one another all the same, also in its handlers.
 static inline uint64_t ticks_of_event(const struct own *own) {
     return LIKELY(own->is_alone) ? __builtin_ia32_rdtsc() : read_ticks();
 }

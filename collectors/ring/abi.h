@@ -23,7 +23,7 @@ struct trackway_module {
     uint64_t symbol_count;
     struct trackway_module *next; // the runtime's list of registered modules
 
-    // Of a module that counts, else all 0 (docs/format.md, section 6):
+    // Set in a module that counts, else all 0 (docs/format.md, section 6):
     uint64_t counter_count;
     uint64_t counter_offset; // set by the runtime: bytes from `counters` of struct trackway_counting to the first one
     // The greatest state of a thread in which its functions count: TRACKWAY_COUNTS_NOW, or 0 until it is registered.
@@ -44,10 +44,10 @@ struct trackway_thread {
 
 // Thread-local, named `__trackway_counting`, initial-exec.
 struct trackway_counting {
-    uint64_t counters; // the address of counter 0: of the present region's node, or of counters that nobody reads
+    uint64_t counters; // the address of counter 0: of the present region's node, or of counters that are never read
     uint64_t state;
-    uint64_t open;       // regions that the runtime was told of and in which the thread is
-    uint64_t countdowns; // the address of a uint64_t for each region, by its index: so many entries need not be told of
+    uint64_t open;       // reported regions in which the thread is
+    uint64_t countdowns; // the address of a uint64_t for each region, by its index: entries not to report
 };
 
 enum trackway_counting_state {
@@ -149,7 +149,7 @@ enum trackway_ring_flags {
 
 #define TRACKWAY_HARDWARE_EVENTS 4
 
-// For perf_event_open.
+// Arguments of perf_event_open.
 struct trackway_hardware_event {
     uint64_t config;
     uint32_t type;
@@ -171,7 +171,7 @@ struct trackway_ring {
     uint32_t count_every;    // 0 or 1: all entries of regions are counted; else one in so many
     uint32_t count_cost;     // not 0: as many as counting may cost, in millionths of the region's time
     uint32_t hardware_count; // events that are counted around regions: so many of `hardware`
-    uint32_t stack_frames;   // of a call of an allocator, as many are recorded at most
+    uint32_t stack_frames;   // the most that are recorded with a call of an allocator
     struct trackway_hardware_event hardware[TRACKWAY_HARDWARE_EVENTS];
     // Each of these on a cache line of its own.
     _Alignas(64) uint32_t recorder_thread; // its id in the recorder's pid namespace; 0: none yet. See below
@@ -196,7 +196,7 @@ enum trackway_buffer_state {
     TRACKWAY_FREE = 0,    // recorder → program: zeroed
     TRACKWAY_OWNED = 1,   // a thread writes to it
     TRACKWAY_FULL = 2,    // program → recorder
-    TRACKWAY_CLAIMED = 3, // its thread is gone; whoever changed OWNED to this hands it over
+    TRACKWAY_CLAIMED = 3, // its thread is gone; the one that set this hands it over
     TRACKWAY_TAKEN = 4,   // the recorder reads it
 };
 

@@ -7,7 +7,7 @@
 #define SCRATCH_SIZE (64 << 10)
 #define MAX_SEGMENT_ID (UINT32_C(1) << 24)
 
-// Where records go that nobody will read. Threads share it: what they write there means nothing.
+// Memory for records that will never be read. Threads share it: what they write there means nothing.
 static unsigned char scratch[SCRATCH_SIZE] __attribute__((aligned(64)));
 
 struct room __trackway_scratch(void) { return (struct room){scratch, scratch + SCRATCH_SIZE}; }
@@ -183,7 +183,7 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
 
 bool __trackway_claim(struct lane *lane) {
     struct trackway_buffer *buffer = lane->buffer;
-    // A buffer that the recorder has taken is nobody's, or another's, by now.
+    // A buffer that the recorder has taken is free, or another thread's, by now.
     bool is_ours = buffer && __atomic_load_n(&buffer->pid, __ATOMIC_ACQUIRE) != 0 && buffer->stream == lane->stream &&
                    buffer->kind == lane->kind && change_state(buffer, TRACKWAY_OWNED, TRACKWAY_CLAIMED);
     if (!is_ours)

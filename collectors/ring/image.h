@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-// Of the bytes that the kernel draws at exec. They also seed stack canaries, so only a hash leaves the process.
+// Hashes the random bytes that the kernel draws at exec. They also seed stack canaries, so only a hash leaves the
+// process.
 static inline uint32_t identity_of(const uint64_t *random) {
     return random ? (uint32_t)(((random[0] ^ random[1]) * UINT64_C(0x9E3779B97F4A7C15)) >> 32) : 0;
 }

@@ -1,4 +1,4 @@
-// System calls without the C library: they touch neither errno nor cancellation, and nobody can interpose them.
+// System calls without the C library: they touch neither errno nor cancellation, and can't be interposed.
 #ifndef TRACKWAY_KERNEL_H
 #define TRACKWAY_KERNEL_H
 
@@ -41,7 +41,7 @@ static inline long kernel_call_of_5(long number, long a, long b, long c, long d,
     return a0;
 }
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-// The kernel tells of a failure by a flag (summary overflow), and of its number without a sign.
+// The kernel reports a failure by a flag (summary overflow), and returns its number without a sign.
 static inline long kernel_call_of_5(long number, long a, long b, long c, long d, long e) {
     register long r0 __asm__("r0") = number;
     register long r3 __asm__("r3") = a;

@@ -20,7 +20,7 @@ struct lane {
     uint32_t stream;
     uint32_t dropped; // scratch buffers since the last buffer
     bool must_wait;   // whatever the ring's flags say
-    // Whose it is; none: this process's. A child of vfork shares its parent's memory.
+    // The owning process; none: this one. A child of vfork shares its parent's memory.
     const struct process *owner;
 };
 
@@ -34,7 +34,7 @@ struct place {
     uintptr_t stack;
 };
 
-// What the oracle was told of the next access that it is told of.
+// The value of the next access that is reported to the oracle.
 struct oracle_value {
     const uint8_t *bytes; // none: it comes without a value
     uint32_t lane_bytes;  // of each lane, or of the whole
@@ -84,7 +84,7 @@ void __trackway_complain(const char *message);
 // Maps all of the ring that every process needs, given its first page; that isn't mapped any more then. None if there
 // is no address space.
 struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page);
-// So many buffers are mapped already, after the tables.
+// Uses a mapping that already has so many buffers, past the tables.
 void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers);
 // A buffer's bytes; none if there is no address space for them.
 unsigned char *__trackway_data(uint32_t index);
@@ -103,7 +103,8 @@ struct room __trackway_take(struct lane *lane, struct stream *stream);
 // Gives the lane's buffer, if it owns one, to the recorder. `end` is after its last byte.
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
 void __trackway_abandon_former_image(void);
-// Of a lane whose thread may be gone, so that the recorder may hand its buffer over in its stead. False: it does.
+// Claims the buffer of a lane whose thread may be gone: the recorder may claim it, too. False: the lane has no buffer,
+// or the recorder hands it over.
 bool __trackway_claim(struct lane *lane);
 // The first of so many segment ids; 0 if there aren't as many left.
 uint32_t __trackway_take_ids(uint32_t count);

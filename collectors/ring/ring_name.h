@@ -44,7 +44,7 @@ static inline bool read_name(const char *text, struct ring_name *name) {
            read_number(&text, &name->inode, ':') && read_number(&text, &name->recorder, 0);
 }
 
-// Where the recorder has the ring open.
+// The path at which the recorder has the ring open.
 static inline struct text path_at_recorder(const struct ring_name *name) {
     struct text path = {.length = 0};
     append(&path, "/proc/");

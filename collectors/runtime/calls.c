@@ -1,11 +1,11 @@
-// How long calls of code that isn't instrumented take: some are timed, and speak for those that passed before them.
+// Times calls of code that isn't instrumented. Some are timed, and stand for those that passed before them.
 #include "counting.h"
 
 // Calls that are timed in any case.
 #define FIRST_CALLS 16
-// On the average, one in so many is timed at least.
+// At least one call in so many is timed, on average.
 #define MOST_APART 64
-// Timing a call may take so much of it; shorter ones are timed more seldom.
+// Timing may take one part in so many of a call; shorter calls are timed less often.
 #define SHARE 50
 
 VISIBLE uint64_t __trackway_begin_call(struct trackway_callee *callee) {
@@ -27,7 +27,7 @@ VISIBLE void __trackway_end_call(struct trackway_callee *callee, uint64_t start)
     callee->timed_calls++;
     uint64_t interval = next_interval(callee, ticks);
     callee->interval = interval;
-    // By chance, lest the program has the same rhythm; the mean distance is the interval.
+    // The distance is random, in case the program has the same rhythm; its mean is the interval.
     struct tally *tally = __trackway_own_tally;
     callee->passing = interval > 1 && tally ? __trackway_next_random(tally) % (2 * interval - 1) : 0;
 }

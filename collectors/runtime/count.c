@@ -59,7 +59,7 @@ struct tally *__trackway_this_tally(void) {
     return __trackway_own_tally;
 }
 
-// Of what is still open, and of entries that passed without a word.
+// Ends the entries that are still open, and notes those that passed without calling the runtime.
 static void close_all(struct tally *tally) {
     uint64_t now = __trackway_now_ticks();
     for (uint32_t i = 0; i < tally->node_count; i++) {

@@ -7,13 +7,13 @@
 #include "runtime.h"
 
 #define NODES_OF_THREAD 1024
-// Of which so many are kept from what is dealt out to groups.
+// Nodes reserved from sampling groups.
 #define NODES_FOR_REGIONS 256
 // Regions that a thread may be in at once. What it enters beyond them counts for the last of these.
 #define DEPTH_OF_THREAD 256
 // Regions of which entries may be passed over.
 #define COUNTDOWNS 1024
-// Of the first entries, if not all are counted: they say little of the later ones.
+// The group of the first entries, if not all are counted: they say little of the later ones.
 #define FIRST_GROUP 255
 
 // What a thread's hardware counters say at a moment.
@@ -24,15 +24,15 @@ struct reading {
 
 enum mode { NOT_TIMED, TIMED, COUNTED };
 
-// Of a region within others, if not all of its entries are counted.
+// How entries of a region within others are sampled, if not all of them are counted.
 struct sampling {
-    uint32_t told; // entries of which the runtime was told
+    uint32_t told; // entries that were reported to the runtime
     uint32_t rate; // of the later ones, one in 2^rate is counted
-    // Of entries after the first ones:
+    // Sums over the entries after the first ones:
     uint64_t counted_entries, counted_ticks, timed_entries, timed_ticks;
 };
 
-// How an entry is dealt with.
+// How an entry is treated.
 struct choice {
     enum mode mode;
     uint32_t group;
@@ -122,7 +122,7 @@ uint32_t __trackway_add_node(struct tally *tally, struct stream *stream, const c
                              const struct origin *inherited_from);
 bool __trackway_is_same_name(const char *one, const char *other);
 // The node that stands for the region if it is entered again: the present one, or the last one around it if there are
-// two, lest recursion through several regions makes ever more nodes. 0: none. Nodes that the thread inherited when it
+// two. So recursion through several regions makes no more nodes. 0: none. Nodes that the thread inherited when it
 // was created stand for none: what it enters itself is an entry.
 uint32_t __trackway_find_around(const struct tally *tally, const char *name);
 // The region's node within the present one, which is made if there is none.
@@ -143,21 +143,21 @@ bool __trackway_counts_all(void);
 // Whether hardware counters may be read around an entry outside of all others.
 bool __trackway_may_be_measured(enum mode mode, uint32_t group);
 struct choice __trackway_choose(struct tally *tally, struct node *first);
-// Adds up the entries of a region that passed since the last one that was told of.
+// Adds up the entries of a region that passed since the last reported one.
 void __trackway_note_passed(struct tally *tally, uint64_t index);
 void __trackway_begin_entry(struct node *node, enum mode mode);
 void __trackway_end_entry(struct node *node, uint64_t now);
-// What an entry of nothing, or a call, would seem to take.
+// The time that an empty entry, or a call, would seem to take.
 uint64_t __trackway_cost_of_timing(void);
 uint32_t __trackway_next_random(struct tally *tally);
 
 // hardware.c
-// Of an entry that is about to be timed: reads the thread's counters, unless its turn hasn't come.
+// Reads the thread's counters for an entry that is about to be timed, unless its turn hasn't come.
 void __trackway_begin_measuring(struct tally *tally, struct node *node);
-// Of one that was left.
+// Ends the measurement of an entry that was left.
 void __trackway_end_measuring(struct tally *tally, struct node *node);
 void __trackway_close_hardware(struct hardware *hardware);
-// In a forked process, which has its parent's descriptors.
+// Called in a forked process, which has its parent's descriptors.
 void __trackway_forget_hardware(struct hardware *hardware);
 
 #endif

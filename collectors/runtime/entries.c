@@ -8,8 +8,8 @@
 #define SELDOMEST 20
 // Entries that are counted in any case, so that rare ones are.
 #define FIRST_ENTRIES 64
-// As many of the next ones tell what counting costs: they are counted and timed in turns, unlike the later ones, of
-// which only some are, and so have groups of their own.
+// The next entries tell what counting costs: they are counted and timed in turns. Of the later entries only some are,
+// so the learning entries have groups of their own.
 #define LEARNING_ENTRIES 64
 #define FIRST_LEARNING_GROUP 248
 #define LEARNING_GROUPS 4
@@ -19,7 +19,7 @@ bool __trackway_counts_all(void) {
     return ring->count_every <= 1 && ring->count_cost == 0;
 }
 
-// Where not all is counted, what counting costs must not be measured; but first entries may be all there are.
+// If not all entries are counted, the cost of counting must not be measured. But first entries may be all there are.
 bool __trackway_may_be_measured(enum mode mode, uint32_t group) {
     return __trackway_counts_all() || mode == TIMED || group == FIRST_GROUP;
 }
@@ -33,7 +33,7 @@ uint32_t __trackway_next_random(struct tally *tally) {
 
 static uint64_t mean(uint64_t ticks, uint64_t entries) { return entries ? ticks / entries : 0; }
 
-// What it takes to tell the runtime of an entry and an exit.
+// The cost of reporting an entry and an exit to the runtime.
 static uint64_t cost_of_telling(void) {
     static uint64_t known;
     if (!known) {
@@ -45,7 +45,7 @@ static uint64_t cost_of_telling(void) {
     return known;
 }
 
-// As few entries that the runtime is told of as keep to the budget: of 2^rate, one is counted and one is timed.
+// The least rate that keeps to the budget. Of 2^rate entries, one is counted and one is timed.
 static uint32_t rate_in_budget(const struct sampling *sampling, uint64_t budget) {
     uint64_t with = mean(sampling->counted_ticks, sampling->counted_entries);
     uint64_t without = mean(sampling->timed_ticks, sampling->timed_entries);
@@ -62,8 +62,8 @@ static bool is_learning(uint32_t told) {
     return __trackway_process.ring->count_every <= 1 && told - FIRST_ENTRIES < LEARNING_ENTRIES;
 }
 
-// Counted and timed ones take turns, so that they lie evenly among the others; by chance a bit off, lest the program
-// has the same rhythm.
+// Counted and timed entries take turns, so that they lie evenly among the others. The distance varies by chance, in
+// case the program has the same rhythm.
 static uint64_t next_distance(struct tally *tally, const struct sampling *sampling) {
     uint64_t every = __trackway_process.ring->count_every;
     uint64_t half = (every > 1 ? every : UINT64_C(1) << sampling->rate) / 2;
@@ -92,7 +92,7 @@ struct choice __trackway_choose(struct tally *tally, struct node *first) {
     return choice;
 }
 
-// Adds up the entries that passed since the last one that was told of: outside of all that was counted or timed.
+// Adds up the entries that passed since the last reported one, outside of all that was counted or timed.
 void __trackway_note_passed(struct tally *tally, uint64_t index) {
     struct trackway_counts *counts = tally->nodes[tally->region_nodes[index]].counts;
     if (counts)

@@ -1,4 +1,4 @@
-// What recording code calls where it finds its buffer full.
+// Recording code calls this when it finds its buffer full.
 //
 // It preserves nearly all registers, and a dynamic linker that binds a function at its first call does not. So each
 // object has its own, hidden one, which calls by the C convention the runtime that serves all.

@@ -54,7 +54,7 @@ static bool is_published(const struct stream *stream) {
     return true;
 }
 
-// What was interrupted will not go on. If it had records that only its registers knew of, they end the stream.
+// The interrupted code will not go on. If it had records that only its registers knew of, they end the stream.
 static void abandon(struct stream *stream) {
     stream->frame = NULL;
     stream->busy = false; // it may have been waiting for a buffer
@@ -136,7 +136,7 @@ static uint32_t count_waiting(const struct thread *thread) {
     return count;
 }
 
-// Looking costs a system call for each stream: so not again before twice as many wait as the last time.
+// Looking costs a system call for each stream, so the next look waits until twice as many streams wait.
 static void look_for_idle(struct thread *thread) {
     if (count_waiting(thread) < thread->look_at)
         return;
@@ -255,8 +255,7 @@ VISIBLE void __trackway_came_back(void) {
         note_cut_records(stream);
     else
         end_wait(stream);
-    // What the thread remembers of the stream's registers may have been in those records: a fresh buffer begins with
-    // none.
+    // The stream's registers that the thread remembers may have been in those records: a fresh buffer begins with none.
     __trackway_hand_over(&stream->records, stream->rest.cursor, 0);
     switch_to(&__trackway_own, stream, (struct trackway_thread){.cursor = NULL});
     restore_signals(signals);

@@ -10,11 +10,11 @@
 #include <sys/resource.h>
 
 #define PAGE 4096
-// Of each node they are read in any case.
+// The first entries of each node are measured in any case.
 #define FIRST_ENTRIES 16
-// So much of a region's time reading may take,
+// Percent of a region's time that reading the counters may take.
 #define PERCENT_FOR_READING 1
-// unless it would stand for more than such a part of the entries so far: the first ones say little of the later ones.
+// A reading stands for at most one in so many of the entries so far: the first ones say little of the later ones.
 #define LEAST_PART 16
 #define LONGEST_PERIOD (UINT64_C(1) << 20)
 #define TRIALS 16
@@ -168,7 +168,7 @@ static bool open_events(struct hardware *hardware) {
 
 static uint64_t lesser(uint64_t one, uint64_t other) { return one < other ? one : other; }
 
-// What a reading takes, and what would be counted around nothing.
+// Measures the cost of a reading, and what would be counted around nothing.
 static bool calibrate(struct hardware *hardware) {
     hardware->cost_ticks = UINT64_MAX;
     for (uint32_t i = 0; i < TRACKWAY_HARDWARE_EVENTS; i++)
@@ -216,7 +216,7 @@ static void open_hardware(struct hardware *hardware) {
     complain_once(&complained, "a thread can't have the hardware counters: its regions are measured without them");
 }
 
-// Whether the thread has its counters; they are opened for the first region, lest those that enter none need them.
+// Whether the thread has its counters. They are opened for its first region, so threads without regions need none.
 static bool has_hardware(struct hardware *hardware) {
     if (hardware->state == NOT_TRIED) {
         int saved_errno = errno;
@@ -241,7 +241,7 @@ static uint64_t period_of(const struct hardware *hardware, const struct node *no
     return lesser(lesser(period, LONGEST_PERIOD), node->measurable / LEAST_PART + 1);
 }
 
-// By chance a bit off, lest the program has the same rhythm.
+// The period varies by chance, in case the program has the same rhythm.
 static bool is_its_turn(struct tally *tally, struct node *node) {
     node->measurable++;
     node->since++;

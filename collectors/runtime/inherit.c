@@ -38,7 +38,8 @@ static bool is_there(const struct tally *tally, uint64_t shared) {
            __trackway_present_mode(tally) == mode_of(shared);
 }
 
-// As the thread that entered it. If this one is in a region of that name already, it is counted there.
+// Enters the region like the thread that entered it. If this thread is in a region of that name already, it counts
+// there.
 static void inherit(struct tally *tally, const struct node *shared, enum mode mode, bool may_be_measured) {
     struct stay stay = {tally->current, mode, true, may_be_measured};
     uint32_t inner = __trackway_find_around(tally, shared->name);
@@ -66,7 +67,7 @@ static void inherit_all(struct tally *tally, const struct node *shared, enum mod
     }
 }
 
-// What is started outside of all regions stays there, though the thread that runs it may be in one.
+// Work that is started outside of all regions stays there, although the thread that runs it may be in one.
 static void go_outside(struct tally *tally) {
     struct stay outside = {tally->current, tally->whole ? COUNTED : NOT_TIMED, true, tally->whole};
     if (tally->depth < DEPTH_OF_THREAD)

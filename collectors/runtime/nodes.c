@@ -11,7 +11,7 @@ bool __trackway_program_has_regions(void) { return __atomic_load_n(&program_has_
 
 // ---- Counters ----
 
-// Counters that nobody reads, for threads that find no buffer.
+// Counters that are never read, for threads that find no buffer.
 static uint64_t *unread_counters(void) {
     static uint64_t *unread;
     uint64_t *present = __atomic_load_n(&unread, __ATOMIC_ACQUIRE);
@@ -58,7 +58,7 @@ enum mode __trackway_present_mode(const struct tally *tally) {
     return tally->stays[depth - 1].mode;
 }
 
-// What isn't to be counted is, if at all, counted in node 0, of which nobody reads it then.
+// Code that isn't to be counted counts in node 0, if at all, and the counts are never read there.
 void __trackway_go_to(struct tally *tally, uint32_t index) {
     tally->current = index;
     bool counted = __trackway_present_mode(tally) == COUNTED && tally->nodes[index].counts;
@@ -73,7 +73,7 @@ static void copy_name(char *to, const char *from, size_t size) {
         to[i] = from[i];
 }
 
-// Of a node's flags in its buffer, those that never change.
+// The flags in a node's buffer that never change.
 static uint64_t constant_flags(uint32_t group, const struct origin *inherited_from) {
     uint64_t flags = group << 8 | (TICKS_ARE_NANOSECONDS ? TRACKWAY_TICKS_ARE_NANOSECONDS : 0);
     if (inherited_from)
@@ -131,7 +131,7 @@ static bool is_from(const struct node *node, const struct origin *origin) {
     return node->origin.stream == origin->stream && node->origin.node == origin->node;
 }
 
-// Among the nodes within the present one.
+// Searches the nodes within the present one.
 static uint32_t find_within(const struct tally *tally, const char *name, uint32_t group,
                             const struct origin *inherited_from) {
     uint32_t index = tally->nodes[tally->current].first_child;

@@ -33,7 +33,7 @@ static uint64_t mix(uint64_t hash, uint64_t word) {
     return (hash << 29 | hash >> 35) * PRIME;
 }
 
-// By one instruction: a kill or a handler that doesn't return finds both or neither.
+// Stores both with one instruction: a kill or a handler that doesn't return finds both or neither.
 static void publish(struct trackway_stream *slot, uint64_t count, uint64_t hash) {
     typedef uint64_t pair __attribute__((vector_size(16), aligned(8)));
     *(pair *)slot = (pair){count, hash};

@@ -12,8 +12,8 @@ static inline uint64_t extended(uint64_t counter, uint32_t width) {
     return (uint64_t)((int64_t)(counter << unused) >> unused);
 }
 
-// What an event came to, and for how long it could not be counted. False: only the kernel knows. `counter` reads a
-// counter of this processor; the page's lock tells if the thread was moved to another one meanwhile.
+// The count of an event, and for how long it could not be counted. False: only the kernel knows. `counter` reads a
+// counter of this processor; the page's lock shows if the thread was moved to another processor meanwhile.
 static inline bool read_page(const volatile struct perf_event_mmap_page *page, uint64_t (*counter)(uint32_t),
                              uint64_t *value, uint64_t *missed_ns) {
     uint32_t sequence;

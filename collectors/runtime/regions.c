@@ -1,11 +1,11 @@
-// Regions: told of by the program as it enters and leaves them.
+// Regions, which the program reports when it enters and leaves them.
 #include "counting.h"
 
 static uint64_t last_region;
 
 static void give_index(struct trackway_region *region) {
     uint64_t none = 0, index = __atomic_add_fetch(&last_region, 1, __ATOMIC_RELAXED);
-    if (index < COUNTDOWNS) // else it keeps none, and all its entries are told of
+    if (index < COUNTDOWNS) // else it keeps none, and all its entries are reported
         __atomic_compare_exchange_n(&region->index, &none, index, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 

@@ -15,7 +15,7 @@ struct thread {
     bool watches_end;       // the destructor of this thread will run
 };
 
-// On the stack of each handler that runs.
+// Lies on the stack of each handler that runs.
 struct handler_frame {
     uint32_t mark;
     struct stream *interrupted;
@@ -29,7 +29,7 @@ extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c
 VISIBLE bool __trackway_is_recorded(void);
-// What this process does from now on stays private: it is recorded no more. Its parent is not affected.
+// Stops recording this process: what it does from now on stays private. Its parent is not affected.
 void __trackway_detach(void);
 
 // stream.c
@@ -53,7 +53,7 @@ bool __trackway_place_counters(struct trackway_module *module);
 // count.c
 // Hands over what the ending thread counted.
 void __trackway_end_counting(void);
-// In a forked process: its thread counts for itself.
+// Called in a forked process: its thread counts for itself.
 void __trackway_count_as_child(void);
 
 // context.c
@@ -70,7 +70,7 @@ VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *c
 void __trackway_end_streams(struct thread *thread);
 // The code that comes next may not be where the thread's last record came from.
 VISIBLE void __trackway_came_back(void);
-// In a forked process: no handler's stream is in use.
+// Called in a forked process: no handler's stream is in use.
 void __trackway_forget_handlers(void);
 
 #endif

@@ -1,8 +1,8 @@
 // Installing signal handlers. The pass calls these functions instead of the C library's, so that each handler of a
 // recorded program runs between `__trackway_enter_handler` and `__trackway_leave_handler`.
 //
-// The kernel gets one of a fixed set of functions, which stands for the program's own for ever: so what is installed is
-// always told by the kernel alone, whoever else installs, saves and restores handlers, and at whatever time.
+// The kernel gets one of a fixed set of functions, which stands for the program's own for ever. So the kernel alone
+// knows what is installed, even if other code installs, saves and restores handlers at any time.
 #include "runtime.h"
 
 #include <elf.h>
@@ -78,7 +78,7 @@ static void *stand_in_of_its_own(sighandler_t given) {
     return NULL;
 }
 
-// What the kernel gets in the place of a handler.
+// The kernel gets this in place of a handler.
 struct substitute {
     sighandler_t installed;
     void **shared; // of this signal; none if there is no such signal

@@ -11,7 +11,7 @@
 typedef int create_thread(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
 typedef int create_c11_thread(thrd_t *, thrd_start_t, void *);
 
-// As `create`, which is the C library's function or another one in its place; the new thread begins in the regions
+// Calls `create`, which is the C library's function or another one in its place. The new thread begins in the regions
 // that are open here.
 HIDDEN int __trackway_create_thread(create_thread *create, pthread_t *thread, const pthread_attr_t *attributes,
                                     void *(*routine)(void *), void *argument);

@@ -31,7 +31,7 @@ struct ShapeAccess {
     instruction: u32,
     write: bool,
     size: u16,
-    /// Of an earlier access of the same instruction, where the address is the same.
+    /// An earlier access of the same instruction that has the same address.
     same_as: Option<u32>,
 }
 
@@ -53,12 +53,12 @@ pub struct Assembler {
     roots: Vec<u64>,
     /// Access of each root.
     access_of_root: Vec<u32>,
-    /// The object that the code is of ends before this address.
+    /// End of the object to which the code belongs.
     limit: u64,
 }
 
 impl Assembler {
-    /// Whether the instruction continues the block. If not, the block is to be taken first.
+    /// Whether the instruction continues the block. If not, take the block first.
     pub fn continues(&self, next: &Executed) -> bool {
         match self.shape.instructions.last() {
             None => true,
@@ -73,7 +73,7 @@ impl Assembler {
         }
     }
 
-    /// Adds an instruction; `limit` is where the object of the block's first one ends, at the least.
+    /// Adds an instruction; `limit` is a lower bound for the end of the object of the block's first one.
     pub fn instruction(&mut self, next: &Executed, limit: impl FnOnce() -> u64) {
         if self.shape.instructions.is_empty() {
             self.limit = limit();
@@ -86,7 +86,7 @@ impl Assembler {
         });
     }
 
-    /// An access of the latest instruction; false if there is none, or if it makes more than a block can hold.
+    /// Adds an access of the latest instruction; false if there is none, or if it makes more than a block can hold.
     pub fn access(&mut self, write: bool, size: u16, address: u64) -> bool {
         let Some(instruction) = (self.shape.instructions.len() as u32).checked_sub(1) else {
             return false;
@@ -136,9 +136,10 @@ impl Shape {
         Some(self.instructions.first()?.address)
     }
 
-    /// As a table of machine code takes it: all instructions are of one object, which lay at these addresses.
+    /// The block's definition for a table of machine code. All instructions belong to one object, which lay at these
+    /// addresses.
     pub fn definition(&self, object: u32, extent: &Range<u64>) -> BlockDefinition {
-        // None to the begin of the object itself: 0 stands for no target.
+        // A target at the object's very beginning is left out, since 0 stands for no target.
         let target = |address: u64| match extent.contains(&address) {
             true => address - extent.start,
             false => 0,

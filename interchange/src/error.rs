@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use trackway_trace::machine::BuildError;
 use trackway_trace::TraceError;
 
-/// Names the file, where in it, and what to do.
+/// Each error names the file, where in it, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("{}: cannot {action}: {source}", file.display())]

@@ -1,5 +1,5 @@
-//! From a foreign trace to a Trackway trace, in two passes: the first one finds the basic blocks, the second one writes
-//! what was executed. So memory holds the code, and not the trace.
+//! Converts a foreign trace to a Trackway trace, in two passes. The first one finds the basic blocks, and the second
+//! one writes what was executed. So memory holds the code, but not the trace.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -37,13 +37,13 @@ pub struct ImportOptions {
 /// What was imported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImportSummary {
-    /// In the order of their streams.
+    /// Threads in the order of their streams.
     pub threads: Vec<ThreadSummary>,
-    /// Basic blocks, told apart by their accesses too.
+    /// Basic blocks; those with different accesses count separately.
     pub blocks: u64,
-    /// Files that code was of.
+    /// Files that code came from.
     pub objects: u64,
-    /// Prefetches and flushes of caches, which are no accesses: they are left out.
+    /// Prefetches and flushes of caches. They are no accesses, so they are left out.
     pub hints: u64,
     /// Accesses of unknown size, which are taken as accesses of 1 byte.
     pub unknown_sizes: u64,
@@ -55,7 +55,7 @@ pub struct ImportSummary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadSummary {
     pub thread: Thread,
-    /// Fetched ones.
+    /// Instructions that were fetched.
     pub instructions: u64,
     /// Further iterations of repeated instructions.
     pub repetitions: u64,
@@ -98,17 +98,17 @@ struct Survey {
     number_of_thread: HashMap<Thread, usize>,
     hints: u64,
     unknown_sizes: u64,
-    /// The earliest one, nanoseconds since 1970-01-01 UTC.
+    /// The earliest time, nanoseconds since 1970-01-01 UTC.
     first_ns: Option<u64>,
     latest_ns: u64,
     definitions: Vec<Shape>,
     objects: LoadedObjects,
 }
 
-/// The table of the code, and where its objects lay.
+/// The table of the code, and where its objects were loaded.
 struct ImportedCode {
     built: BuiltCode,
-    /// In the order of the table's symbols.
+    /// Addresses in the order of the table's symbols.
     load_addresses: Vec<u64>,
 }
 

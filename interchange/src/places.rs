@@ -8,10 +8,10 @@ use trackway_trace::machine::{CodeBuilder, ANONYMOUS};
 use crate::blocks::Shape;
 use crate::drmemtrace::{LoadedObject, LoadedObjects};
 
-/// The objects that code is of, in the table that is being built.
+/// The objects to which code belongs, in the table that is being built.
 #[derive(Default)]
 pub struct Places {
-    /// By their number in the list of loaded objects.
+    /// Objects in the table, by their number in the list of loaded objects.
     known: HashMap<usize, u32>,
     pub load_addresses: Vec<u64>,
 }

@@ -2,9 +2,9 @@
 
 use trackway_trace::{ChunkFields, ChunkKind, TraceError, TraceWriter};
 
-/// Bytes of records from which on a chunk ends at the next time that is known.
+/// A chunk with at least so many bytes of records ends at the next time that is known.
 const SHORT_CHUNK: usize = 1 << 16;
-/// Bytes of records from which on a chunk ends in any case.
+/// A chunk with at least so many bytes of records ends in any case.
 const LONG_CHUNK: usize = 1 << 20;
 
 /// What one thread's stream holds so far.
@@ -33,7 +33,7 @@ impl StreamRecords {
         }
     }
 
-    /// What follows happened at this time, or later.
+    /// Notes that what follows happened at this time, or later.
     pub fn time(&mut self, ns: u64, writer: &mut TraceWriter) -> Result<(), TraceError> {
         self.latest_ns = self.latest_ns.max(ns);
         match self.payload.len() < SHORT_CHUNK {

@@ -21,7 +21,7 @@ fn entries(entries: &[(u16, u16, u64)]) -> Vec<u8> {
     bytes.collect()
 }
 
-/// What is said of a file with these bytes; nothing if it is imported.
+/// The error for a file with these bytes; none if it is imported.
 fn complaint(bytes: &[u8]) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.trace");

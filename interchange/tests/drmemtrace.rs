@@ -1,4 +1,4 @@
-//! Traces that drmemtrace recorded, against what its own tool basic_counts says of them.
+//! Compares traces that drmemtrace recorded with the output of its own tool basic_counts.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -23,7 +23,7 @@ struct Counts {
     stores: u64,
 }
 
-/// By thread, as basic_counts printed them.
+/// Counts by thread, as basic_counts printed them.
 fn printed_counts(folder: &Path) -> BTreeMap<u64, Counts> {
     let text = std::fs::read_to_string(folder.join("basic_counts.txt")).unwrap();
     let mut counts: BTreeMap<u64, Counts> = BTreeMap::new();
@@ -212,7 +212,7 @@ const THREADS: [&str; 2] = [
     "drmemtrace.fx.03781.1854.trace.lz4",
 ];
 
-/// What `bytes`, a file of both threads or of one of them, come to.
+/// The counts of `bytes`, a file of both threads or of one of them.
 fn counts_of_file(bytes: &[u8]) -> Vec<Counts> {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("x.trace");

@@ -139,7 +139,7 @@ fn damage_ends_in_no_panic() {
     assert!(damaged > 0);
 }
 
-/// What cannot be written is said, wherever it happens.
+/// A failed write is an error, wherever it happens.
 #[test]
 fn a_full_disk_is_an_error() {
     struct Full;

@@ -17,7 +17,7 @@ use crate::errors::failure;
 use crate::report::Report;
 use crate::trace::Trace;
 
-/// How often Python is asked whether somebody has pressed Ctrl-C, and told of the progress.
+/// Time from one check for Ctrl-C, and report of the progress, to the next.
 const PULSE: Duration = Duration::from_millis(20);
 
 /// What the verb `name` would say of the trace, with these words for its options.

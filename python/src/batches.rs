@@ -68,7 +68,7 @@ impl Iterator for Reading {
 }
 
 impl Batches {
-    /// Of at most so many rows each.
+    /// Makes batches of at most so many rows each.
     pub fn new(scan: Scan, most_rows: Option<usize>, skips_damage: bool) -> Batches {
         let scan = match most_rows {
             Some(rows) => scan.with_batch_rows(rows),

@@ -113,7 +113,7 @@ impl TaskRun {
     fn start(work: Arc<dyn divided::Divided>, task: Task, parts: u32) -> TaskRun {
         let (sender, receiver) = sync_channel(WAITING_BLOCKS);
         thread::spawn(move || {
-            // Where nobody waits any more, what remains goes nowhere.
+            // If the receiver is gone, the remaining accesses are dropped.
             let mut emit = |sifted| drop(sender.send(Message::Partitioned(sifted)));
             let found = work.run_task(&task, parts, &mut emit);
             let _ = sender.send(Message::Found(found));

@@ -130,7 +130,7 @@ pub fn struct_field(schema: &Schema) -> Arc<Field> {
     Arc::new(field.with_metadata(schema.metadata().clone()))
 }
 
-/// Of so many characters a line, or of any length.
+/// Style of text with at most so many characters a line, or with lines of any length.
 pub fn text_style(width: Option<usize>) -> TextStyle {
     TextStyle {
         width,

@@ -1,4 +1,4 @@
-//! What came of a recording.
+//! The result of a recording.
 
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ use crate::overflow;
 const CANNOT_START: u8 = 126;
 const NOT_FOUND: u8 = 127;
 
-/// Says what came of it and returns the program's status. `live`: what was not stored was analysed.
+/// Prints the result and returns the program's status. `live`: data that was not stored was analysed.
 pub fn conclude(
     recorded: Result<RecordSummary, RecordError>,
     options: &RecordOptions,
@@ -49,7 +49,7 @@ fn warn_of_losses(summary: &RecordSummary, options: &RecordOptions) {
     if let Some(samples) = &summary.samples {
         warn_of_lost_samples(samples);
     }
-    // A program that was not built for it was to record its allocations only.
+    // If a program isn't instrumented, only its allocations were to be recorded.
     let is_instrumented = summary.instrumented
         || summary.samples.is_some()
         || options.allocations.is_some() && options.client.is_none();

@@ -1,4 +1,4 @@
-//! How large buffers are: a program's counters, which its file tells of, must fit into one.
+//! How large buffers are: a program's counters, whose number is in its file, must fit into one.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,8 +9,8 @@ use object::{Object, ObjectSection, ReadCache};
 use trackway_answers::info::TABLES_SECTION;
 use trackway_trace::table::{TableHeader, TABLE_HEADER_LENGTH};
 
-/// Bytes of a buffer, as chosen. Else as usual, and for a program that counts as much more as its counters need: what is
-/// usual is left for those of shared objects.
+/// Bytes of a buffer: the chosen number or, by default, the usual size and what the program's counters need. The usual
+/// size is left for the counters of shared objects.
 pub fn buffer_size(program: &OsStr, chosen: Option<u32>) -> u32 {
     const USUAL: u32 = 256 * 1024;
     const PAGE: u64 = 4096;
@@ -34,7 +34,7 @@ pub fn counts(program: &OsStr) -> bool {
     find(program).and_then(|path| counters(&path)).unwrap_or(0) > 0
 }
 
-/// Where the program is that the shell would start.
+/// Path of the program that the shell would start.
 fn find(program: &OsStr) -> Option<PathBuf> {
     let path = Path::new(program);
     if path.components().count() > 1 || path.is_absolute() {
@@ -46,7 +46,7 @@ fn find(program: &OsStr) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// Of all tables; only their headers are read.
+/// Sum of the counters of all tables; only the tables' headers are read.
 fn counters(path: &Path) -> Option<u64> {
     let file = File::open(path).ok()?;
     let cache = ReadCache::new(&file);

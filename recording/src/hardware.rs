@@ -5,7 +5,7 @@ use trackway_recorder::{
     available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS,
 };
 
-/// What is counted unless chosen.
+/// Events that are counted by default.
 pub const USUAL_EVENTS: &str = "cycles,instructions,l1d-misses,llc-misses";
 
 /// What the command line asks for.
@@ -13,7 +13,7 @@ pub const USUAL_EVENTS: &str = "cycles,instructions,l1d-misses,llc-misses";
 pub struct WantedEvents(Vec<HardwareEvent>);
 
 impl WantedEvents {
-    /// Those that can be counted; warns of the others.
+    /// The wanted events that can be counted; warns of the others.
     pub fn available(&self) -> Vec<HardwareEvent> {
         let (available, others) = available_events(&self.0);
         warnings(&others, available.is_empty())
@@ -23,7 +23,7 @@ impl WantedEvents {
     }
 }
 
-/// One for each reason.
+/// One warning for each reason.
 fn warnings(others: &[Unavailable], are_all: bool) -> Vec<String> {
     let mut reasons: Vec<&str> = others.iter().map(|other| other.reason.as_str()).collect();
     reasons.sort_unstable();

@@ -1,5 +1,5 @@
-//! What verbs that record are told, and what they tell: how much of a program is counted or sampled, how large its buffers
-//! are, and what came of it. `trackway record` and `trackway top` share it.
+//! What commands that record have in common: how much of a program is counted or sampled, how large its buffers are,
+//! and the report at the end. `trackway record` and `trackway top` share it.
 
 mod conclusion;
 mod counters;

@@ -1,4 +1,4 @@
-//! Says if the program died because it overflowed its stack.
+//! Reports if the program died because it overflowed its stack.
 
 use trackway_analysis::overflow::{find, Circumstances, Evidence, Overflow};
 use trackway_answers::output;
@@ -25,7 +25,7 @@ pub fn warn(summary: &RecordSummary, options: &RecordOptions) {
         stack_limit_bytes,
         peak_memory_bytes: summary.remains.peak_memory_bytes,
     };
-    // Whoever reads a trace that can't be opened hears of it then.
+    // A trace that can't be opened is reported when it is read.
     let overflow = Trace::open(path)
         .ok()
         .and_then(|trace| find(&trace, &circumstances));

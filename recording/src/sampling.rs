@@ -1,4 +1,4 @@
-//! How much of a program is counted or sampled, as `record` and `top` are told.
+//! How much of a program is counted or sampled, by the arguments of `record` and `top`.
 
 use std::ffi::OsStr;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use trackway_recorder::{Pace, RecordOptions, SampleChoice, SamplerOptions, USUAL
 use crate::counters;
 use crate::hardware::{self, WantedEvents};
 
-/// Samples a second at most: more would take most of a program's time.
+/// Maximum number of samples a second; more would take most of a program's time.
 const MOST_HZ: u32 = 50_000;
 /// Instructions of a window at most.
 const LONGEST_WINDOW: i64 = 100_000;
@@ -72,12 +72,12 @@ impl SampleSource {
     }
 }
 
-/// A number, and whether it is meant as one a second.
+/// A number, and whether it is a rate per second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SampleRate {
     number: u32,
     is_hz: bool,
-    /// Of regions, whatever program it is.
+    /// It says how many entries of regions to count, whatever the program is.
     is_of_entries: bool,
 }
 
@@ -102,7 +102,7 @@ impl FromStr for SampleRate {
 }
 
 impl SamplingArguments {
-    /// Of a program that counts. Looks which hardware events there are, and warns of those that are missing.
+    /// Applies the arguments to a program that counts. Finds the hardware events that exist, and warns of missing ones.
     pub fn apply_to_counting(&self, options: &mut RecordOptions) -> Result<(), Failure> {
         options.count_every = match self.sample {
             Some(Some(rate)) if !rate.is_hz => rate.number,
@@ -127,7 +127,7 @@ impl SamplingArguments {
         Ok(())
     }
 
-    /// Of any program.
+    /// Applies the arguments to any program.
     pub fn apply(&self, sampled: &SampledArguments, options: &mut RecordOptions) -> Result<(), Failure> {
         if !self.samples_instructions(&options.program) {
             return self.apply_to_counting(options);
@@ -172,7 +172,7 @@ impl SamplingArguments {
     }
 }
 
-/// Millionths.
+/// Parses a share, as millionths.
 fn parse_share(text: &str) -> Result<u32, String> {
     let expected = || format!("{text}: expected a share such as 1% or 0.5%, up to 100%");
     let percent: f64 = text

@@ -16,7 +16,7 @@ pub struct CallgrindHeader {
     pub directory: String,
 }
 
-/// As callgrind names what it does not know.
+/// Callgrind's name for an unknown file.
 const UNKNOWN_FILE: &str = "???";
 
 /// Calls of inlined functions are not counted; callgrind_annotate takes the costs of 0 calls for the caller's own.

@@ -5,11 +5,11 @@ use crate::{duration, grouped, Column, Table, TextStyle, Unit, Value};
 
 /// Lines of a chart.
 const HEIGHT: usize = 8;
-/// Of a line, from below.
+/// Bars that fill 0 to 8 eighths of a line, from below.
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Characters from one labelled column to the next, if there is room.
 const LABELLED_WIDTH: usize = 3;
-/// Where the width of lines is not limited.
+/// Width that is used if the width of lines is not limited.
 const USUAL_WIDTH: usize = 100;
 
 /// Columns, each as high as its value.
@@ -32,7 +32,8 @@ enum Axis {
 }
 
 impl Chart {
-    /// From a table with the columns `from_ns` and `width_ns`, in order of time, and a column of values. None without rows.
+    /// Makes a chart from a table in the order of time with the columns `from_ns` and `width_ns`, and a column of
+    /// values. None without rows.
     pub fn over_time(table: &Table, values: &str) -> Option<Chart> {
         let values = table.column(values)?;
         let (from_ns, width_ns) = (table.column("from_ns")?, table.column("width_ns")?);
@@ -54,8 +55,8 @@ impl Chart {
         })
     }
 
-    /// Column `y`, shares, over column `x`, whose numbers are written below; for each row of the table. None if a column or
-    /// all rows are missing.
+    /// Makes a chart of column `y`, shares, over column `x`, whose numbers are written below; with a column for each
+    /// row of the table. None if a column or all rows are missing.
     pub fn by_size(table: &Table, x: &str, y: &str) -> Option<Chart> {
         let (x, y) = (table.column(x)?, table.column(y)?);
         if table.row_count() == 0 {
@@ -107,8 +108,8 @@ fn short_bytes(bytes: u64) -> String {
 }
 
 impl TextStyle {
-    /// The chart below its title, within the width; where there is no room for all values, the largest of several stands for
-    /// them.
+    /// The chart below its title, within the width. If there is no room for all values, the largest of several
+    /// represents them.
     pub fn chart(&self, chart: &Chart) -> String {
         let margin = chart.edges.iter().map(String::len).max().unwrap_or(0);
         let room = self
@@ -161,7 +162,7 @@ impl TextStyle {
         values.iter().map(cell).collect()
     }
 
-    /// What of a column stands in a line; a value that isn't 0 is never blank.
+    /// The part of a column that is in a line; a value that isn't 0 is never blank.
     fn part_of_column(&self, value: f64, highest: f64, row: usize) -> char {
         if value <= 0.0 {
             return ' ';

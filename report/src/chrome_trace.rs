@@ -54,7 +54,7 @@ fn add_slices(events: &mut Vec<Json>, table: &Table) -> Option<()> {
     Some(())
 }
 
-/// A counter's track is one of its process: threads are told apart by their names.
+/// Adds counters. A counter's track belongs to its process, so threads are distinguished by their names.
 fn add_counters(events: &mut Vec<Json>, table: &Table) -> Option<()> {
     let (process, stream) = (table.column("process")?, table.column("stream")?);
     let begin = table.column("begin_ns")?;
@@ -78,7 +78,7 @@ fn integer(column: Column, row: usize) -> u64 {
     }
 }
 
-/// The format's unit.
+/// Microseconds are the format's unit.
 fn microseconds(ns: u64) -> f64 {
     ns as f64 / 1000.0
 }

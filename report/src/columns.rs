@@ -1,15 +1,15 @@
-//! Columns of a table in a terminal, and how they give way to a narrow one.
+//! Columns of a table in a terminal, and how they shrink to fit a narrow one.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::Unit;
 
 pub const GAP: &str = "  ";
-/// Names of C++ templates can be longer than anybody wants to read.
+/// Names of C++ templates can be too long to be readable.
 const MAX_TEXT_WIDTH: usize = 72;
-/// Text columns shrink to this many terminal cells before headings are folded,
+/// Text columns shrink to this many terminal cells before headings are folded.
 const COMFORTABLE_TEXT_WIDTH: usize = 24;
-/// and to this many after that.
+/// Text columns shrink to this many terminal cells after headings were folded.
 const MIN_TEXT_WIDTH: usize = 8;
 
 /// A column as it is shown.
@@ -19,7 +19,7 @@ pub struct TextColumn {
     pub cells: Vec<String>,
     pub unit: Unit,
     pub width: usize,
-    /// Whether it only says more of another column.
+    /// Whether it only adds to another column.
     is_aside: bool,
     /// Whether the title may take several lines.
     is_folded: bool,
@@ -65,7 +65,7 @@ impl TextColumn {
         }
     }
 
-    /// One word per line: the column is then as wide as its numbers, or the longest word.
+    /// Puts each word on its own line: the column is then as wide as its numbers, or the longest word.
     fn fold(&mut self) {
         let widest =
             |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.width()).max().unwrap_or(0);
@@ -75,9 +75,9 @@ impl TextColumn {
     }
 }
 
-/// Makes the columns fit, if they can. Returns the titles of those that had to be left out: first what stands aside, if other
-/// columns would have to give way for it; then source lines, then names but the first, then counts and their like but the
-/// first, each from the right, then lines and other numbers.
+/// Makes the columns fit, if they can. Returns the titles of those that had to be left out. Columns that stand aside go
+/// first, if other columns would have to shrink for them. Then go source lines; names except the first; counts and the
+/// like except the first, each from the right; and lines and other numbers.
 pub fn fit(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
     let mut left_out = leave_out_asides(columns, available);
     loop {
@@ -92,7 +92,7 @@ pub fn fit(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
     }
 }
 
-/// Those for which there is room are left in, source lines with what there is of it.
+/// Leaves out columns that stand aside and have no room; source lines may shrink to the room that is left.
 fn leave_out_asides(columns: &mut Vec<TextColumn>, available: usize) -> Vec<String> {
     let mut left_out = Vec::new();
     while let Some(index) = dispensable_aside(columns) {

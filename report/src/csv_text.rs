@@ -30,8 +30,8 @@ fn cell(value: Value) -> String {
     }
 }
 
-/// A text that a spreadsheet would take for a formula, with an apostrophe before it: names of a foreign trace must not
-/// become commands. Numbers are never texts, so that negative ones stay what they are.
+/// A text with an apostrophe before it if a spreadsheet would take it for a formula: names of a foreign trace must not
+/// become commands. Numbers are never texts, so negative ones stay what they are.
 pub fn guarded(text: &str) -> Cow<'_, str> {
     match text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
         true => Cow::Owned(format!("'{text}")),

@@ -2,7 +2,7 @@
 
 use crate::{Table, Unit, Value};
 
-/// The table's stacks with one of their numbers; those of which it is 0 are left out. None if the table has no column
+/// The table's stacks with one of their numbers, without those for which it is 0. None if the table has no column
 /// `stack` or no such number.
 pub fn to_folded(table: &Table, measure: &str) -> Option<String> {
     let (stacks, numbers) = (table.column("stack")?, table.column(measure)?);
@@ -23,7 +23,7 @@ pub fn to_folded(table: &Table, measure: &str) -> Option<String> {
     Some(text)
 }
 
-/// A line of the file is one stack.
+/// Makes the stack a single line, since each line of the file is one stack.
 fn one_line(stack: &str) -> String {
     stack.replace(char::is_control, " ")
 }

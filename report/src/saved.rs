@@ -1,4 +1,4 @@
-//! Reports that were saved as JSON, read back.
+//! Reads reports that were saved as JSON.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use crate::json::layout_name;
 use crate::{Layout, Report, Table, TableBuilder, Unit};
 
-/// Why a text is no saved report.
+/// Why a text is not a saved report.
 #[derive(Debug)]
 pub struct SavedReportError(String);
 

@@ -1,5 +1,5 @@
-//! Text on its way to a terminal. Names, paths and messages may come out of foreign traces or from another machine: no
-//! control character of theirs reaches the terminal, where it could move the cursor, hide text or send keys.
+//! Text for a terminal. Names, paths and messages may come from foreign traces or from another machine. None of their
+//! control characters reaches the terminal, where it could move the cursor, hide text or send keys.
 
 use std::io::{self, Write};
 
@@ -31,7 +31,7 @@ fn is_unprintable(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Passes on what is written as [`printable_lines`], if that goes to a terminal; else as it is.
+/// Passes on what is written, as [`printable_lines`] if it goes to a terminal, else unchanged.
 pub struct TerminalWriter<W: Write> {
     output: W,
     is_terminal: bool,

@@ -23,7 +23,7 @@ impl TextStyle {
         self.report_with(report, None, &[])
     }
 
-    /// The same with a drawing before the tables, of which it takes the place of some.
+    /// The same with a drawing before the tables, which replaces some of them.
     pub fn report_with(&self, report: &Report, drawing: Option<String>, replaced: &[&str]) -> String {
         let mut parts = vec![self.paint(BOLD, &printable(&report.answer)) + "\n"];
         if !report.warnings.is_empty() {
@@ -128,7 +128,7 @@ const BOLD: &str = "1";
 const DIM: &str = "2";
 const YELLOW: &str = "33";
 
-/// Whether it stands aside and has no cell.
+/// Whether it stands aside and has only empty cells.
 fn says_nothing(column: Column) -> bool {
     column.is_aside() && (0..column.row_count()).all(|row| column.value(row) == Value::None)
 }

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::StoreError;
 
-/// Variables of the environment that are the stores'.
+/// Prefixes of the environment variables for stores.
 const PREFIXES: [&str; 4] = ["aws_", "azure_", "google_", "gcs_"];
 
 /// What was copied.
@@ -72,9 +72,9 @@ pub fn copy(address: &str, folder: &Path, progress: &mut dyn FnMut(u64, u64)) ->
     })
 }
 
-/// Where the store is and who we are, from the environment.
+/// The location of the store and the credentials, from the environment.
 fn settings(url: &Url) -> Vec<(String, String)> {
-    // Else any program's variable could be taken for one of the store's.
+    // Otherwise any program's variable could be taken for one of the store's.
     let known = |name: &str| PREFIXES.iter().any(|prefix| name.starts_with(prefix));
     let of_environment = std::env::vars_os()
         .filter_map(|(name, value)| {
@@ -105,7 +105,7 @@ async fn traces_below(store: &dyn ObjectStore, prefix: &Location) -> object_stor
     Ok(traces)
 }
 
-/// Below the folder: what the object's name has after the prefix.
+/// Path below the folder: the object's name after the prefix.
 fn file_name(address: &str, prefix: &Location, object: &Location) -> Result<PathBuf, StoreError> {
     let below: PathBuf = match object.prefix_match(prefix) {
         Some(parts) if object != prefix => parts.map(|part| part.as_ref().to_owned()).collect(),
@@ -148,7 +148,7 @@ async fn copy_object(
     Ok(())
 }
 
-/// For the user alone.
+/// Creates a file that only the user may read.
 fn created(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;

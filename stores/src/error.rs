@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Why traces can't be had from a store. Messages name the address and a remedy.
+/// Why traces can't be read from a store. Messages name the address and a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("{address}: is no address: {source}")]

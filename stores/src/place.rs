@@ -1,4 +1,4 @@
-//! Where traces are, as users name it.
+//! The places of traces, as users name them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ pub struct Place {
     copies: Option<Copies>,
 }
 
-/// What was copied from a store; gone with the value.
+/// What was copied from a store; the copies are removed with the value.
 #[derive(Debug)]
 pub struct Copies {
     address: String,
     folder: TempDir,
-    /// Of all objects together.
+    /// Bytes of all objects together.
     pub bytes: u64,
     pub objects: usize,
 }
@@ -31,12 +31,13 @@ pub fn is_address(place: &Path) -> bool {
 }
 
 impl Place {
-    /// Paths are as they are; of a store, the object at the address, or else all objects named `*.trackway` below it, are
-    /// copied into a folder of their own, for the user alone, in the folder `copies`. `progress` is called with the bytes
-    /// that were added to the copies, and with the bytes of all.
+    /// Opens a place. Paths stay as they are. If the place is in a store, the object at the address is copied or, if
+    /// there is none, all objects named `*.trackway` below it. The copies go into a folder of their own, for the user
+    /// alone, in the folder `copies`. `progress` is called with the bytes that were added to the copies, and with the
+    /// bytes of all.
     ///
     /// # Errors
-    /// If the store can't be reached or doesn't let us in, has no trace there, or the copies can't be written.
+    /// If the store can't be reached or denies access, has no trace there, or the copies can't be written.
     pub fn open(
         place: &Path,
         copies: &Path,

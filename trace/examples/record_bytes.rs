@@ -74,9 +74,9 @@ struct Uses {
 /// Follows the records' ids and lengths; their values don't matter.
 struct Walk<'m> {
     modules: &'m [Module],
-    /// From id to module and segment.
+    /// Module and segment of each id.
     places: HashMap<u32, (usize, usize)>,
-    /// By module and segment.
+    /// Uses by module and segment.
     uses: Vec<Vec<Uses>>,
     chunks: u64,
     bytes: u64,

@@ -1,12 +1,12 @@
-//! Which build of its program a trace is of.
+//! Identifies the build of the program that a trace was recorded from.
 
 use std::fmt::Write;
 
 use crate::{MappingChange, Program, Trace};
 
-/// The build id of the program's file as it was mapped, in hexadecimal digits; where that isn't known, as of programs that
-/// are compiled to record themselves, a hash of the tables that the compiler embedded, which changes with the program's
-/// code. None if the trace has neither.
+/// The build id of the program's file as it was mapped, in hexadecimal digits. That id isn't known for programs that
+/// are compiled to record themselves. Then it is a hash of the tables that the compiler embedded, which changes with
+/// the program's code. None if the trace has neither.
 pub fn build_id(trace: &Trace) -> Option<String> {
     let (mappings, _) = trace.mappings();
     let program = &trace.meta().program;
@@ -28,7 +28,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// Of the modules' keys, in any order (the multiplier is that of FNV-1a).
+/// Hash of the modules' keys, whatever their order. The multiplier is that of FNV-1a.
 fn hash_of_tables(program: &Program) -> Option<String> {
     let mut keys: Vec<u64> = program.modules.iter().map(|module| module.key).collect();
     keys.sort_unstable();

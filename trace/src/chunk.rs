@@ -170,11 +170,11 @@ pub enum HeaderProblem {
     Checksum,
 }
 
-/// So much is fetched while what stands before it is hashed.
+/// Bytes that are prefetched while the bytes before them are hashed.
 const FETCHED: usize = 4096;
 
-/// XXH3-64. Another processor has mostly written the bytes: each line comes from its caches, and hashing alone has few
-/// lines on their way at a time.
+/// XXH3-64. Another processor has mostly written the bytes, so each line comes from that processor's caches. Hashing
+/// alone has few lines in flight at a time.
 fn checksum(bytes: &[u8]) -> u64 {
     let mut hash = Xxh3::new();
     let mut parts = bytes.chunks(FETCHED).peekable();

@@ -164,7 +164,7 @@ pub enum TraceError {
         unit: u64,
     },
 
-    /// What another process met that read the same trace, in its words.
+    /// An error of another process that read the same trace, in that process's words.
     #[error("{message}")]
     Elsewhere { offset: Option<u64>, message: String },
 }
@@ -210,8 +210,8 @@ impl TraceError {
         }
     }
 
-    /// What to do, or what of the file can be used all the same: the end of the message. None where only the system
-    /// knows what is wrong.
+    /// The end of the message: what to do, or what part of the file is still usable. None where only the system knows
+    /// what is wrong.
     pub fn remedy(&self) -> Option<String> {
         if matches!(self, TraceError::Io { .. }) {
             return None;

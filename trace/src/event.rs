@@ -24,12 +24,12 @@ pub enum Event {
         element_size: u64,
         count: u64,
     },
-    /// A point of the order between threads. All that the thread did before it stands before it, all that it does
-    /// after it stands after it; and of two points of different threads the one with the smaller time came first.
+    /// A point of the order between threads. What the thread did before it precedes it; what the thread does after it
+    /// follows it. Of two points of different threads, the one with the smaller time came first.
     Order {
         synchronisation: Synchronisation,
         location: LocationId,
-        /// Of what the threads synchronise by; 0 if there is none.
+        /// Address of the object by which the threads synchronise; 0 if there is none.
         address: u64,
         /// CLOCK_MONOTONIC nanoseconds.
         time_ns: u64,
@@ -41,7 +41,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether this is an allocation that failed: at address 0, or at -1 where `mmap` was asked.
+    /// Whether this is an allocation that failed: it is at address 0, or for `mmap` at -1.
     pub fn allocation_failed(&self) -> bool {
         match self {
             Event::Allocate { address, .. }
@@ -71,7 +71,7 @@ const OTHER: u32 = 2 << 30;
 const KIND_MASK: u32 = 3 << 30;
 
 impl Mark {
-    /// Stands where there is no mark.
+    /// Fills places without a mark.
     pub(crate) const NONE: Mark = Mark { before: 0, what: 0 };
 
     /// The same event, if so many more accesses stand before it.
@@ -99,7 +99,7 @@ impl Mark {
     }
 }
 
-/// A block access that is longer than a `u32` can say.
+/// A block access whose length doesn't fit into a `u32`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongBlock {
     /// Index of the access in its batch.
@@ -108,7 +108,7 @@ pub struct LongBlock {
     pub length: u64,
 }
 
-/// That an access has a value; [`Batch::value_of`] says which.
+/// Says that an access has a value; [`Batch::value_of`] returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedValue {
     /// Index of the access in its batch.
@@ -142,7 +142,7 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Where it accesses in that iteration, from 0.
+    /// The address that it accesses in that iteration, from 0.
     #[inline(always)]
     pub fn address_in(&self, iteration: u64) -> u64 {
         self.address.wrapping_add(self.stride.wrapping_mul(iteration))
@@ -208,9 +208,9 @@ pub struct Batch {
     pub first_ns: u64,
     /// When the program handed the chunk's buffer over.
     pub last_ns: u64,
-    /// In the last batches of a chunk that was swept from a thread which never handed it over: index of the first
-    /// access of the last record. It and the later ones were about to happen, but may not have happened. If that record
-    /// is a long loop, several batches have nothing else.
+    /// Index of the first access of the last record. Only the last batches of a chunk have it, if the chunk was swept
+    /// from a thread that never handed it over. That access and the later ones were about to happen, but may not have
+    /// happened. If that record is a long loop, several batches have nothing else.
     pub uncertain_from: Option<u32>,
     /// The same for the runs; none if and only if `uncertain_from` is none.
     pub uncertain_runs_from: Option<u32>,
@@ -416,7 +416,8 @@ impl Batch {
         self.uncertain_runs_from = self.uncertain_from.map(|_| 0);
     }
 
-    /// Says that access `index` has a value, whose words are to be appended to what this gives, and then handed back.
+    /// Notes that access `index` has a value. The caller appends its words to the returned vector, and then hands that
+    /// back to `end_value`.
     pub(crate) fn begin_value(&mut self, index: u32, shape: ValueShape) -> Vec<u64> {
         let words = std::mem::take(&mut self.value_words);
         self.values.push(RecordedValue {

@@ -28,7 +28,7 @@ pub fn file_header(identity: [u8; 16]) -> [u8; FILE_HEADER_LENGTH] {
     header
 }
 
-/// Payload of the index chunk; none if the chunks are too many for one.
+/// Payload of the index chunk; none if there are too many chunks for one.
 pub(crate) fn index_payload(chunks: &[ChunkRef]) -> Option<Vec<u8>> {
     if chunks.len() > MAX_RAW_LENGTH as usize / INDEX_ENTRY_LENGTH {
         return None;
@@ -165,8 +165,7 @@ pub(crate) fn chunk_at(bytes: &[u8], offset: usize) -> Result<(ChunkHeader, &[u8
     }
 }
 
-/// Walks from chunk to chunk up to the first invalid one, or up to an index, which had it been valid would have been
-/// used.
+/// Walks from chunk to chunk up to the first invalid one, or up to an index. A valid index would have been used before.
 fn scan(file: &Path, bytes: &[u8]) -> (Vec<ChunkRef>, Option<TraceError>) {
     let mut chunks = Vec::new();
     let mut offset = FILE_HEADER_LENGTH;

@@ -30,7 +30,7 @@ pub struct StartInfo {
     pub start_monotonic_ns: u64,
     /// Process id of the program.
     pub pid: u32,
-    /// In which the program's stamps stand; none if unknown.
+    /// The clock of the program's stamps; none if unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clock: Option<Clock>,
     /// Names of the hardware events that were counted around regions of interest, in the order of the sums in nodes.

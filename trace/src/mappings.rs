@@ -12,7 +12,7 @@ use crate::{ChunkKind, Trace, TraceError};
 /// A change of what a process has mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappingEvent {
-    /// In nanoseconds of the trace's clock.
+    /// Nanoseconds of the trace's clock.
     pub time_ns: u64,
     /// The system's id of the process.
     pub pid: u32,
@@ -37,9 +37,9 @@ pub struct Mapping {
     /// Where in the file the range begins, bytes.
     pub file_offset: u64,
     pub protection: Protection,
-    /// Of the file, or a name such as `[stack]`, `[heap]`, `[vdso]`, `//anon`.
+    /// Path of the file, or a name such as `[stack]`, `[heap]`, `[vdso]`, `//anon`.
     pub path: String,
-    /// Of the object, by which other copies of the file are known; empty if unknown.
+    /// Build id of the object, which identifies other copies of the file; empty if unknown.
     pub build_id: Vec<u8>,
     /// Address at which the first byte of the object's memory image is loaded; 0 if unknown, or not an object. An
     /// instruction's offset in the names of machine code (section 1.6) is its address less this one.
@@ -52,7 +52,7 @@ pub struct Protection {
     pub readable: bool,
     pub writable: bool,
     pub executable: bool,
-    /// What is written is seen by other processes.
+    /// Other processes see what is written.
     pub shared: bool,
 }
 
@@ -71,7 +71,7 @@ impl Mapping {
 #[derive(Clone, Debug, Default)]
 pub struct Mappings {
     events: Vec<MappingEvent>,
-    /// Of each process, as indices, in the order of their times.
+    /// Indices of the events of each process, in the order of their times.
     of_process: HashMap<u32, Vec<usize>>,
 }
 
@@ -90,8 +90,8 @@ impl Mappings {
         &self.events
     }
 
-    /// What the process had mapped at the address at that time. Of what was unmapped nothing is known: the latest that
-    /// was mapped there counts. A time before the first change of a process counts as that of its first mapping.
+    /// What the process had mapped at the address at that time. A trace doesn't say what was unmapped, so the latest
+    /// mapping of the address counts. A time before the first change of a process counts as that of its first mapping.
     pub fn find(&self, pid: u32, time_ns: u64, address: u64) -> Option<&Mapping> {
         let (mut pid, mut time_ns) = (pid, time_ns);
         // Each step goes back in time or ends.

@@ -1,4 +1,4 @@
-//! Merging the modules of a trace under program-wide ids.
+//! Merges the modules of a trace under program-wide ids.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -25,9 +25,9 @@ pub(crate) const NO_SEGMENT: u32 = u32::MAX;
 pub(crate) struct Loaded {
     pub(crate) tables: Vec<MergedTable>,
     pub(crate) modules: Vec<LoadedModule>,
-    /// From a segment's id to the index of its module, densely.
+    /// Index of the module of each segment id.
     pub(crate) module_of_segment: Vec<u32>,
-    /// The program's types, so that one that several modules declare is merged once.
+    /// The program's types. A type that several modules declare is merged once.
     pub(crate) known_types: HashMap<TypeLayout, TypeId>,
 }
 
@@ -419,7 +419,7 @@ pub(crate) fn merge_types(
     }
 }
 
-/// Appends a table's locations, all but the unknown one, and says where each went.
+/// Appends a table's locations, all but the unknown one, and returns where each went.
 pub(crate) fn merge_locations(
     program: &mut Program,
     locations: &[TableLocation],

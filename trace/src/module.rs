@@ -6,7 +6,7 @@ use crate::table::{Cursor, Table, TableError, FLAG_COUNTS, TABLE_HEADER_LENGTH};
 /// Ids of segments stay below this.
 const SEGMENT_ID_LIMIT: u64 = 1 << 24;
 
-/// By the flags of its header, whatever else is wrong with it.
+/// Whether the table's header has the flag of modules that count, whatever else is wrong with the table.
 fn table_counts(table: &[u8]) -> bool {
     table.len() >= TABLE_HEADER_LENGTH && u16_at(table, 10) & FLAG_COUNTS != 0
 }
@@ -24,7 +24,7 @@ pub(crate) struct ModulePayload<'a> {
     pub(crate) table: &'a [u8],
     /// Offset of the table in the payload.
     pub(crate) table_position: u64,
-    /// Of a module that counts.
+    /// Where its counters are; none if the module doesn't count.
     pub(crate) counters: Option<ImageCounters>,
 }
 
@@ -134,7 +134,7 @@ pub fn encode_module(first_segment: u32, address: u64, symbol_addresses: &[u64],
     )
 }
 
-/// The same of a module that counts.
+/// The same for a module that counts.
 pub fn encode_counting_module(
     first_segment: u32,
     address: u64,

@@ -1,8 +1,8 @@
-//! Files that are written for the user: what may be in their way, and when they get their names.
+//! Files that are written for the user: what they may replace, and when they get their names.
 //!
-//! A regular file is written under another name beside its own, for the user alone, and is renamed once it is whole: so
-//! what stands under a name is a whole file at any time. Devices, pipes and FIFOs are written through: to rename a file
-//! over them would remove them.
+//! A regular file is written under another name beside its own, for the user alone, and is renamed once it is whole. So
+//! at any time, a whole file stands under its name. Devices, pipes and FIFOs are written through: to rename a file over
+//! them would remove them.
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub enum Existing {
 }
 
 impl Existing {
-    /// For verbs with an option `--force`.
+    /// Makes the choice of commands that have an option `--force`.
     pub fn with_force(force: bool) -> Existing {
         match force {
             true => Existing::TargetReplaced,
@@ -92,7 +92,7 @@ pub(crate) enum Through {
 impl Destination {
     /// Looks at what is there, and changes nothing.
     pub fn of(path: &Path, existing: Existing) -> Result<Destination, OutputError> {
-        // Whatever the process has there, a file among them, was opened by who started it.
+        // The program that started the process opened what is there, even if that is a file.
         match path.to_str() {
             Some("/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1") => {
                 return Ok(Destination::Through(Through::StandardOutput));
@@ -147,7 +147,7 @@ impl Destination {
     }
 }
 
-/// What is never meant: a disk would lose what is on it.
+/// Refuses targets that are never meant: a disk, for example, would lose its content.
 fn refusal(path: &Path, found: FileType) -> Option<OutputError> {
     let what = match () {
         () if found.is_dir() => "folder",
@@ -202,7 +202,7 @@ enum Kind {
 }
 
 impl OutputFile {
-    /// Whether the file could be created now; nothing is changed. For what is better known before long work.
+    /// Checks whether the file could be created now, and changes nothing. Call it before long work.
     ///
     /// # Errors
     /// Those of [`OutputFile::create`].
@@ -269,7 +269,7 @@ impl OutputFile {
     /// Gives it its name.
     ///
     /// # Errors
-    /// If a file of that name has come meanwhile that must not be replaced, or the system refuses.
+    /// If a file of that name has appeared meanwhile that must not be replaced, or the system refuses.
     pub fn finish(self) -> Result<(), OutputError> {
         self.publish().map(drop)
     }

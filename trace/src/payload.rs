@@ -1,4 +1,4 @@
-//! Compression of payloads: chunks to bytes and back.
+//! Compresses and decompresses payloads of chunks.
 
 use std::io;
 
@@ -31,7 +31,7 @@ impl ChunkEncoder {
         Self::with_modules(codec, RecordShapes::default())
     }
 
-    /// An encoder like this one for the same trace: the one knows the modules that the other has encoded.
+    /// An encoder like this one for the same trace: it knows the modules that this one has encoded, and the reverse.
     pub fn sibling(&self) -> Result<Self, TraceError> {
         let modules = self.columns.as_ref().map(|columns| columns.modules().clone());
         Self::with_modules(self.codec, modules.unwrap_or_default())
@@ -88,7 +88,7 @@ impl ChunkEncoder {
         Ok(self.store(Codec::Zstd, payload))
     }
 
-    /// Stores records, by columns or LZ4, and says by which.
+    /// Stores records, by columns or LZ4, and returns which.
     fn store_records(&mut self, payload: &[u8]) -> Codec {
         if self.preference.is_lz4() {
             let codec = self.store(Codec::Lz4, payload);
@@ -111,7 +111,7 @@ impl ChunkEncoder {
         self.store(Codec::Lz4, payload)
     }
 
-    /// Stores the compressed payload and says how; not at all if that does not shrink it.
+    /// Compresses the payload into `stored` and returns the codec; [`Codec::None`] if that doesn't shrink the payload.
     fn store(&mut self, codec: Codec, payload: &[u8]) -> Codec {
         self.stored.resize(room_for(codec, payload.len()), 0);
         let compressed = match (codec, &mut self.zstd) {
@@ -129,7 +129,7 @@ impl ChunkEncoder {
     }
 }
 
-/// The chunk of records that there is no time to compress: they are stored as they are.
+/// The chunk of records that are stored as they are, since there is no time to compress them.
 pub fn plain_chunk<'p>(fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {
     check_length(payload)?;
     Ok(chunk_of(fields, Codec::None, payload, payload))

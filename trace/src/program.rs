@@ -22,7 +22,7 @@ pub struct Program {
     pub symbols: Vec<Symbol>,
     /// Number 0 is the unknown place.
     pub locations: Vec<Location>,
-    /// Structures whose fields the sites name; those of which one has members stand before it.
+    /// Structures whose fields the sites name; the types of a structure's members precede it.
     pub types: Vec<TypeLayout>,
     /// The code of modules that count.
     pub blocks: Vec<CodeBlock>,
@@ -32,14 +32,14 @@ pub struct Program {
     pub machine_blocks: Vec<MachineBlock>,
     /// The loaded modules in the order of the trace, or of the tables in a program's file.
     pub modules: Vec<Module>,
-    /// Of the source files, as far as the compiler told.
+    /// Checksums of source files, as far as the compiler provides them.
     pub source_checksums: SourceChecksums,
 }
 
 /// One load of one translation unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Module {
-    /// Source file, as the compiler was told.
+    /// Source file, as the compiler got it.
     pub source_file: StringId,
     /// The compiler's name and version.
     pub producer: StringId,
@@ -74,11 +74,11 @@ pub struct Module {
     pub counter_count: Option<u32>,
     /// Its variables after the counters.
     pub derived: std::sync::Arc<[Count]>,
-    /// Functions of which it times some calls.
+    /// Functions whose calls it times in part.
     pub callees: std::sync::Arc<[Callee]>,
     /// How often its code that counts is executed.
     pub steps: std::sync::Arc<[TableStep]>,
-    /// Where they stand; none if it doesn't count, or was read from a program's file.
+    /// Where its counters stand; none if it doesn't count, or was read from a program's file.
     pub counters: Option<ImageCounters>,
     /// Number of the process that loaded it; 0 if read from a program's file.
     pub process: u32,
@@ -101,11 +101,11 @@ pub struct Function {
 pub struct Coverage {
     /// Instructions that access memory.
     pub accesses: u64,
-    /// Those of them that are recorded.
+    /// Instructions whose accesses are recorded.
     pub recorded: u64,
-    /// Those that the user's filters left out.
+    /// Instructions that the user's filters left out.
     pub filtered: u64,
-    /// Those that cannot be recorded: inline assembly, unmodelled intrinsics, other address spaces.
+    /// Instructions that cannot be recorded: inline assembly, unmodelled intrinsics, other address spaces.
     pub not_recordable: u64,
 }
 
@@ -121,7 +121,7 @@ pub struct Site {
     /// Bytes; 0: each access has a length of its own.
     pub size: u32,
     pub location: LocationId,
-    /// It is all that a loop does at one address, as a thread that waits for another one.
+    /// Whether a loop does nothing but this access, at one address, as a thread does that waits for another one.
     pub waits: bool,
     /// The variable through which the access goes; empty if unknown.
     pub variable: StringId,
@@ -173,14 +173,14 @@ pub struct TypeLayout {
     pub size: u64,
     /// Bytes; a power of two.
     pub alignment: u64,
-    /// In the order of their offsets.
+    /// Members in the order of their offsets.
     pub members: Vec<MemberLayout>,
 }
 
 /// A field, a bit-field or a base class of a structure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MemberLayout {
-    /// As in the paths of fields; that of a base class is its type. Empty: anonymous.
+    /// Name as in the paths of fields; for a base class, its type. Empty: anonymous.
     pub name: StringId,
     pub type_name: StringId,
     pub kind: MemberKind,
@@ -198,9 +198,9 @@ pub struct Location {
     /// Linkage name of the function in which the text stands.
     pub function: StringId,
     pub file: StringId,
-    /// From 1; 0 if unknown.
+    /// Line number from 1; 0 if unknown.
     pub line: u32,
-    /// From 1; 0 if unknown.
+    /// Column from 1; 0 if unknown.
     pub column: u32,
     /// The place into which this one was inlined.
     pub inlined_at: Option<LocationId>,
@@ -230,7 +230,7 @@ impl AccessKind {
         )
     }
 
-    /// Whether memory is written; true for a compare-exchange, of which only the machine knows.
+    /// Whether memory is written; true for a compare-exchange, since only the machine knows whether it writes.
     pub fn writes(self) -> bool {
         !matches!(self, Self::Load | Self::AtomicLoad | Self::CopyRead)
     }
@@ -280,7 +280,7 @@ impl Program {
     /// The text of an interned string.
     ///
     /// # Panics
-    /// If the id is of another program.
+    /// If the id belongs to another program.
     pub fn string(&self, id: StringId) -> &str {
         self.strings.get(id)
     }

@@ -1,4 +1,4 @@
-//! Opening a file whose name a stranger chose: no device, and no pipe that never answers.
+//! Opens files with untrusted names: no device, and no pipe that never answers.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
@@ -21,7 +21,7 @@ pub fn open_regular_itself(path: &Path) -> io::Result<File> {
     open(path, &fs::symlink_metadata(path)?, libc::O_NOFOLLOW)
 }
 
-/// `before`: opening a device may do something, so that it is not opened to find out.
+/// `before` tells what the path leads to. It is checked before opening, since opening a device may have an effect.
 fn open(path: &Path, before: &Metadata, flags: libc::c_int) -> io::Result<File> {
     require_regular(before)?;
     // A pipe that has taken the file's place meanwhile would wait for its other end.

@@ -36,16 +36,17 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum AddressClass {
-    /// It isn't.
+    /// It isn't known.
     #[default]
     None = 0,
-    /// The processor said so.
+    /// The processor reported it.
     Exact = 1,
-    /// The operand of the instruction before the one that was sampled, by registers that it left as they were.
+    /// It was computed from the operand of the instruction before the sampled one, with registers that this instruction
+    /// left unchanged.
     Predecessor = 2,
-    /// The same; what it did to its registers was undone.
+    /// It was computed likewise, after undoing what the instruction did to its registers.
     RolledBack = 3,
-    /// By executing the instructions from the sample on.
+    /// It was found by emulating the instructions from the sample on.
     Emulated = 4,
 }
 
@@ -66,23 +67,23 @@ pub enum WindowEnd {
     Unreadable = 4,
 }
 
-/// On what the address of an access in a window rests.
+/// What the address of an access in a window is based on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum WindowAddress {
     /// It is not known: the operand is relative to a segment, or gathers.
     #[default]
     Unknown = 0,
-    /// On registers and memory of the moment at which the window begins, or on what the window itself stored.
+    /// Registers and memory of the moment at which the window begins, or what the window itself stored.
     Registers = 1,
-    /// Also on memory that was read after the sample, and may have changed by then.
+    /// Also memory that was read after the sample, and may have changed by then.
     MemoryReadLater = 2,
 }
 
 /// Where a thread was at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// In nanoseconds of the trace's clock.
+    /// Nanoseconds of the trace's clock.
     pub time_ns: u64,
     /// The system's id of the process.
     pub pid: u32,
@@ -116,8 +117,8 @@ pub struct Sample {
     pub window_end: WindowEnd,
     /// How fast the thread ran there: instructions in a millisecond of its CPU time; 0 if unknown.
     pub window_speed: u32,
-    /// What the window stands for, in the unit of the event: the weights of its loop's samples since the loop's last window.
-    /// 0: it stands for as much as any other.
+    /// What the window stands for, in the unit of the event: the weights of its loop's samples since the loop's last
+    /// window. 0: it stands for as much as any other window.
     pub window_weight: u64,
     /// Its accesses, as a range of [`Samples::window`].
     pub window: Range<usize>,
@@ -127,7 +128,7 @@ pub struct Sample {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowAccess {
     pub instruction: u64,
-    /// Of the data; 0 if unknown.
+    /// Address of the data; 0 if unknown.
     pub address: u64,
     /// Bytes; 0 if unknown.
     pub size_bytes: u32,
@@ -139,9 +140,9 @@ pub struct WindowAccess {
 /// The content of a chunk of samples.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Samples {
-    /// Samples that the system took and nobody received, since the chunk before.
+    /// Samples since the chunk before that the system took and the recorder didn't receive.
     pub lost: u64,
-    /// In the order in which they were received: times of different processors may run back.
+    /// Samples in the order in which they were received: times of different processors may run back.
     pub samples: Vec<Sample>,
     /// The accesses of all windows.
     pub window: Vec<WindowAccess>,
@@ -176,7 +177,7 @@ impl Direction {
 }
 
 impl AddressClass {
-    /// All that say something, in the order of how much they can be relied on.
+    /// All classes with a known address, the most reliable first.
     pub const KNOWN: [AddressClass; 4] = [
         AddressClass::Exact,
         AddressClass::Predecessor,
@@ -210,7 +211,7 @@ impl WindowEnd {
 }
 
 impl Trace {
-    /// Whether the trace is of a program that was sampled, even if no sample came.
+    /// Whether the trace is from a program that was sampled, even if it has no sample.
     pub fn is_sampled(&self) -> bool {
         self.meta().sampling.is_some() || self.chunks_of(ChunkKind::Samples).next().is_some()
     }

@@ -1,4 +1,4 @@
-//! What gives accesses of different threads an order, and the clock in which that is told.
+//! What orders accesses of different threads, and the clock of its stamps.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +12,9 @@ pub struct Synchronisation {
 /// Where the stamp was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// Before the operation by which others may learn what the thread did.
+    /// It was taken before the operation by which others may learn what the thread did.
     Release,
-    /// After the operation by which the thread may learn what others did.
+    /// It was taken after the operation by which the thread may learn what others did.
     Acquire,
 }
 
@@ -131,7 +131,7 @@ impl Clock {
             .clamp(0, i128::from(u64::MAX)) as u64
     }
 
-    /// So many ticks in nanoseconds, rounded down, at most 2^64 − 1.
+    /// Duration of so many ticks in nanoseconds, rounded down, at most 2^64 − 1.
     pub fn duration_ns(&self, ticks: u64) -> u64 {
         let scaled = u128::from(ticks) * u128::from(self.nanoseconds) / u128::from(self.ticks.max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX)

@@ -220,7 +220,7 @@ impl Trace {
             && self.streams.iter().all(|stream| stream.chunks.is_empty())
     }
 
-    /// Whether it is of a program that counts, and has no records.
+    /// Whether the trace is from a program that counts, and has no records.
     pub fn holds_only_counts(&self) -> bool {
         let mut modules = self.program.modules.iter();
         let counts =
@@ -265,7 +265,7 @@ impl Trace {
             .map_err(|what| self.bad_compression(chunk, what))
     }
 
-    /// That the stored payload of a chunk can't be what was compressed.
+    /// The error for a stored payload that can't be a result of compression.
     pub(crate) fn bad_compression(&self, chunk: &ChunkRef, what: String) -> TraceError {
         TraceError::BadCompression {
             file: self.path.clone(),
@@ -274,7 +274,7 @@ impl Trace {
         }
     }
 
-    /// What joins the records that were split.
+    /// The reader that joins records that were split.
     pub(crate) fn columns(&self) -> &ColumnReader {
         &self.columns
     }
@@ -370,7 +370,8 @@ impl Trace {
         })
     }
 
-    /// What machine code is called, by the chunks that tell. What can't be read of them is among [`Trace::damage`].
+    /// The names of machine code, from the chunks that hold them. What can't be read of them is among
+    /// [`Trace::damage`].
     pub fn code_names(&self) -> Vec<CodeNames> {
         let mut payload = Vec::new();
         self.chunks_of(ChunkKind::Names)
@@ -435,7 +436,7 @@ impl Trace {
         }
     }
 
-    /// Adds a chunk to its stream, if it belongs to one. Of a gap, returns the sequence of the chunk that follows it.
+    /// Adds a chunk to its stream, if it belongs to one. For a gap, returns the sequence of the chunk that follows it.
     fn add_to_stream(&mut self, chunk: &ChunkRef) -> Option<u64> {
         let header = &chunk.header;
         if header.kind == ChunkKind::Counts {
@@ -494,7 +495,7 @@ impl Trace {
         streams[position].chunks.push(*chunk);
     }
 
-    /// The last chunk so far of what a stream tells: records, or calls of allocators.
+    /// The last chunk so far of a stream's records, or of its calls of allocators.
     fn last_chunk(&self, id: u32) -> Option<&ChunkRef> {
         let streams = &self.allocation_streams;
         let calls = streams.binary_search_by_key(&id, |stream| stream.stream);

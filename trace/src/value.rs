@@ -10,7 +10,7 @@ pub enum ValueForm {
     Unsigned = 1,
     /// Two's complement.
     Signed = 2,
-    /// Of 16, 32, 64 or 128 bits as IEEE 754 has them, or of 80 bits as the x87 has them.
+    /// IEEE 754 with 16, 32, 64 or 128 bits, or the x87 format with 80 bits.
     Float = 3,
     Pointer = 4,
     Boolean = 5,
@@ -68,7 +68,7 @@ impl ValueShape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value<'b> {
     pub shape: ValueShape,
-    /// The lowest first; what the last one has beyond the value's bits is 0.
+    /// The words, lowest first. Bits of the last one past the value's bits are 0.
     pub words: &'b [u64],
 }
 
@@ -86,7 +86,7 @@ impl Value<'_> {
     }
 }
 
-/// Appends bits `first` to `first + count` of a value as words, the value's words being what `word` says.
+/// Appends bits `first` to `first + count` of a value as words; `word` returns the value's words.
 pub(crate) fn copy_bits(word: impl Fn(usize) -> u64, first: u32, count: u32, out: &mut Vec<u64>) {
     for position in (first..first + count).step_by(64) {
         let left = (first + count - position).min(64);

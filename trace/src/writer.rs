@@ -1,4 +1,4 @@
-//! Writing a trace file.
+//! Writes a trace file.
 
 mod resume;
 
@@ -24,9 +24,9 @@ pub struct TraceWriter {
 struct ChunkFile {
     path: PathBuf,
     file: File,
-    /// Only what can be truncated and reread: not a pipe or a device.
+    /// Whether it can be truncated and reread, which pipes and devices can't be.
     regular: bool,
-    /// Whether it was made where nothing was.
+    /// Whether it was created under a name that nothing had.
     is_new: bool,
     /// The file while it has no name yet, and when it gets that.
     unnamed: Option<(OutputFile, Naming)>,
@@ -64,7 +64,7 @@ impl TraceWriter {
         Self::begin(chunks, codec, identity)
     }
 
-    /// The same for a trace that is of no use before it is whole: the file gets its name when it is closed.
+    /// The same for a trace that is useless before it is whole: the file gets its name when it is closed.
     pub fn create_when_whole(path: &Path, force: bool, codec: Codec) -> Result<Self, TraceError> {
         let chunks = ChunkFile::create(path, force, Naming::WhenWhole)?;
         Self::begin(chunks, codec, new_identity(path)?)
@@ -78,10 +78,10 @@ impl TraceWriter {
         })
     }
 
-    /// Leaves no file of a trace to which no chunk was written; what it was to replace stays.
+    /// Removes the new file of a trace to which no chunk was written. A file that it was to replace stays.
     pub fn discard(self) {
         if self.chunks.refs.is_empty() && self.chunks.is_new {
-            // There is nobody to be told.
+            // There is no caller to report an error to.
             let _ = std::fs::remove_file(&self.chunks.path);
         }
     }
@@ -114,7 +114,7 @@ impl TraceWriter {
 
     /// Writes the index and the trailer of a trace whose end chunk was appended like any other.
     pub fn close(mut self) -> Result<(), TraceError> {
-        // Of more chunks than an index can hold: readers scan.
+        // A trace with more chunks than an index can hold gets no index: readers scan it.
         if let Some(payload) = index::index_payload(&self.chunks.refs) {
             let offset = self.bytes_written();
             self.write_chunk(&ChunkFields::new(ChunkKind::Index), &payload)?;

@@ -111,7 +111,8 @@ fn process() -> ProcessInfo {
     }
 }
 
-/// Each with the ticks that they took: the entries that were counted, and those that were only timed.
+/// Both are numbers of entries with the ticks that they took: entries that were counted, and those that were only
+/// timed.
 fn node(number: u32, parent: u32, name: &str, counted: (u64, u64), timed: (u64, u64)) -> NodeCounts {
     NodeCounts {
         node: number,

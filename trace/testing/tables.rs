@@ -330,7 +330,7 @@ pub fn repeated_records(first_id: u32, table: &Table, choices: &mut Choices<'_>)
     bytes.repeat(6)
 }
 
-/// Writes a local id and says how long its record is.
+/// Writes a local id and returns the length of its record.
 fn local_record(table: &Table, function: u32, choices: &mut Choices<'_>, bytes: &mut Vec<u8>) -> u32 {
     let is_local = |segment: &&Segment| segment.function == function && segment.local_id != 0;
     let segments: Vec<&Segment> = table.segments.iter().filter(is_local).collect();

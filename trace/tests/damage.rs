@@ -149,7 +149,7 @@ fn a_section_holds_tables_with_zeros_between_them() {
     assert_eq!(error.position as usize, 8 + table.len() + 24 + 32);
 }
 
-/// Reads all nodes, and what their counters stand for.
+/// Reads all nodes, and evaluates their counters.
 fn read_counts(trace: &Trace) {
     let program = trace.program();
     for thread in trace.counting_threads() {
@@ -191,7 +191,7 @@ proptest! {
         }
     }
 
-    /// With right checksums hostile content reaches the parsers.
+    /// With right checksums, hostile content reaches the parsers.
     #[test]
     fn hostile_table_bodies_never_panic(
         changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),

@@ -14,7 +14,7 @@ use trackway_trace::table::Table;
 use trackway_trace::{Batch, ChunkRef, Codec, Decoder, Piece, Trace, TraceError};
 
 const SECOND_MODULE: u32 = 300;
-/// Of one record, in these tests.
+/// Iterations of one record in these tests.
 const ITERATIONS: u64 = 3000;
 
 /// A batch's accesses and events in program order; of its runs at most `ITERATIONS`.
@@ -64,7 +64,7 @@ struct Account {
     cut: bool,
 }
 
-/// Decodes a chunk, of a cut account as much as it has.
+/// Decodes a chunk; if the account was cut, only as much of it as the account has.
 fn decode_fast(decoder: &mut Decoder<'_>, chunk: &ChunkRef, slow: &Account) -> Account {
     let mut account = Account {
         cut: slow.cut,

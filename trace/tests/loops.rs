@@ -51,7 +51,7 @@ fn decode(trace: &Trace) -> Vec<Access> {
     decoded
 }
 
-/// By the checking decoder, which must find nothing wrong.
+/// Decodes with the checking decoder, which must find nothing wrong.
 fn interpret(trace: &Trace) -> Vec<Access> {
     let mut decoded = Vec::new();
     let mut take = |event| {

@@ -56,7 +56,7 @@ fn record(segment: u32, values: &[u64], bytes: &mut Vec<u8>) {
         .for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
 }
 
-/// Between which times an access took place, by the stamps of its own stream.
+/// Times between which an access took place, by the stamps of its own stream.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     earliest_ns: u64,

@@ -1,4 +1,4 @@
-//! Going on with traces that were cut anywhere.
+//! Continues traces that were cut anywhere.
 
 use std::path::Path;
 

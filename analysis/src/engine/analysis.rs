@@ -10,9 +10,9 @@ pub enum Order {
     Any,
     /// Program order of each thread: a shard takes all chunks of one stream, in order, and of no other stream.
     PerStream,
-    /// One order of all threads' accesses that respects what is known of the order between them: one shard takes all,
-    /// each batch from one stream, within the times of its `first_ns` and `last_ns`. There are no runs. [`crate::run`]
-    /// adds a table that says how exact the order is.
+    /// One order of all threads' accesses that respects what is known of the order between them. One shard takes all.
+    /// Each batch is from one stream, within the times of its `first_ns` and `last_ns`. There are no runs.
+    /// [`crate::run`] adds a table that says how exact the order is.
     AcrossThreads,
 }
 
@@ -60,9 +60,9 @@ pub trait Analysis: Sync {
 
     fn start_shard(&self) -> Self::Shard;
 
-    /// Into how many parts, at most, the work on a stream can be divided, a power of two: more than 1 lets
-    /// [`Order::PerStream`] use several processors for a stream. Only shards that [`Analysis::start_part`] made for
-    /// all parts together know everything.
+    /// The number of parts, at most, into which the work on a stream can be divided; a power of two. With more than 1,
+    /// [`Order::PerStream`] can use several processors for a stream. Only the shards that [`Analysis::start_part`] made
+    /// for all parts know everything together.
     fn most_parts(&self) -> u32 {
         1
     }
@@ -78,8 +78,8 @@ pub trait Analysis: Sync {
         self.start_shard()
     }
 
-    /// Tells a shard what is known of the program: before its first batch and, in a live run, when modules have been loaded
-    /// since. Sites keep their numbers.
+    /// Passes a shard what is known of the program: before its first batch and, in a live run, after modules have been
+    /// loaded. Sites keep their numbers.
     fn take_program(&self, shard: &mut Self::Shard, program: &Program) {
         let _ = (shard, program);
     }
@@ -93,7 +93,7 @@ pub trait Analysis: Sync {
     fn finish(&self, shard: Self::Shard, trace: &Trace) -> Findings;
 }
 
-/// As many parts as anybody wants.
+/// Limit of analyses that can be divided into any number of parts.
 const ANY_PARTS: u32 = 1 << 31;
 
 /// An analysis that may be absent.
@@ -147,7 +147,7 @@ impl<A: Analysis> Analysis for Option<A> {
 }
 
 /// Two analyses in one pass; nest pairs for more. The first one's answer comes first. An analysis that needs
-/// [`Order::PerStream`] can't go with one that needs [`Order::AcrossThreads`].
+/// [`Order::PerStream`] can't be combined with one that needs [`Order::AcrossThreads`].
 impl<A: Analysis, B: Analysis> Analysis for (A, B) {
     type Shard = (A::Shard, B::Shard);
 

@@ -9,10 +9,10 @@ use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, Tr
 use crate::engine::{decoder_for, feed, start_shard};
 use crate::{Analysis, Findings, Order, Progress, RunSummary};
 
-/// For so long the shard of an ended thread waits for more: what a thread records after its last chunk, in late
-/// destructors, the recorder finds only when it looks for buffers that were left behind.
+/// The shard of an ended thread waits this long for more chunks. Late destructors record after the thread's last chunk;
+/// the recorder finds that only when it looks for abandoned buffers.
 const AFTERLIFE_NS: u64 = 2_000_000_000;
-/// Of more ended threads, the earliest don't wait. Then their late accesses start with empty caches.
+/// If more ended threads wait, the earliest ones stop waiting. Their late accesses then start with empty caches.
 const MOST_ENDED_SHARDS: usize = 4096;
 
 /// A chunk as it would stand in the file.
@@ -22,7 +22,7 @@ pub struct LiveChunk {
     pub bytes: Vec<u8>,
 }
 
-/// What a live run came to.
+/// The result of a live run.
 pub struct LiveRun {
     pub findings: Findings,
     pub summary: RunSummary,
@@ -30,9 +30,9 @@ pub struct LiveRun {
     pub trace: GrowingTrace,
 }
 
-/// Runs an analysis over chunks as they come, in the order of the file, until there are no more; comes to the same as
-/// [`crate::run`] over the file. `start` makes the analysis once the first records are there; modules may be loaded
-/// later. `name` stands for the file in messages.
+/// Runs an analysis over chunks as they come, in the order of the file, until there are no more. The findings equal
+/// those of [`crate::run`] over the file. `start` makes the analysis once the first records are there; modules may be
+/// loaded later. `name` stands for the file in messages.
 ///
 /// # Panics
 /// If the analysis needs [`Order::AcrossThreads`], which only a whole trace has.
@@ -171,7 +171,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
         feed(self.analysis, &mut batches, shard, &mut self.summary)
     }
 
-    /// Thousands of threads may come and go: the memory of those that are gone is freed.
+    /// Thousands of threads may come and go, so the memory of ended ones is freed.
     fn merge_ended(&mut self) {
         let now_ns = self.now_ns;
         let is_over = |ended: &VecDeque<(u32, u64)>| {

@@ -12,28 +12,28 @@ use crate::{share_out, Analysis, Findings, Order, Part};
 
 /// Follows a run, and may stop it. Asked from several threads.
 pub trait Observer: Sync {
-    /// A pass, or several, over so many bytes of records begins; it may be the next one of an answer.
+    /// Called when a pass, or several passes, over this many bytes of records begins. An answer may take several.
     fn begin(&self, bytes: u64) {
         let _ = bytes;
     }
 
-    /// Told after each chunk: number of its accesses, bytes that it takes in the file.
+    /// Called after each chunk with the number of its accesses, and the bytes that it takes in the file.
     fn advance(&self, accesses: u64, bytes: u64);
 
-    /// Whether what is left of the trace shall not be read: nobody wants the findings any more.
+    /// Whether to stop reading the trace, because the findings are no longer wanted.
     fn is_stopped(&self) -> bool {
         false
     }
 }
 
-/// Whoever only counts.
+/// An observer that only counts.
 impl<F: Fn(u64, u64) + Sync> Observer for F {
     fn advance(&self, accesses: u64, bytes: u64) {
         self(accesses, bytes);
     }
 }
 
-/// Who follows a run.
+/// The observer of a run.
 pub type Progress<'p> = &'p dyn Observer;
 
 /// What a run went through.
@@ -170,7 +170,7 @@ pub(crate) fn take_merged(
     summary
 }
 
-/// Of the chunk from which the batch comes.
+/// Stored bytes of the chunk from which the batch comes.
 fn stored_bytes(trace: &Trace, batch: &Batch) -> u64 {
     let stream = trace.stream(batch.stream);
     let chunk = stream.and_then(|stream| {
@@ -220,7 +220,7 @@ fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     }
 }
 
-/// As many as there are threads, if the analysis has so many.
+/// As many parts as there are threads, as far as the analysis allows, rounded down to a power of two.
 fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
@@ -242,7 +242,7 @@ struct Worker<'r, 't, A: Analysis> {
     trace: &'t Trace,
     decoder: Decoder<'t>,
     progress: Progress<'r>,
-    /// For [`Order::Any`], one shard for all jobs; else what the finished shards have come to.
+    /// For [`Order::Any`], the shard of all jobs; otherwise, what the finished shards have come to.
     shard: Option<A::Shard>,
     summary: RunSummary,
 }

@@ -1,4 +1,4 @@
-//! Analyses that share a pass and nothing else.
+//! Analyses that share a pass, but nothing else.
 
 use std::sync::{Mutex, PoisonError};
 

@@ -4,8 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs `worker` on up to `threads` threads at once; each gets an iterator over the jobs that it takes from all of
-/// them, in their order. Returns when all jobs are done.
+/// Runs `worker` on up to `threads` threads at once. Each gets an iterator over the jobs that it takes from all jobs,
+/// in their order. Returns when all jobs are done.
 pub fn share_out<J: Sync>(
     jobs: &[J],
     threads: NonZeroUsize,

@@ -36,7 +36,7 @@ struct State<S> {
 struct PartWork<S> {
     /// None while a thread lets it take a batch.
     shard: Option<S>,
-    /// Batches that it took.
+    /// Number of batches that it has taken.
     taken: usize,
 }
 
@@ -67,7 +67,8 @@ impl<'r, A: Analysis> Team<'r, A> {
         }
     }
 
-    /// Calls `decode`, which has to [`Team::push`] all batches, and works on them on so many threads. Returns the shards.
+    /// Calls `decode`, which has to [`Team::push`] all batches, and works on them with this many threads. Returns the
+    /// shards.
     pub fn run(self, threads: NonZeroUsize, decode: impl FnOnce(&Self)) -> Vec<A::Shard> {
         let work = || {
             let _alarm = Alarm(&self);
@@ -149,7 +150,7 @@ impl<S> State<S> {
                 .all(|part| part.shard.is_none() || part.taken == all)
     }
 
-    /// Of the parts that nobody works on, the one that is furthest behind.
+    /// Starts the next batch of the idle part that has taken the fewest batches.
     fn next_turn(&mut self) -> Option<Turn<S>> {
         let parts = self.parts.iter_mut().enumerate();
         let idle = parts.filter(|(_, part)| part.shard.is_some());

@@ -8,8 +8,9 @@ const GROUP_BITS: u32 = GROUP_LINES.trailing_zeros();
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 const FREE: u32 = u32::MAX;
 
-/// Numbers the groups of 64 lines in the order in which they are first asked for. What is known of a line then stands in
-/// a vector, next to its neighbours: 4 bytes a line, where a map from lines would take 16 and miss the cache more often.
+/// Numbers the groups of 64 lines in the order in which they are first asked for. Data about a line then stands in a
+/// vector, next to its neighbours'. It takes 4 bytes a line; a map from lines would take 16 and miss the cache more
+/// often.
 #[derive(Debug, Clone)]
 pub(crate) struct PageIndex {
     /// Open addressing, a power of two of places, at most half of them taken.

@@ -164,7 +164,7 @@ fn found_curve(table: &Table) -> Vec<[u64; 4]> {
     (0..table.row_count()).map(row).collect()
 }
 
-/// Blocks and bytes of those that were released after so many accesses.
+/// Blocks and bytes by the accesses after which the blocks were released.
 fn lifetimes(reference: &Reference) -> BTreeMap<(u64, u64), [u64; 2]> {
     let mut lifetimes: BTreeMap<(u64, u64), [u64; 2]> = BTreeMap::new();
     for block in reference.blocks().filter(|block| !block.inherited) {

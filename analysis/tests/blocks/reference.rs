@@ -19,7 +19,7 @@ pub struct Block {
     pub accessed_bytes: u64,
     pub begin: u64,
     pub begin_ns: u64,
-    /// How it ended, after so many accesses, when.
+    /// How it ended, after how many accesses, and when.
     pub end: Option<(&'static str, u64, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! Call paths of random traces equal those of a naive reference, and runs come to the same as their accesses.
+//! Call paths of random traces equal those of a naive reference, and runs equal their accesses.
 
 #[path = "../one_by_one/mod.rs"]
 mod one_by_one;
@@ -66,7 +66,7 @@ fn lines_of(stacks: &Table) -> String {
         .collect()
 }
 
-/// For each thread: what all times of a column come to.
+/// The sum over all times of a column, for each thread.
 fn sums(bins: &Table) -> BTreeMap<u64, [u64; 3]> {
     let mut sums = BTreeMap::new();
     for row in 0..bins.row_count() {

@@ -28,11 +28,11 @@ impl Slot {
 pub struct NaiveCache {
     policy: Policy,
     sets: Vec<Vec<Option<Slot>>>,
-    /// By set and range of ways: whether the upper half was used last.
+    /// Whether the upper half was used last, by set and range of ways.
     trees: HashMap<(usize, usize, usize), bool>,
     time: u64,
     random: u64,
-    /// Of DRRIP.
+    /// Selector of DRRIP.
     selector: i32,
     fills: u32,
 }
@@ -146,7 +146,7 @@ impl NaiveCache {
             return low;
         }
         let middle = (low + high) / 2;
-        // At first the lower half gives way, as if the upper one had been used.
+        // At first the lower half is replaced, as if the upper one had been used.
         match self.trees.get(&(set, low, high)).copied().unwrap_or(true) {
             true => self.least_in_tree(set, low, middle),
             false => self.least_in_tree(set, middle, high),

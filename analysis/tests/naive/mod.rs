@@ -1,5 +1,5 @@
-//! The cache model once more, written from its definitions in `docs/analyses.md` for clarity, not for speed: sets are
-//! lists, the order of use are times, and nothing is left out because it changes nothing.
+//! The cache model once more, written from its definitions in `docs/analyses.md` for clarity, not for speed. Sets are
+//! lists, times give the order of use, and nothing is left out because it changes nothing.
 
 mod cache;
 mod classes;
@@ -14,7 +14,7 @@ use trackway_analysis::cache::{Access, Caches, Inclusion, Outcome, Prefetcher, T
 
 pub struct Naive {
     caches: Caches,
-    /// By core and level; shared levels stand at core 0.
+    /// Levels by core and number; shared levels stand at core 0.
     levels: HashMap<(usize, usize), Level>,
     tlbs: HashMap<usize, NaiveTlb>,
     cores: usize,
@@ -24,7 +24,7 @@ pub struct Naive {
 struct Level {
     cache: NaiveCache,
     classes: NaiveClasses,
-    /// By site: the line before, and the distance to it.
+    /// The line before and the distance to it, by site.
     strides: HashMap<usize, (u64, Option<i128>)>,
 }
 

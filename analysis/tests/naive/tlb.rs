@@ -10,7 +10,7 @@ pub struct NaiveTlb {
 struct TlbLevel {
     sets: u64,
     ways: usize,
-    /// From the least to the most recently used page.
+    /// Pages from the least to the most recently used.
     used: Vec<u64>,
 }
 

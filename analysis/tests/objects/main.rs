@@ -253,7 +253,8 @@ fn windows_count_by_the_instructions_for_which_they_stand() {
             (2, &[WALK], allocated(0x20000, 4096)),
         ],
     );
-    // Of equal time, three times as many instructions; of a third of the time as many.
+    // The second window stands for as much time as the first, with three times as many instructions. The third stands
+    // for a third of the time, with as many instructions as the first.
     for (time_ns, address, window_weight, window_speed) in [
         (100, 0x10000, 3000, 100),
         (101, 0x20000, 3000, 300),

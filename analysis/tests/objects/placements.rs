@@ -62,7 +62,7 @@ fn what_gains_most_for_each_byte_comes_first() {
         placement.curve(),
         [(0, 130_000.0), (SIZE, 70_000.0), (3 * SIZE, 50_000.0)]
     );
-    // With room for 2 MiB parts of walk's blocks could come in as well.
+    // If there is room for 2 MiB, parts of walk's blocks could come in as well.
     let placement = Placement::of(&objects, tiers(&[&format!("{near},capacity=2M"), far]), 0);
     assert_eq!((placement.predicted, placement.bound), (70_000.0, Some(60_000.0)));
 }

@@ -108,7 +108,7 @@ fn names() -> CodeNames {
 }
 
 impl Scene {
-    /// With these mappings beside the program's own code.
+    /// Makes a scene with these mappings beside the program's own code.
     pub fn new(mut mappings: Vec<MappingEvent>) -> Scene {
         let mut file = FileBytes::new(Codec::Lz4);
         let event = |name: &str, unit: &str| SampledEvent {

@@ -13,9 +13,9 @@ use crate::model::{is_line_size, LINE_SIZES};
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct BudgetFile {
-    /// Caches to simulate; those of the machine that recorded if none.
+    /// Caches to simulate; if none, those of the machine that recorded.
     pub cache: Option<String>,
-    /// Bytes of a line, for hand-overs.
+    /// Bytes of a line, for cache-line transfers.
     pub line_size: Option<u32>,
     /// A trace or saved report to which `max-ratio` refers; a relative path starts at the file's folder.
     pub baseline: Option<PathBuf>,
@@ -31,16 +31,16 @@ pub struct Budget {
     pub variable: Option<String>,
     #[serde(rename = "type")]
     pub type_name: Option<String>,
-    /// With `variable`, the function of that variable.
+    /// Function of the variable that `variable` names.
     pub function: Option<String>,
     pub file: Option<String>,
     /// A column of the tables, such as `l2_misses`, or `hand_overs` for those to read and to write.
     pub measure: String,
-    /// At most so many.
+    /// Maximum that is allowed.
     pub max: Option<u64>,
-    /// At most this part of the whole program's.
+    /// Maximum that is allowed, as a share of the whole program's number.
     pub max_share: Option<f64>,
-    /// At most the baseline's, times this.
+    /// Maximum that is allowed, as a multiple of the baseline's number.
     pub max_ratio: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ pub enum Subject {
     Rows {
         by: Grouping,
         name: String,
-        /// Of a variable.
+        /// Function to which a variable belongs.
         function: Option<String>,
     },
 }

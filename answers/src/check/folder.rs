@@ -1,4 +1,4 @@
-//! Budgets of all traces of a folder.
+//! Checks all traces of a folder against budgets.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use super::verdict::{self, Verdict};
 use super::{checked, CheckArguments, Checked, BROKEN};
 use crate::failure::{Failure, ERROR};
 
-/// A trace, and what its budgets come to, or why that isn't known.
+/// A trace with the result of its budgets, or the reason why that isn't known.
 struct Row {
     trace: PathBuf,
     result: Result<Checked, Failure>,

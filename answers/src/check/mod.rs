@@ -105,7 +105,7 @@ fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
     })
 }
 
-/// What the budgets come to in a trace.
+/// The result of the budgets for a trace.
 struct Checked {
     verdicts: Vec<Verdict>,
     reports: Vec<Report>,

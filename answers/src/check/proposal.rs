@@ -61,8 +61,8 @@ pub fn proposal(reports: &[Report], basis: &Basis, margin: f64, top: usize) -> R
     Ok(text)
 }
 
-/// For each name among the fields, what the measures of all of its rows come to; the largest first, else in the order of
-/// the table.
+/// For each name among the fields, the sums of the measures over all of its rows. The largest come first, else the
+/// table's order is kept.
 fn sums_by_name<'t>(table: &'t Table, measures: &[&str]) -> Vec<(&'t str, Vec<u64>)> {
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut fields: Vec<(&str, Vec<u64>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! What budgets are held against: numbers of reports.
+//! Numbers of reports that budgets are compared with.
 
 use trackway_analysis::site_counts::Grouping;
 use trackway_report::{Report, Table, Value};

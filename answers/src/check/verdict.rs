@@ -5,7 +5,7 @@ use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder, Unit
 use super::budget::{Budget, Subject};
 use super::values::measured;
 
-/// One limit of a budget, and what it was held against.
+/// One limit of a budget, and the value that it was compared with.
 #[derive(Debug)]
 pub struct Verdict {
     subject: Subject,
@@ -22,7 +22,7 @@ impl Verdict {
     }
 }
 
-/// What each limit of the budget comes to. `baseline`: the reports on what `max-ratio` refers to.
+/// The verdict on each limit of the budget. `baseline` has the reports that `max-ratio` refers to.
 pub fn verdicts(
     budget: &Budget,
     reports: &[Report],

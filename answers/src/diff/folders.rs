@@ -9,7 +9,7 @@ use trackway_trace::{traces_in, Trace};
 use super::{compared as traces_compared, DiffArguments};
 use crate::failure::Failure;
 
-/// Which traces are of the same: the program's file name and its arguments.
+/// Identifies traces of the same program: its file name and its arguments.
 type Program = (String, Vec<String>);
 
 /// The traces of a folder by program, those of one program by the time of their recording.
@@ -115,7 +115,7 @@ fn shown((program, arguments): &Program) -> String {
     words.map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
-/// What can't be read is told of.
+/// Reads a folder; traces that can't be read cause a warning.
 fn read(folder: &Path, warnings: &mut Vec<String>) -> Result<Folder, Failure> {
     let mut traces = Folder::new();
     for path in traces_in(folder)? {

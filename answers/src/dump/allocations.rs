@@ -10,7 +10,7 @@ use super::DumpArguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// What an action is called, its address, its former one, and its size, as far as it has them.
+/// Name of an action, its address, its former address, and its size, as far as it has them.
 struct Parts {
     kind: &'static str,
     address: Option<u64>,
@@ -49,8 +49,8 @@ pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) 
     Ok(())
 }
 
-/// Index, stream, thread, nanoseconds, what happened, what was called, address, size, former address, frames; `-` for
-/// what there is none of.
+/// Index, stream, thread, nanoseconds, action, called function, address, size, former address, frames; `-` for missing
+/// values.
 fn write_text(output: &mut impl Write, index: u64, event: &AllocationEvent, stack: &Stack) -> io::Result<()> {
     let parts = parts(event.what);
     let address = |address: Option<u64>| address.map_or("-".into(), |address| format!("{address:#x}"));

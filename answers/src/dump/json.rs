@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::line::Line;
 
-/// Members that a kind of event doesn't have, or that are unknown, are left out.
+/// Writes a line. Members that a kind of event doesn't have, or that are unknown, are left out.
 pub fn write(output: &mut impl Write, line: &Line) -> io::Result<()> {
     let mut object = Map::new();
     let hexadecimal = |address: u64| Value::from(format!("{address:#x}"));

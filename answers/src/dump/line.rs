@@ -21,9 +21,9 @@ pub enum BatchItem<'e> {
 #[derive(Default)]
 pub struct Line<'p> {
     pub stream: u32,
-    /// Of the access in its stream, or of the access that follows the event.
+    /// Index of the access in its stream, or of the access that follows the event.
     pub index: u64,
-    /// About to happen when the thread was stopped; it may not have happened.
+    /// The access or event was about to happen when the thread was stopped; it may not have happened.
     pub uncertain: bool,
     pub kind: &'static str,
     pub address: Option<u64>,
@@ -31,23 +31,23 @@ pub struct Line<'p> {
     pub size: Option<u64>,
     /// What was loaded or stored, if that was recorded.
     pub value: Option<String>,
-    /// Of a reallocation: where the memory was before.
+    /// Where the memory was before a reallocation.
     pub old_address: Option<u64>,
     pub site: Option<u32>,
     pub variable: &'p str,
-    /// With its type: `arc.ident`.
+    /// Field with its type: `arc.ident`.
     pub field: String,
-    /// Of a synchronisation: what threads synchronise by.
+    /// The kind of object by which threads synchronise.
     pub by: &'static str,
-    /// Of a synchronisation, CLOCK_MONOTONIC nanoseconds.
+    /// Time of a synchronisation, in CLOCK_MONOTONIC nanoseconds.
     pub time_ns: Option<u64>,
-    /// Of an allocation.
+    /// Type of the elements of an allocation.
     pub element_type: &'p str,
     pub function: String,
     pub file: &'p str,
     pub line: u32,
     pub column: u32,
-    /// Of machine code: where the instruction is.
+    /// Where the instruction is; only in traces of machine code.
     pub instruction: Option<String>,
 }
 

@@ -121,7 +121,7 @@ struct Wanted {
     sites: Vec<bool>,
     allocation_sites: Vec<bool>,
     functions: Vec<bool>,
-    /// Those of synchronisations among them.
+    /// Locations of synchronisations.
     locations: Vec<bool>,
 }
 
@@ -248,7 +248,7 @@ impl<W: Write> Dump<'_, W> {
         Ok(())
     }
 
-    /// After what was printed so far, so that the place is seen where both go to one terminal.
+    /// Reports damage after what was printed so far, so that its place is visible where both go to one terminal.
     fn report_damage(&mut self, error: &TraceError) -> Result<(), Failure> {
         self.output.flush().map_err(Failure::writing)?;
         output::warn(error);

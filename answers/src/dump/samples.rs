@@ -11,7 +11,7 @@ use super::DumpArguments;
 use crate::failure::Failure;
 use crate::output;
 
-/// Writes the samples that the arguments choose, in the order of the trace. What can't be read is told of.
+/// Writes the samples that the arguments choose, in the order of the trace. Reports what can't be read.
 pub fn write(out: &mut impl Write, arguments: &DumpArguments, trace: &Trace) -> Result<(), Failure> {
     let (places, damage) = trace.code_places();
     let (chunks, unread) = trace.samples();

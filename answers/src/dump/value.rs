@@ -33,7 +33,7 @@ fn element(shape: ValueShape, words: &[u64]) -> String {
     }
 }
 
-/// Wider ones are shown as they are.
+/// Wider values are shown as they are.
 fn narrow(words: &[u64]) -> Result<u128, ()> {
     match *words {
         [low] => Ok(low.into()),
@@ -55,7 +55,7 @@ fn signed(bits: u128, width: u32) -> i128 {
     (bits << unused) as i128 >> unused
 }
 
-/// As many digits as tell the number from its neighbours.
+/// As many digits as distinguish the number from its neighbours.
 fn floating(bits: u128, width: u32) -> Option<String> {
     Some(match width {
         16 => Half::from_bits(bits).to_string(),
@@ -76,7 +76,7 @@ fn shortest<F: Display + LowerExp + Into<f64> + Copy>(number: F) -> String {
     }
 }
 
-/// What can't be printed stands as a number.
+/// A character that can't be printed is shown as a number.
 fn character(bits: u128, width: u32) -> String {
     let letter = u32::try_from(bits).ok().and_then(char::from_u32);
     match letter {

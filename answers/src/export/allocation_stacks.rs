@@ -20,7 +20,7 @@ const MEASURES: [&str; 5] = [
 /// The number if none is asked for.
 pub const DEFAULT_MEASURE: &str = "bytes_at_peak";
 
-/// Whether stacks of allocators are asked for: by the number, or since the trace has no others.
+/// Whether stacks of allocators are wanted: by the number, or because the trace has no others.
 pub fn are_wanted(trace: &Trace, arguments: &ExportArguments) -> bool {
     let by_measure = arguments
         .measure

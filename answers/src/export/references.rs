@@ -72,7 +72,7 @@ fn write_format(
     output.flush()
 }
 
-/// What stands in the file is read again, so a pipe gets a copy of another one.
+/// The export reads its file again, so for a pipe it writes another file and copies that.
 fn libcachesim(
     output: &mut OutputFile,
     lines: Lines,
@@ -92,7 +92,7 @@ fn libcachesim(
     Ok(())
 }
 
-/// Goes over the trace with a progress bar, and says what could not be read.
+/// Reads the trace with a progress bar, and reports what could not be read.
 fn over<R>(
     trace: &Trace,
     stream: Option<&Stream>,
@@ -170,7 +170,7 @@ fn perf_script(
     go(&mut PerfScript::new(output, samples))
 }
 
-/// The function of the access and those into which it was inlined; of machine code, the instruction.
+/// The function of the access and those into which it was inlined; for machine code, the instruction.
 fn stack(trace: &Trace, names: &Names, executed: &Executed, site: SiteId) -> Vec<Frame> {
     let program = trace.program();
     let entry = program.site(site);

@@ -5,7 +5,7 @@ use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::allocations::AllocationStream;
 use trackway_trace::Trace;
 
-/// What the calls come to, and their streams; none if there are none.
+/// Totals of the calls, and their streams; none if there are no calls.
 pub fn tables(trace: &Trace) -> Vec<Table> {
     if trace.allocation_streams().is_empty() {
         return Vec::new();

@@ -9,7 +9,7 @@ use trackway_trace::Trace;
 
 use crate::counts;
 
-/// So many rows of threads are drawn; the regions that come last are left out as a whole.
+/// At most so many rows of threads are drawn; the regions that come last are left out as a whole.
 const MOST_THREAD_ROWS: u64 = 20_000;
 
 /// The report, with all threads of each region that it names, and shares beside what the code's tables are ranked by.

@@ -1,4 +1,4 @@
-//! What the page for the browser asks of a trace.
+//! What the page for the browser needs from a trace.
 
 pub mod counts;
 mod passes;

@@ -32,17 +32,18 @@ const STRUCTURES: usize = 12;
 pub const MOST_CELLS: usize = 120_000;
 /// Fields and variables with a curve of their own.
 const CURVES: usize = 6;
-/// So many lines of a thread are sampled for the curves, and all if it has no more.
+/// At most so many lines of a thread are sampled for the curves.
 const SAMPLED_LINES: usize = 1 << 15;
-/// Accesses between those that count as together, as `trackway layout` takes them by default.
+/// Maximum number of accesses between two that count as together: the default of `trackway layout`.
 const WINDOW: u64 = 100;
-/// Over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts; those of [`Origins`] come on top.
+/// Passes over the trace: times, simulation, memory, reuse, and two to simulate the proposed layouts. Those of
+/// [`Origins`] are added.
 const PASSES: u64 = 6;
 
 /// What the analyses are asked with.
 pub struct Settings<'s> {
     pub model: &'s ModelArguments,
-    /// Of each table.
+    /// Maximum number of rows of each table.
     pub rows: usize,
     pub source_root: Option<&'s Path>,
     pub reading: &'s ReadingArguments,
@@ -57,7 +58,7 @@ pub struct Reports {
     pub map: Report,
     pub memory: Report,
     pub reuse: Report,
-    /// If there are several threads.
+    /// None if there is only one thread.
     pub sharing: Option<Report>,
 }
 
@@ -74,7 +75,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
             threads,
             progress,
         };
-        // Streams that are merged take memory: not twice at once.
+        // Streams that are merged take memory, so two passes don't run at once.
         let at_once = trace.streams().len() <= 1;
         run_both(
             at_once,
@@ -102,7 +103,7 @@ pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     })
 }
 
-/// At once, each with a part of the threads if there are several, or one after the other.
+/// Runs both at once, each with a part of the threads if there are several, or one after the other.
 fn run_both<A: Send, B: Send>(
     at_once: bool,
     threads: NonZeroUsize,
@@ -125,7 +126,7 @@ fn run_both<A: Send, B: Send>(
 /// How a pass reads the trace.
 struct Reading<'r> {
     trace: &'r Trace,
-    /// Of each table.
+    /// Maximum number of rows of each table.
     rows: usize,
     source_root: Option<&'r Path>,
     threads: NonZeroUsize,
@@ -218,14 +219,14 @@ impl Reading<'_> {
         soundness::report(self.trace, findings, &summary, Vec::new())
     }
 
-    /// Of an analysis that shared its pass; `common` is what the pass itself found.
+    /// Makes the report of an analysis that shared its pass; `common` is what the pass itself found.
     fn report(&self, mut findings: Findings, common: &Findings, summary: &RunSummary) -> Report {
         findings.tables.extend(order_of(common).cloned());
         soundness::report(self.trace, findings, summary, Vec::new())
     }
 }
 
-/// What all numbers of a pass across threads rest on.
+/// What all numbers of a pass across threads are based on.
 fn order_of(findings: &Findings) -> impl Iterator<Item = &Table> {
     findings.tables.iter().filter(|table| table.name() == "order")
 }

@@ -14,11 +14,11 @@ pub fn are_all(trace: &Trace) -> bool {
     trace.is_sampled() && trace.streams().iter().all(|stream| stream.chunks.is_empty())
 }
 
-/// The picture of memory over time, with whose memory it is.
+/// The picture of memory over time, and the owners of that memory.
 pub fn memory(trace: &Trace, rows: usize) -> Report {
     let joined = Objects::of(trace, DEFAULT_SLICES.into());
     let mut memory = objects::report(trace, &joined, rows);
-    // The picture says it by thread, too.
+    // The picture shows it by thread, too.
     memory
         .tables
         .retain(|table| !["object_phases", "object_tenths"].contains(&table.name()));

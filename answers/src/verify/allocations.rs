@@ -1,4 +1,4 @@
-//! That calls of allocators can be read, and don't contradict each other.
+//! Checks that calls of allocators can be read, and don't contradict each other.
 
 use trackway_analysis::allocations::{Contradiction, Replay, Step};
 use trackway_report::{counted, grouped};

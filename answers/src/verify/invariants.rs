@@ -16,7 +16,7 @@ struct Findings {
     chunks: u64,
     nodes: u64,
     samples: u64,
-    /// With the offset of the chunk, to sort by.
+    /// Findings with the offset of the chunk, to sort by.
     texts: Vec<(u64, String)>,
 }
 
@@ -83,7 +83,7 @@ fn check_chunk(trace: &Trace, interpreter: &mut Interpreter, chunk: &ChunkRef) -
     }
 }
 
-/// Of counts, only that they can be read.
+/// Checks only that counts can be read.
 fn check_counts(trace: &Trace) -> Findings {
     let mut findings = Findings::default();
     for thread in trace.counting_threads() {

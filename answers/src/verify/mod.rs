@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::{output, processors, soundness};
 
 const CHECK_FAILED: u8 = 1;
-/// A broken trace may break rules in every record.
+/// Maximum number of findings that are shown, since a broken trace may break rules in every record.
 const SHOWN: usize = 20;
 
 /// What a check found.

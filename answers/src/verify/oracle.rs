@@ -1,4 +1,4 @@
-//! The oracle's account against what the trace decodes to.
+//! Compares the oracle's account with what the trace decodes to.
 
 use trackway_analysis::Names;
 use trackway_report::grouped;
@@ -40,7 +40,7 @@ pub fn check(trace: &Trace) -> Result<Verdict, Failure> {
     })
 }
 
-/// What was found, and what that makes of the trace.
+/// What was found, and what that says about the trace.
 fn describe(trace: &Trace, comparison: &StreamComparison) -> (String, &'static str) {
     const DIFFERENT: &str = "the trace is not what the program did";
     const UNKNOWN: &str = "not all accesses could be compared";
@@ -100,7 +100,7 @@ fn value_text(words: &[u64]) -> String {
     }
 }
 
-/// The site of which the oracle speaks, if the trace has it.
+/// The site that the oracle reports, if the trace has it.
 fn site_of(trace: &Trace, access: &OracleAccess) -> Option<SiteId> {
     let place = |access: &OracleAccess| (access.function, access.ordinal, access.part);
     let position = site_records(trace.program())

@@ -6,11 +6,11 @@ use trackway_trace::{Trace, TraceError};
 #[derive(Default)]
 pub struct Checked {
     pub samples: u64,
-    /// With the offset of the chunk.
+    /// Findings with the offset of the chunk.
     pub texts: Vec<(u64, String)>,
 }
 
-/// That they can be read, that their events are described, and that samples lie in what was mapped.
+/// Checks that they can be read, that their events are described, and that samples lie in what was mapped.
 pub fn check(trace: &Trace) -> Checked {
     let (mappings, damage) = trace.mappings();
     let mut checked = Checked::default();

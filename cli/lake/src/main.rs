@@ -1,5 +1,5 @@
-//! The program as which `trackway` goes on where that takes DataFusion or the clients of object stores: with the same
-//! command line, and with messages in its name.
+//! The program that replaces `trackway` for commands that need DataFusion or the clients of object stores. It takes the
+//! same command line, and prints messages under the name of `trackway`.
 
 mod parquet_folders;
 mod places;

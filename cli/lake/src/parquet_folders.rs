@@ -14,7 +14,7 @@ use trackway_trace::Trace;
 
 use crate::query::failed;
 
-/// Writes all tables, or the one that is asked for, and says how many rows each has.
+/// Writes all tables, or the one that is asked for, and reports how many rows each has.
 pub fn write(arguments: &ExportArguments) -> Result<ExitCode, Failure> {
     let folder = arguments.parquet.as_deref();
     let folder = folder.ok_or_else(|| Failure::new("name a folder with --parquet"))?;

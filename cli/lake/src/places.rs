@@ -1,4 +1,4 @@
-//! Traces where users name them: here, or in an object store.
+//! Traces under the names that users give: on this machine, or in an object store.
 
 use std::fs;
 use std::io;
@@ -13,15 +13,15 @@ use tempfile::TempDir;
 use trackway_answers::failure::Failure;
 use trackway_stores::{is_address, Place};
 
-/// What a user has named, brought here where it was in a store; copies are gone with this, or if the command is
-/// interrupted.
+/// What a user has named, copied to this machine if it was in a store. The copies are removed with this value, or if
+/// the command is interrupted.
 pub struct Places {
     places: Vec<Place>,
     _copies: Option<TempDir>,
 }
 
 impl Places {
-    /// Shows how far copying is.
+    /// Opens the places, and shows the progress of copying.
     pub fn open(places: &[PathBuf], quiet: bool) -> Result<Places, Failure> {
         let copies = match places.iter().any(|place| is_address(place)) {
             true => Some(folder_for_copies()?),
@@ -35,7 +35,7 @@ impl Places {
         })
     }
 
-    /// The same for arguments, which then name what was brought.
+    /// The same for arguments, which then name the copies.
     pub fn bring<const N: usize>(arguments: [&mut PathBuf; N], quiet: bool) -> Result<Places, Failure> {
         let named: Vec<PathBuf> = arguments.iter().map(|argument| argument.to_path_buf()).collect();
         let places = Places::open(&named, quiet)?;
@@ -73,7 +73,7 @@ fn folder_for_copies() -> Result<TempDir, Failure> {
     Ok(folder)
 }
 
-/// Copies are as private as traces, and may be large.
+/// Removes the copies if the process is interrupted: they are as private as traces, and may be large.
 fn remove_if_interrupted(folder: &Path) -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
     let folder = folder.to_owned();
@@ -101,7 +101,7 @@ fn brought(place: &Path, copies: &Path, quiet: bool) -> Result<Place, Failure> {
 fn bar(hidden: bool) -> ProgressBar {
     let target = match hidden {
         true => ProgressDrawTarget::hidden(),
-        // Not drawn where that is no terminal.
+        // The bar isn't drawn where that is no terminal.
         false => ProgressDrawTarget::stderr(),
     };
     let bar = ProgressBar::with_draw_target(None, target);

@@ -9,7 +9,7 @@ use trackway_trace::ChunkKind;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Bytes of a message's value at most, and of the values of those that are sent together: less than the 1 MiB that
-/// brokers take unless they are told otherwise.
+/// brokers take by default.
 pub const LONGEST_VALUE: usize = 768 << 10;
 
 /// Where a message is.

@@ -18,9 +18,9 @@ use crate::sign_in::PASSWORD_VARIABLE;
 use crate::topics::Topics;
 use crate::Target;
 
-/// So long a broker may take to answer at the start.
+/// How long a broker may take to answer at the start.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
-/// How often one who waits for a broker asks whether to go on.
+/// The interval at which a thread that waits for a broker asks whether to go on.
 const TICK: Duration = Duration::from_millis(200);
 /// After that many of them without an answer the user hears of it.
 const TICKS_OF_SILENCE: u32 = 25;
@@ -131,7 +131,7 @@ struct TraceProducer {
 }
 
 impl TraceFeed for TraceProducer {
-    /// The index gets its entries when the chunks are where they say: nobody ever looks for one in vain.
+    /// The index gets its entries once the chunks are where the entries say, so no reader looks for one in vain.
     fn deliver(&mut self, chunks: &[ArrivedChunk], goes_on: &dyn Fn() -> bool) -> Result<(), FeedError> {
         let places = self.wait(self.send_placed(chunks), goes_on)?;
         let entries = chunks
@@ -179,7 +179,7 @@ impl TraceProducer {
         Ok(places)
     }
 
-    /// Waits for the brokers, for as long as somebody else waits for us.
+    /// Waits for the brokers, for as long as a caller waits for us.
     fn wait<T>(
         &self,
         sending: impl Future<Output = Result<T, Error>>,

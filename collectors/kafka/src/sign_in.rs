@@ -1,4 +1,4 @@
-//! Who the collector says that it is, where brokers ask (SASL).
+//! The collector's identity, for brokers that ask for one (SASL).
 
 use rskafka::client::{Credentials, SaslConfig};
 

@@ -19,7 +19,7 @@ pub struct Target {
     pub partitions: i32,
     /// How many brokers keep each message of a topic that must be created.
     pub replication: i16,
-    /// Where brokers ask who it is.
+    /// The identity for brokers that ask for one.
     pub sign_in: Option<SignIn>,
 }
 

@@ -172,7 +172,7 @@ pub struct ObjectBuilder<'b> {
 }
 
 impl ObjectBuilder<'_> {
-    /// Those of which nothing is known are left out.
+    /// Adds an instruction's names; one of which nothing is known is left out.
     pub fn add(&mut self, offset: u64, location: u32, read: &Referred, written: &Referred) {
         let instruction = InstructionNames {
             offset,

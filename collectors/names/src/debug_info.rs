@@ -13,7 +13,7 @@ pub type Unit<'d> = gimli::Unit<Bytes<'d>>;
 /// An entry of `.debug_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EntryId {
-    /// Of the file that several objects share.
+    /// Whether the entry is in the file that several objects share.
     pub shared: bool,
     pub offset: usize,
 }

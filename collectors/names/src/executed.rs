@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// A basic block of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExecutedBlock {
-    /// Of its instructions, in their order: addresses less the one at which the object was loaded.
+    /// Addresses of its instructions, in their order, less the address at which the object was loaded.
     pub offsets: Vec<u64>,
 }
 

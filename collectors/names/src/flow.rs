@@ -91,7 +91,7 @@ impl<'a, 'd> Follower<'a, 'd> {
         }
     }
 
-    /// Of an instruction that several blocks share, what any of them knows.
+    /// Notes the operands of an instruction. Several blocks may share it; what any of them knows counts.
     fn note(&mut self, address: u64, operands: Operands) {
         if operands.is_unknown() {
             return;

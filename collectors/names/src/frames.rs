@@ -18,7 +18,7 @@ struct Row {
 pub struct CallFrames(Vec<Row>);
 
 impl CallFrames {
-    /// Of the functions in which code was executed; `executed` is sorted.
+    /// Reads the frames of the functions in which code was executed; `executed` is sorted.
     pub fn of<'d>(elf: &ElfFile<'d>, sections: &'d Sections, executed: &[u64]) -> Self {
         let frame = EhFrame::from(sections.load(&elf.object, ".eh_frame"));
         let address = |name| {

@@ -15,7 +15,7 @@ use crate::types::Types;
 /// Where an operand is.
 enum Target {
     Known(Rc<Referent>),
-    /// On the stack, where no variable is known.
+    /// A place on the stack where no variable is known.
     Slot(i64),
 }
 
@@ -25,7 +25,7 @@ pub struct Interpreter<'a, 'd> {
     pub factory: InstructionInfoFactory,
     /// What functions return, by their addresses.
     pub results: HashMap<u64, Referent>,
-    /// Of the object, 0 if it can be loaded anywhere.
+    /// The object's lowest address; 0 if it can be loaded anywhere.
     pub lowest_address: u64,
 }
 
@@ -323,7 +323,7 @@ impl Interpreter<'_, '_> {
         }
     }
 
-    /// By an unknown number of elements.
+    /// The content moved by an unknown number of elements.
     fn moved_far(&self, held: Held) -> Option<Held> {
         match held {
             Held::To(referent) => Some(Held::To(referent.indexed(self.types).into())),

@@ -36,7 +36,7 @@ use executed::ObjectCode;
 use instructions::Operands;
 use units::Units;
 
-/// What is told while names are looked up.
+/// Notices while names are looked up.
 pub enum Notice<'n> {
     /// The names of an object can't be read.
     Unreadable { path: &'n str, what: String },

@@ -11,7 +11,7 @@ pub const REGISTERS: usize = 16;
 pub const RAX: Register = 0;
 pub const RSP: Register = 7;
 
-/// From what the address of a variable is counted.
+/// The base from which the address of a variable is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     Register(Register),
@@ -35,7 +35,7 @@ pub struct Piece {
     pub place: Place,
 }
 
-/// The pieces whose places can be told by registers and the stack.
+/// The pieces whose places are given by registers and the stack.
 pub fn pieces<'d>(unit: &UnitOf<'_, 'd>, expression: Expression<Bytes<'d>>) -> Vec<Piece> {
     let mut operations = expression.operations(unit.unit.encoding());
     let mut pieces = Vec::new();

@@ -57,7 +57,7 @@ impl Referent {
         Referent::unknown_type(what, VariableKind::CompilerMade)
     }
 
-    /// As a compiler would name an access there.
+    /// The name that a compiler would give an access there.
     pub fn name(&self, types: &Types, shape: Shape) -> Referred {
         let leaves = types.leaves(&self.normalised(types), shape);
         let mut name = types.describe(&leaves);
@@ -136,7 +136,7 @@ impl Referent {
         }
     }
 
-    /// So many bytes on.
+    /// The referent so many bytes on.
     pub fn moved(&self, types: &Types, distance: i64) -> Referent {
         let mut moved = self.clone();
         for spot in &mut moved.at {

@@ -11,7 +11,7 @@ const MOST_ORIGINS: usize = 8;
 
 pub struct Function {
     pub ranges: Vec<Range>,
-    /// From what places in the frame are counted.
+    /// The base from which places in the frame are counted.
     pub frame: Option<Origin>,
     /// Its name and the type of what it returns; none if it returns nothing.
     pub result: Option<(String, EntryId)>,
@@ -131,7 +131,7 @@ impl Variable {
     }
 }
 
-/// None without a name, a type or a place that can be told.
+/// None if the name, the type or the place is unknown.
 fn variable<'d>(info: &DebugInfo<'d>, unit: &UnitOf<'_, 'd>, entry: &Entry<'d>) -> Option<Variable> {
     let places = places(unit, entry)?;
     let (name, type_id, _) = declared(info, unit, entry)?;

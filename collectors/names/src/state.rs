@@ -71,7 +71,7 @@ impl State {
         }
     }
 
-    /// So many bytes at a distance on the stack become this.
+    /// Sets so many bytes at a distance on the stack.
     pub fn store(&mut self, at: i64, size: i64, held: Option<Held>) {
         let overlapping: Vec<i64> = self
             .slots
@@ -110,7 +110,7 @@ impl State {
         Some(Held::To(variable.into()))
     }
 
-    /// Of several ways here; true if that changed anything.
+    /// Merges the state of another way to this place; true if that changed anything.
     pub fn merge(&mut self, other: &State, types: &Types) -> bool {
         let mut changed = false;
         for (mine, theirs) in self.registers.iter_mut().zip(&other.registers) {

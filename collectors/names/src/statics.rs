@@ -33,7 +33,7 @@ pub struct Statics<'d> {
     symbols: Vec<Symbol<'d>>,
     /// Not only what is linked with others by name.
     has_local_symbols: bool,
-    /// Of what the compiler and the linker made.
+    /// Sections that the compiler and the linker made.
     sections: Vec<Section>,
     /// What is subtracted from an offset in the object's part of a thread's memory to count it from fs.
     thread_size: u64,
@@ -213,7 +213,7 @@ fn made(section: object::Section) -> Option<Section> {
     })
 }
 
-/// As long as the part of the object is in the memory of a thread that it was started with.
+/// Bytes of the object's part of the thread-local memory that a thread starts with.
 fn thread_size(elf: &ElfFile) -> u64 {
     let parts = [".tdata", ".tbss"]
         .into_iter()

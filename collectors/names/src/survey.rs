@@ -10,7 +10,7 @@ use crate::debug_info::{DebugInfo, Entry, EntryId, UnitOf};
 use crate::elf::Bytes;
 use crate::units::Units;
 
-/// Of the units that hold executed code, and of all others once something is asked for that those don't know.
+/// What the units that hold executed code say. All other units are read once something is missing there.
 pub struct Survey<'a, 'd> {
     info: &'a DebugInfo<'d>,
     /// Sorted addresses.
@@ -239,8 +239,8 @@ fn runs(ranges: &[gimli::Range], executed: &[u64]) -> bool {
     })
 }
 
-/// The entry after a function that has code of its own, none of which was executed. Nobody refers to what is in it: what
-/// was inlined elsewhere is described by an entry without code. Most of a library's entries are passed over so.
+/// The entry after a function that has code of its own, none of which was executed. No entry refers to what is in it:
+/// an entry without code describes what was inlined elsewhere. Most of a library's entries are skipped this way.
 fn behind_idle_function<'d>(
     unit: &UnitOf<'_, 'd>,
     entry: &Entry<'d>,

@@ -16,7 +16,7 @@ struct Symbol<'d> {
 pub struct Symbols<'d>(Vec<Symbol<'d>>);
 
 impl<'d> Symbols<'d> {
-    /// Of the full table where there is one, else of what the object exports.
+    /// Reads the full symbol table if there is one, else the exported symbols.
     pub fn of(elf: &ElfFile<'d>) -> Self {
         let files = [Some(&elf.object), elf.debug.as_ref()];
         let mut symbols: Vec<Symbol> = files
@@ -27,7 +27,7 @@ impl<'d> Symbols<'d> {
         if symbols.is_empty() {
             symbols.extend(elf.object.dynamic_symbols().filter_map(function));
         }
-        // Of several names the widest symbol's, then the first by the alphabet without marks of its own.
+        // If an address has several names, the widest symbol's counts, then the first one in byte order.
         symbols.sort_by_key(|symbol| (symbol.address, std::cmp::Reverse(symbol.size), symbol.name));
         symbols.dedup_by_key(|symbol| symbol.address);
         Symbols(symbols)

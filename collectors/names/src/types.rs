@@ -38,9 +38,9 @@ pub struct Type {
     pub target: Option<EntryId>,
     /// Bytes, if it says so itself.
     pub size: Option<u64>,
-    /// Of a structure.
+    /// Members of a structure.
     pub members: Vec<Member>,
-    /// Of an array; none: unknown.
+    /// Elements of an array in each dimension; none: unknown.
     pub dimensions: Vec<Option<u64>>,
     pub is_declaration: bool,
 }
@@ -51,7 +51,7 @@ pub struct Member {
     pub type_id: EntryId,
     pub is_base: bool,
     pub offset_bits: u64,
-    /// Of a bit-field.
+    /// Bits of a bit-field.
     pub size_bits: Option<u64>,
 }
 

@@ -8,7 +8,7 @@ use gimli::{DebugInfoOffset, Section, UnitHeader};
 use crate::elf::{Bytes, Dwarf};
 
 pub enum Units<'d> {
-    /// Any may: not each has its addresses in a table, or what is said of a function may stand in another unit.
+    /// Any unit may: not each has its addresses in a table, or the description of a function may stand in another unit.
     Any,
     /// These by the table of their addresses, and they refer to no other unit.
     These(UnitsWithCode<'d>),
@@ -31,8 +31,8 @@ impl<'d> Units<'d> {
 }
 
 impl UnitsWithCode<'_> {
-    /// Which of the headers has an address. None has code that the linker made, or that was built without debugging
-    /// information.
+    /// The index of the header that has an address. None has code that the linker made, or that was built without
+    /// debugging information.
     pub fn with(&self, address: u64) -> Option<usize> {
         value_at(&self.ranges, address)
     }

@@ -1,4 +1,4 @@
-// What kinds of instructions a block has.
+// Counts the kinds of instructions in a block.
 #pragma once
 
 #include "llvm/IR/BasicBlock.h"
@@ -7,10 +7,11 @@
 
 namespace trackway {
 
-// As docs/format.md, section 2, orders them: loads, stores, atomics, integer, floating point, vector, branches, calls.
+// Counts in the order of docs/format.md, section 2: loads, stores, atomics, integer, floating point, vector, branches,
+// calls.
 using InstructionMix = std::array<uint32_t, 8>;
 
-// Of the instructions as the optimiser leaves them; those that become no machine code are left out.
+// Counts the instructions as the optimiser leaves them; those that become no machine code are left out.
 InstructionMix instructionMix(const llvm::BasicBlock &BB);
 
 } // namespace trackway

@@ -1,5 +1,5 @@
-// Where OpenMP's runtime is asked to start code that the compiler made a function of: shares of parallel constructs,
-// tasks.
+// Finds calls that ask OpenMP's runtime to start code that the compiler made a function of: shares of parallel
+// constructs, and tasks.
 #pragma once
 
 #include "llvm/IR/Instructions.h"

@@ -18,7 +18,7 @@ namespace {
 
 constexpr StringRef CallAttribute = "trackway.spin.wait";
 
-// What a loop does to wait politely, or to see what others wrote.
+// Whether a loop calls this to wait politely, or to see what other threads wrote.
 bool isPause(const CallBase &Call) {
     if (auto *Asm = dyn_cast<InlineAsm>(Call.getCalledOperand()))
         return StringSwitch<bool>(StringRef(Asm->getAsmString()).trim())
@@ -85,7 +85,7 @@ class Finder {
                Own.contains(dyn_cast<GlobalVariable>(Address->getArgOperand(0)));
     }
 
-    // Of loads, those that were found to be this thread's own.
+    // Loads other than the last one were found to be of this thread's own variables.
     bool isSameEachTime(const Value &V, unsigned Depth) const {
         constexpr unsigned MaxDepth = 6;
         auto *I = dyn_cast<Instruction>(&V);

@@ -42,7 +42,7 @@ Effect byAtomic(Instruction &I, AtomicOrdering Ordering, Value *Pointer) {
             Pointer};
 }
 
-// A call in tail position that must be one can't have anything behind it.
+// Nothing can stand after a call that must be a tail call.
 std::optional<Effect> byCall(CallBase &Call) {
     auto Known = synchronisingCall(Call);
     if (!Known)

@@ -64,7 +64,7 @@ class Table {
         acquires(By::Thread, -1, {"thrd_join"});
     }
 
-    // Of the standard library only what it doesn't do in line: libstdc++'s, then libc++'s.
+    // Only the standard library's functions that aren't inlined: libstdc++'s, then libc++'s.
     void cxxThreads() {
         acquires(By::Once, 0, {"__cxa_guard_acquire"});
         releases(By::Once, 0, {"__cxa_guard_release", "__cxa_guard_abort"});

@@ -10,7 +10,7 @@ using namespace llvm;
 
 namespace trackway {
 
-// What computing a count may cost, in the unit of the cost model: a few additions and shifts, no division.
+// The most that computing a count may cost, in the cost model's unit: a few additions and shifts, no division.
 static constexpr unsigned Budget = 8;
 
 TripCounts::TripCounts(Function &F, DominatorTree &DT, LoopInfo &LI)

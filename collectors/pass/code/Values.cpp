@@ -58,7 +58,7 @@ static const Use *storedOperand(const Instruction &I) {
     return Masked == 0 ? &I.getOperandUse(0) : nullptr;
 }
 
-// What is loaded or stored; null for copies, fills and what is no access.
+// The value that is loaded or stored; null for copies, fills and instructions that are no access.
 static Type *accessedType(const Instruction &I) {
     if (const Use *Stored = storedOperand(I))
         return Stored->get()->getType();
@@ -139,7 +139,7 @@ static bool mayHoldUndefined(const Value *Computed) {
     return false;
 }
 
-// What is undefined becomes the same for all who look at it.
+// Makes an undefined value the same for all its users.
 static void fix(Use &Stored) {
     if (isa<Constant>(Stored.get()) || !mayHoldUndefined(Stored.get()))
         return;

@@ -41,7 +41,7 @@ unsigned contentBits(const llvm::Type *T);
 // Bits 64 × Index and the following of such a value, zero-extended to the type.
 llvm::Value *contentWord(llvm::IRBuilder<> &B, llvm::Value *V, unsigned Index, llvm::Type *T);
 
-// The same of a constant; none if it isn't known before the program is linked.
+// The same for a constant; none if it isn't known before the program is linked.
 std::optional<uint64_t> constantWord(const llvm::Value *V, unsigned Index, const llvm::DataLayout &DL);
 
 } // namespace trackway

@@ -35,7 +35,7 @@ std::vector<TimedCallee> timedCallees(Function &F, uint32_t &NextCounter) {
     return Callees;
 }
 
-// Where the program goes on.
+// The first instruction after the call's return.
 static Instruction *behind(CallBase &Call) {
     auto *Invoke = dyn_cast<InvokeInst>(&Call);
     if (!Invoke)

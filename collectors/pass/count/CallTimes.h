@@ -11,7 +11,7 @@ namespace trackway {
 // struct trackway_callee of abi.h
 constexpr uint32_t CountersOfCallee = 4;
 
-// Whether it calls a function that the module doesn't define, and comes back behind the call.
+// Whether it calls a function that the module doesn't define, and returns to the instruction after the call.
 bool canBeTimed(const llvm::CallBase &Call);
 
 // Each function that F calls and whose calls can be timed, with as many counters, from the next one on.

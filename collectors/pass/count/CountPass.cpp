@@ -123,7 +123,7 @@ class ModuleCounter {
         B.CreateCondBr(B.CreateICmpEQ(State, B.getInt64(NotBegun)), &Begin, &Plain);
     }
 
-    // Of a module that is registered.
+    // Begins counting on the thread, and chooses the copy again. The module is registered by then.
     void begin(BasicBlock &From, BasicBlock &Instrumented, BasicBlock &Plain, bool EntersRegions) {
         IRBuilder<> B(&From);
         B.CreateCall(Symbols.Begin);

@@ -205,8 +205,8 @@ class Counter {
         Additions.insert(Additions.end(), Ahead.begin(), Ahead.end());
     }
 
-    // Where there are two versions, what is computed may not stand before a mark that leads here from the other one.
-    // Null if it hangs on an outer loop's earlier iterations.
+    // With two versions, the computation may not stand before a mark that leads here from the other version. Null if it
+    // depends on an outer loop's earlier iterations.
     Value *expand(const TripCounts::Sum &Sum, Instruction &Before, TripCounts &Trips) {
         Value *Times = Trips.expand(Sum);
         return Both ? computedHere(Times, Before) : Times;

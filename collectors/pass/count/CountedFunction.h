@@ -1,4 +1,4 @@
-// What is counted of a function, and the code that does it.
+// Selects what is counted in a function, and adds the code that counts it.
 #pragma once
 
 #include "count/CountingCode.h"

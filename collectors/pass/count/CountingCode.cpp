@@ -129,7 +129,7 @@ class Inserter {
         }
     }
 
-    // What is kept in a register is added up in memory as often as the loop is entered, wherever it is left.
+    // A count kept in a register is added to memory once for each entry of the loop, wherever the loop is left.
     void noteCost(const Addition &A) {
         Cost.add(A.InRegisterOf ? CountingStep::InRegister : CountingStep::InMemory, A.Times);
         if (A.InRegisterOf)

@@ -15,7 +15,7 @@ namespace trackway {
 // enum trackway_counting_state of abi.h
 constexpr uint64_t CountsNot = 1, CountsNow = 2, NotBegun = 3;
 
-// What the code of a module that counts refers to (collectors/ring/abi.h).
+// The symbols that the code of a module that counts refers to (collectors/ring/abi.h).
 struct CountingSymbols {
     llvm::GlobalVariable *Descriptor; // struct trackway_module
     llvm::GlobalVariable *Counting;   // struct trackway_counting, thread-local
@@ -27,7 +27,7 @@ struct CountingSymbols {
     llvm::Value *state(llvm::IRBuilder<> &B) const;
     llvm::Value *countsNow(llvm::IRBuilder<> &B) const;   // i1
     llvm::Value *openRegions(llvm::IRBuilder<> &B) const; // how many
-    // Where it stands how often the region may be entered without a word.
+    // The address of the number of entries of the region that needn't call the runtime.
     llvm::Value *countdown(llvm::IRBuilder<> &B, llvm::Value &Region) const;
 
   private:
@@ -43,7 +43,7 @@ struct Addition {
     llvm::Loop *InRegisterOf = nullptr;
 };
 
-// Whether counters of the thread may be others behind the instruction, or what comes behind it may come again.
+// Whether the thread's counters may be others after the instruction, or the code after it may be executed again.
 bool changesCounters(const llvm::Instruction &I);
 
 // Whether the loop holds no call that could run other code.

@@ -13,10 +13,11 @@ class CountingCost {
     explicit CountingCost(const Flow &Solved) : Executions(Solved.Executions) {}
 
     void add(CountingStep Step, const CountSum &Times);
-    // As often as the block, which is one of those that the flow was made of. Others can't be reached.
+    // Adds a step for each execution of the block, which must be one that the flow was made of: others can't be
+    // reached.
     void add(CountingStep Step, const llvm::BasicBlock &BB);
 
-    // Of each kind that there is.
+    // One entry for each kind of step that was added.
     std::vector<StepCount> steps() const;
 
   private:

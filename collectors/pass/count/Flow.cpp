@@ -20,14 +20,14 @@ namespace trackway {
 
 namespace {
 
-// What only indirect jumps, unwinding and assembly reach in ways that can't be split.
+// Whether unwinding, indirect jumps or assembly enter the block by ways that can't be split.
 bool isEnteredSpecially(const BasicBlock &BB) {
     return BB.isEHPad() || any_of(predecessors(&BB), [](const BasicBlock *P) {
                return isa<IndirectBrInst, CallBrInst>(P->getTerminator());
            });
 }
 
-// The instruction behind which a block's flow may break: a call at its end, as a terminator or before it.
+// The instruction after which a block's flow may break: a call at its end, as a terminator or before it.
 const Instruction *lastStep(const BasicBlock &BB) {
     const Instruction *Terminator = BB.getTerminator();
     if (isa<InvokeInst>(Terminator))
@@ -112,7 +112,7 @@ class EdgeFinder {
     MapVector<std::pair<BasicBlock *, BasicBlock *>, FlowEdge> Edges;
 };
 
-// Nodes are numbered: 0 is the outside, and each block has one where it begins and, behind that, one where it ends.
+// Nodes are numbered: 0 is the outside, and each block has one for its begin and, following that, one for its end.
 class Solver {
   public:
     explicit Solver(std::vector<FlowEdge> Edges) {
@@ -174,7 +174,7 @@ class Solver {
         }
     }
 
-    // From the leaves on: of a node's edges, one is unknown.
+    // Starts at the leaves, where only one of a node's edges is unknown.
     void deriveTree() {
         std::vector<uint32_t> Leaves;
         for (uint32_t N = 1; N < Unknown.size(); ++N)

@@ -30,9 +30,9 @@ struct FlowEdge {
 
 // Breaks of the flow stand at the end of their block: as its terminator, or as the last instruction before it.
 struct FlowRules {
-    // What comes behind may not come, or not by this way alone.
+    // The code after it may not be executed, or may be reached by other ways.
     llvm::function_ref<bool(const llvm::Instruction &)> MayNotContinue;
-    // What comes behind belongs to other counters, or may come more than once.
+    // The code after it belongs to other counters, or may be executed more than once.
     llvm::function_ref<bool(const llvm::Instruction &)> BeginsAnew;
     // Where all executions of an edge back to a loop's head can be counted before they come; null: nowhere.
     llvm::function_ref<const llvm::BasicBlock *(const llvm::BasicBlock &Latch, const llvm::BasicBlock &Head)>

@@ -1,8 +1,7 @@
 // Which calls surely return to where they were made.
 //
-// A function that is left by an exception or longjmp doesn't execute what stands behind the call. What ends the whole
-// process is not held against a function: what it counted up to there is at most one execution of a block ahead, for
-// each function that is active.
+// A function that is left by an exception or longjmp doesn't execute the code after the call. Calls that end the whole
+// process are allowed: then the counts are at most one execution of a block ahead for each active function.
 #pragma once
 
 #include "llvm/ADT/DenseSet.h"

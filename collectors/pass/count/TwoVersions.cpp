@@ -98,7 +98,7 @@ static void replaceTerminator(BasicBlock &BB, function_ref<void(IRBuilder<> &)> 
     Old->eraseFromParent();
 }
 
-// Behind the mark the versions meet.
+// After the mark, both versions branch to the one that the thread's state selects.
 void TwoVersions::connect(CallInst &Mark, const CountingSymbols &Symbols) {
     auto &Others = *cast<CallInst>(Copies.lookup(&Mark));
     BasicBlock *Counting = Mark.getParent()->getUniqueSuccessor(), *Plain = Others.getParent()->getUniqueSuccessor();
@@ -108,7 +108,7 @@ void TwoVersions::connect(CallInst &Mark, const CountingSymbols &Symbols) {
                           [&](IRBuilder<> &B) { B.CreateCondBr(Symbols.countsNow(B), Counting, Plain); });
 }
 
-// Where the thread is in no region that it was told of, there is none to leave, and most entries are let pass.
+// If no region that the runtime knows is open on the thread, there is none to leave, and most entries skip the call.
 void TwoVersions::skipInPlain(CallInst &Mark, BasicBlock &Behind, const CountingSymbols &Symbols) {
     BasicBlock *Before = Mark.getParent();
     BasicBlock *Calling = SplitBlock(Before, &Mark);
@@ -129,7 +129,7 @@ void TwoVersions::skipInPlain(CallInst &Mark, BasicBlock &Behind, const Counting
     });
 }
 
-// A value of one version may be needed where the other one has come from.
+// A use may be reached from either version, so it needs the value of the version that was executed.
 void TwoVersions::repair() {
     for (auto [Own, Others] : Pairs) {
         SmallVector<Use *, 8> Uses;

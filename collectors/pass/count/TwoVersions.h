@@ -1,6 +1,7 @@
-// A function that enters regions has two versions of its code within it: one that counts, and one that doesn't. Behind
-// each mark of a region the thread's state says in which of them it goes on (after Arnold and Ryder, "A framework for
-// reducing the cost of instrumented code", 2001). So what isn't counted costs a predictable branch at its marks.
+// A function that enters regions has two versions of its code within it: one that counts, and one that doesn't. After
+// each mark of a region, the thread's state selects the version in which it goes on (following Arnold and Ryder, "A
+// framework for reducing the cost of instrumented code", 2001). So uncounted code costs a predictable branch at its
+// marks.
 #pragma once
 
 #include "count/CountingCode.h"
@@ -20,8 +21,8 @@ class TwoVersions {
     // Whether the copy has one, too.
     bool isOfBoth(const llvm::Value &V) const { return Copies.count(&V); }
 
-    // Makes the copy the version of the function that doesn't count. The function counts by now; blocks behind marks
-    // begin with what they need of their own.
+    // Makes the copy the version of the function that doesn't count. By now the function counts, and blocks after marks
+    // begin with code that they need for themselves.
     void join(const CountingSymbols &Symbols);
 
   private:

@@ -16,7 +16,7 @@ namespace trackway {
 
 namespace {
 
-// What is called, as far as debug information and the mangled name tell.
+// The function that is called, as far as debug information and the mangled name tell.
 struct Callee {
     std::string Name; // without scope and template arguments
     const DIType *Class = nullptr;
@@ -70,7 +70,7 @@ bool returnsReference(const Callee &C) {
     return Type && Type->getTag() == dwarf::DW_TAG_reference_type;
 }
 
-// Of functions without arguments besides the object, and with one or more.
+// Where a member function's result leads, by its name and its arguments besides the object.
 std::optional<LeadsTo> memberTarget(const Callee &C, unsigned Arguments) {
     if (C.Name == "operator()") // of a matrix; those of functions and lambdas are anything
         return returnsReference(C) && !C.Class->getName().empty() && C.Class->getName() != "function"

@@ -28,11 +28,11 @@ struct Accessor {
     const llvm::DIType *Result = nullptr; // a pointer, reference or iterator; null: unknown
 };
 
-// None for functions that nobody can know by their names.
+// None for functions whose names don't say what they do.
 std::optional<Accessor> accessor(const llvm::CallBase &, const DebugTypes &);
 
-// What a slot of the compiler's holds at first: a value that is stored to it, a call that returns it there, or the copy
-// of another object. Null if that isn't known. Its steps (`++__begin1`) don't count.
+// The first content of a slot that the compiler made: a value that is stored to it, a call that returns it there, or
+// the copy of another object. Null if that isn't known. Its steps (`++__begin1`) don't count.
 const llvm::Value *initialContent(const llvm::AllocaInst &);
 
 } // namespace trackway

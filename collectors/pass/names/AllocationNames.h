@@ -1,4 +1,5 @@
-// What allocation calls make room for: told early, kept in metadata of the call (which is dropped only with the call).
+// Names what allocation calls make room for. The names are found early, and kept in metadata of the call, which is
+// dropped only with the call.
 #ifndef TRACKWAY_ALLOCATIONNAMES_H
 #define TRACKWAY_ALLOCATIONNAMES_H
 
@@ -17,7 +18,8 @@ class AllocationNames {
   public:
     AllocationNames(const DebugTypes &Types, const Referents &Where) : Types(Types), Where(Where) {}
 
-    // From the variable that takes the result, the type that `new` names, or the type that the code treats it as.
+    // Infers the name from the variable that takes the result, the type that `new` names, or the type that the code
+    // treats the result as.
     AllocationName infer(const llvm::CallBase &) const;
 
   private:

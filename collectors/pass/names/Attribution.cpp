@@ -56,7 +56,7 @@ Function *ignoredBy(const Constant &Entry) {
     return dyn_cast<Function>(Entry.getOperand(0)->stripPointerCasts());
 }
 
-// What is inlined elsewhere could no longer be told from the code around it.
+// Code that is inlined elsewhere could no longer be told from the code around it.
 void keepApart(Function &F) {
     F.removeFnAttr(Attribute::AlwaysInline);
     F.addFnAttr(Attribute::NoInline);

@@ -1,4 +1,4 @@
-// Names for memory accesses: which variable, field and type stand behind an address.
+// Names for memory accesses: which variable, field and type an address belongs to.
 //
 // The types are visible only before optimisation, the accesses that remain only after it. So AttributionPass labels
 // every access of the front end's fresh code, the labels travel through the optimiser (Label.h says how), and the
@@ -27,7 +27,7 @@ namespace trackway {
 // Numbers as in docs/format.md, section 2 (sites).
 enum class VariableKind : uint8_t { Unknown, Global, Static, Local, Parameter, Expression, CompilerMade };
 
-// What an access is called. Every string may be empty: unknown.
+// The names of an access. Every string may be empty: unknown.
 struct AccessName {
     std::string Variable; // through which the access goes: `arc` for `arc->ident`, `node->pred` for `node->pred->x`
     VariableKind Kind = VariableKind::Unknown;
@@ -66,13 +66,13 @@ class Namer {
     // `Pointer` is the address operand; `Size` the bytes of the access, 0 if dynamic; `Part` as in docs/format.md:
     // 1 for the write of a copy, else 0.
     AccessName name(const llvm::Instruction &Access, const llvm::Value *Pointer, uint64_t Size, unsigned Part) const;
-    // The same, of an instruction's part by itself.
+    // The same for an instruction's part, whose operand and size it finds itself.
     AccessName name(const llvm::Instruction &Access, unsigned Part) const;
     AllocationName allocation(const llvm::CallBase &) const;
 
-    // Of a variable; a structure bears its own name.
+    // The name of a variable's type; a structure bears its own name.
     std::string type(const llvm::DIType *) const;
-    // Of the structures that bear these names, and of those within them.
+    // The layouts of the structures that bear these names, and of those within them.
     std::vector<TypeLayout> layouts(llvm::ArrayRef<std::string> Types) const;
 
   private:

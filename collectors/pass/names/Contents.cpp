@@ -1,4 +1,4 @@
-// What slots that have no name in the source, containers, iterators and smart pointers lead to.
+// Finds what containers, iterators, smart pointers and slots without a name in the source lead to.
 #include "names/Accessors.h"
 #include "names/DebugTypes.h"
 #include "names/Referents.h"
@@ -84,7 +84,7 @@ const Value *Referents::elementOfRange(const AllocaInst &Slot) const {
     return Begin && !declaredIn(*Begin).empty() && isNameless(*Begin) ? Address : nullptr;
 }
 
-// What the iterator or smart pointer at the address was made from, if it has no name itself.
+// The source of the iterator or smart pointer at the address, if it has no name itself.
 const Value *Referents::origin(const Value *Iterator) const {
     const auto *Slot = dyn_cast<AllocaInst>(Iterator->stripInBoundsOffsets());
     return Slot && isNameless(*Slot) ? contentOf(*Slot) : nullptr;

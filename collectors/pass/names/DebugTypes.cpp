@@ -213,7 +213,7 @@ std::string DebugTypes::declaredName(const DIType *Type) const {
     return tagOf(Bare) + Name;
 }
 
-// What C writes before the name of a structure or an enumeration that has one of its own.
+// The keyword that C writes before the name of a structure or an enumeration with a name of its own.
 std::string DebugTypes::tagOf(const DIType *Type) const {
     if (!IsC || !Type || Type->getName().empty())
         return "";

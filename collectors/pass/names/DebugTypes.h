@@ -40,20 +40,20 @@ class DebugTypes {
 
     bool empty() const { return ByName.empty(); }
 
-    // As in the source: `ns::Vec<int>`, `arc *`, `int[10]`. A structure without a name of its own bears that of a
+    // The name in the source: `ns::Vec<int>`, `arc *`, `int[10]`. A structure without a name of its own bears that of a
     // typedef of it. Empty: unknown.
     const std::string &name(const llvm::DIType *) const;
 
     // The same, but a structure bears its own name where a typedef of it was used, even in an array.
     std::string canonicalName(const llvm::DIType *) const;
 
-    // As a member of that type is declared, with `struct` where C asks for it.
+    // The name as in the declaration of a member of that type, with `struct` where C asks for it.
     std::string declaredName(const llvm::DIType *) const;
 
     // All definitions that bear this name.
     llvm::ArrayRef<const llvm::DICompositeType *> structuresNamed(llvm::StringRef Name) const;
 
-    // Keeps the definitions that bear the name, for those who look after optimisation, when nothing may refer to them.
+    // Keeps the definitions that bear the name for lookups after optimisation, when nothing else may refer to them.
     void keep(llvm::StringRef Name, llvm::Module &) const;
 
     // The definition that a structure of the code stands for; null if there is none or several differ.
@@ -67,7 +67,7 @@ class DebugTypes {
     // neither.
     const llvm::DISubprogram *program(const llvm::Function &) const;
 
-    // By the name that TBAA has for a structure: its name in C, its mangled name in C++.
+    // Finds a structure by the name that TBAA has for it: its name in C, its mangled name in C++.
     const llvm::DICompositeType *findByTbaaName(llvm::StringRef) const;
 
   private:

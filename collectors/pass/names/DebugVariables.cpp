@@ -27,7 +27,7 @@ struct Declaration {
 
 using Declarations = SmallVector<Declaration, 2>;
 
-// Where the optimiser tracks assignments, those stand for the declaration.
+// If the optimiser tracks assignments, they stand for the declaration.
 template <typename Marker> void addAssignment(Declarations &Found, const Marker &Assignment) {
     const DIExpression *Address = Assignment.getAddressExpression();
     const DIExpression *Expression = Address->getNumElements() ? Address : Assignment.getExpression();

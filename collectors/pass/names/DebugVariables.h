@@ -29,7 +29,7 @@ bool isCompilerDeclared(const llvm::DILocalVariable &);
 // The variable of the source whose value this is; none if debug information names several.
 AttachedVariable heldVariable(const llvm::Value &);
 
-// What a function returns; null for void or unknown.
+// The type that a function returns; null for void or unknown.
 const llvm::DIType *resultType(const llvm::DISubprogram &);
 
 } // namespace trackway

@@ -259,7 +259,7 @@ std::string joinNames(ArrayRef<std::string> Names) {
     if (Distinct.size() == 1)
         return Distinct.front().str();
     llvm::sort(Distinct);
-    // What they share up to a dot stands before the brace.
+    // The part that they share up to a dot stands before the brace.
     size_t Shared = 0, Limit = Distinct.front().size();
     for (size_t I = 0; I < Limit; ++I) {
         char Letter = Distinct.front()[I];

@@ -1,4 +1,4 @@
-// From an offset in an object to the fields that lie there.
+// Finds the fields that lie at an offset in an object.
 #ifndef TRACKWAY_FIELDPATHS_H
 #define TRACKWAY_FIELDPATHS_H
 
@@ -31,7 +31,7 @@ using Spots = llvm::SmallVector<Spot, 1>;
 // An object of the type; none if the type is unknown.
 Spots whole(const llvm::DIType *);
 
-// What an access looks like to the code.
+// The shape of an access as the code sees it.
 struct AccessShape {
     uint64_t Size = 0;                // bytes; 0: dynamic
     const llvm::Type *Type = nullptr; // null for a block
@@ -68,7 +68,7 @@ class FieldPaths {
 // A data member or base class at a fixed offset; null for functions, types, static members and virtual bases.
 const llvm::DIDerivedType *asPart(const llvm::DINode *Element);
 
-// As paths show a part: a base class by its name, an anonymous member not at all.
+// A part as paths show it: a base class by its name, an anonymous member not at all.
 std::string partName(const llvm::DIDerivedType &Part, const DebugTypes &);
 
 // `{pos.x|pos.y}` becomes `pos.{x|y}`; duplicates go; empty if one of them is.

@@ -6,7 +6,7 @@
 // distinct node, to which a named list of the module gives its text. Alias scopes survive merges better, but
 // memory dependence analysis compares them, so that they change what GVN finds.
 //
-// Where accesses are merged, the groups that both have remain. An access therefore has a group for each thing that may
+// When accesses are merged, the groups that both have remain. An access therefore has a group for each thing that may
 // still be true of both: variable, object, field.
 #ifndef TRACKWAY_LABEL_H
 #define TRACKWAY_LABEL_H
@@ -49,7 +49,7 @@ class LabelReader {
   public:
     explicit LabelReader(const llvm::Module &);
 
-    // What the labels that are left say; all empty if there are none.
+    // The names in the labels that are left; all empty if there are none.
     AccessName read(const llvm::Instruction &, Role) const;
 
     bool isLabel(const llvm::MDNode *Group) const { return Texts.count(Group) != 0; }

@@ -74,7 +74,7 @@ StructureKind kindOf(const DICompositeType &Structure) {
     }
 }
 
-// What an array is made of; other types are themselves.
+// The element type of an array; other types are returned as they are.
 const DIType *innermostElement(const DIType *Type) {
     Type = withoutQualifiers(Type);
     while (isArray(Type))

@@ -27,7 +27,7 @@ const Value *placeOf(const CallBase &Call) {
     return Fields ? Fields->getOperand(Fields->getNumOperands() - 1)->stripPointerCasts() : nullptr;
 }
 
-// What kind of work sharing the call begins, by the flags beside its place.
+// The kind of work sharing that the call begins, by the flags beside its place.
 StringRef sharedWork(const CallBase &Call, bool IsFortran) {
     constexpr uint64_t Sections = 0x400, Distribute = 0x800;
     const auto *Ident = cast<GlobalVariable>(Call.getArgOperand(0)->stripPointerCasts());
@@ -44,7 +44,7 @@ bool sharesWork(StringRef Callee) {
            Callee.starts_with("__kmpc_dist_for_static_init");
 }
 
-// With debug information clang splits bodies in two: the inner one is as the author wrote it.
+// If there is debug information, clang splits bodies in two: the inner one is as the author wrote it.
 void addParts(const Function &Body, SmallVectorImpl<Function *> &Parts) {
     Parts.push_back(const_cast<Function *>(&Body));
     for (const Instruction &I : instructions(Body))

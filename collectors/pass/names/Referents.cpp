@@ -47,8 +47,8 @@ bool isVirtualTablePointer(const Spots &Leaves) {
     });
 }
 
-// The headers of intrinsics access unaligned memory as a structure with one member, `__storeu_si128`, that is nobody's
-// type.
+// The headers of intrinsics access unaligned memory as a structure with one member, `__storeu_si128`, which is no type
+// of the program's.
 bool isAccessHelper(const StructType &Struct) {
     StringRef Name = sourceName(Struct);
     return Struct.getNumElements() == 1 && Name.starts_with("__") && !Name.contains("::");

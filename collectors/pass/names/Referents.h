@@ -1,4 +1,4 @@
-// What a pointer points into, told from the code that computes it and from debug information.
+// Finds what a pointer points into, from the code that computes it and from debug information.
 #ifndef TRACKWAY_REFERENTS_H
 #define TRACKWAY_REFERENTS_H
 
@@ -35,7 +35,7 @@ struct Referent {
     Spots At;
     std::string ObjectHint; // what the code calls the structure when debug information does not know it
 
-    // As in the source: `node->pred`, `s.next`, `a[].p`, `*p`, `x`.
+    // The name in the source: `node->pred`, `s.next`, `a[].p`, `*p`, `x`.
     std::string spell(llvm::StringRef Field) const;
     // Through which its object is accessed: `node`, and of an element `nodes[]`.
     std::string variable() const { return Held ? Base + "[]" : Base; }

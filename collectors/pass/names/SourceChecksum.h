@@ -1,4 +1,4 @@
-// What the text of a source file hashes to, so that a reader of a trace quotes no other text.
+// Hashes the text of a source file, so that a reader of a trace quotes no other text.
 #pragma once
 
 #include "llvm/IR/DebugInfoMetadata.h"

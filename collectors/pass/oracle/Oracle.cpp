@@ -174,7 +174,7 @@ class Reporter {
             {Slot, Builder.getInt32(Lanes ? Layout.getTypeStoreSize(Lanes->getElementType()).getFixedValue() : Bytes)});
     }
 
-    // What the instruction stores; null if it loads.
+    // The value that the instruction stores; null if it loads.
     static Value *written(Instruction &Access) {
         if (auto *Simple = dyn_cast<StoreInst>(&Access))
             return Simple->getValueOperand();

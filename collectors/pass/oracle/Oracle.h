@@ -30,7 +30,7 @@ uint64_t oracleFunctionHash(const llvm::Module &, const llvm::Function &);
 // program. The calls themselves are known by their callees' prefix `__trackway_`.
 inline constexpr char OracleMark[] = "trackway.oracle";
 
-// Where values lie while they are reported: the function's slot of each type.
+// The places of values while they are reported: the function's slot of each type.
 using OracleSlots = llvm::DenseMap<std::pair<llvm::Function *, llvm::Type *>, llvm::AllocaInst *>;
 
 class Oracle {
@@ -44,14 +44,14 @@ class Oracle {
 
     explicit Oracle(llvm::Module &Module) : M(Module) {}
 
-    // Remembers the accesses of a function that nobody has instrumented yet.
+    // Remembers the accesses of a function that isn't instrumented yet.
     void collect(llvm::Function &, Predicates);
 
-    // What such a loop loads counts when the wait is over, as it is recorded then: a wait that the program's end cuts
-    // off is in neither.
+    // The loads of such a loop count when the wait is over, since they are recorded then. A wait that the program's end
+    // cuts off is in neither.
     void setWait(const SpinWait &W) { Waits.insert({W.Loads.front(), W}); }
 
-    // Puts the calls before the remembered accesses, or behind them if they report a value that is loaded. Instructions
+    // Puts the calls before the remembered accesses, or after them if they report a value that is loaded. Instructions
     // may have been inserted since collect(); a remembered access that was erased in between is a programming error and
     // is reported by collected() != inserted().
     void insert();
@@ -69,7 +69,7 @@ class Oracle {
         uint64_t Ordinal;
         uint8_t Parts; // bit n: part n is reported
         bool HasValue;
-        llvm::WeakVH Next; // what stood behind it
+        llvm::WeakVH Next; // what stood after it
     };
 
     llvm::Module &M;

@@ -91,7 +91,7 @@ class RegionPragma : public PragmaHandler {
         }
 
       private:
-        // With a spelling, so that it can also be printed (-E, -save-temps).
+        // The token has a spelling, so that it can also be printed (-E, -save-temps).
         Token &add(tok::TokenKind Kind, StringRef Spelling) {
             Token T;
             T.startToken();

@@ -151,7 +151,7 @@ static void forgetMemoryEffects(Function &F) {
         A.removeAttr(Attribute::NoCapture);
 }
 
-// A function of the same type whose linkage concerns nobody.
+// An internal function of the same type.
 static Function *createBeside(const Function &F, const Twine &Name) {
     Function *New = Function::Create(F.getFunctionType(), GlobalValue::InternalLinkage, F.getAddressSpace(), Name,
                                      const_cast<Module *>(F.getParent()));
@@ -215,16 +215,16 @@ static bool isInitialiser(const Function &F) {
            });
 }
 
-// Where the chosen version is inlined, jumps of its own (`musttail`) remain jumps only if the choice jumps, too.
+// If the chosen version is inlined, its own jumps (`musttail`) remain jumps only if the choice jumps, too.
 static CallInst::TailCallKind kindOfJump(const Function &F) {
-    // In conventions that pass them by reference LLVM would jump with the copies in a frame that is gone.
+    // In conventions that pass copies by reference, LLVM would jump with the copies in a frame that is gone.
     if (hasOwnCopies(F))
         return CallInst::TCK_NoTail;
     // AddressSanitizer adds a call before each return of a module's initialiser.
     return !isInitialiser(F) && canJump(F) ? CallInst::TCK_MustTail : CallInst::TCK_Tail;
 }
 
-// The same address, of which an optimiser knows nothing. It would take a call without arguments for one that accesses
+// The same address, hidden from the optimiser. It would otherwise take a call without arguments for one that accesses
 // none in memory.
 static Value *hidden(IRBuilder<> &B, Function *Target) {
     auto *Type = FunctionType::get(Target->getType(), {Target->getType()}, false);
@@ -238,7 +238,7 @@ static void jumpTo(IRBuilder<> &B, Function *Target, Function &F) {
     CallInst *Call = B.CreateCall(F.getFunctionType(), isWithoutPrototype(F) ? hidden(B, Target) : Target, Arguments);
     Call->setCallingConv(F.getCallingConv());
     Call->setTailCallKind(kindOfJump(F));
-    // What the parameters are (sret, byval, ...) must agree between the caller, the callee and the call.
+    // Attributes of parameters (sret, byval, ...) must agree between the caller, the callee and the call.
     AttributeList All = F.getAttributes();
     SmallVector<AttributeSet, 8> OfParameters;
     for (unsigned I = 0; I < F.arg_size(); ++I)
@@ -257,7 +257,7 @@ static void forgetEntryHooks(Function &F) {
         F.removeFnAttr(Name);
 }
 
-// What a choice has no need of.
+// Removes what a choice doesn't need.
 static void undress(Function &F) {
     F.setPersonalityFn(nullptr);
     F.removeFnAttr(Attribute::AlwaysInline);

@@ -32,8 +32,8 @@ class Dispatch {
     // Moves the bodies of all kept functions, which are instrumented by now, out of the way and puts the choice in
     // their place.
     void finish(Choice Choose);
-    // Where the third way is taken, Later does what must be done, and chooses. That stands in a function of its own: if
-    // the choice itself called anything, it would save registers each time.
+    // On the third way, Later does what must be done, and then chooses. It is a function of its own: if the choice
+    // itself called anything, it would save registers each time.
     void finish(FirstChoice Choose, Choice Later);
 
   private:

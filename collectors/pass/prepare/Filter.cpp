@@ -22,7 +22,7 @@ Error listError(const Twine &Message) { return createStringError(inconvertibleEr
 
 } // namespace
 
-// A list whose lines are checked: what nobody reads is reported instead of ignored.
+// A list whose lines are checked: lines that are never used are reported instead of ignored.
 class IgnoreList : public SpecialCaseList {
   public:
     static Expected<std::unique_ptr<IgnoreList>> read(const std::vector<std::string> &Files) {
@@ -49,7 +49,7 @@ class IgnoreList : public SpecialCaseList {
         return Error::success();
     }
 
-    // `mainfile:` and `global:` mean something to the sanitizers, with whom a list may be shared.
+    // `mainfile:` and `global:` mean something to the sanitizers, which may share a list with us.
     static bool isKnown(StringRef Prefix) {
         return Prefix == "fun" || Prefix == "src" || Prefix == "type" || Prefix == "mainfile" || Prefix == "global";
     }

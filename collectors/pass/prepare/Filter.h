@@ -1,4 +1,4 @@
-// What the user asked not to record.
+// Leaves out what the user asked not to record.
 //
 // Lists have the form of clang's `-fsanitize-ignorelist=`: one `prefix:glob[=category]` a line, `#` for comments,
 // sections in brackets (those that match `trackway` apply, as do lines before the first section). Prefixes:

@@ -1,4 +1,4 @@
-// What is done to functions before they are instrumented, whatever with.
+// Prepares functions for any kind of instrumentation.
 #pragma once
 
 #include "Options.h"

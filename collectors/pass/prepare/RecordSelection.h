@@ -1,4 +1,4 @@
-// What of a function is recorded or counted, whatever is done with it.
+// Selects what is recorded or counted in a function, for all kinds of instrumentation.
 #pragma once
 
 #include "prepare/Filter.h"
@@ -6,7 +6,7 @@
 
 namespace trackway {
 
-// The function's accesses that can be recorded and that nobody filtered out, with their names and locations.
+// The function's accesses that can be recorded and that no filter leaves out, with their names and locations.
 FunctionRecord selectRecord(llvm::Function &F, const Filter &Filters, const Namer &Names, ModuleTable &Table);
 
 } // namespace trackway

@@ -123,7 +123,7 @@ struct RecordedValues::TypeForms {
         }
     }
 
-    // Of an integer of so many bits. One that is part of another, or of several, has no type's form.
+    // The form of an integer of so many bits. A part of a value, or several values at once, has no type's form.
     ValueForm find(StringRef TypeName, unsigned Bits) const {
         if (TypeName.consume_back("_BitInt")) // of any width
             return TypeName.empty() ? ValueForm::Signed : ValueForm::Unsigned;

@@ -1,4 +1,4 @@
-// Of which accesses values are recorded, and how they are to be read.
+// Selects the accesses whose values are recorded, and says how to read these values.
 #pragma once
 
 #include "code/Values.h"
@@ -14,7 +14,7 @@
 
 namespace trackway {
 
-// Which accesses the user wants the values of: those that one of the patterns names.
+// Selects the accesses whose values the user wants: those that one of the patterns names.
 //
 //     variable:GLOB    by AccessName::Variable
 //     field:GLOB       by type and field: `arc.ident`
@@ -44,7 +44,7 @@ class ValueSelection {
     std::vector<Pattern> Patterns;
 };
 
-// What is to be recorded of the accesses' values in one module.
+// Says what is to be recorded of the accesses' values in one module.
 class RecordedValues {
   public:
     RecordedValues(const llvm::Module &M, const ValueSelection &Selection);

@@ -104,10 +104,10 @@ class Availability {
         });
     }
 
-    // ---- Contexts behind calls ----
+    // ---- Contexts after calls ----
 
-    // Where some rare ways to a block come from calls, and the others know the function, a record of its own behind
-    // the calls is cheaper than a global id and a check for all.
+    // If only rare predecessors lack the context, because of calls, it is restored on their edges. That is cheaper than
+    // a global id and a check on every way.
     bool restoreContexts() {
         bool Changed = false;
         findWanting();
@@ -355,8 +355,8 @@ class Availability {
 
     // ---- Publications ----
 
-    // Where the cursor's variable is up to date on some paths only, memory must be: so it is stored on the edges that
-    // lead there, and before calls and returns.
+    // If the cursor's variable is up to date on some paths only, memory must be up to date. So the cursor is stored on
+    // the edges that lead there, and before calls and returns.
     void placePublications() {
         for (BasicBlock *BB : Order) {
             if (!KnownOut[BB].test(ContextBit))

@@ -14,7 +14,7 @@ namespace {
 
 using End = FlowPiece::End;
 
-// What follows such a call may be reached again without any of the ways that the code shows.
+// The code after a call that returns twice may be reached again, by none of the ways that the code shows.
 bool returnsTwice(const Function &F) {
     return any_of(instructions(F), [](const Instruction &I) {
         auto *Call = dyn_cast<CallBase>(&I);
@@ -30,7 +30,7 @@ const Function *surelyCalled(const CallBase &Call) {
     return MayBeAnother ? nullptr : Callee;
 }
 
-// What the code calls by name, though the linker may have chosen a definition that doesn't record.
+// The name that the code calls. The linker may have chosen a definition that doesn't record.
 std::string calledName(const CallBase &Call) {
     auto *Callee = dyn_cast<GlobalValue>(Call.getCalledOperand()->stripPointerCasts());
     bool IsIntrinsic = isa_and_nonnull<Function>(Callee) && cast<Function>(Callee)->isIntrinsic();

@@ -9,7 +9,7 @@
 
 namespace trackway {
 
-// One piece for each unit; none if the flow can't be described. Before the plan is emitted.
+// One piece for each unit; none if the flow can't be described. Call it before the plan is emitted.
 std::vector<FlowPiece> describeFlow(llvm::Function &F, const Plan &P,
                                     llvm::function_ref<uint32_t(const llvm::Instruction &)> Location);
 

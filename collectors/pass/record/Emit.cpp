@@ -89,8 +89,8 @@ class Emitter {
     }
 
   private:
-    // Behind the second return of a __builtin_setjmp what the function recorded with must be where it was at the first.
-    // LLVM keeps the places of spilled values apart only where a call is marked so.
+    // After the second return of a __builtin_setjmp, the values that recording uses must be where they were at the
+    // first. LLVM gives spilled values places of their own only if a call is marked so.
     void markSecondReturns() {
         for (Instruction &I : instructions(F))
             if (auto *Call = dyn_cast<IntrinsicInst>(&I))
@@ -98,7 +98,7 @@ class Emitter {
                     Call->addFnAttr(Attribute::ReturnsTwice);
     }
 
-    // Where the unwinding of a thread that was cancelled at any instruction may lead.
+    // Notes the places to which unwinding may lead after a thread was cancelled at any instruction.
     void noteReturnsFromAnywhere() {
         std::vector<Instruction *> Places;
         for (Instruction &I : instructions(F)) {
@@ -118,7 +118,7 @@ class Emitter {
         return Call && Call->getCalledOperand() == CameBack.getCallee();
     }
 
-    // What of our own is no branch and yet leaves values in no register, or not in all.
+    // Whether it is code of our own that is no branch, and yet leaves values in no register, or not in all.
     bool takesRegisters(const Instruction &I) const {
         auto *Call = dyn_cast<CallBase>(&I);
         return noticesReturn(I) || (Call && readsClock(*Call));
@@ -126,8 +126,8 @@ class Emitter {
 
     // ---- Where records begin ----
 
-    // At its first operation; where frames are to stay small at the unit's begin, where hardly any value lives that the
-    // branches of a check or a correction could cut off.
+    // A record begins at its unit's first operation. If frames are to stay small, it begins at the unit's begin: there
+    // hardly any value lives that the branches of a check or a correction could cut off.
     void findHeads() {
         for (unsigned U = 0; U < P.Units.size(); ++U) {
             const Unit &Own = P.Units[U];
@@ -146,7 +146,7 @@ class Emitter {
         return I;
     }
 
-    // Where nothing records them, the check can wait until they are stored.
+    // If no unit records the stores of arguments, the check can wait until they are stored.
     void keepArguments() {
         Kept.emplace(F);
         bool AreRecorded = any_of(P.Units, [&](const Unit &U) {
@@ -261,7 +261,7 @@ class Emitter {
         });
     }
 
-    // Roots that nobody reads.
+    // Roots that are never read.
     std::vector<Operation> skip(unsigned Bytes) const {
         std::vector<Operation> Operations;
         for (unsigned Width = 8; Bytes > 0; Bytes -= Width) {
@@ -372,7 +372,8 @@ class Emitter {
                 forget(O.Target, O.Anchor);
     }
 
-    // The id goes to the record's start at the unit's head, each root at its anchor behind what stands there already.
+    // The id is stored at the record's start, at the unit's head; each root is stored at its anchor, past the roots
+    // before it.
     void emitRecord(unsigned Index, Value *Start, IRBuilder<> &Head) {
         const Unit &U = P.Units[Index];
         const Recording &R = Recordings[Index];
@@ -459,11 +460,12 @@ class Emitter {
         return nullptr;
     }
 
-    // Where roots become known only later:
-    // if (an expectation failed) { store what makes them hold, and the record again, behind the record and an id that
-    // ends the stream; then let the correction begin at the record, which is skipped }
+    // Handles roots that become known only later. If an expectation failed, the code stores what makes it hold, and the
+    // record again, past the record and an id that ends the stream. Then a single store turns the record into the
+    // correction, which skips it.
     //
-    // So what the buffer holds changes with one store, and whoever stops this thread for good finds all of it.
+    // So the buffer's content changes with one store, and is whole at whatever instruction this thread is stopped for
+    // good.
     void emitCorrection(unsigned Index, Value *Start) {
         const Unit &U = P.Units[Index];
         const Recording &R = Recordings[Index];
@@ -498,7 +500,8 @@ class Emitter {
         }
     }
 
-    // For who looks at the buffer when this thread is stopped: no instruction, but the compiler moves no store across.
+    // The recorder may read the buffer when this thread is stopped. The fence is no instruction, but keeps the compiler
+    // from moving stores across it.
     static void keepOrder(IRBuilder<> &B) {
         B.CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
     }
@@ -523,7 +526,7 @@ class Emitter {
                                 : B.CreateAdd(Last, ConstantInt::getSigned(T, E.Step));
     }
 
-    // What a thread remembers without a step changes only where an expectation failed.
+    // A value that a thread remembers without a step changes only if an expectation failed.
     void rememberAll(const Unit &U, Instruction *Behind, Instruction *Failed) {
         for (const Operation &O : U.Operations)
             if (const Expectation *E = expectationOf(P, U, O)) {
@@ -533,7 +536,7 @@ class Emitter {
             }
     }
 
-    // What a fresh buffer's decoder knows.
+    // Remembers what a fresh buffer's decoder knows.
     void rememberResumed(const Unit &U, Instruction *Before) {
         for (Register R : U.ResumeForgets)
             forget(R, Before);
@@ -545,7 +548,7 @@ class Emitter {
             }
     }
 
-    // What is compared of the root.
+    // The part of the root that is compared.
     static Value *comparable(const Expectation &E, const Root &R, IRBuilder<> &B) {
         if (E.K == Expectation::Kind::SameValue)
             return R.V;

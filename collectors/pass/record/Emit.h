@@ -6,7 +6,7 @@
 
 namespace trackway {
 
-// What the code of a module refers to (collectors/ring/abi.h).
+// The symbols that the code of a module refers to (collectors/ring/abi.h).
 struct RuntimeSymbols {
     llvm::GlobalVariable *ModuleRecord; // struct trackway_module
     llvm::GlobalVariable *Thread;       // struct trackway_thread, thread-local

@@ -59,7 +59,7 @@ static SmallVector<Value *, 16> nextValues(const PHINode &Head, const Loop &L) {
     return Next;
 }
 
-// By how much most paths through the loop advance a value that it carries.
+// The step by which most paths through the loop advance a value that it carries.
 static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Decomposer &Decompose) {
     auto *Head = dyn_cast<PHINode>(R.V);
     if (!Head || Head->getParent() != L.getHeader())
@@ -158,7 +158,7 @@ class Expecter {
 
     // A register that the decoder steps by itself doesn't keep what the program remembers of it.
     bool mayExpect(Register R, const Expectation &E) const {
-        // Before the unit's first instruction it must be known whether the expectation holds.
+        // It must be known before the unit's first instruction whether the expectation holds.
         if (P.KeepsFrameSmall && (E.K != Expectation::Kind::SameHighHalf || !P.Registers[R].isAlwaysAtHand()))
             return false;
         return E.K != Expectation::Kind::SameValue || !P.KnownIn[R];

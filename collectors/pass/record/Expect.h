@@ -10,9 +10,10 @@
 
 namespace trackway {
 
-// What the loop makes likely of the root, if anything: a pointer or an index that is loaded in each iteration from the
-// same place is mostly the same; what most paths through the loop leave alone or advance by one constant does so
-// mostly; and any other pointer mostly lies in the same 4 GiB as the last one. Without the registers.
+// What the loop makes likely of the root, if anything, without the registers:
+// - A pointer or an index that is loaded in each iteration from the same place is mostly the same.
+// - A value that most paths through the loop leave alone, or advance by one constant, mostly does so.
+// - Any other pointer mostly lies in the same 4 GiB as the last one.
 std::optional<Expectation> expected(const Root &R, const llvm::LoopInfo &LI,
                                     const llvm::DenseSet<const llvm::Loop *> &Quiet, const Decomposer &Decompose);
 
@@ -30,7 +31,7 @@ bool hasExpectations(const Plan &P, const Unit &U);
 // The operations of the unit's record, for which all expectations hold, and those that make them hold.
 std::vector<Operation> recordOperations(const Plan &P, const Unit &U);
 std::vector<Operation> correctionOperations(const Plan &P, const Unit &U);
-// What makes the only expectation hold in less room, if the root is not far off. None for other units.
+// A shorter correction, which makes the unit's only expectation hold if the root is not far off. None for other units.
 std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U);
 
 } // namespace trackway

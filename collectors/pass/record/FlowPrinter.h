@@ -1,4 +1,4 @@
-// The control flow that a table describes, in words, for tests and for whoever wonders which way a branch went.
+// Prints the control flow that a table describes, for tests and for finding out which way a branch went.
 #pragma once
 
 #include "record/ControlFlow.h"

@@ -10,7 +10,8 @@ namespace trackway {
 void foldLoops(Plan &P, const PlanInput &In, const UnitIndex &Places, const llvm::DenseSet<const llvm::Loop *> &Quiet,
                llvm::function_ref<RegisterExpression(llvm::Value *, llvm::Instruction *)> Count);
 
-// What only sets registers before a loop costs nothing where the block before records in any case.
+// Moves operations that only set registers before a loop to the block before, if that block records in any case. They
+// cost nothing there.
 void liftSets(Plan &P, const PlanInput &In, const UnitIndex &Places);
 
 } // namespace trackway

@@ -61,7 +61,7 @@ class PathFinder {
             } else {
                 const BasicBlock *From = BB->getUniquePredecessor();
                 auto It = From ? LastUnit.find(From) : LastUnit.end();
-                // In reverse post-order what is always executed before comes before.
+                // In reverse post-order, a block that is always executed before another comes before it.
                 if (It == LastUnit.end() || It->second >= U)
                     return std::nullopt;
                 U = It->second;
@@ -76,7 +76,7 @@ class PathFinder {
         }
     }
 
-    // What corrects an expectation comes before the whole record: the units before must not use what it sets.
+    // The correction of an expectation comes before the whole record, so the units before must not use what it sets.
     bool mayFollow(const Unit &U, const Path &Prefix) const {
         if (P.KeepsFrameSmall && hasExpectations(P, U)) // else it were corrected in the middle of its code
             return false;

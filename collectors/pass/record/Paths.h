@@ -1,9 +1,9 @@
 // Records that stand for a path instead of a block.
 //
-// Where one way only leads to a block, its record needn't have an id of its own: what is recorded there replaces the id
-// of the record before it by one that says "that block, and then this one", and adds its roots. So a tree of blocks
-// needs as many ids as it has blocks, each of which is the number of the path from the tree's root. Behind the root all
-// stores go to constant distances from the record's start.
+// If only one way leads to a block, its record needs no id of its own. The block replaces the id of the record before
+// it by one that says "that block, and then this one", and adds its roots. So a tree of blocks needs as many ids as it
+// has blocks, and each id is the number of the path from the tree's root. After the root, all stores go to constant
+// distances from the record's start.
 #pragma once
 
 #include "record/Plan.h"

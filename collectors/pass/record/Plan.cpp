@@ -58,7 +58,7 @@ class Planner {
 
     // ---- Units ----
 
-    // Behind each call in a quiet loop what is known before it is recorded again.
+    // After each call in a quiet loop, records again what was known before the call.
     void addRepairs() {
         for (unsigned U = 0; U + 1 < P.Units.size(); ++U)
             if (P.Units[U].EndsInCall && outermostQuiet(In.LI.getLoopFor(P.Units[U].Block), QuietLoops)) {
@@ -96,7 +96,7 @@ class Planner {
 
     // ---- Accesses ----
 
-    // What is anchored at an instruction, in this order: first what was found behind the one before it.
+    // What is anchored at an instruction, in this order: first what follows the instruction before it.
     enum class Part { Wait, Allocation, PointBehind, PointBefore, Access };
 
     struct Event {

@@ -31,8 +31,8 @@ struct Unit {
     llvm::Instruction *End; // the call that ends it, or the block's terminator
     bool EndsInCall;
     std::vector<Operation> Operations;
-    bool IsRepaired = false; // what is known before the call at its end is known behind it, too
-    bool Repairs = false;    // it stands behind that call, and sees to that
+    bool IsRepaired = false; // what is known before the call at its end is known after it, too
+    bool Repairs = false;    // it stands after that call, and sees to that
 
     // What the data flow finds:
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
@@ -40,14 +40,14 @@ struct Unit {
     bool Checks = false;        // tests for the end of the buffer
     // The unit whose record this one's takes the place of, repeating it (Paths.h).
     std::optional<unsigned> Continues;
-    // What the cold path records again in a fresh buffer, or the unit behind a call in any case, and what is then added
-    // to the registers.
+    // What is recorded again, by the cold path in a fresh buffer or by the unit after a call in any case, and what is
+    // then added to the registers.
     std::vector<Register> Resume;
     std::vector<Operation> ResumeSteps;
     std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
-    // One that does nothing but repair has none.
+    // A unit that does nothing but repair has none.
     bool hasRecord() const;
 };
 
@@ -72,8 +72,8 @@ struct Plan {
     bool Feasible = true;                        // false: some record would not fit in a buffer
     std::vector<Unit> Units;                     // those of a block follow each other
     std::vector<Root> Registers;
-    // For a register that is stepped: the loop outside of which it doesn't stand for its root, else null. And the loop
-    // that steps it, after which it is ahead of its root by so much.
+    // For a register that is stepped: the loop outside of which it doesn't stand for its root, else null.
+    // StepAfter: the loop that steps it, and by how much it is ahead of its root after that loop.
     std::vector<const llvm::Loop *> KnownIn;
     std::vector<std::pair<const llvm::Loop *, int64_t>> StepAfter;
     // For a register that is stepped at the head of its loop: what undoes the step.
@@ -108,7 +108,7 @@ void solveAvailability(Plan &P, const PlanInput &In);
 // CheckBudget bytes fit in the slack of a buffer (TRACKWAY_SLACK in abi.h).
 constexpr unsigned MaxUnitPayload = 1900;
 constexpr unsigned CheckBudget = 4096;
-// Longest resume: behind a call it must fit in the slack beside a unit.
+// Longest resume in bytes: after a call it must fit in the slack beside a unit.
 constexpr unsigned MaxResumePayload = 2000;
 // Longest payload of a record that continues another: a correction repeats it.
 constexpr unsigned MaxPathPayload = 120;

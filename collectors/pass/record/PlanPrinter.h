@@ -1,4 +1,4 @@
-// A plan in words, for tests and for whoever wonders what is recorded.
+// Prints a plan in words, for tests and for finding out what is recorded.
 #pragma once
 
 #include "record/Plan.h"

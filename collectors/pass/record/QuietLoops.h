@@ -1,7 +1,7 @@
 // Loops in which calls are rare or absent.
 //
-// A call ends all that the decoder knows of a function. In a quiet loop that is repaired behind each call: what the
-// rest of the loop relies on is recorded again. So the loop's own records may lean on what stands before it.
+// After a call, the decoder knows nothing of a function any more. A quiet loop repairs that after each call: what the
+// rest of the loop relies on is recorded again. So the loop's own records may rely on what stands before it.
 #pragma once
 
 #include "llvm/ADT/DenseSet.h"
@@ -17,7 +17,7 @@ class LoopInfo;
 namespace trackway {
 
 // Loops with a preheader in whose iterations at most every 16th meets a call that may record, by the estimate of
-// branch probabilities; each such call returns once, to the instruction behind it.
+// branch probabilities; each such call returns once, to the instruction after it.
 llvm::DenseSet<const llvm::Loop *> findQuietLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
 
 // The loop itself or the outermost one around it that is quiet; null if none is.

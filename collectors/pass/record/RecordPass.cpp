@@ -182,7 +182,7 @@ class ModuleRecorder {
         return A;
     }
 
-    // posix_memalign and its like: the address is where they were told to put it, if they return 0.
+    // posix_memalign and its like store the address where an argument says, if they return 0.
     static Value *storedPointer(CallBase &Call, Value *Where, Instruction *Anchor) {
         IRBuilder<> B(Anchor);
         Value *Loaded = B.CreateLoad(B.getPtrTy(), Where);

@@ -51,7 +51,7 @@ Register RecordedRoots::registerOf(const Root &R, bool UnitLocal) {
     return It->second;
 }
 
-// What is loaded as no address is hardly ever wanted again.
+// A value that is loaded and is no address is hardly ever wanted again.
 static bool isDerived(const Root &R) {
     auto *I = dyn_cast<Instruction>(R.V);
     return R.Form == RootForm::MaskBits || R.Form == RootForm::Lane ||
@@ -100,7 +100,7 @@ static Operation undo(Operation Step) {
     return Step;
 }
 
-// What the step adds to its register, added to the expression.
+// Adds to the expression what the step adds to its register.
 static void addDifference(RegisterExpression &E, const Operation &Step) {
     E.Constant += Step.K == Kind::Step ? Step.Delta : Step.NewValue.Constant;
     for (auto &[Reg, Scale] : Step.NewValue.Terms)
@@ -146,8 +146,8 @@ Operation RecordedRoots::stepOperation(Register Reg, const Root &R, const Derive
     return O;
 }
 
-// Where nothing else is recorded at the end of an iteration, the step is made at the beginning of the next one, and
-// the register starts one step behind. Then it is never ahead of its root.
+// If nothing else is recorded at the end of an iteration, the step is made at the beginning of the next one. The
+// register then starts one step less than its root, and is never ahead of it.
 bool RecordedRoots::stepsAtHead(const Root &R, const DerivedValue &D) const {
     unsigned Head = Places.first(D.L->getHeader()), Latch = unitBefore(D.L->getLoopLatch()->getTerminator());
     if (!Busy.contains(Head) || Busy.contains(Latch) || D.Next.Symbol)
@@ -211,8 +211,8 @@ unsigned RecordedRoots::cost(const Root &R, Instruction *Anchor) {
     return !E || !holdsIn(*E, BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
 }
 
-// In the same unit, or in a block that dominates it without calls in the dominators between. A guess that only
-// guides the choice of roots.
+// Whether the root is recorded in the same unit, or in a block that dominates it without calls in the dominators
+// between. This is a guess that only guides the choice of roots.
 bool RecordedRoots::isLoggedNearby(const Root &R, Instruction *Anchor) const {
     auto It = Numbers.find(R);
     if (It == Numbers.end())
@@ -298,7 +298,8 @@ RegisterExpression RecordedRoots::address(Value *Pointer, Instruction *Anchor) {
     return E;
 }
 
-// At the end they come last in their units: what the iteration records is computed from the values before the step.
+// Steps at the end of an iteration come last in their units: what the iteration records is computed from the values
+// before the step.
 void RecordedRoots::addSteps() {
     for (const Operation &Step : Steps)
         P.Units[unitBefore(Step.Anchor)].Operations.push_back(Step);

@@ -1,4 +1,4 @@
-// Where roots are recorded, and how addresses and numbers follow from them.
+// Selects where roots are recorded, and how addresses and numbers follow from them.
 #pragma once
 
 #include "record/Derived.h"
@@ -21,7 +21,7 @@ class RecordedRoots {
     // Records the root in any case; returns its register.
     Register log(const Root &R, llvm::Instruction *Anchor, bool UnitLocal);
 
-    // From what the decoder computes the pointer, the integer or the expression just before the anchor.
+    // The registers from which the decoder computes the pointer, the integer or the expression just before the anchor.
     RegisterExpression address(llvm::Value *Pointer, llvm::Instruction *Anchor);
     RegisterExpression integer(llvm::Value *V, RootForm Extension, llvm::Instruction *Anchor);
     RegisterExpression ensureAll(const Expression &E, llvm::Instruction *Anchor);

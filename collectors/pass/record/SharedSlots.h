@@ -14,8 +14,8 @@ class SharedSlots {
     // Notes which code stands together in a block. To be called before blocks are split.
     explicit SharedSlots(llvm::Function &F);
 
-    // What was used only in the block that computes it, and now lives across the end of a block or across an
-    // instruction that takes registers away, is stored behind its computation and loaded before each use.
+    // Stores a value after its computation and loads it before each use, if it was used only in the block that computes
+    // it, and now lives across the end of a block or across an instruction that takes registers away.
     void share(llvm::function_ref<bool(const llvm::Instruction &)> TakesRegisters);
 
   private:

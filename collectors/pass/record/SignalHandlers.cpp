@@ -4,8 +4,7 @@ using namespace llvm;
 
 namespace trackway {
 
-// As collectors/runtime/signals.c defines them. `signal` has several names, depending on the standard that is asked
-// for.
+// The functions that collectors/runtime/signals.c defines. `signal` has several names, depending on the standard.
 static constexpr std::pair<const char *, const char *> Installers[] = {
     {"sigaction", "__trackway_sigaction"},
     {"__sigaction", "__trackway_sigaction"},

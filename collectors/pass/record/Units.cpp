@@ -45,7 +45,7 @@ static Operation logRoot(Register R, Instruction *Anchor) {
     return O;
 }
 
-// For each operation whether it stands between an access and its value, which belong to one record.
+// Says for each operation whether it stands between an access and its value, which belong to one record.
 static std::vector<bool> findInseparable(ArrayRef<Operation> Operations) {
     using Kind = Operation::Kind;
     std::vector<bool> Inseparable(Operations.size());

@@ -101,7 +101,7 @@ class Inheritance {
         share(B, "__trackway_share_regions", inTask(B, Start.Call, Offset));
     }
 
-    // What constructs a copy is called with that, and the task that it copies.
+    // The function that constructs a copy gets the copy and the task that it copies.
     void taskLoop(const OpenMpStart &Start) {
         auto Task = PlacesInTasks.find(Start.Call->getArgOperand(2)->stripPointerCasts());
         if (!Start.Body || Task == PlacesInTasks.end())

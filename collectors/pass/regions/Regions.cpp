@@ -27,7 +27,7 @@ namespace trackway {
 
 namespace {
 
-// In the source, and as calls of the runtime.
+// The functions that marks call in the source, and those of the runtime that replace them.
 constexpr StringRef Begin = "__trackway_begin_region", End = "__trackway_end_region",
                     BeginScope = "__trackway_begin_scope", EndScope = "__trackway_end_scope";
 constexpr StringRef Enter = "__trackway_enter_region", Leave = "__trackway_leave_region",
@@ -48,7 +48,7 @@ const ConstantDataSequential *constantText(const Value &V) {
     return Data && Data->isString() ? Data : nullptr;
 }
 
-// What is copied into a slot, by the only copy there is.
+// The source of the only copy into a slot.
 const Value *onlyCopy(const AllocaInst &Slot) {
     const Value *Source = nullptr;
     for (const User *U : Slot.users())
@@ -130,7 +130,7 @@ struct Mark {
 // Regions that are open, the innermost last.
 using Open = std::vector<std::string>;
 
-// Where its ways meet, a region is open that is open on all of them.
+// Where ways meet, a region is open if it is open on all of them.
 Open common(const Open &A, const Open &B) {
     auto [EndOfA, EndOfB] = std::mismatch(A.begin(), A.begin() + std::min(A.size(), B.size()), B.begin());
     return {A.begin(), EndOfA};
@@ -439,7 +439,7 @@ bool isScopeMark(const CallBase &Call) {
 void leaveRegionsBehind(CallInst &SetJump) {
     Runtime R(*SetJump.getModule());
     IRBuilder<> B(&SetJump);
-    // In memory: registers need not survive.
+    // The depth is kept in memory, since registers need not survive.
     BasicBlock &Entry = SetJump.getFunction()->getEntryBlock();
     auto *Kept = new AllocaInst(B.getInt32Ty(), 0, "trackway.depth", &*Entry.begin());
     B.CreateStore(R.depth(B), Kept, true);

@@ -19,11 +19,11 @@ namespace trackway {
 
 // Calls of the runtime that enter or leave a region in the function that holds them, or ask for the depth.
 bool isRegionMark(const llvm::CallBase &Call);
-// Whether the thread may count elsewhere, or count no longer, behind the call.
+// Whether the thread may count elsewhere, or count no longer, after the call.
 bool changesState(const llvm::CallBase &Call);
 // Whether it enters no region.
 bool isRegionEnd(const llvm::CallBase &Call);
-// The same in the constructor or destructor of a guard: the region goes on behind the function's end.
+// Whether it is such a mark in the constructor or destructor of a guard: the region goes on past the function's end.
 bool isScopeMark(const llvm::CallBase &Call);
 
 // longjmp leaves the regions that were entered since setjmp.

@@ -1,4 +1,4 @@
-// What the table says of a function that counts.
+// The table's entry for a function that counts.
 #pragma once
 
 #include "code/InstructionMix.h"
@@ -22,7 +22,7 @@ struct CountTerm {
 
 using CountSum = std::vector<CountTerm>;
 
-// What the table calls a kind of step; docs/format.md, section 2, list 15.
+// The table's numbers for the kinds of steps; docs/format.md, section 2, list 15.
 enum class CountingStep : uint8_t { InMemory = 0, InRegister = 1 };
 
 struct StepCount {

@@ -1,4 +1,4 @@
-// What the runtime is told of a module: struct trackway_module of abi.h.
+// Describes a module to the runtime: struct trackway_module of abi.h.
 #pragma once
 
 #include "llvm/IR/GlobalVariable.h"

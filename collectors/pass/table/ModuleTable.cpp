@@ -131,8 +131,8 @@ static const DILocation *neighbour(const Instruction &I, const DISubprogram *Fun
     return nullptr;
 }
 
-// Where the optimiser made one access of several lines' accesses it leaves no line. The nearest line of the same text
-// stands for it then, with column 0 as a sign, or else the line at which the function begins.
+// If the optimiser joins accesses of several lines, it leaves no line. The nearest line of the same text stands for it
+// then, with column 0 as a sign, or else the line at which the function begins.
 uint32_t ModuleTable::location(const Instruction &I) {
     const DILocation *L = I.getDebugLoc();
     if (L && L->getLine() != 0)

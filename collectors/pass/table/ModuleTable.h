@@ -75,7 +75,7 @@ struct FunctionRecord {
 
 class ModuleTable {
   public:
-    // What stands in the table's flags.
+    // Bits of the table's flags.
     enum Flag : uint16_t {
         HasOracle = 1,
         RecordsCalls = 2,
@@ -89,9 +89,9 @@ class ModuleTable {
 
     uint32_t segmentCount() const { return NextSegment; }
     void addFunction(const FunctionRecord &R);
-    // Of an instruction of a function that nobody has instrumented yet: its neighbours count.
+    // The location of an instruction, or of a neighbour if it has none. The function isn't instrumented yet.
     uint32_t location(const llvm::Instruction &I);
-    // Of the function that was added last.
+    // Adds the counts of the function that was added last.
     void addCounts(const CountedFunction &C);
     uint32_t counterCount() const { return NextCounter; }
 

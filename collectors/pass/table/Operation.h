@@ -1,4 +1,4 @@
-// What a record means, operation by operation: docs/format.md, section 2.1.
+// Describes what a record means, operation by operation: docs/format.md, section 2.1.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"

@@ -62,7 +62,7 @@ fn told(folder: &Path, node: u32) -> String {
     format!("{node} ({} bytes free)", grouped(free_bytes(folder, node)))
 }
 
-/// Of lines such as `Node 0 MemFree: 1024 kB`.
+/// Bytes that are free or in the page cache, from lines such as `Node 0 MemFree: 1024 kB`.
 fn free_bytes(folder: &Path, node: u32) -> u64 {
     let text = fs::read_to_string(folder.join(format!("node{node}/meminfo"))).unwrap_or_default();
     let kilobytes = text.lines().filter_map(|line| {
@@ -75,7 +75,7 @@ fn free_bytes(folder: &Path, node: u32) -> u64 {
     kilobytes.sum::<u64>() * 1024
 }
 
-/// Of a list such as `0-1,4`; nothing if it is none.
+/// The numbers in a list such as `0-1,4`; none if it isn't a list.
 fn numbers(list: &str) -> Option<Vec<u32>> {
     let ranges = list.trim().split(',').map(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

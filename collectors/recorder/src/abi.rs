@@ -169,12 +169,7 @@ mod tests {
         let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
         let ring = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ring");
         let mut compile = Command::new(compiler);
-        compile
-            .arg("-I")
-            .arg(ring)
-            .arg(&source)
-            .arg("-o")
-            .arg(&program);
+        compile.arg("-I").arg(ring).arg(&source).arg("-o").arg(&program);
         assert!(compile.status().unwrap().success());
         let output = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
         output.lines().map(|line| line.parse().unwrap()).collect()

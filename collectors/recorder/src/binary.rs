@@ -38,7 +38,7 @@ impl ConfigurationFolder {
 
 impl Drop for ConfigurationFolder {
     fn drop(&mut self) {
-        // Nothing depends on it any more, and there is nobody to tell.
+        // Nothing depends on it any more, and an error can't be reported.
         let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,8 +1,9 @@
 //! Tells signals to the recorder alone from those to its whole process group, which the program got as well.
 //!
-//! A signal doesn't say to whom it was sent. So a process stands by in the recorder's group, with all signals blocked:
-//! what is pending there was sent to the group. Both get a signal to the group under one lock of the kernel's, which
-//! `setpgid` takes as well; so after such a call the bystander has what the recorder has, however busy the machine is.
+//! A signal doesn't say whether it was sent to a process or to its group. So a bystander process stays in the
+//! recorder's group, with all signals blocked: what is pending there was sent to the group. The kernel sends a signal
+//! to all processes of the group under one lock, which `setpgid` takes as well. So after such a call the bystander has
+//! what the recorder has, however busy the machine is.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -16,9 +17,9 @@ const SIGNALS: usize = 32;
 /// By signal: the process that sent it, or 0 if it isn't pending.
 type Senders = [i32; SIGNALS];
 const NOBODY: Senders = [0; SIGNALS];
-/// More than a recorder has.
+/// More signals than a recorder has.
 const MANY_DESCRIPTORS: RawFd = 4096;
-/// For a bystander that was stopped.
+/// How long to wait for a bystander that was stopped.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 pub struct Bystander {

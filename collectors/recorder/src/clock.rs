@@ -7,10 +7,10 @@ use std::time::Duration;
 use rustix::time::{clock_gettime, ClockId};
 use trackway_trace::Clock;
 
-/// The ratio is measured over at least so long, while nothing is drained. Then it is 2 millionths off at most (200
-/// times on a virtual machine, against 2 s).
+/// The ratio is measured over at least this time, while nothing is drained. It is then off by at most 2 millionths
+/// (compared 200 times with a measurement over 2 s, on a virtual machine).
 const SHORTEST_CALIBRATION: Duration = Duration::from_millis(1);
-/// Of so many readings of both clocks the one counts during which least time passed. They take 2 µs.
+/// Readings of both clocks; the one during which the least time passed counts. Together they take 2 µs.
 const READINGS: u32 = 64;
 
 /// CLOCK_MONOTONIC, nanoseconds.
@@ -98,7 +98,7 @@ impl Calibration {
 pub struct RecordingClock(Clock);
 
 impl RecordingClock {
-    /// As the trace describes it.
+    /// The clock as the trace describes it.
     pub fn description(&self) -> &Clock {
         &self.0
     }
@@ -115,7 +115,7 @@ impl RecordingClock {
         self.0.ns(ticks())
     }
 
-    /// What added to CLOCK_MONOTONIC gives this clock's time now: they drift apart.
+    /// The difference that gives this clock's time when added to CLOCK_MONOTONIC. It changes, since they drift apart.
     pub fn offset_ns(&self) -> i64 {
         self.now_ns().wrapping_sub(monotonic_ns()) as i64
     }
@@ -142,7 +142,7 @@ fn is_exact() -> bool {
             .any(|source| source == "tsc")
 }
 
-/// At one rate, whatever the processor's frequency, and also while it sleeps.
+/// Whether the clock has one rate, whatever the processor's frequency, and also while the processor sleeps.
 fn counts_evenly(cpuinfo: &str) -> bool {
     let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
     let has = |name| flags.is_some_and(|flags| flags.split_whitespace().any(|flag| flag == name));

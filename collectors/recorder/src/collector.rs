@@ -60,9 +60,9 @@ pub struct Collector<'scope> {
     /// Buffers whose turn it was not when `collect` last looked, with their sequence.
     put_off: HashSet<(usize, u64)>,
     code: HashMap<Image, CodeState>,
-    /// Of all images.
+    /// What the objects of all images take.
     object_bytes: usize,
-    /// Of all images.
+    /// The executed code of all images.
     executed: ExecutedCode,
     call_stacks: CallStacks,
     /// Stream slots whose process was noticed.
@@ -86,7 +86,7 @@ struct StreamState {
     dropped: u64,
 }
 
-/// What a process image has told of its code.
+/// What a process image has described of its code.
 #[derive(Default)]
 struct CodeState {
     next_definitions: u64,
@@ -94,7 +94,7 @@ struct CodeState {
 }
 
 impl StreamState {
-    /// Nothing is missing where it ends: what was counted by then stands in its nodes.
+    /// Nothing is missing where the stream ends: what was counted by then stands in its nodes.
     fn only_counts(&self) -> bool {
         self.nodes > 0 && self.next_records == 0 && self.next_oracle == 0 && self.next_allocations == 0
     }
@@ -129,7 +129,7 @@ impl<'scope> Collector<'scope> {
     pub fn collect(&mut self) -> usize {
         self.notice_streams();
         let mut full = self.full_buffers(|_| true);
-        // What tells of code was handed over before the records that need it, but perhaps unnoticed.
+        // Descriptions of code were handed over before the records that need them, but perhaps unnoticed.
         let seen: HashSet<usize> = full.iter().map(|(index, _)| *index).collect();
         full.extend(
             self.full_buffers(|index| !seen.contains(&index))
@@ -212,7 +212,7 @@ impl<'scope> Collector<'scope> {
 
     fn take_definitions(&mut self, index: usize, buffer: &Description) {
         let process = self.process_number(buffer);
-        // Zeros end them.
+        // Zeros end the records.
         let length = match buffer.is_abandoned() {
             true => self.ring.buffer_size(),
             false => buffer.length,

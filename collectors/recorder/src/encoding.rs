@@ -28,7 +28,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// What it takes of the recorder's own memory.
+    /// Bytes that it takes of the recorder's own memory.
     fn held_bytes(&self) -> usize {
         match self {
             Payload::Buffer { .. } => 0,
@@ -53,10 +53,10 @@ struct Turns {
 pub struct Output {
     turns: Mutex<Turns>,
     turn_changed: Condvar,
-    /// Of queued payloads.
+    /// Bytes of queued payloads.
     waiting_bytes: AtomicUsize,
     discard: bool,
-    /// Whether records may be stored plainly while the recorder falls after.
+    /// Whether records may be stored uncompressed while the recorder falls behind.
     keeps_pace: bool,
 }
 
@@ -100,7 +100,7 @@ impl Output {
     }
 }
 
-/// The entrance of the queue. Once it is dropped the threads end after what is queued.
+/// The entrance of the queue. Once it is dropped, the threads finish what is queued and end.
 pub struct Queue<'scope> {
     jobs: Sender<Job>,
     output: &'scope Output,
@@ -108,7 +108,7 @@ pub struct Queue<'scope> {
 }
 
 impl Queue<'_> {
-    /// Whether so much is queued that no more ought to be.
+    /// Whether so much is queued that no more should be added.
     pub fn is_overloaded(&self) -> bool {
         self.output.waiting_bytes.load(Relaxed) > MOST_WAITING_BYTES
     }
@@ -122,7 +122,7 @@ impl Queue<'_> {
         self.next_ticket += 1;
         let held = job.payload.held_bytes();
         self.output.waiting_bytes.fetch_add(held, Relaxed);
-        // It fails only if all threads have panicked, which the scope reports.
+        // This fails only if all threads have panicked, which the scope reports.
         let _ = self.jobs.send(job);
     }
 }

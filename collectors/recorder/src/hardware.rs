@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use crate::abi;
 
-/// As many can be counted in one recording.
+/// Most events that can be counted in one recording.
 pub const MOST_HARDWARE_EVENTS: usize = abi::HARDWARE_EVENTS;
 
 /// A `type` of `struct perf_event_attr`.
@@ -77,7 +77,7 @@ pub const HARDWARE_EVENTS: [HardwareEvent; 8] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable {
     pub event: HardwareEvent,
-    /// For people, such as "this machine, or the virtual machine's host, offers no such counter".
+    /// A text for the user, such as "this machine, or the virtual machine's host, offers no such counter".
     pub reason: String,
 }
 
@@ -101,7 +101,7 @@ impl HardwareEvent {
     }
 }
 
-/// Those of the events that can be counted here at the same time, and the others.
+/// The events that can be counted here at the same time, and the others.
 pub fn available_events(wanted: &[HardwareEvent]) -> (Vec<HardwareEvent>, Vec<Unavailable>) {
     let (mut available, mut others) = (Vec::new(), Vec::new());
     for &event in wanted {
@@ -119,7 +119,7 @@ pub fn available_events(wanted: &[HardwareEvent]) -> (Vec<HardwareEvent>, Vec<Un
     (available, others)
 }
 
-/// With which the event is counted as a group: the processor's are together, each of the kernel's is alone.
+/// The group in which the event is counted: the processor's events form one, and each of the kernel's is alone.
 fn beside(event: HardwareEvent, others: &[HardwareEvent]) -> Vec<HardwareEvent> {
     let others = others
         .iter()

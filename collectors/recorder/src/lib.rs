@@ -84,8 +84,8 @@ pub fn record_into(
     record_to(options, || Ok(Some(chunks)), |_| ())
 }
 
-/// The same, but `wrap` is given what takes the chunks by the options, if anything does, and says what takes them; and
-/// `watch` is given the ring before the program starts.
+/// The same, but `wrap` gets the sink that the options name, if any, and returns the sink to use. `watch` gets the ring
+/// before the program starts.
 pub fn record_watched(
     options: &RecordOptions,
     wrap: impl FnOnce(Option<Box<dyn ChunkSink>>) -> Box<dyn ChunkSink>,
@@ -129,7 +129,7 @@ fn record_to(
     sink.heed(&impatience);
     watch(&ring);
     let started_child = program::start(options, &ring, configuration.as_ref(), gate);
-    // If the program could not be started because it can't be sampled, that is what to tell.
+    // If the program could not be started because it can't be sampled, report that.
     let opened = opening.map(Opening::finish).transpose();
     let (child, opened) = match (started_child, opened) {
         (Ok(child), Ok(opened)) => (child, opened),
@@ -154,7 +154,7 @@ fn record_to(
     };
     let sampling_info = sampling.as_ref().map(Sampling::info);
     let start_info = machine::start_info(options, child.id(), &clock, sampling_info);
-    // Over a connection more bytes cost time at the other end, which isn't seen here.
+    // Over a connection, more bytes cost time at the other end, which can't be measured here.
     let goes_far = matches!(options.output, Output::Collector(_));
     let keeps_pace = options.compression == Compression::Auto && !goes_far;
     let output = encoding::Output::new(sink, keeps_pace);
@@ -230,7 +230,7 @@ fn trace_error(error: TraceError) -> RecordError {
     }
 }
 
-/// Why records are missing at the end of a stream, if some are.
+/// Why records are missing at the end of a stream, if any are.
 fn missing_reason(options: &RecordOptions) -> GapReason {
     match options.when_full {
         WhenFull::Drop => GapReason::RingFull,

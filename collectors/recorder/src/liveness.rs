@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 
 use crate::ring::Ring;
 
-/// While it exists, and no longer, the program takes the recorder for alive.
+/// Exactly while it exists, the program takes the recorder for alive.
 pub struct Liveness<'ring> {
     /// Dropped to end the thread.
     end: Option<Sender<()>>,
@@ -30,7 +30,7 @@ pub struct Liveness<'ring> {
 struct RobustList {
     /// Head: the first entry.
     first: *const Entry,
-    /// From an entry to its word, bytes.
+    /// Bytes from an entry to its word.
     futex_offset: isize,
     pending: *const Entry,
     entry: Entry,
@@ -42,7 +42,7 @@ struct Entry {
     next: *const Entry,
 }
 
-/// What the kernel takes for the head.
+/// Size that the kernel expects of the head.
 const HEAD_LENGTH: usize = 3 * size_of::<usize>();
 
 impl<'ring> Liveness<'ring> {
@@ -96,7 +96,7 @@ impl RobustList {
         list
     }
 
-    /// For the calling thread, whose C library loses its own list: it must lock no robust mutex.
+    /// Registers the list for the calling thread, whose C library loses its own: the thread must lock no robust mutex.
     fn register(&'static self) -> io::Result<()> {
         // SAFETY: the list is never freed and has the kernel's layout.
         let result = unsafe { libc::syscall(libc::SYS_set_robust_list, &raw const *self, HEAD_LENGTH) };

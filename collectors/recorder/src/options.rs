@@ -9,7 +9,7 @@ use trackway_sampler::SamplerOptions;
 use crate::hardware::MOST_HARDWARE_EVENTS;
 use crate::{Address, HardwareEvent, RecordError};
 
-/// What records a program that nobody compiled for it.
+/// The client that records a program that wasn't compiled for recording.
 #[derive(Debug, Clone)]
 pub struct BinaryClient {
     /// Becomes the program under DynamoRIO.
@@ -57,19 +57,20 @@ pub struct RecordOptions {
     pub workers: usize,
     /// A program built with the oracle writes the oracle's records too, not only their hash.
     pub dump_oracle: bool,
-    /// Of a program that counts: one entry of a region in so many is counted; 0 or 1: all.
+    /// In a program that counts, one entry of a region in so many is counted; 0 or 1: all.
     pub count_every: u32,
-    /// Not 0: so many entries are counted that this takes so many millionths of a region's time.
+    /// If not 0, as many entries are counted as take so many millionths of a region's time.
     pub count_cost_millionths: u32,
-    /// Of a program that counts: what is also counted around regions, at most [`MOST_HARDWARE_EVENTS`].
+    /// In a program that counts, hardware events that are also counted around regions, at most
+    /// [`MOST_HARDWARE_EVENTS`].
     pub hardware: Vec<HardwareEvent>,
     /// Samples the program as it is, instead of recording what it was compiled to record.
     pub sampling: Option<SamplerOptions>,
     /// Where the program's standard output and standard error go in place of a terminal.
     pub instead_of_terminal: Option<Arc<File>>,
-    /// Told, from any thread, what the user should know while the program runs.
+    /// Called, from any thread, with messages for the user while the program runs.
     pub notify: fn(&str),
-    /// Told what the recorder is at, if that takes long.
+    /// Called with what the recorder is doing, if that takes long.
     pub progress: fn(&str),
 }
 
@@ -173,8 +174,8 @@ pub struct Route {
 /// How chunks are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
-    /// As [`Compression::Columns`]; but while the program would have to wait, records are stored in a file as they are if
-    /// that takes less time.
+    /// The same as [`Compression::Columns`]. But while the program would have to wait, records go to a file
+    /// uncompressed if that takes less time.
     Auto,
     None,
     Lz4,

@@ -6,23 +6,22 @@ use crate::ring::Ring;
 
 /// Weight of the latest chunk in a mean.
 const LATEST: f64 = 1.0 / 8.0;
-/// What plain chunks cost is doubted by so much for each chunk that is compressed instead, so that they are tried
-/// again.
+/// Decay of the plain-chunk cost per compressed chunk, so that plain storage is tried again.
 const DOUBT: f64 = 1.0 / 64.0;
-/// What it takes to write fewer bytes says nothing of more: it is the call's own time. Plain chunks of the smallest
-/// buffers have as many.
+/// The time to write fewer bytes is mostly that of the call itself, and says nothing of larger writes. Plain chunks of
+/// the smallest buffers have as many.
 const MANY_BYTES: usize = 8 << 10;
-/// Times and sizes of so few chunks say nothing yet.
+/// Chunks before whose times and sizes count.
 const FIRST_CHUNKS: u32 = 4;
 
-/// What compressing and writing took of late. Whoever falls after may store records as they are, where writing the
-/// more bytes takes less time than compressing them: on a slow disk it doesn't.
+/// Recent times of compressing and writing. When the recorder falls behind, it may store records uncompressed, if
+/// writing the additional bytes takes less time than compressing them. On a slow disk it doesn't.
 #[derive(Debug, Default)]
 pub struct Pace {
     chunks: u32,
     /// Nanoseconds to compress a byte of records.
     compressing: f64,
-    /// Bytes that are left of it.
+    /// Bytes that compression leaves of a byte of records.
     left: f64,
     /// Nanoseconds to make a chunk of a byte without compressing it.
     keeping: f64,
@@ -57,7 +56,7 @@ impl Pace {
         }
     }
 
-    /// Whether storing records plainly takes less time than compressing them.
+    /// Whether storing records uncompressed takes less time than compressing them.
     pub fn gains_by_storing(&self, workers: usize) -> bool {
         let threads = workers as f64;
         let compressed = self.compressing / threads + self.writing * self.left;

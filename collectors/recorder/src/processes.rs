@@ -1,4 +1,4 @@
-//! The recorded processes: who they are, and which still live.
+//! The recorded processes: their identities, and which still live.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,7 +15,7 @@ pub struct Image {
     pub image: u32,
 }
 
-/// As many images are told apart; a recording of more is damaged.
+/// Most images that are told apart; a recording of more is damaged.
 const MOST_IMAGES: usize = 1 << 20;
 /// Field of /proc/PID/stat, counted after the name in parentheses.
 const START_TIME_FIELD: usize = 19;
@@ -46,7 +46,7 @@ pub struct Numbered {
 pub struct Processes {
     known: Vec<Process>,
     by_image: HashMap<Image, usize>,
-    /// Those that had not ended by the last `note_ends`.
+    /// Processes that had not ended by the last `note_ends`.
     lasting: Vec<usize>,
     numbered: u32,
     /// When the recorder started, in the kernel's clock ticks; 0 if that is unknown.
@@ -90,7 +90,7 @@ impl Processes {
         index
     }
 
-    /// The program states the id, so it may be anybody's.
+    /// The program states the id, so it may be any process's.
     fn life_of(&self, pid: u32) -> Life {
         match open_process(pid) {
             None => Life::Ended,
@@ -125,7 +125,7 @@ impl Processes {
         }
     }
 
-    /// Who forked it, or was the same process before exec.
+    /// The process that forked it, or the same process before exec.
     fn parent_number(&self, index: usize, parent_pid: u32) -> Option<u32> {
         let image = self.known[index].image;
         let is_parent = |earlier: &&Process| {
@@ -150,7 +150,7 @@ impl Processes {
         self.numbered
     }
 
-    /// Finds out who has ended since the last call; returns the pids and numbers of those in the trace.
+    /// Notes the processes that have ended since the last call. Returns the pids and numbers of those in the trace.
     pub fn note_ends(&mut self) -> Vec<(u32, u32)> {
         let mut ended = Vec::new();
         let known = &mut self.known;
@@ -166,7 +166,7 @@ impl Processes {
         ended
     }
 
-    /// By the last `note_ends`.
+    /// Whether the process lived at the last `note_ends`.
     pub fn lives(&self, pid: u32) -> bool {
         self.lasting
             .iter()
@@ -179,7 +179,7 @@ impl Processes {
         self.lasting.iter().any(is_watched)
     }
 
-    /// Nobody is waited for any more: what is left of others' buffers can be taken.
+    /// Stops waiting for processes: what is left in their buffers can be taken.
     pub fn give_up_foreign(&mut self) {
         let known = &mut self.known;
         self.lasting.retain(|&index| {

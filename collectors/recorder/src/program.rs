@@ -173,7 +173,7 @@ impl Program {
     }
 }
 
-/// Who waited for the child itself would take notice of its stops in place of the sampler, which traces it for moments.
+/// Waiting for the child itself would take the notices of its stops from the sampler, which traces it for moments.
 fn wait_for_end(pid: u32) {
     if let Some(descriptor) = open_process(pid) {
         let mut waited = [rustix::event::PollFd::new(

@@ -10,15 +10,17 @@ use crate::ring::{BufferWords, Ring};
 use crate::sampling::Sampling;
 use crate::signals::Signals;
 
-/// The longest sleep: signals and the end of forked processes are noticed that late.
+/// The longest sleep, and so the longest delay until signals and the end of forked processes are noticed.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
-/// Buffers of threads and processes that are gone are looked for that often, and whenever the program lacks buffers.
+/// Interval between searches for buffers of threads and processes that are gone. The recorder also searches whenever
+/// the program lacks buffers.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
 /// How long, after the program's end, a forked process may take to show itself.
 const LONGEST_BIRTH: Duration = Duration::from_secs(2);
-/// As often the count of full buffers must be wrong by the same, and nothing else happen, before it is corrected.
+/// How often in a row the count of full buffers must be wrong by the same amount, while nothing else happens, before it
+/// is corrected.
 const LOOKS_AT_COUNT: u32 = 50;
-/// A program that heeds nothing may hand over buffers without end.
+/// Limits the rounds after the end: a program that heeds nothing may hand over buffers for ever.
 const MOST_LAST_ROUNDS: u32 = 64;
 
 pub struct Recording<'a, 'scope> {
@@ -43,7 +45,7 @@ impl Recording<'_, '_> {
         loop {
             let seen = self.ring.full_events();
             let program_ended = self.end.get().is_some();
-            // Asked before collecting: of those who have ended by now, nothing comes after it.
+            // Asked before collecting: processes that have ended by now hand nothing over after it.
             let all_ended =
                 program_ended && !self.expects_children() && !self.collector.processes.any_lives();
             let is_overloaded = self.collector.is_overloaded();

@@ -1,8 +1,8 @@
 //! The shared memory that the recorder lends to the program.
 //!
 //! Nothing in it is trusted: the program may write anything to it at any time, by mistake or on purpose. So
-//! - nobody outside of this folder sees a reference to shared memory. A word is an atomic that is read once, into memory
-//!   of the recorder's own ([`BufferWords`], [`SlotWords`], moved bytes), where it is checked and used;
+//! - no code outside of this folder sees a reference to shared memory. A word is an atomic that is read once, into
+//!   the recorder's own memory ([`BufferWords`], [`SlotWords`], moved bytes), where it is checked and used;
 //! - sizes, offsets and limits come from the [`Layout`], never from the header, which is for the program;
 //! - what the recorder has decided (which buffers it has taken, that recording has stopped) it keeps in its own memory,
 //!   and only tells the ring;
@@ -34,13 +34,13 @@ pub use words::{BufferWords, SlotWords};
 
 /// The recorder sleeps until one in so many of the buffers that may wait for it are full.
 const WAKE_PART: u32 = 4;
-/// Words of the header that nobody changes.
+/// Words of the header that never change.
 const CONSTANT_WORDS: usize = offset_of!(RingHeader, life) / 8;
 
 pub struct Ring {
     memory: Memory,
     layout: Layout,
-    /// As the recorder wrote them.
+    /// The constant words of the header, as the recorder wrote them.
     constants: [u64; CONSTANT_WORDS],
     /// Buffers that the recorder has taken and not freed, whatever the ring says.
     taken: Box<[AtomicBool]>,
@@ -140,7 +140,7 @@ impl Ring {
         used.min(self.layout.buffer_count) as usize
     }
 
-    /// What a buffer says of itself, each word read once.
+    /// The description of a buffer, each word read once.
     pub fn words(&self, index: usize) -> BufferWords {
         BufferWords::read(self.buffer(index))
     }
@@ -150,7 +150,7 @@ impl Ring {
         (0..self.used()).map(|index| (index, self.words(index)))
     }
 
-    /// Those of them that wait for the recorder.
+    /// The buffers that wait for the recorder.
     pub fn full_words(&self) -> impl Iterator<Item = (usize, BufferWords)> + '_ {
         (0..self.used())
             .filter(|&index| {
@@ -197,7 +197,7 @@ impl Ring {
         is_new
     }
 
-    /// Moves the first bytes of a taken buffer out and gives it back to the program. By the protocol nobody writes to a
+    /// Moves the first bytes of a taken buffer out and gives it back to the program. The protocol forbids writes to a
     /// buffer that was handed over; what a program writes there nevertheless is lost or torn.
     pub fn move_out(&self, index: usize, length: usize, bytes: &mut Vec<u8>) {
         let length = length.min(self.buffer_size());
@@ -228,7 +228,7 @@ impl Ring {
         bytes
     }
 
-    /// Gives a taken buffer back whose bytes nobody wants; so many of them were used.
+    /// Gives a taken buffer back without reading its bytes; so many of them were used.
     pub fn discard(&self, index: usize, length: usize) {
         if let Some(shared) = self.memory.buffer(index as u32) {
             words::clear(shared, 0, length.saturating_add(abi::SLACK));
@@ -248,7 +248,7 @@ impl Ring {
         }
     }
 
-    /// Hands over an owned or claimed buffer in the stead of a thread that is gone. False if it is neither any more.
+    /// Hands over an owned or claimed buffer for a thread that is gone. False if it is neither any more.
     pub fn claim(&self, index: usize) -> bool {
         let buffer = self.buffer(index);
         let claim = |state| match state {
@@ -265,8 +265,8 @@ impl Ring {
         true
     }
 
-    /// Waits until `poke` is called or buffers are handed over after `seen` was read: some, so that the program needn't
-    /// wake us for each, which costs it microseconds. At most `timeout`.
+    /// Waits until `poke` is called or several buffers are handed over after `seen` was read, at most for `timeout`.
+    /// Waking us for each buffer would cost the program microseconds.
     pub fn wait_for_full(&self, seen: u32, timeout: Duration) {
         let side = self.full_side();
         let timeout = futex::Timespec {
@@ -293,7 +293,7 @@ impl Ring {
         wake_all(&self.free_side().free_events);
     }
 
-    /// Full buffers as the ring counts them, and as they are.
+    /// The number of full buffers that the ring states, and the true number.
     pub fn counts_of_full(&self) -> (u32, u32) {
         let stated = self.full_side().full_count.load(Relaxed);
         let is_full = |index: &usize| {
@@ -338,7 +338,7 @@ impl Ring {
 }
 
 fn wake_all(word: &AtomicU32) {
-    // It fails only for an unmapped address.
+    // This fails only for an unmapped address.
     let _ = futex::wake(word, futex::Flags::empty(), i32::MAX as u32);
 }
 

@@ -15,9 +15,9 @@ use crate::clock::RecordingClock;
 use crate::collector::Collector;
 use crate::{RecordError, RecordOptions, SamplesSummary};
 
-/// Samples are taken from the kernel whenever so many may have come.
+/// Samples are drained from the kernel whenever so many may have come.
 const DRAINED_SAMPLES: u32 = 25;
-/// But no oftener and, where they are few, no more rarely than this.
+/// Bounds of the interval between drains.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(4);
 const LONGEST_INTERVAL: Duration = Duration::from_millis(20);
 /// A chunk has so many samples, or those of so long.
@@ -174,7 +174,7 @@ impl Sampling {
     }
 }
 
-/// Between drains, at so many samples for each second of a thread; 0: unknown.
+/// The interval between drains, at so many samples for each second of a thread; 0: unknown.
 fn interval(rate_hz: u64) -> Duration {
     let samples =
         Duration::from_secs(1) * DRAINED_SAMPLES / u32::try_from(rate_hz.max(1)).unwrap_or(u32::MAX);

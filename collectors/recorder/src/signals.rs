@@ -14,11 +14,12 @@ use crate::bystander::Bystander;
 pub struct Signals {
     caught: SignalsInfo<WithOrigin>,
     former: Vec<(i32, libc::sigaction)>,
-    /// None where no further process may be: then all that isn't the terminal's is taken to be for the recorder alone.
+    /// None if no further process may be started. Then all signals but the terminal's are taken to be for the recorder
+    /// alone.
     bystander: Option<Bystander>,
 }
 
-/// Who got a signal.
+/// The receivers of a signal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// The terminal's foreground process group.
@@ -49,7 +50,7 @@ impl Signals {
         })
     }
 
-    /// What came since the last call, but for SIGXFSZ: the write that exceeded the limit fails, which says more.
+    /// Signals since the last call, except SIGXFSZ: the write that exceeded the limit fails, which says more.
     pub fn pending(&mut self) -> impl Iterator<Item = Received> + '_ {
         let bystander = &self.bystander;
         self.caught

@@ -20,7 +20,7 @@ pub fn wanted() -> Option<Rlimit> {
     raised(stack)
 }
 
-/// As far as the hard limit allows. A soft limit that is none stays so.
+/// The raised limit, as far as the hard limit allows; none if nothing changes. No soft limit stays none.
 fn raised(stack: Rlimit) -> Option<Rlimit> {
     let current = stack.current?;
     let grown = current.saturating_mul(TIMES);
@@ -31,7 +31,7 @@ fn raised(stack: Rlimit) -> Option<Rlimit> {
     })
 }
 
-/// The soft limit of a process that runs, or that ended and wasn't waited for; none if it has none, or nobody knows.
+/// The soft limit of a process that runs, or that ended and wasn't waited for; none if it has none, or it is unknown.
 pub fn limit_of(pid: u32) -> Option<u64> {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
@@ -49,7 +49,7 @@ pub fn limit_of(pid: u32) -> Option<u64> {
     (done == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
 }
 
-/// In the program's process, before it is executed.
+/// Called in the program's process, before it is executed.
 pub fn give(limit: Rlimit) -> io::Result<()> {
     // A program with less room is better than none.
     let _ = setrlimit(Resource::Stack, limit);

@@ -52,7 +52,7 @@ fn add_in_registers() {
     black_box(counters);
 }
 
-/// The same number, of which the compiler knows nothing any more.
+/// The same number, but hidden from the compiler.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 fn kept(mut number: u64) -> u64 {
     // SAFETY: there is no instruction.

@@ -23,7 +23,7 @@ impl ProgramEnd {
     }
 }
 
-/// Why and how incompletely a trace ended.
+/// Why a trace is incomplete, and what it lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loss {
     /// Buffers whose records are in no chunk.
@@ -47,11 +47,11 @@ pub struct CountsSummary {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SamplesSummary {
     pub samples: u64,
-    /// Samples that the kernel took and nobody received.
+    /// Samples that the kernel took and the recorder didn't receive.
     pub lost: u64,
     /// Samples whose next instructions were executed.
     pub windows: u64,
-    /// Windows that there are not, since a thread couldn't be stopped.
+    /// Windows that weren't made, because a thread couldn't be stopped.
     pub refused_stops: u64,
 }
 
@@ -94,8 +94,8 @@ pub struct RecordSummary {
     pub write_failure: Option<Loss>,
     /// The user ended the recording (SIGINT or SIGTERM) while other recorded processes still lived.
     pub interrupted: bool,
-    /// Processor time of the recorder, all its threads, seconds.
+    /// Processor time of all of the recorder's threads, seconds.
     pub recorder_cpu_seconds: f64,
-    /// From the program's start to the end of the trace, seconds.
+    /// Seconds from the program's start to the end of the trace.
     pub wall_seconds: f64,
 }

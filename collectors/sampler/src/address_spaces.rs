@@ -9,7 +9,7 @@ use trackway_trace::{Mapping, MappingChange, MappingEvent, Protection};
 use crate::code::CodeCache;
 use crate::record::MappedRecord;
 
-/// The code that processes have mapped now, and the changes that the trace is still to be told of.
+/// The code that processes have mapped now, and the changes that the trace doesn't have yet.
 #[derive(Default)]
 pub struct AddressSpaces {
     /// Executable mappings by process, the latest first.

@@ -27,7 +27,7 @@ pub enum Source {
 pub struct EventPlan {
     pub name: String,
     pub source: Source,
-    /// Of samples' weights.
+    /// Unit of the samples' weights.
     pub weight_unit: &'static str,
     /// `type`, `config`, `config1` and `config2` of `struct perf_event_attr`.
     pub kind: u32,
@@ -78,11 +78,11 @@ pub fn by_processor(vendor: &str, devices: &Path) -> Vec<EventPlan> {
     }
 }
 
-/// Operations at random, of which those that access memory say which.
+/// Samples operations at random; those that access memory name their accesses.
 fn ibs(devices: &Path) -> Option<EventPlan> {
     let device = devices.join("ibs_op");
     let kind = number(&device.join("type"))?;
-    // Operations are counted rather than cycles, so that each is as likely as any other.
+    // Operations are counted instead of cycles, so that all are equally likely.
     let config = format_bits(&device, "cnt_ctl").map_or(0, |place| place.put(1).1);
     // Newer kernels can drop what happens within them.
     let filter = format_bits(&device, "swfilt").map(|place| place.put(1));

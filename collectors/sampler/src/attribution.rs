@@ -1,4 +1,4 @@
-//! To which instruction, and to which access, the time of a clock's sample goes.
+//! Attributes the time of a clock's sample to an instruction and an access.
 
 use trackway_trace::{AddressClass, Direction, WindowAccess, WindowAddress};
 
@@ -16,11 +16,11 @@ pub struct Attribution {
     pub size_bytes: u32,
 }
 
-/// Of a thread that was seen at the registers' instruction pointer. `is_successor`: what stalls is the instruction
-/// before.
+/// Attributes a sample of a thread that was seen at the registers' instruction pointer. `is_successor`: the
+/// instruction before that one stalls.
 pub fn attribute(function: &Function, registers: &Registers, is_successor: bool) -> Attribution {
     let Some(seen) = function.index_at(registers.instruction) else {
-        return Attribution::default(); // not at an instruction's begin: this isn't the code that runs
+        return Attribution::default(); // not at an instruction's begin: the program runs other code
     };
     if !is_successor {
         return at_itself(&function.steps()[seen], registers);
@@ -80,13 +80,13 @@ pub fn described(step: &Step) -> Attribution {
     }
 }
 
-/// Of several operands the one that is waited for: a load's.
+/// The operand that the instruction waits for: a load's if it has one, else the first.
 fn main_operand(step: &Step) -> Option<&Operand> {
     let load = step.operands.iter().find(|operand| operand.loads);
     load.or(step.operands.first())
 }
 
-/// Fills an unknown address by the instruction's next execution in the window.
+/// Fills in an unknown address from the instruction's next execution in the window.
 pub fn complete(attribution: &mut Attribution, window: &[WindowAccess]) {
     if attribution.class != AddressClass::None || attribution.instruction == 0 {
         return;

@@ -2,25 +2,25 @@
 
 use std::time::Duration;
 
-/// Earns a share of the time that samples stand for, and is spent on windows.
+/// The time for windows: it grows by a share of the time that samples represent.
 #[derive(Debug)]
 pub struct Budget {
     millionths: u64,
     earned_ns: u64,
     spent_ns: u64,
-    /// What one of those that come again and again takes, on average of the latest.
+    /// The recent average cost of one piece of frequent work.
     usual_ns: u64,
 }
 
-/// What the first windows may take before anything is earned.
+/// Time that the first windows may take, before any is earned.
 const CREDIT_NS: u64 = 2_000_000;
-/// What comes again and again leaves so much for what is rare.
+/// Time that frequent work leaves for rare work.
 const RESERVE_NS: u64 = 250_000;
-/// Time that was not used is kept for so long only: else a long quiet time would end in a burst.
+/// Unused time is kept only up to this limit: else a long quiet time would end in a burst.
 const MOST_KEPT_NS: u64 = 20_000_000;
 
 impl Budget {
-    /// So many millionths of the program's time.
+    /// A budget of so many millionths of the program's time.
     pub fn new(millionths: u64) -> Self {
         Budget {
             millionths,
@@ -46,14 +46,14 @@ impl Budget {
         self.spent_ns < self.earned_ns
     }
 
-    /// The same of what comes again and again.
+    /// The same for frequent work.
     pub fn spend_usual(&mut self, time: Duration) {
         let most = MOST_KEPT_NS / 2;
         self.usual_ns = self.usual_ns / 8 * 7 + (time.as_nanos() as u64).min(most) / 8;
         self.spend(time);
     }
 
-    /// Whether there is time for what comes again and again, and for what is rare after it.
+    /// Whether there is time for frequent work, and for rare work after it.
     pub fn allows_usual(&self) -> bool {
         self.spent_ns.saturating_add(RESERVE_NS + self.usual_ns) < self.earned_ns
     }

@@ -1,4 +1,4 @@
-//! What this thread has taken of a processor, whoever else wants it.
+//! The CPU time of this thread, which doesn't depend on what else runs.
 
 use std::time::Duration;
 

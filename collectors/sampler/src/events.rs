@@ -13,7 +13,7 @@ use crate::registers::PERF_MASK;
 use crate::ring::Ring;
 use crate::SamplerError;
 
-/// Bytes of a processor's buffer: that of a quarter of a second at 5000 samples.
+/// Bytes of a processor's buffer: enough for a quarter of a second at 5000 samples a second.
 const RING_SIZE: usize = 256 * 1024;
 const SMALLEST_RING: usize = 16 * 1024;
 
@@ -24,7 +24,7 @@ pub struct Rate {
     pub hz: u64,
 }
 
-/// Whose instructions are sampled.
+/// The process whose instructions are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A process that is about to execute the program.
@@ -36,7 +36,7 @@ pub enum Target {
 /// The open events and their buffers, one for each processor.
 pub struct Events {
     pub rings: Vec<Ring>,
-    /// Of all events.
+    /// Layout of all events' samples.
     pub layout: SampleLayout,
     /// Index of the plan, by the events' ids.
     ids: Vec<(u64, u32)>,
@@ -120,7 +120,7 @@ impl Events {
 }
 
 impl Opening<'_> {
-    /// Of the plan. The first one's events on a processor also tell of mappings and processes.
+    /// The attributes of the plan's event. On each processor, the first event also reports mappings and processes.
     fn attributes(&self, plan: &EventPlan, is_first: bool, layout: &SampleLayout) -> perf::perf_event_attr {
         let mut attributes = attributes(plan, self.rate, layout);
         attributes.set_disabled(1);

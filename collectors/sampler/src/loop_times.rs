@@ -1,4 +1,4 @@
-//! The time of samples by the loops that they are in, for which windows stand.
+//! The time of samples, by the loops that they are in. Windows represent that time.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ use crate::seen_code::SeenCode;
 
 /// Loops and instructions that are kept; with more, all begin anew.
 const MOST: usize = 1 << 16;
-/// A loop in which windows of older samples failed so often has none any more.
+/// After so many failures in a loop, no more windows of older samples are tried there.
 const FAILURES: u32 = 2;
-/// With fewer windows than that, a loop's come before what comes again and again.
+/// A loop with fewer windows than this has priority over frequent work.
 const FEW: u32 = 8;
 const PAGE: u64 = 4096;
 
@@ -29,14 +29,14 @@ pub struct Place {
 
 #[derive(Debug, Default)]
 struct Time {
-    /// For which no window stands yet.
+    /// Time that no window represents yet.
     open_ns: u64,
-    /// How often windows stood for it.
+    /// How many windows represented it.
     covered: u32,
     failures: u32,
 }
 
-/// Time for which no window stands yet.
+/// Time that no window represents yet.
 #[derive(Debug, Default)]
 pub struct LoopTimes {
     places: HashMap<(u32, u64), Place>,
@@ -68,7 +68,7 @@ impl LoopTimes {
         *place.or_insert_with(|| find(pid, instruction, spaces, code))
     }
 
-    /// The time for which no window stood so far; now one does.
+    /// Takes the time that no window represented so far.
     pub fn take(&mut self, place: Place) -> u64 {
         let time = self.times.entry(place).or_default();
         time.covered = time.covered.saturating_add(1);
@@ -86,7 +86,7 @@ impl LoopTimes {
         time.is_none_or(|time| time.failures < FAILURES)
     }
 
-    /// One of them could not.
+    /// Notes that one of them could not be made.
     pub fn note_failure(&mut self, place: Place) {
         self.times.entry(place).or_default().failures += 1;
     }

@@ -15,9 +15,9 @@ use crate::SamplerError;
 pub const USUAL_RATE: u64 = 1000;
 /// Instructions of a window, if nothing else is asked for.
 pub const USUAL_WINDOW: u32 = 256;
-/// An overhead that is asked for is met by rates between these.
+/// Rates between which a requested overhead is met.
 const RATES: std::ops::RangeInclusive<u64> = 20..=20_000;
-/// At a rate that is asked for, windows take this part of the time that its samples take.
+/// At a requested rate, windows take one in so many parts of the time that the samples take.
 const WINDOWS_PART: u64 = 4;
 const TRACING: &str = "/sys/kernel/tracing";
 const DEVICES: &str = "/sys/bus/event_source/devices";
@@ -44,9 +44,9 @@ pub enum Choice {
 /// How many samples to take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// For each second of a thread's running.
+    /// Samples for each second of a thread's running.
     Hz(u64),
-    /// As many as take so many millionths of the program's time, windows included.
+    /// As many samples as take so many millionths of the program's time, windows included.
     Overhead(u64),
 }
 
@@ -173,7 +173,7 @@ fn plans(choice: Choice, has_clock: bool) -> Option<Vec<EventPlan>> {
     }
 }
 
-/// Of the tracepoint, which only some users may see.
+/// The error if the tracepoint can't be read: only some users may see it.
 fn no_tick() -> SamplerError {
     let missing = io::Error::new(
         io::ErrorKind::NotFound,
@@ -204,7 +204,7 @@ fn described(plan: &EventPlan) -> SampledEvent {
     }
 }
 
-/// As the processor calls itself, or its architecture.
+/// The processor's name for its vendor, or its architecture.
 fn processor_vendor() -> String {
     if std::env::consts::ARCH != "x86_64" {
         return std::env::consts::ARCH.to_owned();

@@ -11,14 +11,14 @@ pub mod flag {
     pub const SIGN: u64 = 1 << 7;
     pub const DIRECTION: u64 = 1 << 10;
     pub const OVERFLOW: u64 = 1 << 11;
-    /// Those that arithmetic sets.
+    /// The flags that arithmetic sets.
     pub const ARITHMETIC: u64 = CARRY | PARITY | ADJUST | ZERO | SIGN | OVERFLOW;
 }
 
 /// Index of RSP.
 pub const STACK_POINTER: usize = 4;
 
-/// The number by which operands name what FS is based on, after those of the general registers.
+/// The number by which operands name the base of FS; it follows those of the general registers.
 pub const THREAD_POINTER: usize = 16;
 
 /// General registers in the processor's order (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 to R15), the instruction
@@ -28,7 +28,7 @@ pub struct Registers {
     pub general: [u64; 16],
     pub instruction: u64,
     pub flags: u64,
-    /// What FS is based on, if that was found.
+    /// The base of FS, if it was found.
     pub thread_pointer: Option<u64>,
 }
 
@@ -38,11 +38,11 @@ const PERF_INSTRUCTION: u32 = 8;
 const PERF_FLAGS: u32 = 9;
 const PERF_R8: u32 = 16;
 
-/// The registers that samples are asked for, as `sample_regs_user`: all that [`Registers`] holds.
+/// The registers that samples hold, as `sample_regs_user`: all that [`Registers`] holds.
 pub const PERF_MASK: u64 = 0xff << PERF_R8 | 1 << PERF_FLAGS | 1 << PERF_INSTRUCTION | 0xff;
 
 impl Registers {
-    /// Of a general register, or of [`THREAD_POINTER`].
+    /// The value of a general register, or of [`THREAD_POINTER`].
     pub fn value(&self, register: usize) -> Option<u64> {
         match register {
             THREAD_POINTER => self.thread_pointer,
@@ -50,7 +50,7 @@ impl Registers {
         }
     }
 
-    /// Of a thread that stands still.
+    /// The registers of a stopped thread.
     #[cfg(target_arch = "x86_64")]
     pub fn from_user(user: &libc::user_regs_struct) -> Self {
         Registers {
@@ -64,7 +64,7 @@ impl Registers {
         }
     }
 
-    /// From a sample's values, which stand in the order of the bits of `mask`.
+    /// The registers of a sample, whose values are in the order of the bits of `mask`.
     pub fn from_perf(values: &[u8], mask: u64) -> Self {
         let mut registers = Registers::default();
         let numbers = (0..u64::BITS).filter(|number| mask >> number & 1 != 0);
@@ -82,7 +82,7 @@ impl Registers {
     }
 }
 
-/// Index among the general registers of the one of which this is a part.
+/// Index of the general register of which this is a part.
 pub fn index_of(register: Register) -> Option<usize> {
     let full = register.full_register();
     full.is_gpr64().then(|| full as usize - Register::RAX as usize)

@@ -24,7 +24,7 @@ pub struct Sampler {
     spaces: AddressSpaces,
     code: SeenCode,
     windows: WindowMaker,
-    /// Of one drain.
+    /// Records of one drain.
     records: Vec<Record>,
 }
 
@@ -166,7 +166,7 @@ impl Sampler {
         }
     }
 
-    /// Of the samples among the records, in their order.
+    /// Makes the windows of the samples among the records, in their order.
     fn make_windows(&mut self, records: &[Record]) -> Vec<Option<Window>> {
         let taken: Vec<&PerfSample> = records.iter().filter_map(sample_of).collect();
         let ran_ns: u64 = match self.plans[0].source.is_of_threads() {
@@ -333,7 +333,7 @@ mod tests {
             ..sample.clone()
         };
         assert_eq!(by_processor(Some(&function), &nothing).class, AddressClass::None);
-        // Of another processor's code.
+        // Code that can't be decoded adds nothing: it may be another processor's.
         let unread = by_processor(None, &sample);
         assert_eq!(
             (unread.instruction, unread.address, unread.direction),

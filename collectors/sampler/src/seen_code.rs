@@ -21,9 +21,9 @@ pub struct SeenBlock {
 #[derive(Default)]
 pub struct SeenCode {
     pub cache: CodeCache,
-    /// By object, its load address, and begin.
+    /// Functions by object, the object's load address, and the function's begin.
     functions: HashMap<(String, u64, u64), Rc<Function>>,
-    /// Of the addresses that were asked for since code was mapped last: hot code is asked for again and again.
+    /// Functions by the addresses asked for since code was last mapped: hot code is asked for again and again.
     recent: HashMap<(u32, u64), Option<Rc<Function>>>,
     /// What it took to open objects and decode functions, which is done once for each.
     pub finding: Duration,

@@ -1,4 +1,4 @@
-//! Where the clock's samples are seen, and what one costs: measured in a loop in which one load takes nearly all time.
+//! Measures where the clock's samples are seen, and what one costs, in a loop in which one load takes nearly all time.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ pub struct Calibration {
     pub sample_cost: Option<Duration>,
 }
 
-/// A sample costs at least and at most so much, whatever was measured on a busy machine.
+/// Bounds of a sample's cost, whatever was measured on a busy machine.
 const COSTS: (Duration, Duration) = (Duration::from_micros(1), Duration::from_micros(60));
 
 /// What a sample is taken to cost if that can't be measured.

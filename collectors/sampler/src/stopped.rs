@@ -5,13 +5,13 @@ use crate::registers::Registers;
 /// Stops threads, one at a time. All calls must come from one thread of this process.
 #[derive(Debug, Default)]
 pub struct Stopper {
-    /// The process that this one has started: who waits for its end is elsewhere.
+    /// The process that this one has started; other code waits for its end.
     child: Option<u32>,
     /// Threads that couldn't be stopped, most likely because a debugger has them.
     pub refused: u64,
 }
 
-/// A thread that stands still until this is dropped.
+/// A thread that is stopped until this is dropped.
 #[derive(Debug)]
 pub struct Stopped {
     tid: u32,
@@ -33,7 +33,7 @@ impl Stopper {
             self.refused += u64::from(runs(pid, tid));
             return None;
         }
-        // If it has ended meanwhile, waiting says so.
+        // If the thread has ended meanwhile, waiting reports that.
         request(libc::PTRACE_INTERRUPT, tid, 0);
         self.wait(tid).or_else(|| {
             // Where a thread executes another program, it goes on under the number of the process's first one.
@@ -42,7 +42,7 @@ impl Stopper {
         })
     }
 
-    /// Until the thread has stopped; none if it has ended.
+    /// Waits until the thread has stopped; none if it has ended.
     fn wait(&self, tid: u32) -> Option<Stopped> {
         let (pid, code, status) = wait(tid, libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT)?;
         let is_stopped = code == libc::CLD_TRAPPED || code == libc::CLD_STOPPED;

@@ -1,9 +1,8 @@
-//! Where threads keep their thread-local variables: what FS is based on, which samples don't say, but threads that stand
-//! still do.
+//! Where threads keep their thread-local variables: the base of FS. Samples don't hold it; stopped threads show it.
 
 use std::collections::HashMap;
 
-/// By thread, with its process.
+/// The base of FS by process and thread.
 #[derive(Debug, Default)]
 pub struct ThreadPointers(HashMap<u32, (u32, u64)>);
 

@@ -1,4 +1,4 @@
-//! Which samples get windows, and what these are made with.
+//! Selects the samples that get windows, and makes the windows.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::stopped::Stopper;
 use crate::thread_pointers::ThreadPointers;
 use crate::window::{look_ahead, Directions, Memory, ProcessMemory, Window};
 
-/// What a stop takes of the stopped thread's processor: an interrupt, and changing to another thread and back.
+/// Cost of a stop on the stopped thread's processor: an interrupt, and switching to another thread and back.
 const STOP: Duration = Duration::from_micros(20);
 
-/// Of what windows may take, one part in so many is for measuring loops.
+/// One part in so many of the windows' budget is for measuring loops.
 const LOOPS_PART: u64 = 4;
 
 /// Makes windows within a share of the program's time.
@@ -62,12 +62,12 @@ impl WindowMaker {
         }
     }
 
-    /// What FS is based on in a thread, if a window has found it.
+    /// The base of FS in a thread, if a window has found it.
     pub fn thread_pointer(&self, tid: u32) -> Option<u64> {
         self.threads.of(tid)
     }
 
-    /// How many windows there are not since a thread couldn't be stopped.
+    /// How many windows weren't made because a thread couldn't be stopped.
     pub fn refused_stops(&self) -> u64 {
         self.stopper.refused
     }
@@ -80,8 +80,8 @@ impl WindowMaker {
         self.times.forget(pid);
     }
 
-    /// A window of the thread that was sampled last, which stands still meanwhile, at the last sample; and where memory
-    /// doesn't matter windows of samples in other loops, at these. The program ran for `ran_ns` since the last call.
+    /// Makes a window at the last sample, whose thread is stopped meanwhile. If memory doesn't matter, it also makes
+    /// windows at samples in other loops. The program ran for `ran_ns` since the last call.
     pub fn windows(
         &mut self,
         samples: &[&PerfSample],
@@ -113,8 +113,8 @@ impl WindowMaker {
         windows
     }
 
-    /// The window of a sample's thread from where it is now, and in which loop that is. None if there is no time for one,
-    /// or the thread doesn't run any more.
+    /// The window of a sample's thread from its present place, and the loop of that place. None if there is no time for
+    /// a window, or the thread doesn't run any more.
     fn stopped_window(
         &mut self,
         sample: &PerfSample,
@@ -150,7 +150,7 @@ impl WindowMaker {
         Some((place, window))
     }
 
-    /// Makes windows in loops that have none, and says for what time all stand.
+    /// Makes windows in loops that have none, and sets the time that each window represents.
     fn cover_loops(
         &mut self,
         samples: &[&PerfSample],
@@ -212,7 +212,7 @@ impl WindowMaker {
         let memory = ProcessMemory::late(place.pid);
         let way = Way::to_be_sure();
         let made = registers.and_then(|registers| self.window(memory, &registers, way, spaces, code));
-        // Code is found once, whoever asks first: that is no part of what windows cost.
+        // Code is found once, for windows or for other uses: that is no part of what windows cost.
         let taken = (cpu_time() - began).saturating_sub(code.finding - found);
         let sure = made.filter(|(window, _)| window.is_way_sure);
         let window = sure.zip(registers).map(|((mut window, way), registers)| {

@@ -53,7 +53,7 @@ pub mod marker {
     pub const VERSION: u16 = 12;
     pub const RSEQ_ABORT: u16 = 13;
     pub const PAGE_SIZE: u16 = 18;
-    /// Before an indirect branch: where it goes.
+    /// Stands before an indirect branch: the address to which it goes.
     pub const BRANCH_TARGET: u16 = 29;
 }
 

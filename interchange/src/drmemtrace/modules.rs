@@ -16,7 +16,8 @@ pub struct LoadedObject {
     pub end: u64,
 }
 
-/// What lay where. Where two files lay in turn nobody knows which one code is of: that is nobody's.
+/// Which object lay where. If two files were at an address in turn, it is unknown which one the code there is from, so
+/// it belongs to neither.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LoadedObjects {
     pub objects: Vec<LoadedObject>,
@@ -34,7 +35,7 @@ struct Entry {
 }
 
 impl LoadedObjects {
-    /// Of the traces at `paths`: from the given file, or from what stands beside them.
+    /// Finds the objects of the traces at `paths`: in the given file, or in what stands beside the traces.
     pub fn find(paths: &[PathBuf], given: Option<&Path>) -> Result<LoadedObjects, ImportError> {
         if let Some(file) = given {
             return LoadedObjects::read(file);
@@ -124,7 +125,7 @@ impl LoadedObjects {
         }
     }
 
-    /// Whose the address is, none if no file's; and the address from which on that may be different.
+    /// The object at the address, none if no file was there; and the address from which on the answer may differ.
     pub fn at(&self, address: u64) -> (Option<usize>, u64) {
         let next = self.segments.partition_point(|(start, _, _)| *start <= address);
         let limit = self.segments.get(next).map_or(u64::MAX, |(start, _, _)| *start);
@@ -146,7 +147,7 @@ fn beside(path: &Path) -> Option<PathBuf> {
 }
 
 impl Entry {
-    /// None for what is no line of the table.
+    /// None if it is no line of the table.
     fn parse(line: &str, columns: &[&str]) -> Option<Entry> {
         const CUSTOM: &str = "(custom fields)";
         let texts = columns
@@ -159,7 +160,7 @@ impl Entry {
         }
         let rest = words.next()?;
         let path = match columns[texts] == CUSTOM {
-            // What else stands there may be anything; paths begin like this.
+            // Anything else may stand there; paths begin like this.
             true => &rest[rest.rfind(" /").or_else(|| rest.rfind(" ["))? + 1..],
             false => rest,
         };
@@ -170,7 +171,7 @@ impl Entry {
         let hexadecimal = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
         let id: u64 = number(&["id"])?.parse().ok()?;
         Some(Entry {
-            // None, or a negative one, is itself.
+            // Without this id, or with a negative one, the segment contains itself.
             containing: number(&["containing_id"])
                 .and_then(|text| text.parse().ok())
                 .unwrap_or(id),

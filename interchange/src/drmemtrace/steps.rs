@@ -31,22 +31,22 @@ pub enum Step {
         /// Address to which a direct branch or call goes; 0 if unknown.
         target: u64,
     },
-    /// By the instruction before it.
+    /// An access by the instruction before it.
     Access {
         write: bool,
         address: u64,
-        /// Bytes; 0: unknown, as drmemtrace leaves that of xsave and xrstor.
+        /// Bytes; 0: unknown, as drmemtrace leaves it for xsave and xrstor.
         size: u16,
     },
     /// A prefetch or a flush of caches, which is no access.
     Hint,
-    /// The kernel took control away: what follows isn't the continuation of what was before.
+    /// The kernel interrupted the thread: what follows doesn't continue what was before.
     Interruption,
     /// The time, nanoseconds since 1970-01-01 UTC.
     Time(u64),
 }
 
-/// Tells `visit` what the threads of one file did, in the order of the file.
+/// Calls `visit` with what the threads of one file did, in the order of the file.
 pub fn read(
     path: &Path,
     visit: &mut dyn FnMut(Thread, Step) -> Result<(), ImportError>,
@@ -72,11 +72,11 @@ struct Reader {
     x86_64: bool,
     /// Bytes of the instruction that comes next, if they are new.
     encoding: Vec<u8>,
-    /// By their bytes, which stand in the file once.
+    /// Decoded instructions by address; their bytes stand in the file once.
     decoded: HashMap<u64, Decoded>,
     /// Whether the present thread has executed an instruction.
     has_instruction: bool,
-    /// The threads that have.
+    /// The threads that have executed an instruction.
     started: HashSet<u64>,
     ended: bool,
 }

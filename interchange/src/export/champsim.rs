@@ -20,8 +20,8 @@ const SOME_REGISTER: u8 = 1;
 /// Instruction pointer, whether it is a branch, whether that was taken, 2 registers written, 4 read, 2 addresses stored
 /// to, 4 loaded from.
 ///
-/// Which registers an instruction uses is known of branches only, and so far as its sort says it. An instruction of
-/// more accesses becomes several.
+/// The registers that an instruction uses are known only for branches, as far as the kind of branch implies them. An
+/// instruction with more accesses becomes several.
 pub struct ChampSim<W: Write> {
     pub output: W,
 }

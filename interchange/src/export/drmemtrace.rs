@@ -1,4 +1,4 @@
-//! Traces as DynamoRIO's drmemtrace has them finally: a folder with a file for each thread.
+//! Traces in the final form of DynamoRIO's drmemtrace: a folder with a file for each thread.
 
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::DirBuilderExt;
@@ -18,7 +18,7 @@ const CACHE_LINE: u64 = 64;
 const PAGE: u64 = 4096;
 /// Entries say sizes in 16 bits: longer accesses become several of at most this many bytes.
 const LONGEST: u64 = 1 << 15;
-/// As drmemtrace says it.
+/// Value by which drmemtrace says that the processor is unknown.
 const UNKNOWN_PROCESSOR: u64 = u64::MAX;
 /// Size that entries of threads and processes have.
 const ID_SIZE: u16 = 4;
@@ -79,7 +79,7 @@ pub fn export_drmemtrace(
     Ok(summary)
 }
 
-/// The program as file names have it.
+/// The program's name in names of files.
 fn program_name(trace: &Trace) -> String {
     let program = trace.meta().program.rsplit('/').next().unwrap_or_default();
     let allowed = |letter: char| letter.is_ascii_alphanumeric() || "-_+".contains(letter);
@@ -93,7 +93,7 @@ fn program_name(trace: &Trace) -> String {
     }
 }
 
-/// A reader takes all files of a folder as one trace: what is there and isn't replaced would be part of it.
+/// Prepares the folder. A reader takes all of its files as one trace, so a file that stays there would be part of it.
 fn prepare(folder: &Path, force: bool, paths: &[PathBuf]) -> Result<(), ExportError> {
     let failed = |action| {
         move |source| ExportError::Io {

@@ -9,14 +9,14 @@ use super::{Executed, Format, Lines};
 
 /// Bytes of a request.
 pub const RECORD_LENGTH: usize = 24;
-/// Where a request's next one stands in it.
+/// Offset in a request of the number of its object's next one.
 const NEXT: usize = 16;
 /// Requests that are looked at together on the way back.
 const BACKWARD: usize = 1 << 16;
 const NONE: i64 = -1;
 
-/// Requests for cache lines (or for addresses, if there are no lines), in order. When an object is next asked for is
-/// found on the way back over the file, which takes memory for each object, but none for each request.
+/// Requests for cache lines (or for addresses, if there are no lines), in order. The next request for each object is
+/// found on the way back over the file. That takes memory for each object, but not for each request.
 pub struct LibCacheSim {
     output: BufWriter<File>,
     lines: Lines,

@@ -1,6 +1,6 @@
 //! References for tools that know addresses and no sizes.
 
-/// Cuts accesses into the lines of a cache that they overlap, as a cache that is asked for each of them once.
+/// Cuts accesses into the cache lines that they overlap, so that a cache is asked for each line once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lines {
     /// A power of two; none: each access is one reference.

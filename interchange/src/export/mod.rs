@@ -1,8 +1,9 @@
-//! From a Trackway trace to what other tools read.
+//! Converts a Trackway trace to what other tools read.
 //!
-//! [`export`] goes over a trace, in the merged order of its threads or over one of them, and hands to a [`Format`] what
-//! was [`Executed`]: an instruction with its accesses. Traces of the compiler pass know no instructions: there, each
-//! access has one that is made up of its site. Memory holds what decoding needs, and one instruction for each thread.
+//! [`export`] reads a trace, in the merged order of its threads or for one of them. It passes what was [`Executed`] to
+//! a [`Format`]: an instruction with its accesses. Traces of the compiler pass have no instructions. For them, each
+//! access gets an instruction that is derived from its site. Memory holds what decoding needs, and one instruction for
+//! each thread.
 
 mod champsim;
 mod din;
@@ -42,7 +43,7 @@ pub struct Access {
     /// Bytes; at least 1.
     pub size: u64,
     pub reads: bool,
-    /// Both for an atomic update.
+    /// An atomic update both reads and writes.
     pub writes: bool,
     /// The size is not known, and given as 1.
     pub unknown_size: bool,
@@ -55,7 +56,7 @@ pub struct Code {
     /// Bytes.
     pub length: u8,
     pub kind: InstructionKind,
-    /// Nothing is known of it: it stands for the access's place in the source.
+    /// Nothing is known of the instruction: it stands for the access's place in the source.
     pub made_up: bool,
 }
 
@@ -69,7 +70,7 @@ impl Code {
         }
     }
 
-    /// After it.
+    /// The address past the instruction.
     fn end(&self) -> u64 {
         self.address.wrapping_add(u64::from(self.length))
     }
@@ -83,7 +84,7 @@ pub struct Executed<'a> {
     /// Where the thread's next instruction is, if the trace has it.
     pub next: Option<u64>,
     pub accesses: &'a [Access],
-    /// Not before this time, nanoseconds of the trace's clock.
+    /// The instruction was executed at this time or later, nanoseconds of the trace's clock.
     pub time_ns: u64,
 }
 
@@ -91,7 +92,7 @@ pub struct Executed<'a> {
 pub trait Format {
     fn executed(&mut self, executed: &Executed) -> io::Result<()>;
 
-    /// What follows took place at this time, or later.
+    /// Called when what follows took place at this time, or later.
     fn time(&mut self, _ns: u64) -> io::Result<()> {
         Ok(())
     }

@@ -15,9 +15,9 @@ pub struct Frame {
     pub object: String,
 }
 
-/// Which accesses are written, and what is said of them.
+/// Which accesses are written, and what is written for each.
 pub struct Samples<'s> {
-    /// Each so-manieth access of a thread is one; at least 1.
+    /// Every nth access of a thread is written; at least 1.
     pub every: u64,
     /// The program's name.
     pub program: &'s str,

@@ -10,8 +10,8 @@ pub enum RamulatorForm {
     Memory,
     /// Ramulator 2's LoadStoreTrace: `LD 0xADDRESS`, `ST 0xADDRESS`.
     LoadStore,
-    /// The trace of a core, of both: how many instructions stand before the request, the address that is read and, for
-    /// a store, the same again as what is written back; decimal.
+    /// The trace of a core, for both: how many instructions precede the request, and the address that it reads. For a
+    /// store, the same address follows as what is written back. Numbers are decimal.
     Core,
 }
 

@@ -1,4 +1,4 @@
-//! Going over a trace: instructions and accesses, in the order of each thread.
+//! Walks over a trace: instructions and accesses, in the order of each thread.
 
 use std::collections::HashMap;
 use std::io;
@@ -11,8 +11,8 @@ use trackway_trace::{
 
 use super::{Access, Code, Executed, Format};
 
-/// A thread by numbers as a system would give them. A trace holds those of processes only: a process's first thread has
-/// its number, and the others follow the largest one.
+/// A thread with numbers like those that a system gives. A trace holds numbers of processes only. A process's first
+/// thread has its number, and the other threads get the numbers after the largest one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ThreadId {
     /// Number of the stream in the trace.
@@ -54,12 +54,12 @@ pub fn thread_ids(trace: &Trace) -> Vec<ThreadId> {
     threads
 }
 
-/// How a trace is gone over.
+/// How a trace is read.
 pub struct Walk<'w> {
     pub trace: &'w Trace,
-    /// Of one thread; else of all in their merged order.
+    /// The one thread to export; else all threads are exported in their merged order.
     pub stream: Option<&'w Stream>,
-    /// Told of the accesses and stored bytes of chunks.
+    /// Is called with the accesses and the stored bytes of chunks.
     pub progress: &'w dyn Fn(u64, u64),
     /// Gets what could not be read; the rest is exported.
     pub damage: &'w mut dyn FnMut(&TraceError),
@@ -86,7 +86,7 @@ struct Threads<'t, 'w> {
     has_code: bool,
 }
 
-/// What exports need of a site, at hand.
+/// What exports need to know of a site.
 #[derive(Clone, Copy, Default)]
 struct KnownSite {
     reads: bool,
@@ -96,20 +96,20 @@ struct KnownSite {
     code: bool,
 }
 
-/// Where one thread is.
+/// How far one thread has been read.
 struct Thread<'t> {
     id: ThreadId,
-    /// Those to come.
+    /// Chunks that are still to come.
     chunks: &'t [ChunkRef],
-    /// Of the chunk that has begun.
+    /// Sequence number of the chunk that has begun.
     sequence: Option<u64>,
     instructions: InstructionsInStep<'t>,
     present: Option<Code>,
     accesses: Vec<Access>,
     time_ns: u64,
-    /// The times at the border between the chunks before and after the present instruction. An import ends a block
-    /// where the next one begins, and takes times before that for times within it: so they follow the next block's
-    /// first instruction.
+    /// The times at the border between the chunks before and after the present instruction. They follow the next
+    /// block's first instruction, since an import ends a block where the next one begins. It would take times before
+    /// that instruction for times within the block.
     times: Vec<u64>,
     times_behind_present: Vec<u64>,
     /// When the latest chunk ended.
@@ -213,7 +213,7 @@ impl<'t, 'w> Threads<'t, 'w> {
         Ok(())
     }
 
-    /// What stands after the last accesses.
+    /// Writes what follows the last accesses.
     fn finish(&mut self, format: &mut dyn Format) -> io::Result<()> {
         let mut rest: Vec<u32> = self.threads.keys().copied().collect();
         rest.sort_unstable();
@@ -287,7 +287,7 @@ impl<'t> Thread<'t> {
             self.tell_times(format)?;
         }
         if has_code {
-            // What cannot be read has no accesses either, and the decoder says why.
+            // What can't be read has no accesses either, and the decoder reports why.
             let _ = self.instructions.begin_chunk(chunk);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! From a file of `perf record` to a trace of samples.
+//! Converts a file of `perf record` to a trace of samples.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -42,7 +42,7 @@ pub struct PerfSummary {
 /// machine.
 ///
 /// # Errors
-/// If the file is none of `perf record`, or damaged, or holds compressed records; or if the trace can't be written.
+/// If the file isn't one of `perf record`, is damaged, or holds compressed records; or if the trace can't be written.
 pub fn import_perf_data(path: &Path, output: &Path, force: bool) -> Result<PerfSummary, ImportError> {
     let data = PerfData::read(path)?;
     let (mut records, by_processor_bytes) = records(&data)?;
@@ -55,7 +55,7 @@ pub fn import_perf_data(path: &Path, output: &Path, force: bool) -> Result<PerfS
     gathered.write(output, force)
 }
 
-/// What is of interest, with the event that it is of; and how many bytes processors wrote by themselves.
+/// The records of interest with their events, and how many bytes processors wrote by themselves.
 type Read = (Vec<(usize, Record)>, u64);
 
 fn records(data: &PerfData) -> Result<Read, ImportError> {
@@ -219,7 +219,7 @@ fn converted(event: u32, described: &FileEvent, sample: &PerfSample) -> Sample {
         processor: sample.processor,
         event,
         seen_at: sample.instruction,
-        // Where the clock's samples lie to what stalls is not known of the machine that took them.
+        // It is unknown where samples of the clock fall on the machine that took them.
         instruction: if is_exact { sample.instruction } else { 0 },
         direction: match (source.loads(), source.stores()) {
             (Some(true), Some(true)) => Direction::Both,

@@ -8,7 +8,7 @@ use trackway_trace::SampledEvent;
 pub struct FileEvent {
     pub layout: SampleLayout,
     pub described: SampledEvent,
-    /// By which samples name it.
+    /// The ids by which samples name it.
     pub ids: Vec<u64>,
     /// Whether the processor names the very instruction.
     pub is_precise: bool,
@@ -20,7 +20,7 @@ const SAMPLE_IDENTIFIER: u64 = 1 << 16;
 const SAMPLE_ID: u64 = 1 << 6;
 
 impl FileEvent {
-    /// By the bytes of its attributes; none if there are too few.
+    /// Reads an event from the bytes of its attributes; none if there are too few.
     pub fn of(attributes: &[u8], ids: Vec<u64>) -> Option<FileEvent> {
         if attributes.len() < SHORTEST {
             return None;
@@ -48,18 +48,18 @@ impl FileEvent {
         })
     }
 
-    /// Whether samples say first which event they are of.
+    /// Whether samples begin with the id of their event.
     pub fn identifies(&self) -> bool {
         self.layout.sample_type & SAMPLE_IDENTIFIER != 0
     }
 
-    /// Whether samples say at all which event they are of.
+    /// Whether samples hold the id of their event at all.
     pub fn has_id(&self) -> bool {
         self.layout.sample_type & (SAMPLE_IDENTIFIER | SAMPLE_ID) != 0
     }
 }
 
-/// Names of linux/perf_event.h's events; others are known by their numbers.
+/// Names of linux/perf_event.h's events; others are identified by their numbers.
 fn described(kind: u32, config: u64) -> SampledEvent {
     let (name, unit) = match (kind, config) {
         (0, 0) => ("cycles", "cycles"),

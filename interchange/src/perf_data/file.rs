@@ -9,14 +9,14 @@ use super::events::FileEvent;
 use crate::ImportError;
 
 const MAGIC: &[u8; 8] = b"PERFILE2";
-/// Of a file that was written to a pipe: magic and length, then records at once.
+/// Bytes of the header of a file that was written to a pipe: magic and length. Records follow at once.
 const PIPE_HEADER: u64 = 16;
 /// Bytes of the offset and the length of a section.
 const SECTION: usize = 16;
 
 /// Kinds of records that perf itself writes, from 64 on.
 const HEADER_ATTRIBUTES: u32 = 64;
-/// Says how many bytes that a processor wrote follow.
+/// Kind of a record that says how many bytes written by a processor follow.
 const BLOCK: u32 = 71;
 const COMPRESSED: [u32; 2] = [81, 83];
 const FIRST_OF_PERF: u32 = 64;
@@ -122,7 +122,7 @@ impl PerfData {
         Ok(())
     }
 
-    /// Names of events, as far as the file has them. Nothing rests on them, so what can't be read leaves them out.
+    /// Reads names of events, as far as the file has them. Nothing depends on them, so unreadable ones are left out.
     fn read_names(&mut self, features_at: usize) {
         let Ok(features) = self.word(features_at) else {
             return;
@@ -235,7 +235,7 @@ impl PerfData {
     }
 }
 
-/// Of up to 8 little-endian bytes.
+/// Reads up to 8 little-endian bytes.
 pub fn number(bytes: &[u8]) -> u64 {
     bytes
         .iter()
@@ -243,8 +243,8 @@ pub fn number(bytes: &[u8]) -> u64 {
         .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// The section: number of events and bytes of their attributes; of each the attributes, the number of ids, length and
-/// text of its name, ids.
+/// Reads the section: the number of events and the bytes of their attributes. For each event, it holds the attributes,
+/// the number of ids, the length and the text of its name, and the ids.
 fn event_names(section: &[u8]) -> Option<Vec<String>> {
     let half = |at: usize| Some(number(section.get(at..at.checked_add(4)?)?) as usize);
     let (count, attribute_size) = (half(0)?, half(4)?);

@@ -115,7 +115,7 @@ fn tick(time: u64, instruction: u64) -> Vec<u8> {
     record(9, 2, &words(&[72, instruction, pair(5, 5), time, 1_000_000]))
 }
 
-/// What a file's bytes become.
+/// Imports the bytes of a file.
 fn imported(bytes: &[u8]) -> Result<(PerfSummary, Trace), ImportError> {
     let folder = tempfile::tempdir().unwrap();
     let path: PathBuf = folder.path().join("perf.data");

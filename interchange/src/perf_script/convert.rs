@@ -1,4 +1,4 @@
-//! From the text of `perf script` to a trace of samples.
+//! Converts the text of `perf script` to a trace of samples.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -17,7 +17,7 @@ use crate::import::json;
 use crate::perf_data::PerfSummary;
 use crate::ImportError;
 
-/// Lines in which a sample must come for a file to be taken for one of them.
+/// A file counts as text of `perf script` if a sample begins within so many lines.
 const LOOKED_AT: usize = 20;
 const CHUNK_SAMPLES: usize = 8192;
 const PAGE: u64 = 4096;
@@ -114,7 +114,7 @@ fn read(path: &Path) -> Result<Vec<TextSample>, ImportError> {
             samples.last_mut(),
         ) {
             (Some(sample), ..) => samples.push(sample),
-            // Of the callers only the first one is where the sample is.
+            // Only the first frame is where the sample was taken; the others are its callers.
             (None, Some(frame), Some(sample)) => drop(sample.frame.get_or_insert(frame)),
             _ if text.is_empty() || text.starts_with('#') => {}
             _ => return Err(ImportError::InvalidPerfData {
@@ -180,10 +180,10 @@ fn converted(event: u32, sample: &TextSample) -> Sample {
     }
 }
 
-/// The objects that frames name: where their instructions were, and what these are called. The text doesn't say where
-/// an object was loaded, so offsets count from the page of its first instruction that a process had there.
+/// The objects that frames name: where their instructions were, and what these are called. The text doesn't contain the
+/// address at which an object was loaded. So offsets count from the page of its first instruction in the process.
 struct Code<'s> {
-    /// By process and path: the first and the last instruction.
+    /// The first and the last instruction, by process and path.
     ranges: BTreeMap<(u32, &'s str), (u64, u64)>,
     symbols: HashMap<(&'s str, u64), &'s str>,
 }

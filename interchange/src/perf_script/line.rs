@@ -19,13 +19,13 @@ pub struct TextSample {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextFrame {
     pub instruction: u64,
-    /// Without the offset.
+    /// Symbol without the offset.
     pub symbol: String,
     pub object: String,
 }
 
 impl TextSample {
-    /// By the first line of a sample. None if it is none.
+    /// Parses the first line of a sample. None if it is no such line.
     pub fn parse(line: &str) -> Option<TextSample> {
         let (before, time, rest) = around_time(line)?;
         let mut sample = TextSample {

@@ -1,8 +1,8 @@
 //! A trace's tables as Arrow record batches.
 //!
-//! [`TraceTables`] is a trace with what its tables share; a [`Relation`] is one of the tables. A [`Scan`] reads the rows
-//! of a [`Partition`] that a [`Selection`] asks for, batch by batch: columns that nobody asked for are not built, and
-//! chunks that can't hold a wanted row are not decoded. `docs/python.md` describes tables and columns.
+//! [`TraceTables`] is a trace with what its tables share; a [`Relation`] is one of the tables. A [`Scan`] reads the
+//! rows of a [`Partition`] that a [`Selection`] asks for, batch by batch. Columns that aren't asked for are not built,
+//! and chunks that can't hold a wanted row are not decoded. `docs/python.md` describes tables and columns.
 
 mod accesses;
 mod allocations;

@@ -67,7 +67,7 @@ pub fn partitions(
     partitions
 }
 
-/// Decoding costs about as much as the records are long.
+/// Work of a chunk: decoding costs about as much as the records are long.
 fn work(chunk: &ChunkRef) -> u64 {
     u64::from(chunk.header.raw_length).max(1)
 }

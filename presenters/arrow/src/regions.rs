@@ -11,7 +11,7 @@ use trackway_trace::{file_header, Trace};
 
 use crate::cells::{described, record_batch, UNIT};
 
-/// As of a trace in which nothing counted.
+/// Schema of the table for a trace without counts.
 static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
     let bytes = file_header([0; 16]).to_vec();
     let empty = Trace::from_bytes(Path::new("empty"), bytes).expect("a file header is a trace");

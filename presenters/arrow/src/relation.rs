@@ -11,8 +11,8 @@ use crate::{accesses, allocations, cells, functions, regions, samples, sites, th
 pub enum Relation {
     /// Every load and store.
     Accesses,
-    /// How often each site accessed memory, by thread: a part of the table has rows of its own, to be added up. What
-    /// an engine asks for instead of accesses when all that it wants follows from site and thread.
+    /// How often each site accessed memory, by thread. Each part of the table has rows of its own, which are to be
+    /// added up. An engine asks for it instead of accesses when everything that it wants follows from site and thread.
     SiteCounts,
     /// The instructions that access memory.
     Sites,

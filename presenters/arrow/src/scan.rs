@@ -14,7 +14,7 @@ use crate::{
     functions, regions, samples, sites, threads, types, Partition, Relation, Selection, TraceTables,
 };
 
-/// Rows of a batch, about.
+/// About so many rows are in a batch.
 pub const BATCH_ROWS: usize = 1 << 16;
 
 /// The wanted rows of a part of a table, batch by batch. After an error, which names what could not be read, it goes on
@@ -38,7 +38,7 @@ impl Scan {
         Arc::new(TraceTables::new(trace)).scan(relation, partition, selection)
     }
 
-    /// Of the columns that are wanted.
+    /// Schema of the wanted columns.
     pub fn schema(&self) -> SchemaRef {
         self.schema.clone()
     }
@@ -69,7 +69,7 @@ impl Iterator for Scan {
 }
 
 impl TraceTables {
-    /// Reads a part of a table. Nothing is read before the first batch is asked for, but of small tables.
+    /// Reads a part of a table. Except for small tables, nothing is read before the first batch is asked for.
     pub fn scan(self: &Arc<Self>, relation: Relation, partition: Partition, selection: Selection) -> Scan {
         let schema = relation.schema();
         let chosen = selection.chosen(schema.fields().len());

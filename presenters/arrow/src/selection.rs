@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 const EVERYTHING: RangeInclusive<u64> = 0..=u64::MAX;
 
-/// Which columns and rows are wanted: rows that fit all of it. What a table has no column for doesn't restrict it; an
-/// unknown value fits no restriction.
+/// Which columns and rows are wanted: rows that meet all restrictions. A restriction on a column that a table lacks has
+/// no effect; an unknown value meets no restriction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selection {
     /// Indices of columns in the table's schema, in the order in which they are wanted; none for all of them.

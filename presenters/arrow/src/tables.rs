@@ -72,8 +72,8 @@ impl TraceTables {
         accesses::is_of_sites(name)
     }
 
-    /// What accesses have of their sites: a row for each site, in the columns of those names that [`Relation::Accesses`]
-    /// has. A name that isn't one of a site's is an error of the caller.
+    /// What accesses take from their sites: a row for each site, with the columns of those names in
+    /// [`Relation::Accesses`].
     ///
     /// # Panics
     /// If accesses have no such column of their site.
@@ -102,7 +102,7 @@ impl TraceTables {
         self.site_columns[index].get_or_init(|| sites::column(&self.trace, index))
     }
 
-    /// Between which times a chunk's accesses took place; how many they are is not known.
+    /// The times between which a chunk's accesses took place; their number is unknown.
     pub(crate) fn span(&self, stream: u32, sequence: u64) -> Span {
         let times = self
             .times
@@ -110,7 +110,7 @@ impl TraceTables {
         times.span(stream, sequence)
     }
 
-    /// The same with the number of accesses, which is counted if it is not known yet. What is damaged of the chunk is
+    /// The same with the number of accesses, which is counted if it is not known yet. Damaged parts of the chunk are
     /// not counted.
     pub(crate) fn counted_span(&self, decoder: &mut Decoder, stream: &Stream, chunk: usize) -> Span {
         let chunk = &stream.chunks[chunk];

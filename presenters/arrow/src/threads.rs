@@ -107,7 +107,7 @@ pub fn rows(trace: &Trace, selection: &Selection) -> Vec<ThreadRow> {
         let mut counts = trace.counting_threads().iter().map(|thread| thread.stream);
         calls.any(|stream| stream == id) || counts.any(|stream| stream == id)
     };
-    // A gap among calls of allocators makes a stream of accesses known that has none.
+    // A gap among calls of allocators also creates a stream of accesses, which has none.
     let wanted = all.filter(|(stream, _, what, chunks)| {
         let exists = *what != "accesses" || !chunks.is_empty() || !holds_others(*stream);
         selection.keeps_thread(Some(*stream)) && exists

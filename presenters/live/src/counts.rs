@@ -10,7 +10,7 @@ use trackway_trace::{Batch, Piece, Program};
 use crate::naming::Naming;
 use crate::{By, LiveError, LiveTrace, PlacedChunk};
 
-/// Of what [`LiveTrace::counts`] makes; none is ever null.
+/// Schema of the batches that [`LiveTrace::counts`] makes; no value is ever null.
 pub fn counts_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![
@@ -29,7 +29,7 @@ struct Tally {
     bytes: u64,
 }
 
-/// By process and thread, then by site.
+/// Tallies by process and thread, then by site.
 type Tallies = BTreeMap<(u32, u32), Vec<Tally>>;
 
 impl LiveTrace {

@@ -1,4 +1,4 @@
-//! Which fields of structures are accessed, and which together: pieces of streams that are joined in their order.
+//! Which fields of structures are accessed, and which together. Pieces of streams are joined in their order.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ impl AffinityWindow {
     }
 }
 
-/// Of what [`LiveTrace::layouts`] makes; none is ever null.
+/// Schema of the batches that [`LiveTrace::layouts`] makes; no value is ever null.
 pub fn layouts_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![
@@ -48,8 +48,8 @@ struct Neighbours<'c> {
 }
 
 impl LiveTrace {
-    /// For each stream, what its chunks of records come to: `data` is a [`Fragment`], `first` the sequence number of its
-    /// first chunk. Chunks of a stream that don't follow each other come to several.
+    /// For each stream, the result of its chunks of records: `data` is a [`Fragment`], `first` the sequence number of
+    /// its first chunk. Chunks of a stream that don't follow each other yield several fragments.
     pub fn layouts(&self, chunks: &[PlacedChunk], window: AffinityWindow) -> Result<RecordBatch, LiveError> {
         let finder = Finder::new(self.trace().program(), window.accesses);
         let (mut streams, mut firsts, mut data) = (Vec::new(), Vec::new(), Vec::new());
@@ -97,8 +97,8 @@ impl LiveTrace {
         Ok(found)
     }
 
-    /// What `trackway layout --cache none` finds of what has come of all streams; of each the one fragment that its pieces
-    /// were joined to. `top`: structures, and pairs of fields of each, at most.
+    /// What `trackway layout --cache none` finds in the results of all streams. Each stream has one fragment, to which
+    /// its pieces were joined. `top` limits the structures, and the pairs of fields of each.
     pub fn layout_findings(
         &self,
         fragments: &[Fragment],

@@ -32,13 +32,13 @@ impl LiveTrace {
         }
     }
 
-    /// After the last chunk that was taken or passed over: all definitions before are known.
+    /// Offset past the last chunk that was taken or passed over: all definitions before it are known.
     pub fn position(&self) -> u64 {
         self.growing.position()
     }
 
-    /// Takes the next definition, which is any chunk that holds no records and the like. One that was taken before
-    /// changes nothing.
+    /// Takes the next definition: any chunk that holds no records or similar data. One that was taken before changes
+    /// nothing.
     pub fn define(&mut self, chunk: PlacedChunk) -> Result<(), LiveError> {
         if chunk.position < self.position() {
             return Ok(());
@@ -53,7 +53,7 @@ impl LiveTrace {
         }
     }
 
-    /// Says that up to `position` there are no definitions but those that were taken.
+    /// Declares that up to `position` there are no definitions but those that were taken.
     pub fn pass_over(&mut self, position: u64) {
         self.growing.go_to(position);
     }

@@ -1,4 +1,4 @@
-//! What accesses are counted by.
+//! The names by which accesses are counted.
 
 use trackway_analysis::site_counts::SiteNames;
 use trackway_analysis::structures::Structures;
@@ -6,7 +6,7 @@ use trackway_trace::Program;
 
 use crate::LiveError;
 
-/// By which name of their site accesses are counted.
+/// Which name of their site accesses are counted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     Variable,
@@ -34,7 +34,7 @@ impl By {
         By::ALL.map(|(name, _)| name).join(", ")
     }
 
-    /// As users write it.
+    /// Parses the name that users write.
     pub fn parse(name: &str) -> Result<By, LiveError> {
         let found = By::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, by)| *by).ok_or_else(|| LiveError::UnknownName {
@@ -46,7 +46,7 @@ impl By {
 /// The names of all sites: each site has some of a list.
 pub(crate) struct Naming {
     pub names: Vec<String>,
-    /// By site: indices into the names.
+    /// For each site, indices into the names.
     pub of_site: Vec<Vec<u32>>,
 }
 

@@ -11,7 +11,7 @@ use crate::counts::signed;
 use crate::naming::Naming;
 use crate::{By, LiveError, LiveTrace, PlacedChunk};
 
-/// Of what [`LiveTrace::rows`] makes; none is ever null. Addresses are the bits of a u64.
+/// Schema of the batches that [`LiveTrace::rows`] makes; no value is ever null. Addresses are the bits of a u64.
 pub fn rows_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![
@@ -31,7 +31,7 @@ pub fn rows_schema() -> SchemaRef {
 /// The wanted accesses of a chunk.
 struct Rows {
     wanted: Range<u64>,
-    /// Of the next access.
+    /// Number of the next access.
     number: u64,
     sites: Vec<SiteId>,
     addresses: Vec<i64>,
@@ -79,7 +79,7 @@ impl LiveTrace {
 
     fn names(&self, sites: &[SiteId], by: By) -> ArrayRef {
         let naming = Naming::of(self.trace().program(), by);
-        // By these a site has one name.
+        // `by` is a kind of name of which each site has exactly one.
         let names = sites.iter().map(|site| {
             let name = naming.of_site[site.index()][0];
             naming.names[name as usize].as_str()

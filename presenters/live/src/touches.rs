@@ -33,7 +33,7 @@ impl Granule {
     }
 }
 
-/// Of what [`LiveTrace::touches`] makes; none is ever null. Addresses are the bits of a u64.
+/// Schema of the batches that [`LiveTrace::touches`] makes; no value is ever null. Addresses are the bits of a u64.
 pub fn touches_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![
@@ -47,7 +47,7 @@ pub fn touches_schema() -> SchemaRef {
     ]))
 }
 
-/// Of what [`LiveTrace::details`] makes; none is ever null.
+/// Schema of the batches that [`LiveTrace::details`] makes; no value is ever null.
 pub fn details_schema() -> SchemaRef {
     let field = |name, kind| Field::new(name, kind, false);
     Arc::new(Schema::new(vec![
@@ -68,7 +68,7 @@ pub struct SharedGranules {
 }
 
 impl SharedGranules {
-    /// From pairs of process and first address.
+    /// Takes pairs of process and first address.
     pub fn new(pairs: impl IntoIterator<Item = (u32, u64)>) -> SharedGranules {
         let mut known: Vec<_> = pairs.into_iter().collect();
         known.sort_unstable();

@@ -1,4 +1,4 @@
-//! Partial aggregates of single chunks, added up, against a walk over the accesses of whole traces.
+//! Compares the sum of partial aggregates of single chunks with a walk over the accesses of whole traces.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ fn vectors() -> Vec<PathBuf> {
     traces
 }
 
-/// A trace as it comes: its definitions, and its records apart.
+/// A trace as it arrives: its definitions, and its records apart.
 struct Arriving {
     trace: Trace,
     bytes: Vec<u8>,

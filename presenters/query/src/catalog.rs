@@ -19,14 +19,14 @@ pub struct TableDescription {
 #[derive(Debug, Clone)]
 pub struct ColumnDescription {
     pub name: String,
-    /// As in Arrow.
+    /// Name of the type in Arrow.
     pub data_type: String,
     /// Empty for names and numbers that identify.
     pub unit: String,
     pub meaning: String,
 }
 
-/// The tables of a trace that queries know. Counts of sites are no table of their own: they take the place of accesses.
+/// The tables of a trace that queries can use. Counts of sites aren't a table of their own: they replace accesses.
 pub fn relations() -> impl Iterator<Item = Relation> {
     Relation::ALL
         .iter()

@@ -1,8 +1,8 @@
-//! A rule that answers from counts of sites what asks for no single access.
+//! A rule that uses counts of sites for queries that need no single access.
 //!
-//! Of an aggregation over accesses whose groups follow from site, thread and trace, the counts of each site and thread are
-//! aggregated instead: the decoder's loops needn't be run for them, and of a hundred million accesses some thousand rows
-//! are left.
+//! The rule applies to an aggregation over accesses whose groups follow from site, thread and trace. It aggregates the
+//! counts of each site and thread instead of the accesses. The decoder's loops needn't run for them, and a hundred
+//! million accesses become some thousand rows.
 
 use std::sync::Arc;
 
@@ -176,7 +176,7 @@ impl Sums {
         self.add(sum_udaf(), counted_column(column), false, filter)
     }
 
-    /// Adds an aggregation, and says how its result is called.
+    /// Adds an aggregation, and returns the name of its result.
     fn add(&mut self, func: Arc<AggregateUDF>, argument: Expr, distinct: bool, filter: Option<Expr>) -> Expr {
         let name = format!("sum_{}", self.functions.len());
         let function = Expr::AggregateFunction(AggregateFunction {

@@ -1,4 +1,4 @@
-//! What can go wrong with a query, said so that it can be put right.
+//! What can go wrong with a query, in words that help to correct it.
 
 use std::io;
 use std::path::PathBuf;
@@ -42,8 +42,8 @@ pub enum QueryError {
     },
 }
 
-/// What the engine says of a query, with the place in its text as far as that is known. `tables` are the names that there
-/// are.
+/// The engine's error for a query, with the place in its text as far as that is known. `tables` are the names of all
+/// tables.
 pub fn explained(sql: &str, error: &DataFusionError, tables: &[String]) -> QueryError {
     let place = error
         .diagnostic()
@@ -85,7 +85,7 @@ fn schema_message(error: &SchemaError) -> String {
     )
 }
 
-/// Engines call their errors kinds that say nothing to users.
+/// Removes the kind of error that engines name, since it says nothing to users.
 fn without_kind(message: &str) -> &str {
     let kinds = [
         "Error during planning: ",
@@ -112,7 +112,7 @@ fn place_of(diagnostic: &Diagnostic) -> Option<(u64, u64)> {
     (start.line > 0).then_some((start.line, start.column))
 }
 
-/// The parser says it in its text.
+/// Finds the place in the parser's message.
 fn place_in(message: &str) -> Option<(u64, u64)> {
     let (_, rest) = message.split_once("at Line: ")?;
     let (line, rest) = rest.split_once(", Column: ")?;

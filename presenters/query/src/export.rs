@@ -16,7 +16,7 @@ use trackway_trace::TraceError;
 use crate::output::parquet_properties;
 use crate::QueryError;
 
-/// Records before compression of which one thread writes files of its own.
+/// Bytes of records, before compression, in a part of a table. One thread writes each part, into files of its own.
 const PART_BYTES: u64 = 64 << 20;
 
 /// What is exported, and how.
@@ -202,7 +202,7 @@ fn write_part(
         open: None,
     };
     fs::create_dir_all(&files.folder).map_err(|source| files.failed(source))?;
-    // Also of a table without rows a reader learns the columns.
+    // The first batch is written even without rows, so that readers learn the columns.
     let mut is_first = true;
     for batch in scan {
         match batch {
@@ -253,7 +253,7 @@ impl Files {
     }
 
     fn begin(&self, batch: &RecordBatch) -> Result<ArrowWriter<NamedTempFile>, QueryError> {
-        // For the user alone, as temporary files are.
+        // Only the user may read it, as usual for temporary files.
         let file = tempfile::Builder::new()
             .prefix(".part-")
             .tempfile_in(&self.folder)

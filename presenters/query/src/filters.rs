@@ -1,4 +1,4 @@
-//! Which predicates a table answers itself: exactly, before anything is decoded, or while it is.
+//! Which predicates a table answers itself, exactly: before anything is decoded, or meanwhile.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -32,8 +32,8 @@ pub fn is_answered(relation: Relation, filter: &Expr) -> bool {
     restricts(relation, filter).is_some()
 }
 
-/// What of each trace is wanted by the predicates, all of which must be answered; traces without wanted rows are left
-/// out.
+/// The rows of each trace that the predicates want; a table must answer all of the predicates. Traces without wanted
+/// rows are left out.
 pub fn selections(
     session: &dyn Session,
     set: &TraceSet,
@@ -134,7 +134,7 @@ fn both(one: &RangeInclusive<u64>, other: &RangeInclusive<u64>) -> RangeInclusiv
     *one.start().max(other.start())..=*one.end().min(other.end())
 }
 
-/// For which rows the predicate is true.
+/// The rows for which the predicate is true.
 fn kept(session: &dyn Session, filter: &Expr, rows: &RecordBatch) -> Result<Vec<bool>> {
     let schema = DFSchema::try_from(rows.schema().as_ref().clone())?;
     let predicate = session.create_physical_expr(filter.clone(), &schema)?;
@@ -180,7 +180,7 @@ fn names_of(filter: &Expr) -> BTreeSet<&str> {
         .collect()
 }
 
-/// Whether the value is not the row's alone.
+/// Whether the value depends on more than the row.
 pub fn asks_others(part: &Expr) -> bool {
     matches!(
         part,
@@ -233,7 +233,7 @@ fn compared(operator: Operator, number: i128) -> Option<RangeInclusive<u64>> {
     let (first, last) = (first.max(0), last.min(most));
     match first <= last {
         true => Some(first as u64..=last as u64),
-        // Nothing fits: a range that is empty.
+        // Nothing fits, so the range is empty.
         false => Some(RangeInclusive::new(1, 0)),
     }
 }

@@ -10,7 +10,7 @@ use datafusion::logical_expr::sqlparser::ast::BinaryOperator;
 use datafusion::logical_expr::{BinaryExpr, Expr, ExprSchemable, Operator};
 use datafusion::prelude::cast;
 
-/// Takes an integer beside a number without a sign for one of those, and differences for numbers with a sign.
+/// Converts an integer beside a number without a sign to such a number, and differences to numbers with a sign.
 #[derive(Debug)]
 pub struct Integers;
 
@@ -65,7 +65,7 @@ fn is_integer(side: &Expr) -> bool {
     matches!(side, Expr::Literal(ScalarValue::Int64(Some(_)), _))
 }
 
-/// Beyond 2^63 the engine ends the query with an error.
+/// From 2^63 on, the engine ends the query with an error.
 fn signed(side: &Expr) -> Expr {
     cast(side.clone(), DataType::Int64)
 }

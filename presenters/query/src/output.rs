@@ -23,7 +23,7 @@ use crate::{Answer, QueryError};
 /// How an answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people: the first rows, so many at most.
+    /// A table for people, with at most so many rows: the first ones.
     Table(usize),
     Csv,
     /// An object a line.
@@ -35,11 +35,11 @@ pub enum Format {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     pub rows: u64,
-    /// Whether there are more, which a table leaves out.
+    /// Whether there are more rows, which a table leaves out.
     pub is_cut: bool,
 }
 
-/// Writes an answer. `path` is what messages call the output.
+/// Writes an answer. `path` is the name of the output in messages.
 ///
 /// # Errors
 /// If the query fails on the way, or the output can't be written.
@@ -83,7 +83,7 @@ fn write_table(answer: &mut Answer, most: usize, output: &mut dyn Write) -> Resu
 fn write_csv(answer: &mut Answer, output: &mut dyn Write) -> Result<Written, QueryError> {
     let mut written = Written::default();
     let mut writer = WriterBuilder::new().with_header(true).build(output);
-    // The header stands also above no rows.
+    // The header is written even if there are no rows.
     writer
         .write(&RecordBatch::new_empty(answer.schema()))
         .map_err(failed)?;

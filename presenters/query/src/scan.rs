@@ -175,7 +175,7 @@ impl ExecutionPlan for TraceScanExec {
     }
 }
 
-/// Every so-manieth piece, one after the other.
+/// Reads every nth piece, one after the other.
 struct Reading {
     set: Arc<TraceSet>,
     relation: Relation,
@@ -203,7 +203,7 @@ impl Iterator for Reading {
                     let trace = *trace;
                     return Some(self.with_trace(trace, &batch));
                 }
-                // The rest of the trace is as usable as ever; the session tells of it.
+                // The rest of the trace is as usable as before; the session reports the damage.
                 Some(Err(error)) => {
                     let mut damage = self
                         .damage

@@ -1,4 +1,4 @@
-//! Asking traces.
+//! Runs queries on traces.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::scan::Damage;
 use crate::table::TraceTable;
 use crate::{QueryError, TraceSet};
 
-/// Traces that can be asked, and what runs the queries.
+/// Traces that can be queried, and what runs the queries.
 pub struct Session {
     set: Arc<TraceSet>,
     context: SessionContext,
@@ -32,7 +32,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Queries will work with so many threads.
+    /// Makes a session whose queries work with so many threads.
     ///
     /// # Errors
     /// If the threads can't be started, or the engine doesn't take a table.
@@ -109,7 +109,7 @@ impl Session {
         explained(sql, error, &tables)
     }
 
-    /// What could not be read since the last call: the answers are without it.
+    /// What could not be read since the last call; the answers lack it.
     pub fn take_damage(&self) -> Vec<TraceError> {
         let mut damage = self
             .damage

@@ -16,9 +16,9 @@ use crate::filters::{is_answered, selections};
 use crate::scan::{Damage, Piece, Source, TraceScanExec};
 use crate::traces::{trace_fields, TraceSet};
 
-/// More parts than processors: they take different times.
+/// There are more parts than processors, since parts take different times.
 const PARTS_PER_PROCESSOR: usize = 8;
-/// Of a query for so few rows one processor reads, in the order of the trace.
+/// A query for at most so many rows is read by one processor, in the order of the trace.
 const FEW_ROWS: usize = 1 << 16;
 
 /// A relation of all traces.

@@ -47,11 +47,11 @@ pub struct TraceSet {
 }
 
 impl TraceSet {
-    /// Opens files and, with all that is in them, folders. Files of folders that can't be read are left out, and told of
-    /// by [`TraceSet::unreadable`].
+    /// Opens files, and folders with all that is in them. Files of folders that can't be read are left out, and are
+    /// listed by [`TraceSet::unreadable`].
     ///
     /// # Errors
-    /// If a file that was named can't be opened, or a folder has no trace that can.
+    /// If a file that was named can't be opened, or a folder has no readable trace.
     pub fn open(places: &[PathBuf]) -> Result<TraceSet, QueryError> {
         let (mut traces, mut unreadable) = (Vec::new(), Vec::new());
         let mut is_collection = places.len() > 1;
@@ -97,7 +97,7 @@ impl TraceSet {
         }
     }
 
-    /// The same traces, in whose column `path` stands what their users call them.
+    /// The same traces, with the names that users give them in column `path`.
     pub fn named(mut self, name_of: &dyn Fn(&Path) -> String) -> TraceSet {
         let paths = self
             .traces
@@ -116,7 +116,7 @@ impl TraceSet {
         &self.unreadable
     }
 
-    /// Whether rows say of which trace they are.
+    /// Whether rows name the trace that they belong to.
     pub fn is_collection(&self) -> bool {
         self.is_collection
     }

@@ -1,4 +1,4 @@
-//! What is written is what another reader, the parquet crate's own, finds.
+//! Checks that another reader, the parquet crate's own, finds what was written.
 
 use std::fs::{self, File};
 use std::num::NonZeroUsize;

@@ -1,4 +1,4 @@
-//! Watching a program that somebody else records.
+//! Watches a program that another recorder records.
 
 use std::io::{self, IsTerminal};
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::arguments::ViewArguments;
 use crate::display::{Display, Place};
 use crate::watcher::Watcher;
 
-/// A recording that has just begun writes its first chunk within that.
+/// A recording that has just begun writes its first chunk within this time.
 const LONGEST_BIRTH: Duration = Duration::from_secs(2);
 const SHORT_WAIT: Duration = Duration::from_millis(5);
 
@@ -63,7 +63,7 @@ pub fn run(pid: u32, arguments: &ViewArguments) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The flag is set when the user wants no more.
+/// Sets the flag when the user ends the view.
 fn catch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -73,7 +73,7 @@ fn catch_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(flag)
 }
 
-/// A watcher by the recording's clock, or where nothing says which that is, by our own.
+/// A watcher with the recording's clock; if that is unknown, with the clock of this process.
 fn begin(attachment: &Attachment, follower: &mut Option<Follower>) -> Result<Watcher, Failure> {
     let mut growing = GrowingTrace::new("the trace".as_ref());
     let Some(follower) = follower else {
@@ -113,7 +113,7 @@ impl Watched {
         Ok(())
     }
 
-    /// Until the recording ends, or the user wants no more.
+    /// Watches until the recording ends, or the user ends the view.
     fn watch(
         &mut self,
         display: &mut Display,

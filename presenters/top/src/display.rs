@@ -14,7 +14,7 @@ use crate::page::{PageFile, Watched};
 use crate::screen::Screen;
 use crate::table::{table, Shown};
 
-/// Rows of threads beneath their regions, where the window doesn't say.
+/// Rows of threads beneath their regions, if the window has no size.
 const THREAD_ROWS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Display {
     page: Option<PageFile>,
     watched: Watched,
     once: bool,
-    /// Between the last interval and the program's end may be too little time to say anything.
+    /// A sample of less time, unless it is the first, is only the rest before the program's end.
     shortest_ns: u64,
     samples: u64,
 }
@@ -65,12 +65,12 @@ impl Display {
         })
     }
 
-    /// Nothing says what the counters stand for.
+    /// Sets whether it is unknown what the counters stand for.
     pub fn without_bytes(&mut self, without: bool) {
         self.watched.with_bytes = !without;
     }
 
-    /// When the time of the samples begins, and whether the program counts all entries.
+    /// Sets when the time of the samples begins, and whether the program counts all entries.
     pub fn begin(&mut self, begin_ns: u64, counts_all: bool) {
         (self.watched.begin_ns, self.watched.counts_all) = (begin_ns, counts_all);
     }
@@ -99,7 +99,7 @@ impl Display {
             (_, Some(screen)) => screen.draw(&shown),
             (Place::StandardOutput, _) => output::print(&text(&shown)),
             (Place::StandardError, _) => {
-                // Nobody may read it, but the program goes on.
+                // Standard error may be closed, but the program goes on.
                 let _ = std::io::stderr().lock().write_all(text(&shown).as_bytes());
                 Ok(())
             }
@@ -122,7 +122,7 @@ impl Display {
         }
     }
 
-    /// What came in all, as text; none if that isn't wanted.
+    /// A text on the whole run; none if that isn't wanted.
     pub fn conclusion(&self, whole: &Sample) -> Option<String> {
         let shown = Shown {
             sample: whole,
@@ -142,7 +142,7 @@ impl Display {
         (is_news && !whole.regions.is_empty()).then(|| text(&shown))
     }
 
-    /// Leaves the terminal as it was, and completes the files. The page is left to be written, if there is to be one.
+    /// Restores the terminal, and completes the files. Returns the page, if one is to be written.
     pub fn finish(self) -> Result<Option<(PageFile, Watched)>, Failure> {
         drop(self.screen);
         self.files

@@ -15,12 +15,12 @@ use crate::arguments::ViewArguments;
 #[derive(Default)]
 pub struct Files {
     csv: Option<(PathBuf, File)>,
-    /// Written at the end, from all samples.
+    /// The file is written at the end, from all samples.
     parquet: Option<(PathBuf, Existing, Vec<Sample>)>,
 }
 
 impl Files {
-    /// Creates them, so that what is in the way is known before the program runs. CSV can be read while it grows.
+    /// Creates the files, so that obstacles are known before the program runs. CSV can be read while it grows.
     pub fn create(arguments: &ViewArguments) -> Result<Self, Failure> {
         let mut files = Files::default();
         let existing = Existing::with_force(arguments.force);

@@ -7,7 +7,7 @@ use trackway_answers::output;
 
 const LENGTH: usize = 24;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Where the locale has no others.
+/// Bars for locales without the others.
 const ASCII_BARS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 
 /// The last samples of each region, oldest first.
@@ -15,7 +15,7 @@ const ASCII_BARS: [char; 8] = ['_', '.', ':', '-', '=', '+', '*', '#'];
 pub struct Histories(HashMap<String, VecDeque<f64>>);
 
 impl Histories {
-    /// Of bytes per second, or of time where bytes are not known.
+    /// Adds the bytes per second of each region, or its time per second if bytes are unknown.
     pub fn add(&mut self, sample: &Sample, with_bytes: bool) {
         for region in &sample.regions {
             let number = match with_bytes {

@@ -41,7 +41,7 @@ impl PageFile {
         })
     }
 
-    /// `is_rest`: what came after the last whole interval.
+    /// `is_rest` marks what came after the last whole interval.
     pub fn add(&mut self, sample: &Sample, is_rest: bool) {
         match is_rest {
             true => self.bins.add_rest(sample),
@@ -77,7 +77,7 @@ fn report(bins: &Bins, watched: &Watched) -> Report {
     }
 }
 
-/// All that were seen; the one with the most time of its own comes first.
+/// All regions that were seen; the one with the most time of its own comes first.
 fn ranked(bins: &Bins) -> &[RegionSample] {
     bins.bins().last().map_or(&[], |last| &last.regions)
 }
@@ -107,7 +107,7 @@ fn only(bin: &Sample, shown: &HashSet<&str>) -> Sample {
     }
 }
 
-/// Which region took most of the time, and what the reader has to know of the numbers.
+/// Which region took most of the time, and what readers have to know of the numbers.
 fn answer(bins: &Bins, watched: &Watched, shown: usize) -> String {
     let regions = ranked(bins);
     let Some(first) = regions.first() else {

@@ -12,7 +12,7 @@ use crate::table::{table, Shown};
 
 /// Lines above the rows: the program, the title and the headings.
 const HEAD_LINES: usize = 6;
-/// Where the terminal doesn't say.
+/// Size that is used if the terminal doesn't report one.
 const SIZE: (u16, u16) = (80, 24);
 
 pub struct Screen {
@@ -22,7 +22,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// The terminal is taken when something is drawn first.
+    /// The terminal is taken over when something is drawn first.
     pub fn new(title: &str) -> Self {
         Screen {
             output: io::stdout(),
@@ -81,7 +81,7 @@ impl Drop for Screen {
     }
 }
 
-/// All regions, and of their threads as many as there is room for.
+/// All regions, with as many of their threads as there is room for.
 fn text(shown: &Shown, width: usize, height: usize) -> String {
     let style = TextStyle {
         width: Some(width),

@@ -1,4 +1,4 @@
-//! Watching a program that is started for it.
+//! Watches a program that it starts.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -60,7 +60,7 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
             })
         };
         let recorded = record_watched(&options, wrap, move |ring| {
-            // Whoever watches has given up already if that fails.
+            // If that fails, the watcher has already ended.
             let _ = ring_sender.send(News::Ring(ring));
         });
         (recorded, watching.join())
@@ -82,7 +82,7 @@ pub fn run(arguments: TopArguments) -> Result<ExitCode, Failure> {
     written.map(|()| status)
 }
 
-/// With what the program counted in all, if that could be kept.
+/// Writes the page, with what the program counted in all, if that could be kept.
 fn write_page(
     page: Option<(PageFile, Watched)>,
     copy: Option<&CopyOfCounts>,
@@ -147,7 +147,7 @@ fn warn_of_no_counts(summary: &RecordSummary, options: &RecordOptions) {
     }
 }
 
-/// Shows what comes until the recorder has no more to tell.
+/// Shows what arrives until the recorder has sent everything.
 fn watch(
     news: &Receiver<News>,
     mut display: Display,
@@ -171,7 +171,7 @@ fn watch(
             Err(RecvTimeoutError::Disconnected) => break,
         }
     }
-    // All nodes were handed over.
+    // The recorder has passed on all nodes.
     display.show(&watcher.sample())?;
     let conclusion = display.conclusion(&watcher.whole());
     let page = display.finish()?;

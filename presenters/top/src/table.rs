@@ -19,11 +19,11 @@ pub struct Shown<'s> {
 struct Row<'s> {
     name: Cow<'s, str>,
     activity: &'s Activity,
-    /// Of a region in all threads.
+    /// The region in all threads; none in a row of one thread.
     whole: Option<&'s RegionSample>,
 }
 
-/// At most so many rows are threads'.
+/// Makes a table in which at most so many rows are for threads.
 pub fn table(shown: &Shown, thread_rows: usize) -> Table {
     let rows = rows(shown.sample, thread_rows);
     let sample = shown.sample;
@@ -79,7 +79,7 @@ fn rows(sample: &Sample, mut thread_rows: usize) -> Vec<Row<'_>> {
             activity: &region.all,
             whole: Some(region),
         });
-        // One thread says what its region does.
+        // A region with one thread needs no row for it.
         let shown = if threads > 1 { threads.min(thread_rows) } else { 0 };
         thread_rows -= shown;
         rows.extend(region.threads.iter().take(shown).map(|thread| Row {

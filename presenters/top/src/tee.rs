@@ -11,20 +11,20 @@ use trackway_answers::output;
 use trackway_recorder::{ChunkSink, RingView, SinkError};
 use trackway_trace::{Chunk, ChunkHeader, ChunkKind, Codec, Trace, TraceError, TraceWriter};
 
-/// What the recorder tells the watcher.
+/// What the recorder sends to the watcher.
 pub enum News {
     Ring(RingView),
     Chunk(ChunkHeader, Vec<u8>),
 }
 
-/// Passes chunks on. Records stay out of all but the sink.
+/// Passes chunks on. Only the sink gets records.
 pub struct Tee {
     pub chunks: Option<Box<dyn ChunkSink>>,
     pub news: Sender<News>,
     pub copy: Option<TraceWriter>,
 }
 
-/// A trace of the counts alone, that lasts as long as this does.
+/// A trace of the counts alone, which is removed with this value.
 pub struct CopyOfCounts(NamedTempFile);
 
 impl CopyOfCounts {
@@ -41,7 +41,7 @@ impl CopyOfCounts {
 }
 
 impl Tee {
-    /// Where there is no room for the copy, the recording goes on.
+    /// If there is no room for the copy, the recording goes on.
     fn write_copy(&mut self, write: impl FnOnce(TraceWriter) -> Result<Option<TraceWriter>, TraceError>) {
         let Some(copy) = self.copy.take() else { return };
         match write(copy) {

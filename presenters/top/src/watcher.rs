@@ -1,4 +1,4 @@
-//! From what a ring holds, and what its recorder has taken from it, to samples.
+//! Makes samples from what a ring holds, and from what its recorder has taken from it.
 
 use std::collections::HashMap;
 
@@ -35,7 +35,7 @@ impl Watcher {
         }
     }
 
-    /// Takes the recorder's next chunk. Of a thread's counts it is the last word.
+    /// Takes the recorder's next chunk. It has the final counts of a thread.
     pub fn take(&mut self, header: &ChunkHeader, chunk: Vec<u8>) -> Result<(), TraceError> {
         self.growing.push(header, &chunk);
         if header.kind != ChunkKind::Counts {

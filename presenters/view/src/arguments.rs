@@ -8,7 +8,7 @@ use trackway_answers::model::ModelArguments;
 use trackway_answers::reading::ReadingArguments;
 use trackway_answers::sources::SourceArguments;
 
-/// Rows of each table. More would not help anybody, and the page has to open at once.
+/// Rows of each table by default. More would not help readers, and the page has to open at once.
 pub const DEFAULT_ROWS: usize = 200;
 /// A page with more rows would be slow.
 const MAX_ROWS: usize = 2000;

@@ -42,7 +42,7 @@ pub fn page(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Failure> {
     Ok(page)
 }
 
-/// What a program counted, from its trace; with the text of its source.
+/// Adds what a program counted, from its trace, with the text of its source.
 pub fn add_counted_run(page: &mut Page, trace: &Trace, root: Option<&Path>) {
     add_counts(page, trace, Measure::Bytes, DEFAULT_ROWS, root);
     page.parts
@@ -83,7 +83,7 @@ fn page_of_accesses(arguments: &ViewArguments, trace: &Trace) -> Result<Page, Fa
     })
 }
 
-/// After the other parts; if there are none, the page ranks by what counts do.
+/// Adds the counts after the other parts. If there are no others, the page has the ranking of the counts.
 fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, root: Option<&Path>) {
     if page.rank_by.is_empty() {
         page.rank_by = rank_by.column();
@@ -92,7 +92,7 @@ fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, roo
     page.parts.push(part("regions", "Regions", report));
 }
 
-/// Whose memory the samples saw, and which code.
+/// Parts about the owners of the sampled memory, and about the code.
 fn samples_of(trace: &Trace, rows: usize) -> [Part; 2] {
     [
         part("objects", "Sampled memory", sampled::memory(trace, rows)),
@@ -100,7 +100,7 @@ fn samples_of(trace: &Trace, rows: usize) -> [Part; 2] {
     ]
 }
 
-/// As people call it.
+/// The name that people use for the program.
 pub fn program_name(trace: &Trace) -> String {
     let program = &trace.meta().program;
     let name = Path::new(program).file_name().and_then(|name| name.to_str());
@@ -142,7 +142,7 @@ fn with_charts(report: Report, replaced: &[&str], charts: impl Fn(&[Table]) -> V
     Report { tables, ..report }
 }
 
-/// Leaves no text of source files.
+/// Removes all text of source files.
 fn forget_sources(page: &mut Page) {
     for table in page.parts.iter_mut().flat_map(|part| &mut part.report.tables) {
         *table = table.without_texts("source", |_| true);

@@ -2,7 +2,7 @@
 
 use trackway_report::{Column, Table, TableBuilder, Unit, Value};
 
-/// Shares of the curves are exact to this.
+/// Shares of the curves have this precision: parts of so many.
 const WHOLE: u64 = 1_000_000_000;
 
 pub fn integer(column: Option<Column>, row: usize) -> u64 {

@@ -3,7 +3,7 @@
 use serde_json::{json, Value as Json};
 use trackway_report::{Layout, Table, Value};
 
-/// A table has no more in a page.
+/// Maximum number of cells of a table in a page.
 const MAX_CELLS: usize = 800_000;
 
 /// The first rows of a table; `row_count` says how many it has, `total_rows` how many before it was cut to the top.

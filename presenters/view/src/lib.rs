@@ -29,7 +29,7 @@ pub use page::{Page, Part};
 pub use write::Target;
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
-    // A port that is taken, or a file that exists, is better known before the work than after it.
+    // A port that is taken, or a file that exists, is reported before the work instead of after it.
     let listener = arguments
         .serve
         .map(|address| serve::listen(address, arguments.allow_remote))

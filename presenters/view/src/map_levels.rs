@@ -7,9 +7,9 @@ use trackway_report::{Table, TableBuilder, Unit};
 
 use crate::charts::{integer, text};
 
-/// All resolutions together have no more.
+/// Maximum number of cells of all resolutions together.
 const MOST_CELLS_OF_ALL: u64 = 160_000;
-/// Of which each has cells half as wide and as high as the one before.
+/// Each resolution has cells half as wide and half as high as the one before.
 const RESOLUTIONS: usize = 3;
 
 /// A row of the picture: what holds the memory, by the number of its process and its own, and the address.

@@ -7,13 +7,13 @@ use crate::compact::compact;
 use crate::html;
 use crate::suspects::Suspect;
 
-/// Changes when scripts could no longer read older data.
+/// Changes when scripts can no longer read older data.
 const FORMAT: u32 = 1;
 
 /// All that a page shows.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Of what, for people: the program's name.
+    /// What the page is about, for people: the program's name.
     pub title: String,
     /// The program that made the page, with its version.
     pub generator: String,
@@ -27,9 +27,9 @@ pub struct Page {
 /// The report of one analysis.
 #[derive(Debug, Clone)]
 pub struct Part {
-    /// For programs: `misses`, `sharing`, ...
+    /// Name for programs: `misses`, `sharing`, ...
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     pub report: Report,
 }

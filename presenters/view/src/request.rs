@@ -38,7 +38,7 @@ pub fn read_request(input: &mut impl BufRead) -> io::Result<Option<Request>> {
     }
 }
 
-/// Without its end. A head that ends before its empty line, or is too long, is an error.
+/// Reads a line, without its end. A head that ends before its empty line, or is too long, is an error.
 fn read_line(input: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     input.read_until(b'\n', &mut line)?;
@@ -49,7 +49,7 @@ fn read_line(input: &mut impl BufRead) -> io::Result<String> {
     Ok(String::from_utf8_lossy(line).into_owned())
 }
 
-/// A connection that is read until a point in time, however its bytes drip.
+/// A connection that is read until a point in time, however slowly its bytes arrive.
 pub struct Hurried<'s> {
     pub stream: &'s TcpStream,
     pub until: Instant,

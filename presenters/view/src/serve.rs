@@ -23,7 +23,7 @@ use crate::request::{read_request, Hurried, Request};
 const MAX_HEAD_BYTES: u64 = 16 << 10;
 /// Browsers open a few connections ahead of need.
 const MAX_CONNECTIONS: usize = 32;
-/// For the whole head of a request.
+/// Time for the whole head of a request.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// A reader that is slower than this is cut off.
 const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
@@ -60,7 +60,7 @@ pub fn serve(listener: &TcpListener, page: &str, allow_remote: bool) -> Result<(
             let Ok(number) = open.admit(&stream) else { continue };
             let (open, site) = (&open, &site);
             scope.spawn(move || {
-                // What went wrong with a connection is the browser's affair, which shows it.
+                // The browser shows what went wrong with its connection.
                 let _ = converse(&stream, site);
                 open.leave(number);
             });
@@ -76,7 +76,7 @@ fn random_token() -> io::Result<String> {
         .collect())
 }
 
-/// Connections by their age. Where there are too many, the oldest one makes room: who holds connections open keeps nobody
+/// Connections by their age. If there are too many, the oldest one is closed, so that held connections lock no client
 /// out.
 #[derive(Default)]
 struct OpenConnections {
@@ -130,7 +130,7 @@ struct Site<'p> {
 }
 
 impl Site<'_> {
-    /// A path, so that whatever the page would link to keeps it.
+    /// Path of the page. The token is a folder in it, so that relative links of the page would keep the token.
     fn path(&self) -> String {
         format!("/{}/", self.token)
     }
@@ -154,13 +154,14 @@ impl Site<'_> {
     }
 }
 
-/// Takes the same time wherever they differ, so that a token can't be guessed byte by byte.
+/// Compares in constant time wherever they differ, so that a token can't be guessed byte by byte.
 fn is_equal(one: &[u8], other: &[u8]) -> bool {
     let differences = one.iter().zip(other).fold(0, |sum, (a, b)| sum | (a ^ b));
     one.len() == other.len() && std::hint::black_box(differences) == 0
 }
 
-/// A page of another site, whose name was made to point here, asks with that name: it must not read this one.
+/// Whether the request names the loopback interface. A page of another site whose name was made to point here asks with
+/// that name, and must not read this one.
 fn names_loopback(host: Option<&str>) -> bool {
     let Some(host) = host else { return true };
     let name = match host.rsplit_once(':') {

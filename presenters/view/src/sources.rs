@@ -18,7 +18,7 @@ const MAX_LINE_LENGTH: usize = 300;
 /// What a page has of a file.
 pub enum FileText {
     Text(String),
-    /// In place of each line that the tables name.
+    /// A text that is shown instead of each line that the tables name.
     Instead(String),
 }
 
@@ -108,7 +108,7 @@ fn instead(words: &str, named: &BTreeSet<u32>, left: &mut usize) -> Vec<Stretch>
     stretches
 }
 
-/// From and to, both included; those that touch are joined.
+/// Ranges with both ends included; those that touch are joined.
 fn ranges_around(named: &BTreeSet<u32>, count: u32) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for &line in named.iter().filter(|&&line| (1..=count).contains(&line)) {

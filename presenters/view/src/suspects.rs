@@ -3,9 +3,9 @@
 use serde_json::{json, Value as Json};
 use trackway_report::{counted, grouped, percent, Report, Table, Value};
 
-/// Parts of the whole below this are no suspects.
+/// Data with smaller shares of the whole isn't suspect.
 const MIN_SHARE: f64 = 0.02;
-/// Suspects of each kind.
+/// Maximum number of suspects of each kind.
 const MAX_OF_A_KIND: usize = 5;
 
 /// Data that costs, and why.
@@ -13,10 +13,10 @@ const MAX_OF_A_KIND: usize = 5;
 pub struct Suspect {
     /// Part of the page that has more on it: `misses` or `sharing`.
     pub part: &'static str,
-    /// Of the field or variable.
+    /// Name of the field or variable.
     pub name: String,
     pub sentence: String,
-    /// Of the misses or hand-overs of the trace, 0 to 1.
+    /// Share of the trace's misses or cache-line transfers, 0 to 1.
     pub share: f64,
     /// The line of source that contributes most.
     pub place: Option<Place>,
@@ -99,7 +99,7 @@ impl MainSite {
     }
 }
 
-/// Sites are ranked, so the first one of the field is it.
+/// Sites are ranked, so the first site of the field is its main one.
 fn main_site(misses: &Report, rank_by: &str, field: &str) -> Option<MainSite> {
     let sites = table(misses, "sites")?;
     let row = (0..sites.row_count()).find(|&row| text(sites, "field", row) == Some(field))?;

@@ -23,7 +23,7 @@ impl Target {
         }
     }
 
-    /// What `trackway view` was asked for.
+    /// The target that the arguments of `trackway view` name.
     pub fn of(arguments: &ViewArguments) -> Target {
         let path = arguments.output.clone();
         Target::new(

@@ -6,7 +6,7 @@ use super::number::Number;
 use super::pairs::Pair;
 use crate::{number, Column, Table, TableBuilder, Unit, Value};
 
-/// By how much whole numbers differ.
+/// The difference of whole numbers.
 pub fn difference(before: u64, after: u64) -> i64 {
     let difference = i128::from(after) - i128::from(before);
     difference.clamp(i64::MIN.into(), i64::MAX.into()) as i64
@@ -112,7 +112,7 @@ impl<'t> Changes<'t> {
         self.measure.1.title()
     }
 
-    /// Sums of whole numbers; none of other numbers, or of tables that lack rows.
+    /// Sums of whole numbers; none for other numbers, or for tables that lack rows.
     pub fn totals(&self) -> Option<(u64, u64)> {
         let sum = |table: &Table, column: Column| {
             let complete = table.row_count() == table.total_rows();
@@ -195,7 +195,7 @@ impl<'t> Changes<'t> {
         format!("{of} by change of {}{cut}{unchanged}", self.measure_title())
     }
 
-    /// Names and places: those after the change, where there are any.
+    /// Adds columns of names and places: those after the change, where there are any.
     fn add_names<'c>(
         &self,
         mut builder: TableBuilder<'c, Change>,
@@ -228,7 +228,7 @@ fn is_whole(change: &Change) -> bool {
     whole(change.before) && whole(change.after)
 }
 
-/// What is on one side alone was nothing on the other, unless that one is not all there.
+/// The change of a row. A row of one side alone was 0 on the other, unless that other side is incomplete.
 fn change(before: &Table, after: &Table, measure: (Column, Column), pair: Pair) -> Change {
     let number = |column: Column, row: Option<usize>| Number::of(column.value(row?));
     let (was, is) = (number(measure.0, pair.before), number(measure.1, pair.after));

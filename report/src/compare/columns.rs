@@ -11,7 +11,7 @@ pub enum Role {
     Position,
     /// The text that stands there.
     SourceText,
-    /// What is given anew for each build or run, or says how the row was measured.
+    /// It is new for each build or run, or describes how the row was measured.
     Serial,
     /// What is compared.
     Measure,

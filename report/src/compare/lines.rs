@@ -1,16 +1,17 @@
 //! Which places of one function are the same before and after an edit.
 
-/// Where a row's code stands. Within one function of one file.
+/// Where a row's code is, within one function of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place<'t> {
-    /// From 1; 0 if unknown.
+    /// Line number from 1; 0 if unknown.
     pub line: u64,
     pub column: u64,
     /// The source line, if it is known.
     pub text: Option<&'t str>,
 }
 
-/// The table of the longest common subsequence has no more cells; larger functions are aligned by counting only.
+/// Maximum number of cells in the table of the longest common subsequence; larger functions are aligned only by
+/// counting.
 const MOST_CELLS: usize = 4 << 20;
 
 /// Pairs places, as indices of both lists:
@@ -35,7 +36,7 @@ pub fn align(before: &[Place], after: &[Place]) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// In the order of the file, with the original index.
+/// Places in the order of the file, each with its original index.
 fn sorted<'t>(places: &[Place<'t>]) -> Vec<(Place<'t>, usize)> {
     let mut sorted: Vec<_> = places.iter().copied().zip(0..).collect();
     sorted.sort();
@@ -61,7 +62,7 @@ impl Alignment<'_, '_> {
         if cells > MOST_CELLS {
             return;
         }
-        // longest[b][a]: of the texts from b and a on.
+        // longest[b][a] is for the texts from b and a on.
         let mut longest = vec![0u32; cells];
         let at = |b: usize, a: usize| b * (columns + 1) + a;
         for b in (0..rows).rev() {
@@ -129,7 +130,7 @@ impl Alignment<'_, '_> {
         self.pairs.extend(found);
     }
 
-    /// In the order of the file.
+    /// Places without a partner, in the order of the file.
     fn unpaired(&self) -> (Vec<usize>, Vec<usize>) {
         let mut is_paired = (vec![false; self.before.len()], vec![false; self.after.len()]);
         for &(before, after) in &self.pairs {

@@ -1,7 +1,7 @@
 //! Two reports side by side: which rows of their tables belong together, and how their numbers changed.
 //!
-//! It knows nothing of what the tables are about: columns of names, paths and identifying numbers say which rows belong
-//! together, columns of counts, bytes, shares and rates are compared.
+//! It doesn't depend on what the tables are about. Columns of names, paths and identifying numbers say which rows
+//! belong together; columns of counts, bytes, shares and rates are compared.
 
 mod changes;
 mod columns;
@@ -119,7 +119,8 @@ fn unknown_measures(before: &Report, after: &Report, selection: &Selection) -> V
         .collect()
 }
 
-/// Such as "L2 misses: 39,240,000 before, 12,100,000 after (x0.308); the largest change is arc.ident, -29,300,000".
+/// A sentence such as "L2 misses: 39,240,000 before, 12,100,000 after (x0.308); the largest change is arc.ident,
+/// -29,300,000".
 fn answer(changes: &Changes) -> String {
     let title = changes.measure_title();
     let Some(largest) = changes.largest() else {

@@ -7,7 +7,7 @@ use crate::{Report, Table};
 
 /// For each row of a table, the numbers of one measure in several runs.
 pub struct Noise {
-    /// By row: the least and the largest; empty if there is one run only.
+    /// The least and the largest number of each row; empty if there is only one run.
     ranges: Vec<(f64, f64)>,
 }
 
@@ -31,7 +31,7 @@ impl Noise {
         !self.ranges.is_empty()
     }
 
-    /// The largest number less the least. 0 for a row that no run had.
+    /// The largest number less the least; 0 for a row that no run had.
     pub fn of(&self, row: Option<usize>) -> f64 {
         let range = row.and_then(|row| self.ranges.get(row));
         range.map_or(0.0, |(least, largest)| largest - least)

@@ -33,7 +33,7 @@ impl Number {
         }
     }
 
-    /// None by nothing.
+    /// The ratio; none if it would divide by zero.
     pub fn ratio_to(self, before: Number) -> Option<f64> {
         let ratio = self.as_real() / before.as_real();
         ratio.is_finite().then_some(ratio)

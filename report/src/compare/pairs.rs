@@ -20,8 +20,8 @@ struct Namesakes {
     after: Vec<usize>,
 }
 
-/// Pairs rows whose names are equal. Those with positions are aligned within that, see [`align`]; other namesakes go
-/// together in the order of the tables. What is left stands alone.
+/// Pairs rows whose names are equal. Among those, rows with positions are aligned, see [`align`]; other rows are paired
+/// in the order of the tables. Rows that are left over stand alone.
 pub fn pair_rows(before: &Table, after: &Table) -> Vec<Pair> {
     let groups = namesakes(before, after);
     let has_positions = |table: &Table| table.columns().any(|column| role(column) == Role::Position);

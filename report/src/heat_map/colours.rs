@@ -5,7 +5,7 @@ use super::picture::{strength, sum};
 /// What the colours mean, for legends.
 pub(super) const LEGEND: &str = "blue: reads, red: writes; the darker the more, logarithmic";
 
-/// Red, green, blue: blue for reads, red for writes, what lies between for both; never white.
+/// Red, green, blue: blue for reads, red for writes, a mixture for both; never white.
 pub(super) fn colour(counts: [u64; 2], largest: u64) -> [u8; 3] {
     let strength = strength(sum(counts), largest);
     let writes = counts[1] as f64 / sum(counts) as f64;

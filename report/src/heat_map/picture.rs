@@ -1,4 +1,4 @@
-//! Brings cells to the size of a picture.
+//! Scales cells to the size of a picture.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub struct HeatMap {
 /// One row of a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatRow {
-    /// Whose memory it is.
+    /// The owner of the memory.
     pub label: String,
     /// The first address; none if the row stands for memory of several owners.
     pub address: Option<u64>,
@@ -52,8 +52,9 @@ struct Granule {
 }
 
 impl HeatMap {
-    /// From a table with the columns `level`, `process`, `owner`, `name`, `address`, `granule_bytes`, `from_ns`, `width_ns`, `reads`
-    /// and `writes`; of its finest level, in at most so many rows and columns. None if the table has no cell.
+    /// Makes a picture from a table with the columns `level`, `process`, `owner`, `name`, `address`, `granule_bytes`,
+    /// `from_ns`, `width_ns`, `reads` and `writes`. It shows the finest level, in at most so many rows and columns.
+    /// None if the table has no cell.
     pub fn from_cells(table: &Table, rows: usize, columns: usize) -> Option<HeatMap> {
         let cells = finest_cells(table)?;
         let from_ns = cells.iter().map(|cell| cell.from_ns).min()?;
@@ -89,7 +90,7 @@ impl HeatMap {
     }
 }
 
-/// How strong a count is shown, from 0 for none and more than that for any to 1: logarithmic.
+/// How strongly a count is shown, logarithmically: 0 for none, and more than that for any, up to 1.
 pub(super) fn strength(count: u64, largest: u64) -> f64 {
     if count == 0 || largest == 0 {
         return 0.0;
@@ -129,7 +130,7 @@ fn finest_cells(table: &Table) -> Option<Vec<Cell<'_>>> {
     Some(rows.map(cell).collect())
 }
 
-/// By owner, those with the lowest addresses first.
+/// Groups cells by owner, those with the lowest addresses first.
 fn grouped<'t>(cells: &[Cell<'t>], columns: usize, column_of: impl Fn(&Cell) -> usize) -> Vec<Group<'t>> {
     let mut groups: BTreeMap<(u64, u64), Group> = BTreeMap::new();
     for cell in cells {
@@ -155,8 +156,8 @@ fn add(into: &mut [u64; 2], more: [u64; 2]) {
     into[1] = into[1].saturating_add(more[1]);
 }
 
-/// At most so many rows: owners with the least in them share the last, the others have rows by the size of what they
-/// touched.
+/// Rows, at most so many. Owners with the least in them share the last row; the others have rows by the size of what
+/// they touched.
 fn fitted(mut groups: Vec<Group>, limit: usize) -> Vec<HeatRow> {
     let mut others = Vec::new();
     if groups.len() > limit {

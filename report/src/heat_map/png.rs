@@ -1,4 +1,4 @@
-//! The picture as PNG, and the table that says what its pixels are.
+//! The picture as PNG, and the table that describes its pixels.
 
 use std::io;
 
@@ -16,14 +16,14 @@ const HEIGHT: usize = 800;
 const MAX_CELL: usize = 24;
 const CHANNELS: usize = 3;
 const PAPER: u8 = 255;
-/// Of the lines between owners.
+/// Grey of the lines between owners.
 const LINE: u8 = 160;
 
 /// Where things are in the picture.
 struct Pixels {
     cell_width: usize,
     cell_height: usize,
-    /// Of each row; a line stands before the first row of each owner but the first.
+    /// Top of each row. A line stands before the first row of each owner but the first.
     tops: Vec<usize>,
     height: usize,
 }

@@ -7,13 +7,13 @@ use super::HeatMap;
 use crate::terminal::printable;
 use crate::{duration, TextStyle};
 
-/// From few to many.
+/// Shades from few to many.
 const SHADES: [char; 5] = ['·', '░', '▒', '▓', '█'];
 const ASCII_SHADES: [char; 5] = ['.', ':', '+', '%', '#'];
 const MAX_LABEL: usize = 40;
-/// `0x7fff12345678`
+/// Characters of an address such as `0x7fff12345678`.
 const ADDRESS: usize = 14;
-/// Where the width of lines is not limited.
+/// Width that is used if the width of lines is not limited.
 const USUAL_WIDTH: usize = 120;
 const BLUE: &str = "34";
 const RED: &str = "31";
@@ -75,7 +75,7 @@ impl TextStyle {
         }
     }
 
-    /// Blank only for nothing.
+    /// A character for the count, blank only if that is 0.
     fn shade(&self, count: u64, largest: u64) -> char {
         let shades = self.shades();
         let strength = strength(count, largest);

@@ -23,14 +23,14 @@ impl Table {
         self.with_aside(count, name, title, Unit::Share, Arc::new(shares))
     }
 
-    /// The same table with lines of source behind that column, one for each row. In a narrow window they are the first to be
-    /// left out.
+    /// The same table with lines of source after that column, one for each row. In a narrow window they are the first
+    /// to be left out.
     pub fn with_sources_beside(&self, column: &str, lines: &[Option<String>]) -> Table {
         let lines: StringArray = lines.iter().collect();
         self.with_aside(column, "source", "source", Unit::Source, Arc::new(lines))
     }
 
-    /// If the table has that column, and no column of the name yet.
+    /// Adds the column if the table has the column `behind`, and no column of the new name yet.
     fn with_aside(&self, behind: &str, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Table {
         let schema = self.batch.schema();
         let Ok(position) = schema.index_of(behind) else {
@@ -57,7 +57,7 @@ impl Table {
 }
 
 impl Column<'_> {
-    /// Whether it only says more of the column before it.
+    /// Whether it only adds to the column before it.
     pub(crate) fn is_aside(&self) -> bool {
         self.field.metadata().contains_key(ASIDE)
     }

@@ -7,16 +7,16 @@ use super::reader::{PayloadEvent, PayloadReader};
 use super::{AllocationAction, AllocationEvent, AllocationStream, Allocator, StackId, Stacks};
 use crate::{Clock, Gap, Trace, TraceError};
 
-/// Merges the events of a trace in the order of their times, which is that of each process as well as that of all. Only
-/// chunks of streams that have begun, one of each, are in memory.
+/// Merges the events of a trace in the order of their times. That order holds within each process and across all of
+/// them. Memory holds one chunk of each stream that has begun.
 pub struct AllocationEvents<'t> {
     trace: &'t Trace,
     clock: Clock,
     stacks: Stacks,
     cursors: Vec<Cursor<'t>>,
-    /// By time: where cursors stand, each once, but for those that are through.
+    /// Time and index of each cursor, the earliest first; finished cursors are absent.
     waiting: BinaryHeap<Reverse<(u64, usize)>>,
-    /// What was found after the latest event.
+    /// Damage that was found after the latest event.
     damage: Option<TraceError>,
 }
 
@@ -137,7 +137,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// What is missing before the next chunk, told once.
+    /// What is missing before the next chunk; it is returned once.
     fn gap(&mut self) -> Option<AllocationEvent> {
         let sequence = match self.stream.chunks.get(self.next_chunk) {
             Some(chunk) => chunk.header.sequence,
@@ -161,7 +161,7 @@ impl<'t> Cursor<'t> {
         })
     }
 
-    /// On to the next event, or to the border of a chunk.
+    /// Goes on to the next event, or to the border of a chunk.
     fn advance(&mut self, trace: &Trace, clock: &Clock, stacks: &mut Stacks) -> Result<(), TraceError> {
         if matches!(self.state, State::BeforeChunk) {
             let Some(chunk) = self.stream.chunks.get(self.next_chunk) else {

@@ -33,8 +33,8 @@ pub struct AllocationStream {
 /// Something that an allocator did, or the system with a process's mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AllocationEvent {
-    /// Nanoseconds of the trace's clock. What releases memory bears a time before it happens, what obtains memory one
-    /// after it has happened: so whoever replays events by their times never sees memory in two hands.
+    /// Nanoseconds of the trace's clock. An event that releases memory bears a time before the release; one that
+    /// obtains memory, a time after it. So a replay in the order of times never sees two owners of the same memory.
     pub time_ns: u64,
     /// Number of the process in the trace.
     pub process: u32,
@@ -73,7 +73,7 @@ pub enum AllocationAction {
         flags: u32,
         /// The file's descriptor; none for anonymous memory.
         descriptor: Option<u32>,
-        /// Within the file.
+        /// Offset in the file, bytes.
         offset: u64,
     },
     /// Pages are about to be unmapped.
@@ -88,8 +88,8 @@ pub enum AllocationAction {
     },
     /// The program break went from `old` to `new`.
     BreakMoved { old: u64, new: u64 },
-    /// The process was forked and holds what its parent did: the fork happened after `began_ns` and before the event.
-    /// Of what other threads of the parent did in between, it holds some.
+    /// The process was forked and holds what its parent held. The fork happened after `began_ns` and before the event.
+    /// In that time other threads of the parent may have changed something; the process holds some of those changes.
     Forked { began_ns: u64 },
     /// Events of the stream are missing before this place: so many buffers, 0 if unknown.
     Missing { buffers: u64 },

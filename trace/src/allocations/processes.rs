@@ -1,4 +1,4 @@
-//! Whose children processes are.
+//! Processes whose calls of allocators were recorded, and their parents.
 
 use std::collections::BTreeMap;
 
@@ -19,16 +19,16 @@ pub struct AllocatingProcess {
 /// What a process holds when it begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nothing of ours.
+    /// Nothing from another process of the trace.
     Started,
-    /// Nothing either: it is what this process went on with by exec.
+    /// Nothing: the process `former` became this one by exec.
     Executed { former: u32 },
-    /// What this process held, at the time that its event [`super::AllocationAction::Forked`] tells.
+    /// What the process `parent` held at the time that the event [`super::AllocationAction::Forked`] gives.
     Forked { parent: u32 },
 }
 
 impl Trace {
-    /// The processes of the trace in the order of their numbers, and whose children they are.
+    /// The processes of the trace in the order of their numbers, with what each of them began with.
     pub fn allocating_processes(&self) -> Vec<AllocatingProcess> {
         let starts: BTreeMap<u32, _> = self
             .processes()

@@ -1,4 +1,4 @@
-//! A payload of allocations to events, checked.
+//! Checks a payload of allocations and turns it into events.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ pub struct PayloadReader {
     is_in_nanoseconds: bool,
     ticks: u64,
     arguments: [u64; ARGUMENTS],
-    /// By the unit that begins them.
+    /// Stacks, by the unit that begins each of them.
     stacks: HashMap<u64, StackId>,
 }
 

@@ -17,12 +17,12 @@ pub const ARGUMENTS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Argument {
-    /// Bytes, if `small` is 0; the new break; the begin of a fork in ticks.
+    /// The size in bytes, if `small` is 0; the new break; or the start of a fork in ticks.
     Size = 0,
-    /// The former address, or break; of an allocation the alignment.
+    /// The former address or break; for an allocation, the alignment.
     Old = 1,
     OldSize = 2,
-    /// Of a mapping; its flags in the upper half.
+    /// Protection of a mapping, with its flags in the upper half.
     Protection = 3,
     /// 1 more than the file's descriptor.
     Descriptor = 4,

@@ -10,7 +10,7 @@ pub struct StackId(pub u32);
 /// Where a call came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Stack {
-    /// Return addresses in the process, innermost first: each lies after the call instruction.
+    /// Return addresses in the process, innermost first: each is the address past the call instruction.
     pub frames: Arc<[u64]>,
     pub end: StackEnd,
 }
@@ -23,7 +23,7 @@ pub enum StackEnd {
     Outermost,
     /// As many frames as were asked for were recorded, and there are more.
     Limit,
-    /// It is not known how the stack goes on: frames are missing.
+    /// Frames are missing: it is not known how the stack goes on.
     NoFramePointer,
     /// A reason that this version does not know, by its number.
     Other(u8),

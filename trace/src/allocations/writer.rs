@@ -1,9 +1,10 @@
-//! Events to a payload.
+//! Turns events into a payload.
 
 use super::records::{Argument, Operation, Unit, ADDRESS_BITS, UNIT};
 use super::{AllocationAction, Allocator, Stack};
 
-/// Makes the payload of a chunk of allocations. Programs write theirs themselves; this one serves tests and converters.
+/// Makes the payload of a chunk of allocations. Programs write their own payloads; this type serves tests and
+/// converters.
 #[derive(Debug)]
 pub struct AllocationRecorder {
     bytes: Vec<u8>,
@@ -11,7 +12,7 @@ pub struct AllocationRecorder {
 }
 
 impl AllocationRecorder {
-    /// A payload of `thread`, by its kernel's id, whose events don't come before `ticks` of the trace's clock.
+    /// Begins a payload of `thread`, by its kernel's id, whose events don't come before `ticks` of the trace's clock.
     pub fn new(thread: u32, ticks: u64) -> Self {
         let mut recorder = AllocationRecorder {
             bytes: Vec::new(),
@@ -21,7 +22,7 @@ impl AllocationRecorder {
         recorder
     }
 
-    /// Defines a stack of at most 65,535 frames; what is returned names it in events of this payload.
+    /// Defines a stack of at most 65,535 frames. The returned number names it in events of this payload.
     pub fn stack(&mut self, stack: &Stack) -> u64 {
         let index = (self.bytes.len() / UNIT) as u64;
         let count = stack.frames.len().min(usize::from(u16::MAX));
@@ -34,8 +35,8 @@ impl AllocationRecorder {
         index
     }
 
-    /// An event of this time, not before the last one; `stack` is 0 or comes from [`AllocationRecorder::stack`].
-    /// A place where events are missing is no event, but a chunk of its own, and so left out.
+    /// Adds an event of this time, not before the last one; `stack` is 0 or comes from [`AllocationRecorder::stack`]. A
+    /// place where events are missing is a chunk of its own instead of an event, and so is left out.
     pub fn event(&mut self, ticks: u64, by: Allocator, what: AllocationAction, stack: u64) {
         let Some((operation, address, arguments)) = parts(what) else {
             return;

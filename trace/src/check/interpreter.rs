@@ -16,11 +16,11 @@ pub enum Decoded {
         length: u64,
     },
     Event(Event),
-    /// Of what the access loaded or stored that came so many accesses before (1: the latest one).
+    /// A word of what an earlier access loaded or stored: the access so many before (1: the latest one).
     Value {
         accesses_before: u32,
         shape: ValueShape,
-        /// Which of its words, and its bits.
+        /// Which of the value's words it is; `word` holds its bits.
         index: u32,
         word: u64,
     },
@@ -31,7 +31,7 @@ pub struct Interpreter<'t> {
     trace: &'t Trace,
     payload: Vec<u8>,
     registers: Vec<u64>,
-    /// For each register the number of the context that last set it.
+    /// For each register, the number of the context that last set it.
     set_in: Vec<u64>,
     context: u64,
     /// Iterations that the loops of one record may run.
@@ -50,12 +50,12 @@ struct Place<'t> {
 /// The record that is being interpreted, and its results.
 struct Run<'a, 't> {
     place: Place<'t>,
-    /// Bytes of the record that are still to be read; beyond them all is 0.
+    /// Bytes of the record that are still to be read; past them everything reads as 0.
     rest: &'a [u8],
     unset: Option<u32>,
     /// Iterations of the record's loops, those still to come among them.
     iterations: u64,
-    /// The lanes that made the latest accesses; none: they were of no lanes.
+    /// The lanes that made the latest accesses; none if no lanes made them.
     active: Option<u64>,
     sink: &'a mut dyn FnMut(Decoded),
 }
@@ -78,8 +78,8 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    /// Takes records whose loops run more often, all together, for broken; the format's own limit is 2^40. For traces of
-    /// which nobody wants to wait for the end.
+    /// Treats a record as broken if its loops run more often than this, all together. The format's own limit is 2^40. A
+    /// lower one bounds the time that a damaged trace can take.
     pub fn with_iteration_limit(self, iteration_limit: u64) -> Self {
         Interpreter {
             iteration_limit,
@@ -152,7 +152,7 @@ impl<'t> Interpreter<'t> {
                 }));
             }
             if done.is_break() {
-                // Of a record that was never completed, the count may be anything.
+                // The iteration count of a record that was never completed may be anything.
                 let incomplete = tail && is_end(payload, end) && iterations > MAX_ITERATIONS;
                 if !incomplete {
                     violations.push(violation(Rule::Iterations {

@@ -23,8 +23,9 @@ struct Iteration {
 }
 
 impl Compiler<'_> {
-    /// Compiles a loop around this body, if it is affine: accesses and settings only, each register that an iteration
-    /// takes from the one before moves by what stays the same in the loop, and so do all addresses.
+    /// Compiles a loop around this body, if it is affine. Then the body only accesses memory and sets registers. Each
+    /// register that an iteration takes from the one before moves by an amount that is constant in the loop, and so
+    /// does each address.
     pub(super) fn affine_loop(&mut self, context: Context<'_>, body: &[Operation]) -> Option<AffineLoop> {
         let iteration = self.iteration(context, body)?;
         let steps = iteration.steps();
@@ -201,7 +202,7 @@ impl Form {
         self.scales.retain(|_, scale| *scale != 0);
     }
 
-    /// By how much the form moves with each iteration.
+    /// The amount by which the form moves with each iteration.
     fn step(&self, steps: &BTreeMap<u32, Form>) -> Form {
         let mut sum = Form::default();
         for (register, scale) in &self.scales {

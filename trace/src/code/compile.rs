@@ -1,4 +1,4 @@
-//! From a table's operations to the decoder's steps.
+//! Compiles a table's operations to the decoder's steps.
 
 use super::front::FrontBuilder;
 use super::value::Value;
@@ -80,9 +80,9 @@ pub(super) struct Compiler<'a> {
     /// The front that is being filled, and those of the segment before it.
     front: FrontBuilder,
     fronts: Vec<Front>,
-    /// An operation fitted no front: it and all that follow are steps.
+    /// An operation fitted no front. It and all that follow become steps.
     in_steps: bool,
-    /// The last accesses were those of lanes.
+    /// Lanes made the last accesses.
     is_masked: bool,
     /// Bytes of the segment's roots.
     record_length: u32,

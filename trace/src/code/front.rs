@@ -1,9 +1,9 @@
 //! The front of a segment: what a record does in few instructions, and with one branch that depends on the record.
 //!
-//! A mispredicted branch costs as much as a dozen accesses. So the front has a fixed shape: roots, a value that addresses
-//! have in common, accesses, a mark, and settings. Its class says how much of that is there, roughly: what a segment has
-//! less goes to a register that nobody reads, or after the end of what counts; what it has more goes to further fronts,
-//! or to steps. All that follows the roots is told from the registers as they are after them.
+//! A mispredicted branch costs as much as a dozen accesses. So the front has a fixed shape: roots, a value that
+//! addresses have in common, accesses, a mark, and settings. Its class says roughly how much of that is there. What a
+//! segment lacks goes to a register that is never read, or past the end of what counts. What it has in excess goes to
+//! further fronts, or to steps. Everything after the roots is expressed by the registers' values right after the roots.
 
 use super::value::Value;
 use super::{Linear, SCRATCH_REGISTER, TEMPORARY_REGISTER, ZERO_REGISTER};
@@ -26,12 +26,12 @@ pub(crate) struct Front {
     pub(crate) access_count: u32,
     /// 0 or 1. After the accesses' count, so that both are read as one word.
     pub(crate) mark_count: u32,
-    /// As it stands if no access is before the record.
+    /// The mark as it is if no access precedes the record.
     pub(crate) mark: Mark,
     pub(crate) roots: [FrontRoot; FRONT_ROOTS],
     /// What the temporary register is set to.
     pub(crate) temporary: Linear,
-    /// All at once, after the accesses.
+    /// Settings, all made at once, after the accesses.
     pub(crate) sets: [FrontSet; FRONT_SETS],
     /// Each address is a register plus a constant.
     pub(crate) constants: [u64; FRONT_ACCESSES],
@@ -40,10 +40,11 @@ pub(crate) struct Front {
     pub(crate) sizes: [u32; FRONT_ACCESSES],
 }
 
-/// Of what is no segment.
+/// Class of an id that is no segment.
 pub(crate) const NO_CLASS: u8 = 0;
 
-/// Roots, as they are; settings: none, one, or all and the value in common; accesses: at most one, or all.
+/// Class by the number of roots; by the settings: none, one, or all and the value in common; and by the accesses: at
+/// most one, or all.
 pub(crate) const fn front_class(roots: usize, settings: usize, all_accesses: bool) -> u32 {
     1 + roots as u32 + 3 * settings as u32 + 9 * all_accesses as u32
 }
@@ -104,7 +105,7 @@ pub(super) struct FrontBuilder {
 }
 
 impl FrontBuilder {
-    /// For a segment with so many bytes of roots.
+    /// Makes a front for a segment with so many bytes of roots.
     pub(super) fn new(record_length: u32) -> Self {
         FrontBuilder {
             front: Front::EMPTY,
@@ -224,7 +225,7 @@ impl FrontBuilder {
         same.then_some((TEMPORARY_REGISTER, linear.constant))
     }
 
-    /// The same value, told from the registers as they are before the settings.
+    /// The same value, expressed by the registers as they are before the settings.
     fn before_sets(&self, mut linear: Linear) -> Linear {
         for (register, scale) in linear.registers.iter_mut().zip(linear.scales) {
             let sets = &self.front.sets[..self.set_count];

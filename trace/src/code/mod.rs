@@ -1,8 +1,8 @@
 //! The segments of a trace in the form that the decoder runs.
 //!
-//! Each loaded module's segments are compiled once per trace: run-time addresses of symbols are folded into constants,
-//! the first operations of each segment become its [`Front`], neighbouring accesses after it one step whose sites and
-//! sizes are copied as columns, and what a record means is found by indices alone.
+//! Each loaded module's segments are compiled once per trace. Run-time addresses of symbols are folded into constants.
+//! The first operations of each segment become its [`Front`]. Neighbouring accesses after it become one step, whose
+//! sites and sizes are copied as columns. Indices alone lead from a record to what it means.
 //!
 //! Invariants on which the decoder's unchecked accesses rest, all established by `compile`:
 //! - every register index is below [`Code::register_count`];
@@ -27,12 +27,12 @@ use std::ops::Range;
 
 use crate::{AllocationSiteId, Clock, FunctionId, LocationId, SiteId, Synchronisation, ValueShape};
 
-/// Accesses that the decoder makes at once, of which some may lie after the end of what it wants.
+/// Accesses that the decoder makes at once. Some of them may lie past the end of the wanted ones.
 pub(crate) const RUN_UNIT: usize = 4;
 
 /// The register that is always 0, so that a constant is a register plus a constant, too.
 pub(crate) const ZERO_REGISTER: u32 = 0;
-/// The register that nobody reads.
+/// The register that is never read.
 pub(crate) const SCRATCH_REGISTER: u32 = 1;
 /// Holds what the accesses of a front have in common, while it runs.
 pub(crate) const TEMPORARY_REGISTER: u32 = 2;
@@ -50,7 +50,7 @@ pub(crate) struct Code {
     pub(crate) id_count: u32,
     /// The first one is no segment.
     pub(crate) segments: Vec<SegmentCode>,
-    /// Those that follow the first ones of their segments.
+    /// Fronts that follow the first ones of their segments.
     pub(crate) fronts: Vec<Front>,
     pub(crate) steps: Vec<Step>,
     pub(crate) roots: Vec<Root>,
@@ -71,7 +71,7 @@ pub(crate) struct Code {
     pub(crate) max_record_length: usize,
     /// Greatest number of accesses for which one record stands.
     pub(crate) max_accesses: usize,
-    /// In which stamps stand.
+    /// The clock of stamps.
     pub(crate) clock: Clock,
 }
 
@@ -91,8 +91,8 @@ pub(crate) struct SegmentCode {
     pub(crate) first_step: u32,
 }
 
-/// What an id leads to; see [`entry`]. An array, since the table of all ids may have large holes, and only arrays of
-/// zeros come without being written. An id that leads to none has zeros.
+/// What an id leads to; see [`entry`]. An id that leads nowhere has zeros. It is an array because the table of all ids
+/// may have large holes. Only a vector of zero arrays comes as zeroed memory, without being written.
 pub(crate) type Entry = [u64; 2];
 
 /// An entry for a segment: the class of its front, the bytes of its record with the id, and its function's local ids.
@@ -153,7 +153,7 @@ impl Locals {
 /// A value that stands in the record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Root {
-    /// From the first byte after the id.
+    /// Offset from the first byte after the id.
     pub(crate) offset: u32,
     pub(crate) register: u32,
     /// 64 - width in bits.
@@ -184,7 +184,7 @@ impl Linear {
     };
 }
 
-/// A constant and any number of terms, of which few values have more than two.
+/// A constant and any number of terms; few values have more than two.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide {
     pub(crate) constant: u64,
@@ -199,7 +199,7 @@ pub(crate) struct WideTerm {
     pub(crate) register: u32,
 }
 
-/// `first_site` counts in `sites` and `sizes`.
+/// `first_site` is an index into `sites` and `sizes`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step {
     Roots {
@@ -242,7 +242,7 @@ pub(crate) enum Step {
     Event {
         event: u32,
     },
-    /// Runs the steps from the next one up to `end`, which counts in `steps`, as often as `wide` number `count` says.
+    /// Runs the steps from the next one up to `end`, an index into `steps`, as often as `wide` number `count` says.
     Loop {
         count: u32,
         end: u32,
@@ -272,11 +272,11 @@ pub(crate) enum LaneAddresses {
     Gathered { first_register: u32 },
 }
 
-/// What the step of accesses before it loaded or stored.
+/// The value that the accesses of the step before it loaded or stored.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ValueCode {
     pub(crate) shape: ValueShape,
-    /// In `wide`; as many follow as the shape has words.
+    /// Index into `wide` of the value's first word; the shape's other words follow it.
     pub(crate) first_word: u32,
     /// Each lane that is set in the mask of the step before made an access of its own.
     pub(crate) masked: bool,
@@ -312,16 +312,16 @@ pub(crate) enum EventCode {
     Exit(FunctionId),
 }
 
-/// A loop that needs not be run. All values are those before the loop.
+/// A loop that need not be run. All values are those before the loop.
 #[derive(Clone, Debug)]
 pub(crate) struct AffineLoop {
-    /// How many iterations there are, in `wide`.
+    /// Index into `wide` of the number of iterations.
     pub(crate) count: u32,
-    /// What differs between the loop's values by more than a constant, in `wide`: each is there once.
+    /// The loop's values without their constants, each once, as a range of `wide`.
     pub(crate) forms: Range<u32>,
-    /// In `lanes`.
+    /// Range of `lanes`.
     pub(crate) lanes: Range<u32>,
-    /// In `results`.
+    /// Range of `results`.
     pub(crate) results: Range<u32>,
 }
 
@@ -329,7 +329,7 @@ pub(crate) struct AffineLoop {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FormPlus {
     pub(crate) constant: u64,
-    /// Counts in the loop's forms.
+    /// Index into the loop's forms.
     pub(crate) form: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Columns to records, one record after the other.
+//! Joins columns to records, one record after the other.
 
 #[cfg(target_arch = "x86_64")]
 use super::is_x86_64_detected;
@@ -17,15 +17,15 @@ pub(super) struct StoredColumns {
     pub(super) residuals: Vec<u8>,
 }
 
-/// Columns with a byte for each step and each length, and the next record's place in them. After each column stands
-/// what makes most checks needless: a step 3, ids 0, and residuals and their lengths enough for one record.
+/// Columns with a byte for each step and each length, and the next record's place in them. Each column is followed by
+/// what makes most checks needless: a step 3, zeros for ids, and residuals and their lengths, enough for one record.
 #[derive(Debug, Default)]
 pub(super) struct OpenColumns {
     steps: Vec<u8>,
     ids: Vec<u8>,
     lengths: Vec<u8>,
     residuals: Vec<u8>,
-    /// Of the columns without what stands after them.
+    /// Ends of the columns, without what stands after them.
     ends: Place,
     next: Place,
     /// Offset of the latest record's form.
@@ -45,9 +45,9 @@ struct Place {
 
 /// Bytes that must follow the output: what is written as a whole word.
 pub(super) const MARGIN: usize = 8;
-/// What no record has.
+/// A step that no record has.
 const NO_STEP: u8 = 3;
-/// Bytes of a residual that are skipped at most, whatever its length says.
+/// Maximum number of bytes of a residual that are skipped, whatever its length says.
 const MAX_SKIPPED: usize = 15;
 
 impl OpenColumns {
@@ -68,7 +68,7 @@ impl OpenColumns {
         self.previous = 0;
         self.room = 0;
         self.steps.push(NO_STEP);
-        // A stated id may end 3 bytes after the end; then 4 bytes are read once more.
+        // A stated id may end 3 bytes past the end; then 4 bytes are read once more.
         self.ids.resize(self.ends.id + 8, 0);
         self.lengths.resize(self.ends.length + shapes.max_roots, 0);
         let room = MAX_SKIPPED * shapes.max_roots + size_of::<u64>();
@@ -348,7 +348,7 @@ impl<'j> ColumnCursor<'j> {
     }
 }
 
-/// By the number of bytes; of an invalid number none.
+/// Masks of the low bytes, by their number; an invalid number has an empty mask.
 const LOW_BYTES: [u64; 16] = {
     let mut masks = [0; 16];
     let mut bytes = 1;

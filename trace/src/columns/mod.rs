@@ -1,9 +1,9 @@
 //! The codec of record streams (`docs/format.md`, section 3.1): records split into columns, with what can be foreseen
 //! left out.
 //!
-//! [`Shapes`] knows from the module tables how long the records are and which roots they hold, and remembers what the
-//! records of a chunk looked like so far. [`split`] and [`join`] run over the records in the same way and keep the same
-//! memory: the one writes what was not foreseen, the other reads it. [`packed`] is how the columns are stored.
+//! [`Shapes`] knows from the module tables how long the records are and which roots they hold, and it remembers the
+//! records of a chunk so far. [`split`] and [`join`] run over the records in the same way and keep the same memory:
+//! [`split`] writes what was not foreseen, and [`join`] reads it. [`packed`] is how the columns are stored.
 
 mod join;
 mod packed;

@@ -1,11 +1,11 @@
 //! Whether splitting is worth its time.
 
-/// Chooses between columns and LZ4 for the payloads of records to come, by how the latest ones did. LZ4 is the faster
-/// one of payloads that it makes very small and of those with hardly any roots, and then may leave a bit more.
+/// Chooses between columns and LZ4 for the payloads of records to come, by how the latest ones did. LZ4 is faster for
+/// payloads that it makes very small and for those with hardly any roots; there it may leave a bit more.
 #[derive(Debug, Default)]
 pub(crate) struct Preference {
     prefers_lz4: bool,
-    /// Payloads until the choice is thought over.
+    /// Payloads until the choice is reconsidered.
     payloads_to_go: u8,
     /// What LZ4 may leave of 1024 bytes.
     good_enough: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Preference {
 
 /// Payloads compressed by LZ4 until columns are tried again.
 const LZ4_TERM: u8 = 64;
-/// Payloads that are split after one for which LZ4 did not do.
+/// Payloads that are split after one that LZ4 didn't compress well enough.
 const LZ4_PAUSE: u8 = 32;
 /// What LZ4 may leave in any case, of 1024 bytes.
 const ALWAYS_GOOD: usize = 1024 / 6;
@@ -26,7 +26,7 @@ impl Preference {
         self.prefers_lz4
     }
 
-    /// Takes the result of LZ4 and says whether it does.
+    /// Takes the result of LZ4 and returns whether it is good enough.
     pub(crate) fn accepts(&mut self, length: usize, stored_length: usize) -> bool {
         let does = per_kib(stored_length, length) <= self.good_enough;
         self.payloads_to_go = if does {

@@ -1,4 +1,4 @@
-//! Split payloads back to records.
+//! Turns split payloads back into records.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use super::shapes::{Shapes, FORM_SIZE};
 #[derive(Debug)]
 pub(crate) struct ColumnReader {
     shapes: Shapes,
-    /// What is not in use.
+    /// States that are not in use.
     states: Mutex<Vec<ColumnState>>,
 }
 
@@ -36,7 +36,7 @@ impl Default for ColumnReader {
 }
 
 impl ColumnReader {
-    /// Adds a module, of which the first segment has the id `first_id`.
+    /// Adds a module whose first segment has the id `first_id`.
     pub(crate) fn add(&mut self, first_id: u32, segments: &[Segment]) {
         self.shapes.add(first_id, segments);
         self.states = Mutex::default();
@@ -57,7 +57,7 @@ impl ColumnReader {
         result
     }
 
-    /// A state, to be given back.
+    /// Takes a state, which is to be given back.
     pub(crate) fn take_state(&self) -> ColumnState {
         let unused = self.lock().pop();
         unused.unwrap_or_else(|| ColumnState {
@@ -93,8 +93,8 @@ impl ColumnState {
         Ok(())
     }
 
-    /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Of `raw` the rest is set that was
-    /// not split, and `padding` zero bytes after it. Returns how many bytes of records are before it.
+    /// Gets ready to join the payload of `length` bytes that is stored as `stored`. Sets the part of `raw` that was not
+    /// split, and `padding` zero bytes after it. Returns how many bytes of records precede that part.
     pub(crate) fn open(
         &mut self,
         stored: &[u8],

@@ -29,10 +29,10 @@ pub(crate) struct Form {
     pub(super) first_root: u32,
     pub(super) function: u32,
     pub(super) root_count: u16,
-    /// Of the whole record.
+    /// Bytes of the whole record.
     pub(crate) length: u16,
     pub(super) id_length: u8,
-    /// Occurred in this chunk.
+    /// It occurred in this chunk.
     pub(super) is_used: bool,
 }
 
@@ -49,7 +49,7 @@ pub(crate) struct Root {
     pub(super) shift: u8,
     /// Bytes.
     pub(super) width: u8,
-    /// From the first byte after the id.
+    /// Offset from the first byte after the id.
     pub(super) offset: u16,
 }
 
@@ -75,7 +75,7 @@ pub(crate) struct Shapes {
     pub(super) globals: Vec<u32>,
     /// Offsets of the used forms.
     pub(super) used: Vec<u32>,
-    /// Of one record.
+    /// The most roots that one record has.
     pub(super) max_roots: usize,
 }
 
@@ -89,7 +89,7 @@ impl Root {
     /// Takes the difference to the previous value.
     #[inline(always)]
     pub(super) fn learn(&mut self, difference: u64) {
-        // Not a branch: it would be mispredicted often.
+        // A branch would often be mispredicted here.
         let repeated = u64::from(difference == self.difference).wrapping_neg();
         self.step ^= (self.step ^ difference) & repeated;
         self.difference = difference;
@@ -125,8 +125,8 @@ impl Shapes {
         }
     }
 
-    /// Adds a module's segments, of which the first has the id `first_id`. What doesn't fit is left out, and can't
-    /// occur in split records.
+    /// Adds a module's segments; the first one has the id `first_id`. What doesn't fit is left out, and can't occur in
+    /// split records.
     pub(super) fn add(&mut self, first_id: u32, segments: &[Segment]) {
         let first_function = self.functions.len();
         for (index, segment) in segments.iter().enumerate() {

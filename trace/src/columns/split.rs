@@ -1,4 +1,4 @@
-//! Records to columns.
+//! Splits records into columns.
 
 #[cfg(target_arch = "x86_64")]
 use super::is_x86_64_detected;
@@ -77,7 +77,7 @@ impl Columns {
 /// for the columns of what is left of the payload, and 8 bytes.
 struct Walk {
     at: *const u8,
-    /// No record may end after it.
+    /// No record may end past it.
     limit: *const u8,
     forms: *mut Form,
     previous: *mut Form,

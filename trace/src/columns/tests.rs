@@ -237,7 +237,7 @@ proptest! {
 
 #[test]
 fn what_is_foreseen_is_left_out() {
-    // As in trace/vectors/columns-v1.txt.
+    // The segments of trace/vectors/columns-v1.txt.
     let segments = [segment(0, 0, &[4]), segment(0, 5, &[1, 8]), segment(0, 6, &[])];
     let pair = |byte: u8, word: u64| [&[5, byte][..], &word.to_le_bytes(), &[6]].concat();
     let records = [

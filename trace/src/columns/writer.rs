@@ -1,4 +1,4 @@
-//! Payloads of records to split ones.
+//! Splits payloads of records.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -63,15 +63,15 @@ pub(crate) struct ColumnWriter {
     columns: Columns,
     packed_steps: Vec<u8>,
     packed_lengths: Vec<u8>,
-    /// For steps, ids, lengths, residuals and the rest.
+    /// Compressors of steps, ids, lengths, residuals and the rest.
     compressors: [Compressor; 5],
-    /// Of the latest payload.
+    /// Whether the records of the latest payload were short on average.
     short_records: bool,
 }
 
 /// Records that are shorter on average mostly have no roots.
 const SHORT_RECORD: usize = 3;
-/// Of a payload, the part that must be records for splitting to be worthwhile: all but one in so many bytes.
+/// Splitting is worthwhile if all but one in so many bytes of a payload are records.
 const MAX_REST: usize = 4;
 
 impl ColumnWriter {
@@ -97,7 +97,8 @@ impl ColumnWriter {
         self.short_records
     }
 
-    /// Appends the split records of `payload`. False, and appends nothing, if they can't be split, or not to less.
+    /// Appends the split records of `payload`. Returns false and appends nothing if they can't be split, or wouldn't
+    /// become smaller.
     pub(crate) fn append(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> bool {
         for module in self.modules.from(self.known_modules) {
             self.shapes.add(module.first_id, &module.segments);

@@ -1,4 +1,4 @@
-//! Calls of functions that no module counts: of each, some calls are timed.
+//! Calls of functions that no module counts. Some calls of each function are timed.
 
 use crate::{Module, Node, StringId};
 
@@ -7,26 +7,27 @@ use crate::{Module, Node, StringId};
 pub struct Callee {
     /// Linkage name.
     pub name: StringId,
-    /// Of [`CalleeCounters::COUNT`] of the module.
+    /// The first of its [`CalleeCounters::COUNT`] counters among the module's.
     pub first_counter: u32,
 }
 
-/// What the counters of a callee say. Two more say how many calls may pass, and how far apart those that are timed are.
+/// What the counters of a callee say. Two more counters hold how many calls may pass, and how far apart timed calls
+/// are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CalleeCounters {
     /// Calls that were timed.
     pub timed_calls: u64,
-    /// Time of all calls: each timed one speaks for those that passed before it.
+    /// Time of all calls: each timed one represents those that passed before it.
     pub time_ns: u64,
 }
 
 impl CalleeCounters {
-    /// Counters of a callee.
+    /// Number of counters of a callee.
     pub const COUNT: u32 = 4;
 }
 
 impl Module {
-    /// The callees of which calls were timed in a node.
+    /// The callees with calls that were timed in a node.
     pub fn timed_callees<'n>(
         &'n self,
         node: &'n Node,

@@ -38,27 +38,27 @@ pub struct NodeCounts {
     /// The kernel's id of the thread.
     pub thread: u32,
     pub image: u32,
-    /// All, whether or not they were counted or timed.
+    /// All entries, whether or not they were counted or timed.
     pub entries: u64,
-    /// Those that were counted, and left.
+    /// Entries that were counted, and left.
     pub counted_entries: u64,
     pub counted_ticks: u64,
-    /// Those that were timed without being counted, and left.
+    /// Entries that were timed without being counted, and left.
     pub timed_entries: u64,
     pub timed_ticks: u64,
     /// When it was entered, if it was not left; else 0.
     pub entered_ticks: u64,
     /// [`COUNTED_ENTRY`], [`WHOLE_PROGRAM`], [`NANOSECONDS`] and [`INHERITED`]; the node's group in bits 8 to 15.
     pub flags: u64,
-    /// The region's; cut off after 136 bytes.
+    /// Name of the region, cut off after 136 bytes.
     pub name: String,
-    /// Those around which hardware events were counted.
+    /// Entries around which hardware events were counted.
     pub measured_entries: u64,
-    /// Those for which these stand.
+    /// Entries that the measured ones represent.
     pub hardware_entries: u64,
-    /// What the latter came to, of the recording's events in their order.
+    /// Sums of the hardware events, in the order of the recording's events.
     pub hardware: [u64; HARDWARE_EVENTS],
-    /// Of the image, as far as they were stored; the others are 0.
+    /// Counters of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
 }
 

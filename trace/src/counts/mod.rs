@@ -16,13 +16,13 @@ pub use steps::{StepCosts, StepKind};
 use crate::table::{Amount, Count, InstructionMix};
 use crate::{FunctionId, LocationId, SiteId, StringId};
 
-/// A stretch of code that is executed as a whole, of a module that counts.
+/// A stretch of code, in a module that counts, that is executed as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeBlock {
     pub function: FunctionId,
-    /// Of its first instruction that has one.
+    /// Location of its first instruction that has one.
     pub location: LocationId,
-    /// How often it was executed, of the module's counters.
+    /// How often it was executed, as a sum of the module's counters.
     pub executions: Count,
     /// What each execution consists of.
     pub mix: InstructionMix,

@@ -1,4 +1,4 @@
-//! Whose counters a node holds.
+//! Which modules' counters a node holds.
 
 use std::ops::Range;
 
@@ -12,14 +12,14 @@ impl Module {
         Some(first..first + u64::from(self.counter_count?))
     }
 
-    /// Its own among the counters of a node, as far as they were stored.
+    /// The module's own counters among those of a node, as far as they were stored.
     pub fn counters_of<'n>(&self, node: &'n [u64]) -> &'n [u64] {
         let range = self.counter_range().unwrap_or(0..0);
         let index = |position: u64| usize::try_from(position).map_or(node.len(), |at| at.min(node.len()));
         &node[index(range.start)..index(range.end)]
     }
 
-    /// What its sums are made of, by the counters of a node: its counters, and what is derived from them.
+    /// The variables of its sums, by the counters of a node: its counters, and what is derived from them.
     pub fn variables_of<'n>(&self, node: &'n [u64]) -> Variables<'n> {
         let count = self.counter_count.unwrap_or(0);
         Variables::new(self.counters_of(node), count, &self.derived)
@@ -58,7 +58,7 @@ impl Trace {
             let start = started.find(|(at, info)| *at == number && info.event == ProcessEvent::Start);
             start.and_then(|(_, info)| info.parent)
         };
-        // Parents have smaller numbers, which ends what hostile ones would make endless.
+        // Parents have smaller numbers. The check ends chains that a hostile trace would make endless.
         std::iter::successors(Some(process), |child| {
             parent_of(*child).filter(|parent| parent < child)
         })

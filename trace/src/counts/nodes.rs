@@ -25,15 +25,15 @@ pub struct Node {
     pub parent: u32,
     /// The kernel's id of the thread.
     pub thread: u32,
-    /// Which modules its counters are those of.
+    /// Number of the image whose modules' counters it holds.
     pub image: u32,
-    /// The region's name; empty if it is none's.
+    /// Name of the region; empty if the node belongs to no region.
     pub name: String,
-    /// How often it was entered, but for entries from within the same region.
+    /// How often it was entered, except from within the same region.
     pub entries: u64,
-    /// Of an inherited region: whose entries it was in.
+    /// The node whose entries an inherited region was in.
     pub origin: Option<Origin>,
-    /// Of which the counters speak; one that was not left among them.
+    /// Entries that the counters cover, including one that was not left.
     pub counted_entries: u64,
     /// Time within it in counted entries, nodes within it included, up to the end of the chunk if it was not left.
     pub counted_time_ns: u64,
@@ -43,21 +43,21 @@ pub struct Node {
     pub timed_time_ns: u64,
     /// Entries around which the hardware events of [`crate::StartInfo::hardware_events`] were counted.
     pub measured_entries: u64,
-    /// Entries for which these stand.
+    /// Entries that the measured ones represent.
     pub hardware_entries: u64,
-    /// What the latter came to.
+    /// Sums of the hardware events.
     pub hardware: [u64; HARDWARE_EVENTS],
-    /// Which of the nodes of the same region and parent it is, among which counted entries were dealt out.
+    /// Its number among the nodes of the same region and parent, among which counted entries were distributed.
     pub group: u8,
     /// It was not left.
     pub is_open: bool,
-    /// It is no region's, and counted all the time.
+    /// It belongs to no region, and counted all the time.
     pub is_whole_program: bool,
     /// It was taken from a thread that could not hand it over: the end may be missing.
     pub is_tail: bool,
-    /// Of the ticks in its counters.
+    /// Clock of the ticks in its counters.
     pub clock: Clock,
-    /// Of the image, as far as they were stored; the others are 0.
+    /// Counters of the image, as far as they were stored; the others are 0.
     pub counters: Vec<u64>,
 }
 
@@ -78,7 +78,7 @@ impl CountingThread {
     }
 }
 
-/// Whose a node is, and when it was seen.
+/// Where a node was counted, and when it was last seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodePlace {
     pub stream: u32,

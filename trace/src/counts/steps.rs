@@ -1,4 +1,4 @@
-//! What counting costs: how often code that counts was executed, of each kind.
+//! What counting costs: how often code that counts was executed, for each kind of it.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ pub enum StepKind {
 }
 
 impl StepKind {
-    /// In the order of their numbers in the table.
+    /// All kinds, in the order of their numbers in the table.
     pub const ALL: [StepKind; 2] = [StepKind::InMemory, StepKind::InRegister];
 
     pub(crate) fn from_number(number: u8) -> Option<StepKind> {

@@ -1,4 +1,4 @@
-//! Runs as single accesses, sixteen at a time.
+//! Writes runs as single accesses, sixteen at a time.
 
 use crate::Lane;
 

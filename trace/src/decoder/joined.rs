@@ -1,4 +1,4 @@
-//! From record to record through columns: what was split is decoded without being joined to bytes first.
+//! Goes from record to record through columns: split records are decoded without being joined to bytes first.
 //!
 //! Records whose roots all go to fronts, most of them, take their roots straight from the columns. Others are written
 //! to their place in the payload, and run from there as if they had been stored so.
@@ -16,7 +16,7 @@ type Head = u32;
 /// The columns of the chunk that is being decoded.
 pub(super) struct JoinedRecords {
     state: ColumnState,
-    /// By the number of the form.
+    /// Heads by the number of the form.
     heads: Vec<Head>,
     /// Bytes of the records.
     end: usize,
@@ -115,7 +115,7 @@ impl Machine<'_> {
         let mut columns = self.columns();
         let mut counts = Counts::new(self.accesses(), self.marks());
         let mut position = place.position;
-        // Before the latest record.
+        // Counts before the latest record.
         let mut last = Counts::new(place.last_start, self.marks());
         let stop = loop {
             if position >= end {
@@ -216,7 +216,7 @@ impl Machine<'_> {
     }
 }
 
-/// After the last record.
+/// The stop after the last record.
 #[cold]
 fn joined(records: &JoinedRecords, position: usize) -> Stop {
     if position > records.end {

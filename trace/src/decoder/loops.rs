@@ -12,7 +12,7 @@ const BATCH_ITERATIONS: u64 = 1 << 16;
 /// Where the run of a record with loops stands.
 #[derive(Default)]
 pub(super) struct LoopedRecord {
-    /// Of the record's id in the payload, and of its first byte after the id.
+    /// Offsets in the payload: of the record's id (`position`), and of the first byte after the id (`start`).
     position: usize,
     start: usize,
     /// The next step and the end of the record's steps.
@@ -115,7 +115,7 @@ impl LoopedRecord {
         self.loops.last().map_or(self.end, |innermost| innermost.end)
     }
 
-    /// At the end of the innermost loop's body, or of the record.
+    /// Decides how to go on at the end of the innermost loop's body, or of the record.
     fn turn(&mut self) -> Turn {
         let Some(innermost) = self.loops.last_mut() else {
             return Turn::RecordDone;

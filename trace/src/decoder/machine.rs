@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Makes what was written after the ends count.
+    /// Sets the numbers of accesses and marks, so that those written past the previous ends count.
     ///
     /// # Safety
     /// All accesses and marks up to there must have been written.
@@ -290,8 +290,8 @@ impl<'a> Machine<'a> {
         self.accesses_of_run(value, first_site, count as usize);
     }
 
-    /// Appends `count` accesses, RUN_UNIT at a time, since the number of rounds is hard to predict; what is too much
-    /// is overwritten.
+    /// Appends `count` accesses, RUN_UNIT at a time, since the number of rounds is hard to predict. Excess accesses are
+    /// overwritten later.
     #[inline(always)]
     fn accesses_of_run(&mut self, address: impl Fn(&Self, usize) -> u64, first_site: u32, count: usize) {
         let first = first_site as usize;
@@ -324,8 +324,8 @@ impl<'a> Machine<'a> {
         self.accesses += count;
     }
 
-    /// Appends `count` accesses, which are the blocks' own in turn, all blocks' again and again. Fewer than
-    /// `Block::LENGTH` after them are overwritten.
+    /// Appends `count` accesses: those of each block in turn, from the first block again after the last. Overwrites
+    /// fewer than `Block::LENGTH` entries past them.
     pub(super) fn push_blocks(&mut self, blocks: &mut [Block], accesses_of_round: usize, count: usize) {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2") {
@@ -456,7 +456,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// The value of access `index` is these bits of all lanes' values.
+    /// Appends the value of access `index`: these bits of all lanes' values.
     fn push_value(&mut self, index: usize, code: &ValueCode, first_bit: u32, bits: u32) {
         let shape = match code.masked {
             true => code.shape.element(),

@@ -1,4 +1,4 @@
-//! Record streams to batches of accesses, fast.
+//! Turns record streams into batches of accesses, fast.
 //!
 //! The decoder runs the [`Code`] of the trace. It trusts the code's invariants, which compiling has established, and
 //! nothing in the records: the payload is followed by zero bytes enough for any record, and each id is looked up.
@@ -26,20 +26,20 @@ use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
 /// A batch ends with the first record that brings it to this many accesses: 16 bytes each stay in a core's L2 cache.
 const BATCH_ACCESSES: usize = 8192;
-/// Or with the first record that brings it to this many events.
+/// A batch also ends with the first record that brings it to this many events.
 const BATCH_MARKS: usize = 8192;
-/// Or to this many lanes of runs, if it keeps any.
+/// A batch that keeps runs also ends with the first record that brings it to this many lanes of runs.
 const BATCH_LANES: usize = 4096;
-/// Entries of the columns after the last access that may be overwritten.
+/// Entries of the columns past the last access that may be overwritten.
 const COLUMN_SLACK: usize = block::Block::LENGTH;
 
 /// Decodes chunks of records. Cheap to make; each thread has its own, and reuses it for many chunks.
 pub struct Decoder<'t> {
     trace: &'t Trace,
     code: &'t Code,
-    /// A chunk's records, followed by zeros; of those that were split only what had to be joined.
+    /// A chunk's records, followed by zeros. If the records were split, it holds only those that had to be joined.
     payload: Vec<u8>,
-    /// For chunks whose records were split. Made for the first one.
+    /// State for chunks whose records were split; it is made for the first of them.
     joined: Option<Box<JoinedRecords>>,
     /// Whether split records are joined to bytes before they are decoded.
     joins_first: bool,
@@ -76,8 +76,8 @@ impl<'t> Decoder<'t> {
         self
     }
 
-    /// Joins split records before it decodes them: slower, and what stands before damage in them is lost too, but then
-    /// a suspended decoder needn't keep what joining remembers, and there may be thousands of them.
+    /// Joins split records before it decodes them. That is slower, and records before damage in them are lost too. But
+    /// then a suspended decoder needn't keep what joining remembers, so there may be thousands of them.
     pub(crate) fn joining_first(mut self) -> Self {
         self.joins_first = true;
         self
@@ -88,7 +88,7 @@ impl<'t> Decoder<'t> {
         self.decode_stored(chunk, self.trace.stored_payload(chunk)?)
     }
 
-    /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand there.
+    /// The same for a chunk that the trace's file need not hold: `stored` is its payload as it would stand in the file.
     pub fn decode_stored(&mut self, chunk: &ChunkRef, stored: &[u8]) -> Result<Batches<'_, 't>, TraceError> {
         self.batch.clear();
         // Enough for a global id, the longest record, and a root that is read as 8 bytes.
@@ -186,7 +186,7 @@ enum State {
     Joining,
     /// The same, in the payload.
     Running,
-    /// The decoder's looped record goes on; it ends there.
+    /// The decoder's looped record goes on.
     InLoop {
         joining: bool,
     },
@@ -245,7 +245,7 @@ impl Batches<'_, '_> {
         }
     }
 
-    /// The same as [`Batches::next_batch`], to be kept: `spare` is filled next time in its place.
+    /// The same as [`Batches::next_batch`], for a batch that the caller keeps. The next batch is decoded into `spare`.
     pub fn exchange_batch(&mut self, spare: &mut Batch) -> Result<Option<Batch>, TraceError> {
         if self.next_batch()?.is_none() {
             return Ok(None);
@@ -290,7 +290,7 @@ impl Batches<'_, '_> {
         }
         let mut columns = decoder.joined.as_mut().filter(|_| joining);
         let joined_end = columns.as_ref().map_or(0, |columns| columns.end());
-        // No records stand in the payload before.
+        // The payload holds no records before `joined_end`.
         let is_end = |payload: &[u8], position| position >= joined_end && is_end(payload, length, position);
         let state = loop {
             if in_loop {
@@ -300,7 +300,7 @@ impl Batches<'_, '_> {
                         let joining = columns.is_some();
                         break State::InLoop { joining };
                     }
-                    // Of a record that was never completed, the count may be anything.
+                    // The iteration count of a record that was never completed may be anything.
                     Progress::Endless if tail && is_end(machine.payload(), place.position) => {
                         break State::Ended
                     }

@@ -8,7 +8,7 @@ use crate::Lane;
 
 use super::machine::Machine;
 
-/// Loops that run less often are no runs even where runs are wanted: they would cost more than their accesses.
+/// Loops that run less often don't become runs even where runs are wanted: a run would cost more than their accesses.
 const SHORTEST_RUN: u64 = 4;
 
 impl Machine<'_> {
@@ -53,7 +53,7 @@ impl Machine<'_> {
         self.set_results(affine, count, forms);
     }
 
-    /// Replaces the content of `lanes` by the loop's lanes, to be written out, and leaves the loop behind.
+    /// Replaces the content of `lanes` by the loop's lanes, which are to be written out, and completes the loop.
     pub(super) fn write_affine(&mut self, affine: &AffineLoop, count: u64, lanes: &mut Vec<Lane>) {
         let forms = self.take_forms(affine);
         let of_loop = lanes_of(self.code, affine).iter();

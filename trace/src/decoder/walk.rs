@@ -1,8 +1,8 @@
-//! From record to record: the decoder's innermost loop.
+//! Goes from record to record: the decoder's innermost loop.
 //!
-//! Whether an id is local or global takes no branch, and what a record does takes one, by the class of its segment's
-//! front. What bounds the loop is the way from an id to the next one, two dependent loads and a few operations, and the
-//! branches by class that the processor cannot foresee.
+//! Whether an id is local or global takes no branch. What a record does takes one, by the class of its segment's front.
+//! Two things bound the loop. One is the way from an id to the next: two dependent loads and a few operations. The
+//! other is the branches by class that the processor can't predict.
 
 use std::hint::select_unpredictable;
 use std::ops::Range;
@@ -19,7 +19,7 @@ use super::{BATCH_ACCESSES, BATCH_MARKS};
 /// Where the walk through a payload stands.
 #[derive(Clone, Copy)]
 pub(super) struct Place {
-    /// Of the next record's id.
+    /// Offset of the next record's id.
     pub(super) position: usize,
     /// The current function's.
     pub(super) locals: Locals,
@@ -38,13 +38,14 @@ impl Place {
 /// Why a walk ended.
 pub(super) enum Stop {
     Full,
-    /// At a record that does not end before the limit, or at an id that leads nowhere.
+    /// It stopped at a record that does not end before the limit, or at an id that leads nowhere.
     Unclear,
-    /// After the last record that was split.
+    /// It stopped after the last record that was split.
     Joined,
-    /// At a record that the columns can't hold; this is wrong with them.
+    /// It stopped at a record that the columns can't hold; this is wrong with them.
     Damaged(&'static str),
-    /// After a record with loops, of which these steps have not run; its id and its roots began at these positions.
+    /// It stopped after a record with loops. These steps have not run; the record's id and its roots began at these
+    /// positions.
     Loops {
         steps: Range<u32>,
         position: usize,
@@ -141,7 +142,7 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
-    /// Runs what a segment has after its first front. Says why the walk is to end, if it is.
+    /// Runs what a segment has after its first front. Returns why the walk is to end, if it is.
     ///
     /// # Safety
     /// Accesses and marks must be written up to `counts`, and the roots be the segment's next ones.
@@ -207,7 +208,7 @@ pub(super) struct RecordPlace {
     pub(super) end: usize,
 }
 
-/// Accesses and marks of the batch: the loop has no register for each.
+/// Numbers of accesses and marks of the batch. They share a word, since the loop has no register for each.
 #[derive(Clone, Copy)]
 pub(super) struct Counts(u64);
 
@@ -261,7 +262,7 @@ pub(super) enum FrontOutcome {
     Invalid,
 }
 
-/// They stand in the record, which ends there; 8 bytes after it must be readable.
+/// The roots stand in the record, which ends there; 8 bytes past it must be readable.
 #[derive(Clone, Copy)]
 pub(super) struct InRecord(pub(super) *const u8);
 

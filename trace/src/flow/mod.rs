@@ -13,7 +13,7 @@ use crate::{LocationId, Program, StringId};
 /// The control flow of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FunctionFlow {
-    /// Whether nobody calls it but direct calls of its own module.
+    /// Whether only direct calls of its own module call it.
     pub called_by_name_only: bool,
     /// The entry first; none where the flow is unknown.
     pub pieces: Vec<FlowPiece>,
@@ -24,17 +24,18 @@ pub struct FunctionFlow {
 pub struct FlowPiece {
     pub end: PieceEnd,
     pub loops: PieceLoop,
-    /// Of the instruction at the end.
+    /// Location of the instruction at the end.
     pub location: LocationId,
-    /// Linkage name of what a direct call calls, also if another definition may take that one's place; else empty.
+    /// Linkage name of the function that a direct call names, even if another definition may replace that one; else
+    /// empty.
     pub callee: StringId,
-    /// Of the compiler's intermediate code.
+    /// Number of instructions of the compiler's intermediate code.
     pub instructions: u32,
-    /// Of the record that ends here, counted from the function's first one.
+    /// Segment of the record that ends here, counted from the function's first one.
     pub segment: Option<u32>,
-    /// The piece whose record that one takes the place of.
+    /// The piece whose record the record of this piece replaces.
     pub continues: Option<u32>,
-    /// Of a conditional branch first where it goes if its condition is true.
+    /// Pieces that may follow. For a conditional branch, the first one is where it goes if its condition is true.
     pub successors: Vec<u32>,
 }
 

@@ -15,10 +15,10 @@ pub struct ExecutedRecords<'t> {
     chunk: ChunkRef,
     payload: Vec<u8>,
     position: usize,
-    /// Of the latest record, for local ids.
+    /// Where the latest record belongs; it resolves local ids.
     current: Option<Current>,
     registers: Vec<u64>,
-    /// Segments by local id, of each module and function that was met.
+    /// Segments by local id, for each module and function that was met.
     local_ids: HashMap<(usize, u32), Rc<[u32; 256]>>,
 }
 
@@ -42,7 +42,7 @@ pub struct ExecutedRecord {
     pub loops: Vec<u64>,
     /// The sites of its allocations and reallocations in their order, failed ones among them.
     pub allocations: Vec<AllocationSiteId>,
-    /// The last one of a thread that was stopped: it may not have been completed.
+    /// It is the last one of a thread that was stopped, and may not have been completed.
     pub is_uncertain: bool,
 }
 

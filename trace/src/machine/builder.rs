@@ -1,4 +1,4 @@
-//! Making a table of machine code from the blocks that were executed.
+//! Makes a table of machine code from the blocks that were executed.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct CodeBuilder {
     strings: Vec<String>,
     producer: u32,
     objects: Vec<u32>,
-    /// Where objects lay.
+    /// The objects as they were placed in memory.
     symbols: Vec<TableSymbol>,
     known_objects: HashMap<String, u32>,
     instructions: Vec<TableInstruction>,
@@ -37,7 +37,7 @@ pub struct CodeBuilder {
 }
 
 impl CodeBuilder {
-    /// `producer` says who found the code, for people.
+    /// `producer` names the tool that found the code, for people.
     pub fn new(producer: &str) -> Self {
         CodeBuilder {
             strings: vec![String::new(), producer.to_owned()],
@@ -67,8 +67,8 @@ impl CodeBuilder {
         object
     }
 
-    /// Says how many bytes of memory an object took. Where they began is for [`crate::encode_module`] to say, of which
-    /// each object that was placed needs an address, in the order of these calls.
+    /// Sets how many bytes of memory an object took. [`crate::encode_module`] needs the address of each object that was
+    /// placed, in the order of these calls.
     pub fn place(&mut self, object: u32, size: u64) {
         self.symbols.push(TableSymbol {
             name: self.objects[object as usize],
@@ -96,7 +96,7 @@ impl CodeBuilder {
         Ok(())
     }
 
-    /// Adds what isn't a block: a record whose two roots are the thread's bases of fs and gs from there on.
+    /// Adds a segment that isn't a block. Its record has two roots: the thread's bases of fs and gs from there on.
     pub fn add_segment_bases(&mut self, object: u32) {
         let roots = [FS_BASE, GS_BASE].map(|register| Operation::Root {
             register,
@@ -110,8 +110,9 @@ impl CodeBuilder {
         );
     }
 
-    /// Adds what isn't a block: a record of an allocation, whose roots are the address and the size in bytes; of a freed
-    /// block the address; of a reallocation the old address, the new one and the size.
+    /// Adds a segment that isn't a block: an allocator's call. The roots of its record depend on the operation. An
+    /// allocation has the address and the size in bytes; a free, the address; a reallocation, the old address, the new
+    /// one and the size.
     pub fn add_allocation(&mut self, allocation: &AllocationDefinition) {
         let site = self.allocation_sites.len() as u32;
         let registers = [0, 1, 2].map(|root| Expression::register(STREAM_REGISTERS + root, 0));
@@ -165,7 +166,7 @@ impl CodeBuilder {
         }) as u32
     }
 
-    /// One without file and line: where the call is, in place of a function.
+    /// Adds a location without file and line. Instead of a function, it names where the call is.
     fn location(&mut self, place: &str) -> u32 {
         let function = self.string(place);
         self.locations.push(TableLocation {
@@ -237,7 +238,7 @@ impl CodeBuilder {
         }
     }
 
-    /// All roots, then all accesses.
+    /// Operations of a block: all roots, then all accesses.
     fn operations_of(&mut self, block: &BlockDefinition, first: u32) -> Result<Vec<Operation>, &'static str> {
         if block.roots > MAX_ROOTS / 2 {
             return Err("it has too many roots");
@@ -294,8 +295,8 @@ impl CodeBuilder {
             })
     }
 
-    /// The table of all blocks. Those of one object stand together, so that their order may differ from that in which
-    /// they were added.
+    /// The table of all blocks. Those of one object stand together, so their order may differ from that in which they
+    /// were added.
     pub fn finish(self) -> BuiltCode {
         let mut order: Vec<usize> = (0..self.blocks.len()).collect();
         order.sort_by_key(|block| self.blocks[*block].0.function);

@@ -9,25 +9,25 @@ use crate::{AccessKind, AllocationOperation};
 pub struct BlockDefinition {
     /// Numbers of 8 bytes that a record of the block holds.
     pub roots: u32,
-    /// Of one object; at least one.
+    /// At least one; all belong to one object.
     pub instructions: Vec<InstructionDefinition>,
-    /// The record stands for several executions in a row: the last root says how often the block was executed again, and
-    /// each time the others differ by so much.
+    /// Present if the record stands for several executions in a row. The last root then says how often the block was
+    /// executed again, and each time the other roots change by these amounts.
     pub repeats: Option<Vec<i64>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstructionDefinition {
-    /// As [`super::CodeBuilder::object`] numbered it.
+    /// The number that [`super::CodeBuilder::object`] returned.
     pub object: u32,
-    /// Address less the address at which the object was loaded; of code from no file the address.
+    /// Address less the address at which the object was loaded; for code from no file, the address.
     pub offset: u64,
     /// Bytes.
     pub length: u8,
     pub kind: InstructionKind,
     /// Offset to which a direct branch or call goes, in the same object; 0 if elsewhere or unknown.
     pub target: u64,
-    /// In the order of the accesses.
+    /// Operands in the order of the accesses.
     pub operands: Vec<Operand>,
 }
 
@@ -44,7 +44,7 @@ pub struct Operand {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OperandAccesses {
     One(Address),
-    /// As many as the root `times` says, each `size` × the root `direction` (1 or −1) after the one before. Such
+    /// As many as the root `times` says; each is `size` × the root `direction` (1 or −1) past the one before. Such
     /// operands of one instruction take turns.
     Repeated {
         first: Address,
@@ -75,7 +75,8 @@ pub struct Address {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressBase {
     Root(u32),
-    /// Of the thread's segments, as the last [`super::CodeBuilder::add_segment_bases`] of the stream said.
+    /// Base of the thread's FS or GS segment, as set by the last [`super::CodeBuilder::add_segment_bases`] of the
+    /// stream.
     FsBase,
     GsBase,
 }
@@ -93,18 +94,18 @@ impl Address {
 /// A call of an allocator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AllocationDefinition {
-    /// As [`super::CodeBuilder::object`] numbered it.
+    /// The number that [`super::CodeBuilder::object`] returned.
     pub object: u32,
     /// Where the call is, for people.
     pub place: String,
-    /// Of the call's last byte, in the object; 0: unknown.
+    /// Offset of the call's last byte in the object; 0 if unknown.
     pub last_byte: u32,
     pub operation: AllocationOperation,
     /// Name of the called function.
     pub allocator: String,
 }
 
-/// Why a block is none.
+/// Why a block is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid block of machine code at offset {offset:#x}: {what}")]
 pub struct BuildError {

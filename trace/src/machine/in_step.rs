@@ -8,11 +8,12 @@ use crate::merge::MergedTable;
 use crate::table::{Operation, Segment};
 use crate::{ChunkRef, Decoder, InstructionId, MachineBlockId, SiteId, Trace, TraceError};
 
-/// How many accesses each instruction of each block makes, and of which that depends on the execution. What is kept grows
-/// with the operations of the tables, and not with the instructions of blocks, of which many may share a few.
+/// How many accesses each instruction of each block makes, and for which of them that depends on the execution. Its
+/// memory grows with the operations of the tables. It doesn't grow with the instructions of blocks, since many blocks
+/// may share a few.
 #[derive(Debug, Default)]
 pub struct OperandCounts {
-    /// Of each block, where its instructions begin in `counts`.
+    /// For each block, where its instructions begin in `counts`.
     first: Vec<usize>,
     counts: Vec<Operands>,
 }
@@ -21,7 +22,7 @@ pub struct OperandCounts {
 #[derive(Clone, Copy, Debug)]
 struct Operands {
     instruction: u32,
-    /// None: each execution makes its own.
+    /// None if each execution makes its own number of accesses.
     count: Option<u32>,
 }
 
@@ -40,7 +41,7 @@ impl OperandCounts {
     fn add_block(&mut self, trace: &Trace, table: &MergedTable, segment: &Segment, block: u32) {
         let start = self.counts.len();
         self.first.resize(block as usize + 1, start);
-        // Of a block that repeats, the last operation is its further executions, which are blocks of their own here.
+        // The last operation of a block that repeats stands for its further executions. Those are separate blocks here.
         let repeats = trace.program().machine_block(MachineBlockId(block)).repeats;
         let own = segment.operations.len() - usize::from(repeats);
         for operation in &segment.operations[..own] {
@@ -70,19 +71,19 @@ impl OperandCounts {
     }
 }
 
-/// The instructions of one stream, chunk by chunk, for a reader who goes over its accesses.
+/// The instructions of one stream, chunk by chunk, for readers of its accesses.
 #[derive(Debug)]
 pub struct InstructionsInStep<'t> {
     trace: &'t Trace,
     counts: &'t OperandCounts,
     blocks: Option<ExecutedBlocks<'t>>,
-    /// Of the present block, those to come.
+    /// Instructions of the present block that are still to come.
     rest: Range<u32>,
-    /// Those of them that make accesses, in [`OperandCounts::counts`].
+    /// Those of them that make accesses, as indices into [`OperandCounts::counts`].
     operands: Range<usize>,
-    /// That the present instruction has yet to make.
+    /// Accesses that the present instruction has yet to make.
     accesses_left: u32,
-    /// The present instruction, if nobody knows how many it makes.
+    /// The present instruction, if the number of its accesses is unknown.
     makes_any: Option<InstructionId>,
 }
 
@@ -109,8 +110,8 @@ impl<'t> InstructionsInStep<'t> {
         Ok(())
     }
 
-    /// To be called until it gives none, before each access of the chunk, which `accessing` makes: an instruction that
-    /// was executed before that access. The access is of the last one.
+    /// An instruction that was executed before the chunk's next access, which the instruction `accessing` makes. Before
+    /// each access, call it until it returns none. The access belongs to the last instruction.
     pub fn next_before_access(
         &mut self,
         accessing: Option<InstructionId>,
@@ -158,7 +159,7 @@ impl<'t> InstructionsInStep<'t> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodeStep {
     Instruction(InstructionId),
-    /// By the instruction before it.
+    /// An access by the instruction before it.
     Access {
         site: SiteId,
         address: u64,
@@ -195,7 +196,7 @@ impl<'t> CodeSteps<'t> {
         self.chunks
     }
 
-    /// The next step; none after the last. An error is about one chunk, of which nothing more comes.
+    /// The next step; none after the last. An error concerns one chunk, and ends that chunk.
     pub fn next_step(&mut self) -> Result<Option<CodeStep>, TraceError> {
         let step = self.step();
         if step.is_err() {

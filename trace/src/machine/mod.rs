@@ -73,7 +73,7 @@ impl InstructionKind {
 pub struct Instruction {
     /// Stands for the object, whose path is its linkage name.
     pub object: FunctionId,
-    /// Address less the address at which the object was loaded; of [`ANONYMOUS`] the address.
+    /// Address less the address at which the object was loaded; for [`ANONYMOUS`], the address.
     pub offset: u64,
     /// Bytes.
     pub length: u8,
@@ -87,7 +87,7 @@ pub struct Instruction {
 /// A basic block as it was executed: one entry, one exit at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineBlock {
-    /// Its instructions in [`Program::instructions`]; none: it is no block, but says something of the thread.
+    /// Its instructions in [`Program::instructions`]. If there are none, it is no block, but holds data of the thread.
     pub instructions: Range<u32>,
     /// The last 8 bytes of a record say how often the block was executed again, in a row.
     pub repeats: bool,
@@ -143,7 +143,7 @@ impl Program {
 
     /// The instruction whose operand the site is, if it is one of machine code.
     pub fn instruction_of_site(&self, site: SiteId) -> Option<InstructionId> {
-        // Modules stand in the order of their sites, but for those that were loaded again.
+        // Modules stand in the order of their sites, except for those that were loaded again.
         let holds = |module: &&Module| module.sites.contains(&site.0) && !module.instructions.is_empty();
         let behind = self
             .modules
@@ -153,7 +153,7 @@ impl Program {
         Some(InstructionId(module.instructions.start + self.site(site).ordinal))
     }
 
-    /// Whether it isn't known how many bytes the site accesses, which then counts as 1.
+    /// Whether it is unknown how many bytes the site accesses; the site then counts as 1 byte.
     pub fn is_size_unknown(&self, site: SiteId) -> bool {
         self.site(site).part & UNKNOWN_SIZE != 0
     }
@@ -164,7 +164,7 @@ impl Program {
         !self.modules.is_empty() && self.modules.iter().all(is_code)
     }
 
-    /// The addresses at which the object lay, as far as the trace says it; of [`ANONYMOUS`] all of memory.
+    /// The addresses at which the object lay, as far as the trace says it; for [`ANONYMOUS`], all of memory.
     pub fn extent_of_object(&self, object: FunctionId) -> Option<Range<u64>> {
         let function = self.function(object);
         if self.string(function.linkage_name) == ANONYMOUS {
@@ -182,7 +182,7 @@ impl Program {
         Some(start..start.saturating_add(symbol.size))
     }
 
-    /// Whether it is machine code of which no name is known: there are instructions, but no variables and lines.
+    /// Whether it is machine code without any known name: there are instructions, but no variables and lines.
     pub fn is_nameless(&self) -> bool {
         let has_name = |site: &Site| {
             self.location(site.location).line > 0 || site.variable_kind != VariableKind::Unknown

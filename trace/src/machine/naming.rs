@@ -1,4 +1,4 @@
-//! Giving the names of a chunk to the machine code of a program.
+//! Gives the names of a chunk to the machine code of a program.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{Coverage, Function, FunctionId, LocationId, Program, Site, StringId,
 
 /// The names of a chunk under the program's numbering.
 struct Merged<'n> {
-    /// By the path of the object and the offset.
+    /// Names of instructions, by the path of the object and the offset.
     instructions: HashMap<(StringId, u64), &'n InstructionNames>,
     locations: Vec<LocationId>,
     operands: Vec<Operand>,
@@ -23,7 +23,7 @@ struct Operand {
 }
 
 impl Operand {
-    /// What is unknown takes nothing away from what another chunk knows.
+    /// An unknown name doesn't replace one that another chunk gave.
     fn give_to(&self, site: &mut Site) {
         site.variable = self.variable;
         site.variable_kind = self.variable_kind;
@@ -77,12 +77,13 @@ impl<'n> Merged<'n> {
     }
 }
 
-/// The functions that the code of objects turns out to be.
+/// Functions that names found in the code of objects, by the object's path and the function's linkage name.
 #[derive(Default)]
 struct Functions(HashMap<(StringId, StringId), FunctionId>);
 
 impl Functions {
-    /// That in whose code the place is: what was inlined into it is a part of it. None if it has no name.
+    /// The function whose code contains the place; code that was inlined into it is a part of it. None if it has no
+    /// name.
     fn around(
         &mut self,
         program: &mut Program,

@@ -1,4 +1,4 @@
-//! What a record of a block is computed by: roots, accesses, and loops of those that are repeated.
+//! The operations of a block's record: roots, accesses, and loops of those that are repeated.
 
 use super::definitions::{Address, AddressBase, Operand, OperandAccesses};
 use crate::table::{Encoding, Expression, Operation, Term, STREAM_REGISTERS};
@@ -47,7 +47,7 @@ pub struct Repetition {
 
 pub struct Registers {
     pub roots: u32,
-    /// The first one that nobody uses.
+    /// The first register that isn't used yet.
     pub next: u32,
 }
 

@@ -3,11 +3,11 @@
 use crate::bytes::{u32_at, u64_at};
 use crate::{ChunkRef, MachineBlockId, Trace, TraceError};
 
-/// As a decoder has it.
+/// The decoder's limit.
 const MOST_REPETITIONS: u64 = 1 << 40;
 
-/// The blocks that one chunk of records holds, in the order of their execution. The records of modules that have no
-/// machine code are passed over.
+/// The blocks that one chunk of records holds, in the order of their execution. Records of modules without machine code
+/// are skipped.
 #[derive(Debug)]
 pub struct ExecutedBlocks<'t> {
     trace: &'t Trace,
@@ -116,7 +116,7 @@ impl<'t> ExecutedBlocks<'t> {
         found.ok_or_else(|| self.bad_record(format!("local id {local_id} is unknown in its function")))
     }
 
-    /// A thread was stopped within its last record.
+    /// The last record lacks bytes. That is valid if the thread was stopped within it.
     fn end_within_record<T>(&self) -> Result<Option<T>, TraceError> {
         match self.chunk.header.is_tail() {
             true => Ok(None),

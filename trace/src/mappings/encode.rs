@@ -1,4 +1,4 @@
-//! [`MappingEvent`]s to bytes.
+//! Encodes [`MappingEvent`]s.
 
 use super::*;
 use crate::table::{encode_svarint, encode_varint};

@@ -1,4 +1,4 @@
-//! Bytes to [`MappingEvent`]s.
+//! Decodes [`MappingEvent`]s.
 
 use super::encode::{EXECUTED, FORKED, MAPPED};
 use super::*;

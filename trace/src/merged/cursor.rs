@@ -8,8 +8,8 @@ use super::points::{points, Point};
 use crate::decoder::Suspended;
 use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 
-/// What lies between two neighbouring points of a chunk: its accesses and marks stand in the stream as they are, and
-/// took place between two times.
+/// The part of a chunk between two neighbouring points. Its accesses and marks keep the stream's order, and took place
+/// between two times.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     from: Point,
@@ -25,7 +25,7 @@ impl Piece {
         self.to.time_ns - self.from.time_ns
     }
 
-    /// When the access took place if the piece's accesses did so evenly; at most the piece's end.
+    /// The time of the access if the piece's accesses are evenly spread; at most the piece's end.
     fn time_of(&self, access: u64) -> u64 {
         let done = access - self.from.access;
         let passed = match self.accesses() {
@@ -66,7 +66,7 @@ pub(super) struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    /// At the stream's beginning.
+    /// Makes a cursor at the stream's beginning.
     pub(super) fn new(trace: &'t Trace, chunks: &'t [ChunkRef]) -> Self {
         let begin = Point {
             access: 0,

@@ -12,11 +12,11 @@ pub struct Exactness {
     pub accesses: u64,
     /// Places in streams whose time was stamped, without the borders of chunks.
     pub order_points: u64,
-    /// Those that bear an earlier time than the one before them in their stream: the clock isn't the same everywhere, or
-    /// the trace is wrong.
+    /// Points that bear an earlier time than the one before them in their stream. Then the clock isn't the same
+    /// everywhere, or the trace is wrong.
     pub backward_points: u64,
-    /// For each of [`INTERVALS_NS`], accesses between two points of their stream that lie at most so far apart: so
-    /// exactly is their time known.
+    /// For each of [`INTERVALS_NS`], the accesses between two points of their stream that are at most so far apart.
+    /// Their time is known that exactly.
     pub within: [u64; INTERVALS_NS.len()],
 }
 

@@ -1,10 +1,10 @@
 //! All streams of a trace in one order that respects what is known of the order between threads.
 //!
-//! Each stream is cut at its order points and at the borders of its chunks into pieces. What stands in a piece took place
-//! between the times of the two points; within it, accesses are taken as evenly spread. The stream whose next access comes
-//! first by this estimate goes on, but never beyond the end of its piece. So what stands before a point of one stream is
-//! always before what stands after a point of another one with a later time: had the former not come yet, its stream's
-//! next time would be at most that of its point, and thus the smaller one.
+//! Each stream is cut at its order points and at the borders of its chunks into pieces. What stands in a piece took
+//! place between the times of the two points; within it, accesses are taken as evenly spread. The stream whose next
+//! access comes first by this estimate goes on, but never past the end of its piece. So what precedes a point of one
+//! stream always comes before what follows a point of another stream with a later time. As long as the former is still
+//! to come, its stream's next time is at most that of its point. That is the smaller time, so its stream goes on.
 //!
 //! Memory, for each stream that has begun and not ended at the present time: one chunk, decompressed, 24 bytes for each of
 //! its order points, and one batch.
@@ -20,8 +20,8 @@ use crate::{Batch, ChunkRef, Decoder, Trace, TraceError};
 use cursor::Cursor;
 pub use exactness::{Exactness, INTERVALS_NS};
 
-/// So many accesses of a stream at least follow each other where its piece has them: finer than this, an estimate means
-/// nothing.
+/// At least so many accesses of a stream follow each other, if its piece has them. The estimate is not exact enough for
+/// a finer order.
 const FEWEST_ACCESSES: u64 = 8;
 
 /// All batches of a trace in one order.
@@ -29,14 +29,14 @@ pub struct MergedStreams<'t> {
     trace: &'t Trace,
     /// Finds the points of chunks.
     scanner: Decoder<'t>,
-    /// Streams by the time of their next access, and which one of `cursors` it is.
+    /// Time of each stream's next access, and the stream's index in `cursors`.
     next: BinaryHeap<Reverse<(u64, usize)>>,
     cursors: Vec<Progress<'t>>,
     exactness: Exactness,
     batch: Batch,
 }
 
-/// How far the merge is with a stream.
+/// How far the merge has come in a stream.
 enum Progress<'t> {
     Waiting(&'t [ChunkRef]),
     Begun(Box<Cursor<'t>>),
@@ -60,8 +60,8 @@ impl<'t> MergedStreams<'t> {
         }
     }
 
-    /// The next accesses and marks, all of one stream and one piece, whose times are the batch's `first_ns` and `last_ns`.
-    /// None after the last. An error is about one chunk, of which nothing more comes.
+    /// The next accesses and marks, all of one stream and one piece, whose times are the batch's `first_ns` and
+    /// `last_ns`. None after the last. An error concerns one chunk, and ends that chunk.
     pub fn next_batch(&mut self) -> Result<Option<&Batch>, TraceError> {
         while let Some(Reverse((_, index))) = self.next.pop() {
             let taken = self.take_from(index);

@@ -41,7 +41,7 @@ pub(super) fn points(scanner: &mut Decoder<'_>, chunk: &ChunkRef) -> Vec<Point> 
     points
 }
 
-/// `begin`: what of the chunk stands before the batch.
+/// `begin` is what precedes the batch in the chunk.
 fn add_points(batch: &Batch, begin: &Point, points: &mut Vec<Point>) {
     let mut runs = batch.runs.iter().peekable();
     let mut in_runs = 0u64;

@@ -25,7 +25,7 @@ pub enum StreamComparison {
         accesses: u64,
     },
     FirstDifference(Box<Difference>),
-    /// Without the oracle's dump one knows no more.
+    /// Without the oracle's dump, no more is known.
     HashDiffers {
         decoded: Account,
         oracle: Account,
@@ -33,7 +33,7 @@ pub enum StreamComparison {
     Incomparable(Incomparable),
 }
 
-/// The first access at which the trace and the oracle's dump part. A side that had already ended has none.
+/// The first access at which the trace and the oracle's dump differ. A side that had already ended has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// Position of the access in its stream, from 0.
@@ -94,7 +94,7 @@ pub struct Comparer<'t> {
     /// What the oracle says at each site.
     records: Vec<OracleAccess>,
     words: Vec<u64>,
-    /// For each site whether its module was built with the oracle; empty if all were.
+    /// For each site, whether its module was built with the oracle; empty if all were.
     covered: Vec<bool>,
 }
 
@@ -139,7 +139,7 @@ impl<'t> Comparer<'t> {
         }
     }
 
-    /// A stream of which the oracle knows accesses, but the trace nothing at all.
+    /// A stream for which the oracle has accesses, but the trace has nothing at all.
     fn silent_stream(&self) -> Option<(u32, StreamComparison)> {
         let silent = |(stream, account): (&u32, &Account)| {
             (account.count > 0 && self.trace.stream(*stream).is_none()).then_some((*stream, *account))
@@ -198,7 +198,7 @@ impl<'t> Comparer<'t> {
                 let oracle = oracle_records.next_access()?;
                 let value = batch.value(position).map_or(&[][..], |value| value.words);
                 if oracle != Some(decoded) || value != oracle_records.value() {
-                    // It may not have happened, or with another address.
+                    // The access may not have happened, or may have had another address.
                     reached_unstored = batch.uncertain_from.is_some_and(|from| position >= from as usize);
                     if !reached_unstored {
                         let site = Some(batch.site[position]);
@@ -312,7 +312,7 @@ impl Hashing {
         }
     }
 
-    /// The accesses of a last record that may not have happened are not held against the trace.
+    /// Accepts that accesses of the last record may not have happened.
     fn verdict(&self, oracle: Account, cut_off: bool) -> StreamComparison {
         let decoded = self.decoded;
         let certain = self.certain.unwrap_or(decoded.count);

@@ -36,7 +36,7 @@ pub struct OracleRecords<'t> {
     chunks: std::slice::Iter<'t, ChunkRef>,
     payload: Vec<u8>,
     position: usize,
-    /// Of the last access.
+    /// Value of the last access.
     value: Vec<u64>,
     /// Whether the payload ends at the first entry that is all zero.
     tail: bool,

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// What the processor said of an access, as `union perf_mem_data_src` of linux/perf_event.h encodes it; 0 if it said
-/// nothing.
+/// What the processor reported about an access, as `union perf_mem_data_src` of linux/perf_event.h encodes it; 0 if it
+/// reported nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DataSource(pub u64);
 
@@ -11,7 +11,7 @@ pub struct DataSource(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum MemoryLevel {
     L1,
-    /// A buffer of lines on their way.
+    /// A buffer of lines that are being fetched.
     FillBuffer,
     L2,
     L3,
@@ -19,7 +19,7 @@ pub enum MemoryLevel {
     Memory,
     /// Persistent memory.
     Persistent,
-    /// Memory of another device behind CXL.
+    /// Memory of another device, attached by CXL.
     Cxl,
     /// Uncached, or input and output.
     Uncached,
@@ -29,7 +29,7 @@ pub enum MemoryLevel {
 impl DataSource {
     const NOT_AVAILABLE: u64 = 1;
 
-    /// Whether the processor said anything of it.
+    /// Whether the processor reported anything.
     pub fn is_known(self) -> bool {
         self.0 != 0 && self.level() != MemoryLevel::Unknown
     }
@@ -39,19 +39,19 @@ impl DataSource {
         self.0 >> shift & ((1 << bits) - 1)
     }
 
-    /// Whether it loads; none if the processor didn't say.
+    /// Whether it loads; none if the processor didn't report it.
     pub fn loads(self) -> Option<bool> {
         let operation = self.field(0, 5);
         (operation & !Self::NOT_AVAILABLE != 0).then_some(operation & 2 != 0)
     }
 
-    /// Whether it stores; none if the processor didn't say.
+    /// Whether it stores; none if the processor didn't report it.
     pub fn stores(self) -> Option<bool> {
         let operation = self.field(0, 5);
         (operation & !Self::NOT_AVAILABLE != 0).then_some(operation & 4 != 0)
     }
 
-    /// Newer kernels name the level by number (`mem_lvl_num`), older ones by bits (`mem_lvl`).
+    /// The level that answered. Newer kernels give it by number (`mem_lvl_num`), older ones by bits (`mem_lvl`).
     pub fn level(self) -> MemoryLevel {
         match self.field(33, 4) {
             1 => MemoryLevel::L1,
@@ -95,7 +95,7 @@ impl DataSource {
         self.field(19, 5) & MODIFIED != 0
     }
 
-    /// Whether the translation of the address missed the first buffer; none if the processor didn't say.
+    /// Whether the translation of the address missed the first buffer; none if the processor didn't report it.
     pub fn misses_tlb(self) -> Option<bool> {
         let translation = self.field(26, 7);
         let (hit, miss, first) = (1 << 1, 1 << 2, 1 << 3);

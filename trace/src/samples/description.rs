@@ -15,7 +15,7 @@ pub struct SamplingInfo {
     pub overhead_millionths: u64,
     /// Instructions of a window at most.
     pub window_instructions: u32,
-    /// How the clock's samples lie to what stalls; none if the processor names the instruction.
+    /// Where samples of the clock fall relative to what stalls; none if the processor names the instruction.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skid: Option<Skid>,
 }
@@ -28,7 +28,7 @@ pub struct SampledEvent {
     pub name: String,
     /// `clock`, `ibs`, `pebs`, `power`, or `perf` for samples that another tool took.
     pub source: String,
-    /// Of [`crate::Sample::weight`]: `ns`, or what is counted, such as `cycles`, `loads`, `operations`.
+    /// Unit of [`crate::Sample::weight`]: `ns`, or what is counted, such as `cycles`, `loads`, `operations`.
     pub weight_unit: String,
 }
 
@@ -38,14 +38,14 @@ pub struct SampledEvent {
 pub struct Skid {
     /// Samples within the loop.
     pub samples: u64,
-    /// Of which were seen at the load itself,
+    /// Those of them that were seen at the load itself.
     pub at_load: u64,
-    /// and at the instruction after it.
+    /// Those of them that were seen at the instruction after it.
     pub behind_load: u64,
 }
 
 impl Skid {
-    /// Whether time goes to the instruction before the one at which a thread is seen.
+    /// Whether the time of a sample belongs to the instruction before the sampled PC.
     pub fn is_to_successor(&self) -> bool {
         self.behind_load > self.at_load
     }

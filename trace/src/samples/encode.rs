@@ -1,9 +1,9 @@
-//! [`Samples`] to bytes.
+//! Encodes [`Samples`].
 
 use super::*;
 use crate::table::{encode_svarint, encode_varint};
 
-/// Numbers of the columns, with a value for each sample,
+/// Numbers of the columns. Those below `FIRST_OF_WINDOW` have a value for each sample.
 pub(super) mod column {
     pub const TIME: u8 = 1;
     pub const PID: u8 = 2;
@@ -25,7 +25,7 @@ pub(super) mod column {
     pub const WINDOW_ACCESSES: u8 = 18;
     pub const WINDOW_SPEED: u8 = 19;
     pub const WINDOW_WEIGHT: u8 = 20;
-    /// or for each access of a window.
+    /// Columns from this number on have a value for each access of a window.
     pub const FIRST_OF_WINDOW: u8 = 32;
     pub const ACCESS_INSTRUCTION: u8 = 32;
     pub const ACCESS_ADDRESS: u8 = 33;
@@ -80,7 +80,7 @@ impl Samples {
         out
     }
 
-    /// Those of the windows, in the order of the samples.
+    /// Accesses of the windows, in the order of the samples.
     fn accesses(&self) -> impl Iterator<Item = &WindowAccess> {
         self.samples.iter().flat_map(|sample| self.window_of(sample))
     }
@@ -93,7 +93,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Columns of zeros are left out, but for the two whose lengths bound the numbers of values.
+    /// Columns of zeros are left out, except for the two whose lengths bound the numbers of values.
     fn add(&mut self, number: u8, values: impl Iterator<Item = u64>) {
         let mut column = Vec::new();
         let (mut previous, mut is_zero) = (0u64, true);

@@ -1,4 +1,4 @@
-//! Bytes to [`Samples`].
+//! Decodes [`Samples`].
 
 use super::encode::column;
 use super::*;

@@ -10,7 +10,7 @@ use crate::{ChunkKind, Mappings, Trace, TraceError};
 pub struct CodePlaces {
     mappings: Mappings,
     names: Vec<CodeNames>,
-    /// By path: which of the names, and which of their objects.
+    /// For the path of an object, its index in `names`, and its index in those names.
     objects: HashMap<String, (usize, usize)>,
 }
 
@@ -19,7 +19,7 @@ pub struct CodePlaces {
 pub struct CodePlace<'p> {
     /// Path of the object.
     pub object: &'p str,
-    /// From the object's load address.
+    /// Offset from the object's load address.
     pub offset: u64,
     /// Linkage name of the function in whose text the instruction stands.
     pub function: &'p str,
@@ -59,7 +59,7 @@ impl CodePlaces {
         &self.mappings
     }
 
-    /// Of an instruction of a process at a time; none if nothing was mapped there.
+    /// Place of an instruction of a process at a time; none if nothing was mapped there.
     pub fn find(&self, pid: u32, time_ns: u64, address: u64) -> Option<CodePlace<'_>> {
         let mapping = self.mappings.find(pid, time_ns, address)?;
         let offset = mapping.object_offset(address).unwrap_or(address);

@@ -7,7 +7,7 @@ use crate::StepKind;
 pub struct TableBlocks {
     /// Counters of the module.
     pub counter_count: u32,
-    /// Variables after the counters: what follows from them and from earlier ones.
+    /// Variables after the counters. Each is a sum of counters and earlier variables.
     pub derived: Vec<Count>,
     pub blocks: Vec<TableBlock>,
     pub callees: Vec<TableCallee>,
@@ -21,12 +21,12 @@ pub struct TableStep {
     pub times: Count,
 }
 
-/// A function that the module doesn't define, of whose calls some are timed.
+/// A function that the module doesn't define; some of its calls are timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableCallee {
     /// Linkage name.
     pub name: u32,
-    /// Of four of the module: see [`crate::CalleeCounters`].
+    /// The first of its four counters among the module's; see [`crate::CalleeCounters`].
     pub first_counter: u32,
 }
 
@@ -34,7 +34,7 @@ pub struct TableCallee {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableBlock {
     pub function: u32,
-    /// Of its first instruction that has one.
+    /// Location of its first instruction that has one.
     pub location: u32,
     pub executions: Count,
     pub mix: InstructionMix,
@@ -43,7 +43,7 @@ pub struct TableBlock {
     pub calls: Vec<u32>,
 }
 
-/// What each execution of a block consists of, instructions.
+/// Instructions of each kind in one execution of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InstructionMix {
     pub loads: u64,
@@ -66,13 +66,13 @@ pub struct TableAccess {
 /// How much is accessed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Amount {
-    /// By each execution once, as much as the site's size.
+    /// Each execution accesses the site's size once.
     PerExecution,
-    /// So much in all, since it depends on the execution.
+    /// The totals, since the amount depends on the execution.
     Counted { accesses: Count, bytes: Count },
 }
 
-/// A sum of variables: a module's counters, and after them what is derived from these.
+/// A sum of variables: a module's counters, and then the variables derived from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     pub terms: Box<[Term]>,
@@ -94,7 +94,7 @@ pub struct Variables<'n> {
 }
 
 impl<'n> Variables<'n> {
-    /// By the module's counters, of which those after the given ones are 0.
+    /// Derives the variables from the module's counters. Counters after the given ones are 0.
     pub fn new(counters: &'n [u64], counter_count: u32, derived: &[Count]) -> Self {
         let mut variables = Variables {
             counters,
@@ -117,7 +117,7 @@ impl<'n> Variables<'n> {
 }
 
 impl InstructionMix {
-    /// In the order of the table.
+    /// The numbers in the order of the table.
     pub fn to_array(self) -> [u64; 8] {
         [
             self.loads,

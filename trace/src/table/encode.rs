@@ -1,4 +1,4 @@
-//! [`Table`] to bytes.
+//! Encodes a [`Table`].
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -9,27 +9,27 @@ type Result<T> = std::result::Result<T, TableError>;
 /// The control flow of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableFlow {
-    /// Whether nobody calls it but direct calls of its own module.
+    /// Whether only direct calls of its own module call it.
     pub called_by_name_only: bool,
     /// The entry first; none where the flow is not described.
     pub pieces: Vec<TablePiece>,
 }
 
-/// A piece of a function's code: what it has in common is that all of it is executed, or nothing. All `u32` but those
-/// that count are indices: of pieces, in the function's list; of others, in the lists of the table.
+/// A piece of a function's code: all of it is executed, or nothing. Each `u32` that isn't a count is an index. Indices
+/// of pieces are into the function's list; others are into the lists of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePiece {
     pub end: PieceEnd,
     pub loops: PieceLoop,
-    /// Of the instruction at the end.
+    /// Location of the instruction at the end.
     pub location: u32,
     /// String: linkage name of the function that a direct call calls.
     pub callee: u32,
-    /// Of the compiler's intermediate code.
+    /// Number of instructions of the compiler's intermediate code.
     pub instructions: u32,
-    /// Of the record that ends here, counted from the function's first one.
+    /// Segment of the record that ends here, counted from the function's first one.
     pub segment: Option<u32>,
-    /// The piece whose record that one takes the place of, repeating it.
+    /// The piece whose record the record of this piece replaces, repeating it.
     pub continues: Option<u32>,
     pub successors: Vec<u32>,
 }
@@ -58,7 +58,7 @@ table_enum! {
 }
 
 impl Default for TablePiece {
-    /// One that goes on, and of which nothing else is known.
+    /// A piece that goes on, with nothing else known of it.
     fn default() -> Self {
         TablePiece {
             end: PieceEnd::GoesOn,

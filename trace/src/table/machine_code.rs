@@ -16,7 +16,7 @@ pub struct MachineCode {
 pub struct TableInstruction {
     /// Function that stands for the object.
     pub object: u32,
-    /// Address less the address at which the object was loaded; of code from no file the address.
+    /// Address less the address at which the object was loaded; for code from no file, the address.
     pub offset: u64,
     /// Bytes.
     pub length: u8,
@@ -29,7 +29,7 @@ pub struct TableInstruction {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableInstructionRange {
     pub first: u32,
-    /// 0: the segment is no block, but says something of the thread.
+    /// 0: the segment is no block, but holds data of the thread.
     pub count: u32,
     /// The last root of a record says how often the block was executed again, in a row.
     pub repeats: bool,

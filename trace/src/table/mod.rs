@@ -41,7 +41,7 @@ pub const TABLE_MAGIC: &[u8; 8] = b"TWTABLE\0";
 /// What the header of a table says, unchecked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableHeader {
-    /// Of a module that counts, else 0.
+    /// Number of counters of a module that counts; 0 for other modules.
     pub counters: u32,
     /// Bytes of the table with its header.
     pub length: u64,
@@ -87,7 +87,7 @@ pub struct Table {
     pub oracle: bool,
     /// Records function entry and exit.
     pub calls: bool,
-    /// Records what gives threads an order.
+    /// Records what orders threads.
     pub order: bool,
     /// String 0 is empty.
     pub strings: Vec<String>,
@@ -100,15 +100,15 @@ pub struct Table {
     pub sites: Vec<TableSite>,
     pub allocation_sites: Vec<TableAllocationSite>,
     pub segments: Vec<Segment>,
-    /// Structures; those of which one has members stand before it.
+    /// Structures; the types of a structure's members precede it.
     pub types: Vec<TableType>,
-    /// Of a module that counts instead of recording; it has no segments.
+    /// Blocks of a module that counts instead of recording. Such a module has no segments.
     pub blocks: Option<TableBlocks>,
-    /// Of code as it was found in a process, instead of a translation unit; functions are then loaded objects.
+    /// Code as it was found in a process, instead of that of a translation unit. Functions are then loaded objects.
     pub machine_code: Option<MachineCode>,
-    /// For each function its control flow.
+    /// Control flow of each function.
     pub flows: Option<Vec<TableFlow>>,
-    /// Of source files, as far as the compiler told.
+    /// Checksums of source files, as far as the compiler provides them.
     pub source_checksums: Vec<TableChecksum>,
 }
 

@@ -14,7 +14,7 @@ pub struct CodeNames {
     /// What accesses go to; number 0 is unknown.
     pub operands: Vec<OperandName>,
     pub objects: Vec<ObjectNames>,
-    /// Of source files, as far as the compiler told.
+    /// Checksums of source files, as far as the compiler provides them.
     pub source_checksums: Vec<TableChecksum>,
 }
 
@@ -44,7 +44,7 @@ impl Default for OperandName {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectNames {
     pub path: u32,
-    /// In the order of their offsets.
+    /// Instructions in the order of their offsets.
     pub instructions: Vec<InstructionNames>,
 }
 

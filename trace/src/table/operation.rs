@@ -84,19 +84,19 @@ pub enum Operation {
         /// Index of a location of the table.
         location: u32,
         address: Expression,
-        /// In ticks of the trace's clock.
+        /// Time in ticks of the trace's clock.
         stamp: Expression,
     },
     /// What the access before it loaded or stored; of masked accesses, what each lane did.
     Value {
         shape: ValueShape,
-        /// As many as the shape has words.
+        /// As many expressions as the shape has words.
         words: Box<[Expression]>,
     },
     /// The body's operations, `count` times in turn.
     Loop {
         count: Expression,
-        /// No roots and no events.
+        /// Operations without roots and events.
         body: Vec<Operation>,
     },
 }

@@ -1,4 +1,4 @@
-//! Bytes to [`Table`].
+//! Decodes a [`Table`].
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -1,4 +1,4 @@
-//! Bytes to [`CodeNames`].
+//! Decodes [`CodeNames`].
 
 use super::parse::Parser;
 use super::*;

@@ -1,4 +1,4 @@
-//! Reads the chunks of a file that its writer is still at.
+//! Reads the chunks of a file while it is being written.
 
 use std::fs::File;
 use std::io;
@@ -9,11 +9,11 @@ use crate::chunk::HEADER_LENGTH;
 use crate::index::{check_file_header, ChunkProblem, FILE_HEADER_LENGTH};
 use crate::{ChunkHeader, ChunkKind, TraceError};
 
-/// Goes from chunk to chunk as they are completed, and leaves out records.
+/// Goes from chunk to chunk as they are completed, and skips records.
 pub struct Follower {
     path: PathBuf,
     file: File,
-    /// Of the next chunk; 0 before the file's header was seen.
+    /// Position of the next chunk; 0 until the file's header has been read.
     position: u64,
     has_ended: bool,
 }
@@ -29,7 +29,7 @@ impl Follower {
         }
     }
 
-    /// Header and whole of the next chunk that isn't records; none if it isn't there yet, or the trace has ended.
+    /// Header and all bytes of the next chunk that isn't records; none if it isn't there yet, or the trace has ended.
     pub fn next_chunk(&mut self) -> Result<Option<(ChunkHeader, Vec<u8>)>, TraceError> {
         while let Some(header) = self.next_header()? {
             let (at, length) = (self.position, header.chunk_length());

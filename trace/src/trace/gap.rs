@@ -1,4 +1,4 @@
-//! What a trace says about records that it lacks.
+//! What a trace says about records that are missing from it.
 
 /// A place where records of a stream are missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Gap {
 pub enum GapReason {
     RingFull,
     WriteFailed,
-    /// Or a thread was cancelled within a record, or records were lost without a full ring otherwise.
+    /// Recording stopped, a thread was cancelled within a record, or records were lost otherwise without a full ring.
     RecordingStopped,
     /// The program overwrote what it shares with the recorder.
     Damaged,

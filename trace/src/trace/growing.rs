@@ -10,8 +10,8 @@ use crate::index::FILE_HEADER_LENGTH;
 use crate::merge::Merger;
 use crate::{ChunkHeader, ChunkKind, ChunkRef, NodeCounts, TraceError};
 
-/// Takes the chunks of a trace in the order of its file and keeps what they define, but no records: for decoding these
-/// as they come, with [`crate::Decoder::decode_stored`].
+/// Takes the chunks of a trace in the order of its file and keeps what they define, but no records.
+/// [`crate::Decoder::decode_stored`] decodes these as they come.
 pub struct GrowingTrace {
     trace: Trace,
     known_tables: HashMap<Vec<u8>, usize>,
@@ -38,13 +38,13 @@ impl GrowingTrace {
         self.position
     }
 
-    /// Leaves out the chunks before this offset, which define nothing.
+    /// Skips the chunks before this offset, which define nothing.
     pub fn go_to(&mut self, position: u64) {
         self.position = self.position.max(position);
     }
 
-    /// Takes the next chunk: its header and the whole of it. Of records only the header is looked at. What can't be
-    /// read goes to [`Trace::damage`].
+    /// Takes the next chunk: its header and all of its bytes. It reads only the header of records. What can't be read
+    /// goes to [`Trace::damage`].
     pub fn push(&mut self, header: &ChunkHeader, chunk: &[u8]) {
         let in_file = ChunkRef {
             header: *header,
@@ -92,7 +92,7 @@ impl GrowingTrace {
         read
     }
 
-    /// What a thread counted in a region, of a chunk of counts.
+    /// Reads from a chunk of counts what a thread counted in a region.
     pub fn read_counts(&mut self, header: &ChunkHeader, chunk: Vec<u8>) -> Result<NodeCounts, TraceError> {
         self.trace.bytes = Bytes::Owned(chunk);
         let in_memory = ChunkRef {

@@ -1,4 +1,4 @@
-//! Going on with a trace whose writer was stopped.
+//! Continues a trace whose writer was stopped.
 
 use std::fs::{File, OpenOptions};
 use std::path::Path;
@@ -22,9 +22,9 @@ pub enum Resumption {
 }
 
 impl TraceWriter {
-    /// Opens an existing trace to go on with it. Checks all of its chunks; the first that is torn or damaged is cut
-    /// off together with everything after it, and so is an index without a valid trailer. Returns the trace's
-    /// identity too.
+    /// Opens an existing trace to continue it, and checks all of its chunks. The first chunk that is torn or damaged is
+    /// cut off, together with everything after it; so is an index without a valid trailer. Also returns the trace's
+    /// identity.
     pub fn resume(path: &Path, codec: Codec) -> Result<(Resumption, [u8; 16]), TraceError> {
         let (file, map) = open(path)?;
         let identity = index::check_file_header(path, &map)?;

@@ -1,9 +1,9 @@
 //! Equal spans of time.
 
-/// As many as a page can show beside each other.
+/// Number of bins that a page can show beside each other.
 const BINS: u64 = 200;
 
-/// From one known time to a later one, nanoseconds.
+/// The time from a known time to a later one, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Interval {
     first_ns: u64,
@@ -117,7 +117,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against each access put down by itself.
+        /// Compares the bins with those of accesses that are put down one by one.
         #[test]
         fn parts_are_those_of_single_accesses(
             first in 1u64..5000, length in 1u64..5000, accesses in 1u64..400, around in 0u64..3000,
@@ -128,7 +128,7 @@ mod tests {
             bins.spread(spread, accesses, &mut counts);
             let mut naive = vec![0u64; bins.count()];
             for access in 0..accesses {
-                // Access number n comes when n + 1 of them have their share of the time after them.
+                // Access number n takes place when n + 1 of them have their share of the time after them.
                 let mut bin = 0;
                 while bin + 1 < bins.count()
                     && (bins.first_ns + (bin as u64 + 1) * bins.bin_ns).saturating_sub(first) * accesses

@@ -14,8 +14,8 @@ use bins::{Bins, Interval};
 /// Names of this analysis's tables.
 pub const TABLES: [&str; 3] = ["activity", "activity_axis", "gaps"];
 
-/// Counts the accesses of each thread in equal spans of time. The accesses between two known times are taken as evenly spread
-/// over the time between them.
+/// Counts the accesses of each thread in equal spans of time. Accesses between two known times are taken as evenly
+/// spread over the time between them.
 #[derive(Debug, Clone)]
 pub struct Activity {
     bins: Bins,
@@ -25,7 +25,7 @@ pub struct Activity {
 #[derive(Debug, Default)]
 pub struct ActivityShard {
     streams: BTreeMap<u32, Vec<u64>>,
-    /// Those of chunks whose time is unknown.
+    /// Accesses of chunks whose time is unknown.
     without_time: u64,
     /// Successive batches of the same interval are spread at once.
     latest: Option<Latest>,

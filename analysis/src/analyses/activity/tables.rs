@@ -93,7 +93,7 @@ fn gaps(trace: &Trace, start_ns: u64) -> Option<Table> {
     (!gaps.is_empty()).then_some(table)
 }
 
-/// When it began; if the trace doesn't say, the end of the stream's last chunk before it; else 0.
+/// Beginning of the gap. If the trace doesn't say it, the end of the stream's last chunk before it; otherwise 0.
 fn begin_ns(trace: &Trace, gap: &Gap) -> u64 {
     if gap.first_ns > 0 {
         return gap.first_ns;

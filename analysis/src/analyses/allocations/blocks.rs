@@ -26,7 +26,7 @@ pub struct Blocks {
     pub has_gaps: bool,
 }
 
-/// Of so many blocks that were freed a fork may not know it.
+/// Number of latest freed blocks that are kept, since a child that is forked meanwhile may still hold them.
 const MOST_FREED: usize = 4096;
 
 impl Blocks {
@@ -44,7 +44,7 @@ impl Blocks {
         Some(block)
     }
 
-    /// It belongs to nobody until [`Blocks::arrive`].
+    /// Takes a block out until [`Blocks::arrive`].
     pub fn depart(&mut self, stream: u32, address: u64) -> Option<Block> {
         let block = self.live.remove(&address)?;
         self.moving.insert(stream, (address, block));

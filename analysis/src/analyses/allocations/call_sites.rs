@@ -12,7 +12,7 @@ use crate::UNKNOWN;
 /// A place from which a function was called.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Frame {
-    /// As in the source; [`UNKNOWN`] if nothing is known.
+    /// Name as in the source; [`UNKNOWN`] if nothing is known.
     pub function: String,
     /// Empty if unknown; then `place` is the object and the offset in it.
     pub file: String,
@@ -34,10 +34,10 @@ impl Frame {
 /// Names the frames of stacks, each once.
 pub struct CallSites {
     names: Vec<CodeNames>,
-    /// By path and offset: which of the names, and what they say.
+    /// Instructions by path and offset: which of the names, and what they say.
     instructions: HashMap<(String, u64), (usize, InstructionNames)>,
     mappings: Mappings,
-    /// By process, as the system numbers it, and return address: several where functions were inlined.
+    /// Frames by process, as the system numbers it, and return address. There are several where functions were inlined.
     frames: HashMap<(u32, u64), Vec<Frame>>,
 }
 
@@ -96,8 +96,8 @@ impl CallSites {
         Some((&self.names[*names], *instruction))
     }
 
-    /// The functions at a return address of the process `pid`, innermost first: several where they were inlined. The call
-    /// lies before the return address.
+    /// The functions at a return address of the process `pid`, innermost first. There are several if functions were
+    /// inlined. The call lies before the return address.
     pub fn frame(&mut self, pid: u32, time_ns: u64, return_address: u64) -> &[Frame] {
         if !self.frames.contains_key(&(pid, return_address)) {
             let frames = self.name(pid, time_ns, return_address.wrapping_sub(1));

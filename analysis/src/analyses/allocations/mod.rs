@@ -1,4 +1,4 @@
-//! What allocators were asked for, by their own account: blocks followed from call to call, by the places that called.
+//! Totals of the memory that allocators were asked for. Follows blocks from call to call, by the places of the calls.
 //!
 //! [`Replay`] follows what each process holds, [`CallSites`] names the frames of stacks, [`Allocations`] sums up.
 

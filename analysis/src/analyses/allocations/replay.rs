@@ -18,7 +18,7 @@ pub enum Step {
         old: Block,
         new: Block,
     },
-    /// What can't be, if all is told.
+    /// Impossible if all events were recorded.
     Contradiction(Contradiction),
 }
 
@@ -56,7 +56,7 @@ impl Replay {
         }
     }
 
-    /// What the event does; contradictions only where all events of the process are told.
+    /// Applies the event. Reports contradictions only if all events of the process were recorded.
     pub fn step(&mut self, event: &AllocationEvent) -> Step {
         let step = self.follow(event);
         let has_gaps = self

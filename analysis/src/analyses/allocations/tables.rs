@@ -8,7 +8,7 @@ use super::call_sites::Frame;
 use super::totals::{Allocations, SiteTotals};
 use crate::{Findings, UNKNOWN};
 
-/// By what call sites are ranked.
+/// How call sites are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ranking {
     Allocations,
@@ -56,7 +56,7 @@ fn folded(frames: &[Frame]) -> String {
 type Row<'a> = (&'a Vec<Frame>, &'a SiteTotals);
 
 impl Allocations {
-    /// The tables; that of call sites has the `top` rows.
+    /// The tables; the one of call sites has the `top` rows.
     pub fn findings(&self, ranking: Ranking, top: usize) -> Findings {
         let mut rows: Vec<Row> = self.sites.iter().collect();
         rows.sort_by_key(|(_, site)| (Reverse(ranking.of(site)), Reverse(site.allocations)));

@@ -1,4 +1,4 @@
-//! What the calls of allocators come to, by call site.
+//! Totals of the calls of allocators, by call site.
 
 use std::collections::HashMap;
 
@@ -18,25 +18,25 @@ pub struct SiteTotals {
     pub allocations: u64,
     pub bytes: u64,
     pub live_bytes: u64,
-    /// The most that was live of it at a time.
+    /// Most bytes of the call site that were live at a time.
     pub peak_bytes: u64,
-    /// Of it when most was live of all sites.
+    /// Bytes of the call site that were live when most was live of all sites.
     pub bytes_at_peak: u64,
-    /// Number of the peak of all sites that `bytes_at_peak` is of.
+    /// Number of the peak of all sites to which `bytes_at_peak` refers.
     peak: u64,
     pub freed: u64,
-    /// Of the blocks that were freed, together.
+    /// Sum of the lifetimes of the freed blocks.
     pub lifetimes_ns: u128,
     pub leaked: u64,
     pub leaked_bytes: u64,
-    /// Allocations of which the stack has not all frames that were asked for.
+    /// Allocations whose stacks lack frames that were asked for.
     pub cut_stacks: u64,
 }
 
-/// What a trace's calls of allocators come to.
+/// Totals of a trace's calls of allocators.
 #[derive(Debug, Default)]
 pub struct Allocations {
-    /// By the innermost frames.
+    /// Call sites by their innermost frames.
     pub sites: IndexMap<Vec<Frame>, SiteTotals>,
     pub events: u64,
     pub allocations: u64,
@@ -45,7 +45,7 @@ pub struct Allocations {
     pub reallocations: u64,
     pub live_bytes: u64,
     pub peak_bytes: u64,
-    /// When the most was live, nanoseconds of the trace's clock.
+    /// Time of the peak, in nanoseconds of the trace's clock.
     pub peak_ns: u64,
     peaks: u64,
     pub mappings: u64,
@@ -63,7 +63,7 @@ struct Summing<'t> {
     sites: CallSites,
     frames: usize,
     pids: HashMap<u32, u32>,
-    /// By process and stack: the index among the sites.
+    /// Index among the sites, by process and stack.
     known: HashMap<(u32, StackId), usize>,
     totals: Allocations,
 }
@@ -215,7 +215,7 @@ impl Summing<'_> {
 }
 
 impl SiteTotals {
-    /// Before it changes: what is live of it was so at all peaks since it changed last.
+    /// To be called before a change. The live bytes were the same at all peaks since the last change.
     fn see_peak(&mut self, peaks: u64) {
         if self.peak < peaks {
             self.bytes_at_peak = self.live_bytes;

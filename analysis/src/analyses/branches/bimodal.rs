@@ -11,7 +11,7 @@ pub struct Bimodal {
 }
 
 impl Bimodal {
-    /// With 2^`log2_entries` counters; 14 are 4 KiB. At first all are weakly not taken.
+    /// Makes 2^`log2_entries` counters; 14 are 4 KiB. At first all are weakly not taken.
     pub fn new(log2_entries: u32) -> Self {
         Bimodal {
             counters: vec![-1; 1 << log2_entries],
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn alternating_branch_is_missed_always() {
-        // From weakly not taken: taken is missed, and then not taken.
+        // The counter starts as weakly not taken. It misses taken, and then not taken.
         let stream = Stream::repeated(0x400, &[true, false], 50);
         assert_eq!(mispredictions(&mut Bimodal::default(), &stream), 100);
     }

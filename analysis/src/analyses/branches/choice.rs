@@ -9,7 +9,7 @@ use crate::model::cache::parse_size;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PredictorChoice {
     kind: Kind,
-    /// By so many doublings its tables are larger than by default; negative: smaller.
+    /// How often its tables are doubled compared with the default; negative if they are smaller.
     doublings: i32,
 }
 
@@ -126,7 +126,8 @@ mod tests {
     fn sizes_are_about_those_asked_for() {
         for name in ["bimodal", "gshare", "perceptron", "tage", "tage-sc-l", "llbp"] {
             for size in [64.0, 512.0, 4096.0] {
-                // Of LLBP what is before the large structure doesn't shrink; of TAGE the parts beside its tables don't grow.
+                // The part of LLBP before the large structure doesn't shrink. The parts of TAGE beside its tables don't
+                // grow.
                 let got = kib(&format!("{name}={size}K")).unwrap();
                 assert!(
                     got > 0.8 * size && got < 1.2 * size + 70.0,

@@ -18,11 +18,11 @@ const DRIFT_BITS: u32 = 7;
 enum Feature {
     /// The prediction that is to be corrected.
     Prediction,
-    /// And how sure it is.
+    /// The prediction, and how sure it is.
     Sureness,
-    /// So many last directions of all conditional branches.
+    /// This many last directions of all conditional branches.
     Global(u32),
-    /// So many last directions of this branch, or others with the same entry.
+    /// This many last directions of this branch, or others with the same entry.
     Local(u32),
     /// How often in a row the last backward branch was taken (Seznec, San Miguel and Albericio, *The inner most loop
     /// iteration counter*, MICRO 2015).
@@ -47,8 +47,9 @@ const FEATURES: [(Feature, u32); 9] = [
 /// threshold that adapts). It finds branches that are biased but don't follow the global history, and what only their
 /// own history tells.
 ///
-/// Where it disagrees, a chooser for each sureness of TAGE and quarter of the threshold says who was right more often.
-/// Differences from CBP-5: 9 tables of one local history, where his has 20 of three; his choosers are two.
+/// Where it disagrees, a chooser for each sureness of TAGE and quarter of the threshold says which of both was right
+/// more often. Differences from CBP-5: 9 tables of one local history, where CBP-5 has 20 of three; its choosers are
+/// two.
 #[derive(Debug, Clone)]
 pub struct Corrector {
     tables: [Vec<i8>; FEATURES.len()],

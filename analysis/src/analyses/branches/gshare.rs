@@ -15,8 +15,8 @@ pub struct Gshare {
 }
 
 impl Gshare {
-    /// With 2^`log2_entries` counters and the last `history_bits` (up to 63) directions; counters are weakly not taken
-    /// at first.
+    /// Makes 2^`log2_entries` counters that use the last `history_bits` (up to 63) directions. Counters are weakly not
+    /// taken at first.
     pub fn new(log2_entries: u32, history_bits: u32) -> Self {
         Gshare {
             counters: vec![-1; 1 << log2_entries],
@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn branches_that_share_a_counter_spoil_it() {
-        // Without history the lower four bits of the address choose: 0x10 and 0x20 meet, and disagree. Each step
-        // takes the counter across its middle.
+        // Without history, the lower four bits of the address choose: 0x10 and 0x20 share a counter, and disagree. Each
+        // step takes the counter across its middle.
         let apart = Stream::interleaved(&[(0x10, true), (0x21, false)], 500);
         assert_eq!(mispredictions(&mut Gshare::new(4, 0), &apart), 1);
         let shared = Stream::interleaved(&[(0x10, true), (0x20, false)], 500);

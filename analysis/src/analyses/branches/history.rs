@@ -43,7 +43,7 @@ impl GlobalHistory {
 }
 
 /// The newest `length` bits of a history, folded to `width` bits: the exclusive or of the bits at distances that are
-/// equal modulo `width`. Kept up in constant time (Michaud, *A PPM-like, tag-based branch predictor*, 2005).
+/// equal modulo `width`. It is updated in constant time (Michaud, *A PPM-like, tag-based branch predictor*, 2005).
 #[derive(Debug, Clone)]
 pub struct Fold {
     value: u32,
@@ -77,8 +77,8 @@ impl Fold {
     }
 }
 
-/// What a branch adds to a global history: a conditional one its direction, others two bits of where they go from and
-/// to, for by these the paths after indirect branches, calls and returns are told apart.
+/// The bits that a branch adds to a global history. A conditional branch adds its direction. Others add two bits of
+/// their address and target, which tell the paths after indirect branches, calls and returns apart.
 pub(super) fn history_bits(event: &BranchEvent) -> impl Iterator<Item = bool> {
     let (bits, count) = match event.kind {
         BranchKind::Conditional => (u64::from(event.taken), 1),

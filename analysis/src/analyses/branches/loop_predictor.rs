@@ -79,7 +79,7 @@ impl Entry {
 }
 
 impl LoopPredictor {
-    /// With 2^`log2_sets` sets of 4 entries.
+    /// Makes 2^`log2_sets` sets of 4 entries.
     pub fn new(log2_sets: u32) -> Self {
         LoopPredictor {
             entries: vec![Entry::default(); WAYS << log2_sets],
@@ -94,7 +94,7 @@ impl LoopPredictor {
         self.entries.len() as u64 * ENTRY_BITS
     }
 
-    /// What a branch will do, if it is known to be that of a loop of constant length.
+    /// The predicted direction of a branch, if it is known to end a loop of constant length.
     pub fn look_up(&mut self, address: u64) -> Option<bool> {
         let sets = self.entries.len() / WAYS;
         let code = spread(address);
@@ -130,7 +130,7 @@ impl LoopPredictor {
         entry.count(taken);
     }
 
-    /// In place of an entry without use; where there is none, all come nearer to it.
+    /// Replaces an entry without use. If there is none, it lowers the age of all entries of the set.
     fn allocate(&mut self, taken: bool) {
         let set = &mut self.entries[self.set..self.set + WAYS];
         match set.iter_mut().find(|entry| entry.age == 0) {

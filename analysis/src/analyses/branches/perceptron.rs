@@ -15,12 +15,12 @@ pub struct Perceptron {
     outcomes: Vec<i8>,
     rows: usize,
     threshold: i32,
-    /// Of the last prediction.
+    /// Sum of the last prediction.
     sum: i32,
 }
 
 impl Perceptron {
-    /// With a number of perceptrons (at least 1), each with `history_length` outcomes.
+    /// Makes `rows` perceptrons (at least 1), each with `history_length` outcomes.
     pub fn new(rows: usize, history_length: usize) -> Self {
         let rows = rows.max(1);
         Perceptron {

@@ -5,7 +5,7 @@ use crate::model::control_flow::BranchEvent;
 /// A predictor of the directions of conditional branches.
 ///
 /// It sees a branch's outcome before the next branch is predicted, as in trace-driven studies (the Championship Branch
-/// Prediction): a processor updates later, but repairs its histories.
+/// Prediction). A processor updates later, but repairs its histories.
 pub trait Predictor {
     /// What tables call it.
     fn name(&self) -> &str;
@@ -16,6 +16,6 @@ pub trait Predictor {
     /// Whether the conditional branch at an address will be taken. [`Predictor::update`] with this branch must follow.
     fn predict(&mut self, address: u64) -> bool;
 
-    /// Learns what a branch of any kind did; a conditional one is that of the [`Predictor::predict`] before.
+    /// Learns what a branch of any kind did. A conditional branch is the one of the preceding [`Predictor::predict`].
     fn update(&mut self, event: &BranchEvent);
 }

@@ -1,4 +1,4 @@
-//! Predictors over a thread's branches, and what each branch came to.
+//! Replays a thread's branches through predictors, and sums up the outcomes of each branch.
 
 use indexmap::IndexMap;
 
@@ -6,8 +6,8 @@ use super::predictor::Predictor;
 use super::{Bimodal, Gshare, Llbp, Perceptron, TageConfig, TageScL};
 use crate::model::control_flow::{BranchEvent, BranchSource};
 
-/// Predictors of one thread, fed with its branches. Other threads need others: a core's predictor is its thread's while
-/// that runs.
+/// Predictors of one thread, fed with its branches. Other threads need their own, because a core's predictor serves a
+/// thread while that runs.
 pub struct Replay {
     predictors: Vec<Box<dyn Predictor + Send>>,
     totals: BranchTotals,
@@ -17,7 +17,7 @@ pub struct Replay {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BranchTotals {
     pub predictors: Vec<PredictorTotals>,
-    /// Of each conditional branch, in the order of first executions.
+    /// Conditional branches in the order of their first executions.
     pub branches: Vec<ConditionalBranch>,
     /// All of the threads, as far as [`BranchEvent::instructions`] says.
     pub instructions: u64,
@@ -29,7 +29,7 @@ pub struct BranchTotals {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PredictorTotals {
     pub name: String,
-    /// Of one thread's predictor. `None`: unlimited.
+    /// Storage of one thread's predictor. `None`: unlimited.
     pub storage_bits: Option<u64>,
     pub missed: u64,
 }
@@ -49,8 +49,7 @@ pub struct ConditionalBranch {
 #[error("mispredictions of different predictors can't be added ({0} and {1}): replay all threads with the same ones")]
 pub struct DifferentPredictors(String, String);
 
-/// The predictors that are compared if nobody says otherwise: of about 4, 32, 32, 64 and 578 KiB, and TAGE-SC-L of
-/// unlimited size.
+/// The predictors that are compared by default: of about 4, 32, 32, 64 and 578 KiB, and TAGE-SC-L of unlimited size.
 pub fn standard_predictors() -> Vec<Box<dyn Predictor + Send>> {
     vec![
         Box::new(Bimodal::default()),
@@ -64,8 +63,8 @@ pub fn standard_predictors() -> Vec<Box<dyn Predictor + Send>> {
 }
 
 impl ConditionalBranch {
-    /// Shannon's entropy of the directions, as if they were independent: 0 bits if it always went one way, 1 bit if it
-    /// was taken half of the times.
+    /// Shannon's entropy of the directions, as if they were independent. It is 0 bits if the branch always went one
+    /// way, and 1 bit if it was taken half of the times.
     pub fn entropy_bits(&self) -> f64 {
         let part = |count: u64| match count {
             0 => 0.0,
@@ -79,8 +78,8 @@ impl ConditionalBranch {
 }
 
 impl Replay {
-    /// Of several predictors of one name, such as one of several sizes, the totals number the second and later ones:
-    /// `gshare (2)`.
+    /// If several predictors have one name, such as one predictor of several sizes, the totals number all but the
+    /// first: `gshare (2)`.
     pub fn new(predictors: Vec<Box<dyn Predictor + Send>>) -> Self {
         let names: Vec<&str> = predictors.iter().map(|predictor| predictor.name()).collect();
         let numbered = |place: usize| match names[..place]
@@ -109,7 +108,7 @@ impl Replay {
     ///
     /// # Errors
     ///
-    /// Those of the source.
+    /// Errors of the source.
     pub fn run<S: BranchSource>(self, source: &mut S) -> Result<BranchTotals, S::Error> {
         let mut run = Run::new(self);
         source.for_each(&mut |event| run.take(event))?;
@@ -174,7 +173,7 @@ impl BranchTotals {
         self.branches.iter().map(|branch| branch.executions).sum()
     }
 
-    /// Adds those of another thread of the process. Empty totals take any.
+    /// Adds the totals of another thread of the process. Empty totals take any.
     ///
     /// # Errors
     ///

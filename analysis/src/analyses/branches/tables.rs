@@ -21,9 +21,9 @@ pub struct BranchPlace {
 /// How branches are shown.
 #[derive(Debug, Clone, Copy)]
 pub struct BranchTables {
-    /// So many branches and lines at most.
+    /// Number of branches and lines to show, at most.
     pub top: usize,
-    /// By the number of the predictor whose mispredictions rank them, and to which others are compared.
+    /// Number of the predictor whose mispredictions rank them, and to which others are compared.
     pub baseline: usize,
 }
 
@@ -35,7 +35,7 @@ struct Row {
 }
 
 impl BranchTables {
-    /// That rank by the first predictor called TAGE-SC-L, or else by the first.
+    /// Ranks by the first predictor called TAGE-SC-L, or else by the first.
     pub fn new(totals: &BranchTotals, top: usize) -> Self {
         let baseline = totals.predictors.iter().position(|one| one.name == "TAGE-SC-L");
         BranchTables {

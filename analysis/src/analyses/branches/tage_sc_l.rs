@@ -10,19 +10,19 @@ use crate::model::control_flow::BranchEvent;
 
 const LOOP_TRUST_BITS: u32 = 7;
 
-/// TAGE-SC-L (Seznec, *TAGE-SC-L branch predictors again*, CBP-5, 2016): a loop predictor that is sure of itself
-/// takes the place of TAGE's prediction while that pays, and the statistical corrector has the last word. [`Tage`]
-/// and [`Corrector`] say what differs from his.
+/// TAGE-SC-L (Seznec, *TAGE-SC-L branch predictors again*, CBP-5, 2016). A confident loop predictor replaces TAGE's
+/// prediction while that pays, and the statistical corrector has the last word. [`Tage`] and [`Corrector`] state the
+/// differences from Seznec's predictor.
 #[derive(Debug, Clone)]
 pub struct TageScL<B> {
     name: String,
     pub(super) tage: Tage<B>,
     loops: LoopPredictor,
     corrector: Corrector,
-    /// At least 0: the loop predictor is followed.
+    /// The loop predictor is followed if this is at least 0.
     loop_trust: i8,
     loop_predicts: Option<bool>,
-    /// Before the loop predictor and the corrector.
+    /// Prediction before the loop predictor and the corrector.
     main: bool,
     decided: bool,
 }

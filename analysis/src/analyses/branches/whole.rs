@@ -11,7 +11,7 @@ use super::{BranchTotals, PredictorChoice, Replay};
 use crate::model::control_flow::{BranchEvent, BranchSource, MachineFlow, RecordedFlow, Unresolved};
 use crate::{share_out, Names, Progress, UNKNOWN};
 
-/// What a trace's branches came to, each stream with predictors of its own.
+/// The branches of a trace, replayed with predictors of its own for each stream.
 pub struct TraceReplay<'t> {
     pub totals: BranchTotals,
     pub unresolved: Unresolved,
@@ -22,7 +22,7 @@ pub struct TraceReplay<'t> {
     flow: Flow<'t>,
 }
 
-/// By what a trace's control flow is known.
+/// How a trace's control flow is known.
 #[derive(Debug)]
 enum Flow<'t> {
     Machine(MachineFlow),
@@ -96,7 +96,7 @@ impl StreamReplays {
         self.by_stream.push((stream, totals));
     }
 
-    /// In the order of the streams, so that the order of first executions doesn't depend on which was done first.
+    /// Takes the streams in order, so that the order of first executions doesn't depend on which was done first.
     fn finish<'t>(
         mut self,
         predictors: &[PredictorChoice],
@@ -142,8 +142,8 @@ impl TraceReplay<'_> {
         }
     }
 
-    /// Conditional branches of the program that were never told of: not executed, or in no record. Of machine code only
-    /// what was executed is known.
+    /// Conditional branches of the program that the source never reported: they were not executed, or are in no record.
+    /// Machine code is known only as far as it was executed.
     pub fn silent_branches(&self) -> Option<u64> {
         match &self.flow {
             Flow::Machine(_) => None,

@@ -8,7 +8,7 @@ use trackway_trace::{Program, Site, StringId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Function {
     pub linkage_name: StringId,
-    /// Where it is declared or, if that is unknown, where its text stands; else the module or object.
+    /// File of its declaration or, if that is unknown, of its text; otherwise the module or object.
     pub file: StringId,
 }
 
@@ -18,7 +18,7 @@ pub struct SiteTraits {
     pub function: u32,
     /// The function in whose text it stands.
     pub written_in: u32,
-    /// The [chain](Functions::chain) of functions from the one to the other.
+    /// The [chain](Functions::chain) of functions from `function` to `written_in`.
     pub chain: u32,
     pub reads: bool,
     pub writes: bool,
@@ -32,7 +32,7 @@ pub const NOT_INLINED: u32 = 0;
 pub struct Functions {
     functions: Vec<Function>,
     numbers: HashMap<Function, u32>,
-    /// Without the function whose code it is, outermost first.
+    /// Chains of inlined functions, outermost first, without the function whose code it is.
     chains: Vec<Vec<u32>>,
     chain_numbers: HashMap<Vec<u32>, u32>,
 }
@@ -164,8 +164,8 @@ impl Functions {
     }
 }
 
-/// The linkage names of the functions that were inlined where the site stands, outermost first. The last one is that
-/// in whose text it stands, as in [`crate::model::written_in`].
+/// The linkage names of the functions that were inlined where the site stands, outermost first. The last one is the
+/// function in whose text the site stands, as in [`crate::model::written_in`].
 fn inlined(program: &Program, site: &Site) -> Vec<StringId> {
     let function = program.function(site.function);
     let is_own = |name: &StringId| [function.linkage_name, function.name].contains(name);
@@ -180,7 +180,7 @@ fn inlined(program: &Program, site: &Site) -> Vec<StringId> {
     names
 }
 
-/// Of a module, the files of functions by linkage name.
+/// The files of a module's functions, by linkage name.
 struct Files(HashMap<StringId, StringId>);
 
 impl Files {

@@ -11,9 +11,9 @@ const NONE: u32 = u32::MAX;
 /// The nodes of chains of inlined functions below those of the functions whose code they are.
 #[derive(Debug, Default)]
 pub struct InlinedNodes {
-    /// By node and chain.
+    /// Innermost node of a chain, by the node above the chain and the chain.
     nodes: HashMap<(u32, u32), u32>,
-    /// By chain, the node that was asked for last, and its answer.
+    /// The node that was asked for last and its answer, by chain.
     latest: Vec<(u32, u32)>,
 }
 

@@ -55,12 +55,12 @@ pub struct CallsShard {
     simulation: Option<Simulation>,
     counts: Vec<SiteCounts>,
     functions: Functions,
-    /// By the ids of functions and sites.
+    /// Functions and sites by their ids.
     numbered: Numbered,
     inlined: InlinedNodes,
     stacks: HashMap<u32, Stack>,
     tree: Tree,
-    /// Of shards that were merged into this one.
+    /// Repairs of the shards that were merged into this one.
     repairs: Repairs,
 }
 

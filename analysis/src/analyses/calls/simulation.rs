@@ -7,10 +7,10 @@ use super::{SiteCounts, Tree};
 use crate::model::cache::{Access, Accounts, Caches, Missed};
 use crate::model::site_counts::address_space;
 
-/// Owners that are waited for together, at most, but for those of one run.
+/// Most owners that are waited for together, apart from those of one run.
 const MOST_OWNERS: usize = 4096;
 
-/// Who accessed.
+/// The node and site that made an access.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Owner {
     pub node: u32,
@@ -37,7 +37,7 @@ pub(super) struct Simulation {
     shared: bool,
     core: usize,
     address_space: u64,
-    /// By their numbers.
+    /// Owners by their numbers.
     owners: Vec<Owner>,
 }
 

@@ -10,8 +10,8 @@ const MOST_FRAMES: usize = 1 << 16;
 pub struct Repairs {
     /// Functions that were left without an exit: by longjmp, an exception, the thread's end.
     pub missing_exits: u64,
-    /// Functions that accessed memory without having been entered: no entries are recorded of their module, or records are
-    /// missing.
+    /// Functions that accessed memory without having been entered, because their module's entries are not recorded, or
+    /// records are missing.
     pub missing_entries: u64,
     /// Exits of functions that were not on the stack.
     pub stray_exits: u64,
@@ -36,13 +36,13 @@ struct Frame {
     was_entered: bool,
 }
 
-/// Of one thread. The entry of a function puts it on top. Its exit takes it off, along with those above it that were left
-/// without one. A function that accesses memory is on top then: those above it were left; if it is nowhere on the stack,
-/// it was entered unseen by what was on top.
+/// The stack of one thread. An entry pushes its function. An exit pops its function, and those above it, which were
+/// left without an exit. When a function accesses memory, those above it were left. If it is nowhere on the stack, the
+/// top function entered it unseen.
 #[derive(Debug, Default)]
 pub struct Stack {
     frames: Vec<Frame>,
-    /// By function, how often it is on the stack.
+    /// How often each function is on the stack.
     active: Vec<u32>,
     /// Frames that are not kept, on top of the others.
     beyond: u64,

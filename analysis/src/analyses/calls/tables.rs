@@ -43,7 +43,7 @@ struct Presenter<'p> {
     shard: &'p CallsShard,
     program: &'p Program,
     names: Names<'p>,
-    /// Of the recorded program: paths are shown without it.
+    /// Working directory of the recorded program. Paths are shown without it.
     directory: &'p Path,
     levels: usize,
     top: usize,

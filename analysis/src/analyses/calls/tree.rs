@@ -13,7 +13,7 @@ const ELSEWHERE: u32 = 1;
 /// Nodes of a tree. A program has fewer; what comes later is put below [`ELSEWHERE`].
 const MOST_NODES: usize = 1 << 20;
 
-/// What accesses come to.
+/// Costs of accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     pub accesses: u64,
@@ -54,32 +54,32 @@ pub struct Node {
     pub function: u32,
     /// Whether it was inlined into its parent's code.
     pub is_inlined: bool,
-    /// What it accessed itself.
+    /// Cost of its own accesses.
     pub cost: Cost,
     /// The last one called from here, and where that is: mostly it is the next one, too.
     last_call: (u32, u32),
 }
 
-/// From a node, a function was called, or was inlined into its code.
+/// A call of a function from a node, or a function that was inlined into the node's code.
 #[derive(Debug, Clone, Copy)]
 pub struct Call {
     /// A child of the node or, if the function was on the path already, the node where it is.
     pub node: u32,
-    /// 0 of an inlined function.
+    /// 0 for an inlined function.
     pub count: u64,
 }
 
 /// What was called, or inlined, from a node: the function, and whether it was inlined.
 type Callee = (u32, bool);
 
-/// A calling context tree (Ammons, Ball, Larus, *Exploiting Hardware Performance Counters with Flow and Context Sensitive
-/// Profiling*, 1997): a node for each path of different functions. A function that is on the path already is the same
-/// node again, so that recursion adds none.
+/// A calling context tree (Ammons, Ball, Larus, *Exploiting Hardware Performance Counters with Flow and Context
+/// Sensitive Profiling*, 1997). It has a node for each path of different functions. A function that is on the path
+/// already is the same node again, so recursion adds no nodes.
 #[derive(Debug, Clone)]
 pub struct Tree {
     nodes: Vec<Node>,
     calls: Vec<Call>,
-    /// By node and what was called there, the index of the call.
+    /// Index of the call, by node and what was called there.
     index: HashMap<(u32, Callee), u32>,
     most_nodes: usize,
 }
@@ -219,7 +219,7 @@ impl Tree {
         }
     }
 
-    /// For each node, what it and all below it cost.
+    /// The costs of each node and all below it.
     pub fn inclusive_costs(&self) -> Vec<Cost> {
         let mut costs: Vec<Cost> = self.nodes.iter().map(|node| node.cost).collect();
         for index in (ELSEWHERE as usize..self.nodes.len()).rev() {

@@ -9,12 +9,12 @@ use super::settings::Size;
 pub struct Counts {
     pub hits: u64,
     pub misses: u64,
-    /// Misses, those of prefetches among them, of lines that never missed before.
+    /// Misses of lines that never missed before, including misses of prefetches.
     pub compulsory_misses: u64,
     /// Prefetches that found the line.
     pub prefetch_hits: u64,
     pub prefetch_misses: u64,
-    /// Hits of the caches before this one, those of prefetches among them.
+    /// Hits of the caches before this one, including hits of prefetches.
     pub child_hits: u64,
 }
 

@@ -6,7 +6,7 @@ use super::Settings;
 pub struct Cores {
     line_bits: u32,
     prefetches: bool,
-    /// Of each core.
+    /// Instruction caches by core.
     pub instructions: Vec<Cache>,
     pub data: Vec<Cache>,
     pub last: Cache,
@@ -31,7 +31,7 @@ impl Cores {
         }
     }
 
-    /// A line that misses is followed by its neighbour, whether that is there or not; what is prefetched leads to no
+    /// If a line misses, its neighbour is fetched, too, whether it is there or not. A prefetched line leads to no
     /// further prefetch.
     pub fn access(&mut self, core: usize, address: u64, size: u64) {
         for line in self.lines(address, size) {
@@ -54,8 +54,8 @@ impl Cores {
         }
     }
 
-    /// Those from the first byte to the last. Without bytes, the last one stands before the first, in the same line or
-    /// in the one before: then there is none.
+    /// Lines from the first byte of an access to the last. If it has no bytes, the last byte comes before the first: in
+    /// the same line, or in the line before, which leaves no line.
     fn lines(&self, address: u64, size: u64) -> std::ops::RangeInclusive<u64> {
         let end = match size {
             0 => address.wrapping_sub(1),

@@ -1,6 +1,6 @@
-//! The caches that DynamoRIO's drcachesim simulates, by its rules, from traces of machine code: each core has one for
-//! instructions and one for data, and all share the last one. `docs/interchange.md` says what differs from the model of
-//! [`crate::model::cache`].
+//! Simulates the caches of DynamoRIO's drcachesim, by its rules, from traces of machine code. Each core has a cache for
+//! instructions and one for data, and all cores share the last one. `docs/interchange.md` states the differences from
+//! the model of [`crate::model::cache`].
 
 mod cache;
 mod cores;
@@ -87,7 +87,7 @@ struct Queue<'t> {
     threads: Vec<u32>,
     waiting: std::vec::IntoIter<&'t Stream>,
     present: Option<CodeSteps<'t>>,
-    /// Of the present thread, those that haven't begun.
+    /// Chunks of the present thread that haven't begun.
     chunks: &'t [ChunkRef],
 }
 

@@ -15,7 +15,7 @@ pub struct Size {
     pub ways: u32,
 }
 
-/// By default those of drcachesim.
+/// Settings of a simulation; the defaults are those of drcachesim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub cores: u32,

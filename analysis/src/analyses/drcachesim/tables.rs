@@ -9,13 +9,13 @@ use super::Settings;
 
 struct Row {
     name: String,
-    /// Of the core; none: all of them.
+    /// Streams of the core, or `all`.
     threads: String,
     size: Size,
     counts: Counts,
 }
 
-/// One row for each cache; `threads` are those of each core.
+/// One row for each cache. `threads` holds the streams of each core.
 pub(super) fn caches(settings: &Settings, cores: &Cores, threads: &[Vec<u32>]) -> Table {
     let mut rows = Vec::new();
     for (core, threads) in threads.iter().enumerate() {

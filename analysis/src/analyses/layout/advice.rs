@@ -21,9 +21,9 @@ pub(super) struct Before<'b> {
     pub caches: &'b Caches,
     pub line_bytes: u64,
     pub rank_by: Measure,
-    /// Of the whole program.
+    /// Counters of the whole program.
     pub total: SiteCounters,
-    /// By structure.
+    /// Counters by structure.
     pub of_structures: Vec<SiteCounters>,
 }
 
@@ -40,7 +40,7 @@ pub(super) enum Verdict {
 }
 
 impl Judged {
-    /// What the program would come to, if that is better.
+    /// The program's counters with the proposals, if that is better.
     pub fn after(&self) -> Option<&SiteCounters> {
         match &self.verdict {
             Verdict::Gains(after) => Some(after),

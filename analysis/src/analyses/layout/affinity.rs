@@ -24,7 +24,7 @@ impl Pairs {
         }
     }
 
-    /// Whether these are counts of so many members.
+    /// Whether these are counts of this many members.
     pub fn fits(&self, members: usize) -> bool {
         let counts = self.counts.len();
         self.members == members.min(MAX_MEMBERS) && (counts == 0 || counts == self.members * self.members)
@@ -84,12 +84,12 @@ struct Object {
 /// What one thread accessed lately. Holds as many objects as the window has accesses, and no more.
 #[derive(Debug, Clone)]
 pub struct Window {
-    /// In accesses of the thread.
+    /// Length in accesses of the thread.
     length: u64,
     /// Slots of an open hash table; the time of an object's last access is that of its slot.
     objects: Vec<Object>,
     latest: Vec<u64>,
-    /// For each slot, when each member was accessed last.
+    /// Time of the last access to each member, by slot.
     times: Vec<u64>,
     stride: usize,
     used: usize,
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// By the definition: each access looks back over the accesses of its window.
+    /// Follows the definition: each access looks back over the accesses of its window.
     fn naive(accesses: &[Option<(u64, u32, usize)>], length: usize, members: usize) -> Vec<Vec<u64>> {
         let mut counts = vec![vec![0; members]; members];
         for (now, access) in accesses.iter().enumerate() {

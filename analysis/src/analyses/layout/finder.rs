@@ -1,4 +1,4 @@
-//! Finds what pieces of streams come to, and shows what all of them come to.
+//! Finds the accesses and pairs of pieces of streams, and shows the sums of all pieces.
 
 use std::ops::Range;
 
@@ -106,7 +106,7 @@ impl<'p> Finder<'p> {
         })
     }
 
-    /// The piece was that of these chunks of its stream, by their sequence numbers.
+    /// Ends the piece, which held these chunks of its stream, by their sequence numbers.
     pub fn finish(&self, open: OpenFragment, chunks: Range<u64>) -> Fragment {
         let counters = open.misses.counters().into_iter().zip(0u32..);
         let counted = counters.filter(|(counters, _)| counters.accesses > 0);

@@ -1,7 +1,7 @@
-//! What is found in a piece of a stream that is looked at by itself, and joined with its neighbours later.
+//! What is found in a piece of a stream that is looked at separately, and joined with its neighbours later.
 //!
-//! Within a piece all pairs are counted but those that reach back over its beginning. Its first accesses are kept for
-//! these, as many as a window has, and of the piece before when each member was accessed last.
+//! Within a piece, all pairs are counted except those that reach back over its beginning. For these, a piece keeps its
+//! first accesses, as many as a window has. The piece before keeps when each member was accessed last.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,7 +15,7 @@ const MAGIC: [u8; 4] = *b"TWLF";
 /// 2: accesses that cover several members count for their pairs.
 const VERSION: u8 = 2;
 
-/// What the chunks `first..end` of a stream come to, by their sequence numbers.
+/// Findings of the chunks `first..end` of a stream, by their sequence numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fragment {
     pub(super) window: u64,
@@ -24,10 +24,10 @@ pub struct Fragment {
     pub(super) accesses: u64,
     /// Accesses and bytes by site.
     pub(super) sites: BTreeMap<u32, (u64, u64)>,
-    /// By the number of the structure's type.
+    /// Pairs by the number of the structure's type.
     pub(super) pairs: BTreeMap<u32, Pairs>,
-    /// Accesses to members among the first ones, in their order; `distance` is 1 for the fragment's first access. None of
-    /// a fragment with which the stream begins.
+    /// Accesses to members among the first ones, in their order; `distance` is 1 for the fragment's first access. Empty
+    /// for a fragment with which the stream begins.
     pub(super) head: Vec<Touch>,
     /// The last access to each member among the last ones; `distance` is 0 for the fragment's last access. Sorted.
     pub(super) tail: Vec<Touch>,
@@ -36,7 +36,7 @@ pub struct Fragment {
 /// An access to a member of an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Touch {
-    /// From a border of the fragment, in accesses of the stream.
+    /// Distance from a border of the fragment, in accesses of the stream.
     pub distance: u64,
     pub member: Member,
 }
@@ -46,13 +46,13 @@ pub(super) struct Touch {
 pub(super) struct Member {
     /// Number of the structure's type.
     pub structure: u32,
-    /// Where the object begins.
+    /// Address of the object.
     pub object: u64,
     pub member: u32,
 }
 
 impl Fragment {
-    /// Adds what the next chunks of the stream come to.
+    /// Adds the findings of the next chunks of the stream.
     ///
     /// # Errors
     /// If `next` does not begin where this one ends, or was found with another window.
@@ -105,7 +105,7 @@ impl Fragment {
             let Some(before) = last.get_mut(&(now.structure, now.object)) else {
                 continue;
             };
-            // From now on this member's last access is on the other side, where what it makes was counted.
+            // From here on, this member's last access is in the second fragment, which has counted its pairs.
             before.retain(|(member, _)| *member != now.member);
             let Some(pairs) = self.pairs.get_mut(&now.structure) else {
                 continue;
@@ -150,7 +150,7 @@ impl Fragment {
         })
     }
 
-    /// For another process, of the same version.
+    /// Packs the fragment for another process of the same version.
     pub fn to_bytes(&self) -> Result<Vec<u8>, PartialError> {
         let mut bytes = Vec::from(MAGIC);
         bytes.push(VERSION);
@@ -188,7 +188,7 @@ mod tests {
     const MEMBERS: usize = 4;
     type Access = Option<(u32, u64, u32)>;
 
-    /// Of a piece by itself, as a finder would make it of chunks with an access each.
+    /// The fragment of a single piece, as a finder would make it from chunks with one access each.
     fn fragment(accesses: &[Access], first: usize, window: u64) -> Fragment {
         let mut known = Window::new(window, MEMBERS);
         let mut pairs = BTreeMap::new();

@@ -51,9 +51,9 @@ struct Counted {
 /// What to print.
 #[derive(Debug, Clone)]
 pub struct Shown {
-    /// Only this structure.
+    /// The only structure to show, if one was asked for.
     pub only: Option<usize>,
-    /// Structures, and pairs of fields of each, at most.
+    /// Most structures to show, and most pairs of fields of each.
     pub top: usize,
     pub rank_by: Measure,
 }
@@ -61,12 +61,12 @@ pub struct Shown {
 /// A part of the work on one thread, or of all.
 pub struct LayoutShard {
     misses: MissesShard,
-    /// Only in the first part: fields of an object may be on lines of several.
+    /// Exists in the first part only, as fields of an object may be on lines of several parts.
     together: Option<Together>,
 }
 
 impl Layout {
-    /// Fields are accessed together if so many accesses of the thread lie between them at most: `window`.
+    /// Fields are accessed together if at most `window` accesses of the thread lie between them.
     pub fn new(structures: Structures, caches: Caches, window: u64, shown: Shown) -> Layout {
         Layout {
             caches,
@@ -78,14 +78,14 @@ impl Layout {
         }
     }
 
-    /// After a pass: whether there is anything that [`Layout::advise`] would simulate.
+    /// Whether there is anything that [`Layout::advise`] would simulate. To be called after a pass.
     pub fn has_proposals(&self, trace: &Trace) -> bool {
         let simulates = !self.caches.levels().is_empty();
         simulates && self.with_counted(trace, |presentation, _| !presentation.proposals().is_empty())
     }
 
-    /// After a pass: simulates its proposals in two further ones, and shows those that save misses. What the pass itself
-    /// found says that proposals are not simulated.
+    /// Simulates the proposals of a pass in two further ones, and shows those that save misses. The findings of the
+    /// pass itself say that proposals are not simulated.
     pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
         self.with_counted(trace, |presentation, counters| {
             let before = presentation.before(counters);
@@ -95,7 +95,7 @@ impl Layout {
         })
     }
 
-    /// With what the last pass counted; nothing if there was none.
+    /// Presents what the last pass counted; nothing if there was no pass.
     fn with_counted<R>(&self, trace: &Trace, then: impl FnOnce(&Presentation, &[SiteCounters]) -> R) -> R {
         let counted = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let nothing = Counted {

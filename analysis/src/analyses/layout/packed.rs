@@ -15,7 +15,7 @@ use crate::Part;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedLayout {
     misses: PackedMisses,
-    /// By structure; none where another shard looks at pairs.
+    /// Pairs by structure; none where another shard looks at pairs.
     pairs: Option<Vec<Pairs>>,
 }
 

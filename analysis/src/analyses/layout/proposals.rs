@@ -17,7 +17,7 @@ const LOOSE: f64 = 0.1;
 /// A part of the misses that makes a field worth a place of its own.
 const MOST: f64 = 0.5;
 
-/// Accesses of two members that are together, and those of the rarer one, which they are a part of.
+/// Accesses of two members that are together, and all accesses of the rarer member.
 pub(super) fn affinity(weights: &Weights, pairs: &Pairs, a: usize, b: usize) -> (u64, u64) {
     let accesses = |member: usize| weights.members[member].accesses;
     let rarer = accesses(a).min(accesses(b));
@@ -33,12 +33,12 @@ pub(super) struct Proposal {
     pub reason: String,
     pub change: Change,
     pub link: Link,
-    /// To be written into the source.
+    /// Lines of the definition to write into the source.
     pub definition: Vec<String>,
 }
 
 impl Proposal {
-    /// Of `trackway whatif`.
+    /// The options of `trackway whatif` that simulate the proposal.
     pub fn options(&self, structures: &Structures) -> String {
         self.change
             .options(&structures.list[self.structure].name, self.link)
@@ -133,7 +133,7 @@ impl Evidence<'_> {
         together as f64 / rarer.max(1) as f64
     }
 
-    /// Those that the compiler places need not be named.
+    /// Members that the compiler places need not be named.
     fn names(&self, members: &[usize]) -> Vec<String> {
         let members = members.iter().map(|&index| &self.structure.members[index]);
         members
@@ -203,7 +203,7 @@ impl Evidence<'_> {
         self.pairs.between(member, other) as f64 / self.accesses(member).max(1) as f64
     }
 
-    /// The hottest member first, then always the one with the most affinity to those of its line.
+    /// Puts the hottest member first, then always the one with the most affinity to the members of its line.
     fn reorder(&self) -> Option<Proposal> {
         let structure = self.structure;
         if structure.size <= self.line_bytes {
@@ -327,7 +327,7 @@ impl Evidence<'_> {
         Some(self.proposal("struct of arrays", reason, Change::Arrays, definition))
     }
 
-    /// Objects that nearly fill a line lie in two, some of them.
+    /// Some objects that nearly fill a line lie in two lines.
     fn pad(&self) -> Option<Proposal> {
         let size = self.structure.size;
         let padded = size.next_power_of_two();

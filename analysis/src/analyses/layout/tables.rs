@@ -75,7 +75,7 @@ impl<'p> Presentation<'p> {
         }
     }
 
-    /// Those of the structures that are shown, as they come.
+    /// Proposals for the structures that are shown, in their order.
     pub fn proposals(&self) -> Vec<Proposal> {
         let chosen = self.chosen();
         let shown = chosen.iter().take(self.shown.top);
@@ -101,7 +101,7 @@ impl<'p> Presentation<'p> {
         first.map_or(USUAL_LINE_BYTES, |level| level.geometry.line_bytes.into())
     }
 
-    /// Those that were accessed, by the ranking measure, or the one that was asked for.
+    /// The structures that were accessed, by the ranking measure, or the one that was asked for.
     fn chosen(&self) -> Vec<usize> {
         let is_chosen = |&index: &usize| match self.shown.only {
             Some(only) => only == index,

@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 
 /// What to look at.
 pub(super) struct Watch {
-    /// By site.
+    /// What to look at, by site.
     sites: Vec<Watched>,
     /// Further members of sites whose accesses cover several.
     more: Vec<u32>,
@@ -25,7 +25,7 @@ pub(super) struct Watch {
 struct Watched {
     structure: u32,
     member: u32,
-    /// Where the others stand in [`Watch::more`]: first and end.
+    /// Range of the others in [`Watch::more`]: first and end.
     more: (u32, u32),
     /// Bytes from the object to the access.
     offset: u64,
@@ -42,7 +42,7 @@ impl Watched {
 
 /// What was seen, in one thread or in all.
 pub(super) struct Together {
-    /// By stream.
+    /// What each stream accessed lately.
     streams: BTreeMap<u32, Past>,
     pub pairs: Vec<Pairs>,
 }
@@ -81,7 +81,7 @@ impl Watch {
         }
     }
 
-    /// What was seen in another process; none if it was not of these structures.
+    /// What was seen in another process; none if that looked at other structures.
     pub fn seen(&self, pairs: Vec<Pairs>) -> Option<Together> {
         let fits = pairs.len() == self.members.len();
         let fits = fits
@@ -141,7 +141,7 @@ impl Watch {
                     .access(pairs, structure, object, member as usize, time);
             };
             access(watched.member);
-            // One access that covers several members is one to each of them, at the same time.
+            // An access that covers several members is one access to each of them, at the same time.
             self.others(watched).iter().copied().for_each(access);
         }
     }
@@ -182,7 +182,7 @@ impl Watch {
 }
 
 impl Together {
-    /// Keeps what was accessed lately, and forgets what that came to.
+    /// Forgets the pairs that were counted, but keeps what was accessed lately.
     pub fn forget_pairs(&mut self) {
         self.pairs.iter_mut().for_each(Pairs::clear);
     }

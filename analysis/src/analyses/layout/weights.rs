@@ -8,10 +8,10 @@ use crate::model::structures::{Structure, Structures};
 /// Bytes that must move out for a split to be worth its pointer.
 pub(super) const POINTER_BYTES: u64 = 8;
 
-/// What accesses to a structure come to.
+/// Weights of the accesses to a structure.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Weights {
-    /// By member. An access to several counts for each.
+    /// Counters by member. An access to several members counts for each.
     pub members: Vec<SiteCounters>,
     /// Accesses to all of the object at once.
     pub whole: SiteCounters,
@@ -21,7 +21,7 @@ pub(super) struct Weights {
     pub placed: u64,
     /// See [`is_live`].
     pub is_live: bool,
-    /// By member; empty if the structure is not to be split.
+    /// Cold members; empty if the structure is not to be split.
     pub cold: Vec<bool>,
 }
 

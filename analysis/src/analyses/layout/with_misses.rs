@@ -14,7 +14,7 @@ use crate::model::site_counts::Grouping;
 use crate::model::structures::Structures;
 use crate::{Analysis, Findings, Order, Part};
 
-/// What [`Layout`] and [`Misses`] find. The findings of the latter are those of the pass.
+/// Finds what [`Layout`] and [`Misses`] find. The findings of the pass are those of [`Misses`].
 pub struct LayoutAndMisses {
     layout: Layout,
     misses: Misses,
@@ -45,7 +45,7 @@ impl LayoutAndMisses {
         }
     }
 
-    /// Of the layouts, when the pass is over; their proposals are simulated.
+    /// Returns the findings about layouts after the pass. Simulates the proposals, if there are any.
     pub fn into_layout_findings(self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
         let findings = self.of_layout.into_inner();
         let findings = findings.unwrap_or_else(PoisonError::into_inner);

@@ -56,7 +56,7 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// As many of its accesses at once as lie in the same row.
+    /// Counts as many accesses at once as lie in the same row.
     fn count_lane(&mut self, mut rest: LaneRest, bin: usize) {
         let is_write = self.map.writes[rest.site.index()];
         let in_bytes = self.map.measure == Measure::Bytes;
@@ -72,7 +72,7 @@ impl Counting<'_, '_> {
                 false => rest.begin_within(from, to),
             };
             match (count, owner.what) {
-                // Only its bytes can lie in several.
+                // The bytes of this access may lie in several rows.
                 (0, _) => self.count_bytes_of(rest.site, rest.address, rest.size, bin),
                 (_, HIDDEN) => {}
                 (_, owner) => {
@@ -85,8 +85,8 @@ impl Counting<'_, '_> {
     }
 }
 
-/// The parts of an access that lie in different lines, as address and length. What is beyond the end of the address
-/// space is left out.
+/// The parts of an access that lie in different lines, as address and length. Parts past the end of the address space
+/// are left out.
 pub(super) fn pieces(address: u64, length: u64, line_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let (mut address, mut rest) = (address, length);
     std::iter::from_fn(move || {

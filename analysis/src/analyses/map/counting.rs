@@ -13,7 +13,7 @@ use crate::model::blocks::{
 };
 use crate::model::moments::Position;
 
-/// In place of the owner's number or the row's: it is not shown.
+/// Stands for an owner or a row that is not shown.
 pub(super) const HIDDEN: u32 = u32::MAX;
 
 /// What the map rests on.
@@ -115,7 +115,8 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// In which part of time an access of the piece is, if in any, and the first one after it that isn't, if any is.
+    /// The part of time in which an access of the piece is, if any, and the first later access that isn't in it, if
+    /// any.
     fn bin_of(&self, access: u64) -> (Option<usize>, u64) {
         let (bins, position) = (&self.map.bins, &self.position);
         let time_ns = position.time_of(access);
@@ -140,7 +141,7 @@ impl Counting<'_, '_> {
         }
     }
 
-    /// Whose an address is, and which ones around it are so, too.
+    /// The owner of an address, and the addresses around it that have the same owner.
     #[inline(always)]
     pub(super) fn owner_at(&mut self, site: SiteId, address: u64) -> Known {
         let known = self.thread.spots.find(&self.places.heap, site, address);
@@ -210,7 +211,7 @@ impl Witness<u32> for Births<'_, '_> {
     }
 }
 
-/// Cuts a stretch to the addresses that are shown or, if the one that it is about is not, to those that are not.
+/// Cuts a stretch to the addresses that are shown or, if its own address isn't shown, to those that are not.
 fn clip(stretch: &mut Stretch, address: u64, (first, last): (u64, u64)) -> bool {
     let end = last.wrapping_add(1); // 0: the end of the address space
     if address < first {

@@ -10,7 +10,6 @@ const FINEST_SHIFT: u32 = 6;
 const COARSEST_SHIFT: u32 = 63;
 /// A power of two.
 const RECENT_ROWS: usize = 8192;
-/// Of no row.
 const NO_ROW: u32 = u32::MAX;
 
 /// The addresses of a row: a granule, as far as it is the owner's, accessed by a thread.
@@ -28,7 +27,7 @@ impl Hash for Row {
     }
 }
 
-/// Reads and writes of each row in each part of time. All granules are of one size, a power of two, that doubles when
+/// Reads and writes of each row in each part of time. All granules have the same size, a power of two. It doubles when
 /// there are too many rows.
 #[derive(Debug, Clone)]
 pub(super) struct Grid {
@@ -89,8 +88,8 @@ impl Grid {
         number
     }
 
-    /// The part of some addresses that lies in the granule of one of them. `to` is after the last one, 0 at the end
-    /// of the address space.
+    /// The part of some addresses that lies in the granule of one of them. `to` is past the last one; 0 is the end of
+    /// the address space.
     #[inline]
     pub fn same_granule(&self, address: u64, (from, to): (u64, u64)) -> (u64, u64) {
         let first = address >> self.shift << self.shift;

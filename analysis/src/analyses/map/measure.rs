@@ -11,7 +11,7 @@ use crate::model::site_counts::Measure;
 pub enum MapMeasure {
     Accesses,
     Bytes,
-    /// Of the level with that index or, if none is named, of the one that reports rank by.
+    /// Misses of the level with that index or, if there is none, of the level by which reports rank.
     Misses(Option<usize>),
 }
 

@@ -10,7 +10,7 @@ use super::simulation::Simulation;
 use crate::model::cache::{Access, Missed};
 use crate::model::site_counts::address_space;
 
-/// So many accesses are simulated together, at most.
+/// Most accesses that are simulated together.
 const MOST_ACCESSES: usize = 4096;
 
 impl Counting<'_, '_> {

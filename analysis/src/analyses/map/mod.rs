@@ -1,4 +1,4 @@
-//! Addresses by time: who accessed, or missed, what and when.
+//! Addresses by time: what was accessed, or missed, when and by which thread.
 
 mod count;
 mod counting;
@@ -26,7 +26,7 @@ pub use owners::{Owner, OwnerKind};
 pub use pyramid::{Cell, Level};
 use shard::MapShard;
 
-/// Rows of addresses that are told apart, unless more are needed for one for each owner and thread.
+/// Rows of addresses that are told apart. There are more if each owner and thread needs one.
 pub const DEFAULT_ROWS: usize = 4096;
 /// Parts into which time is divided.
 pub const DEFAULT_BINS: usize = 512;
@@ -35,7 +35,7 @@ pub const DEFAULT_BINS: usize = 512;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finest {
     Level(u32),
-    /// The finest level with at most so many cells.
+    /// The finest level with at most this many cells.
     Cells(usize),
 }
 
@@ -50,7 +50,7 @@ pub struct View {
     pub to_ns: u64,
     /// The first and the last address.
     pub addresses: (u64, u64),
-    /// Only owners with this name, or at this place, if any.
+    /// Shows only owners with this name, or at this place, if given.
     pub owner: Option<String>,
     pub rows: usize,
     pub bins: usize,
@@ -69,7 +69,7 @@ pub struct Map<'t> {
     bins: TimeBins,
     names: OwnerNames<'t>,
     origins: Arc<Origins>,
-    /// By site: whether it writes, and whether it goes by way of a local variable.
+    /// Whether each site writes, and whether it goes by way of a local variable.
     writes: Vec<bool>,
     local: Vec<bool>,
 }

@@ -1,4 +1,4 @@
-//! Whose memory rows show.
+//! Owners of the memory that rows show.
 
 use std::collections::HashMap;
 use std::sync::Arc;

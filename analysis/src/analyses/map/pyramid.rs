@@ -13,7 +13,7 @@ pub struct Level {
     shift: u32,
     /// Owners' granules that were touched, of each thread.
     pub rows: usize,
-    /// Those of their cells that are not empty.
+    /// Cells of these rows that are not empty.
     pub cells: usize,
 }
 
@@ -29,7 +29,7 @@ pub struct Cell {
     pub level: u32,
     pub owner: u32,
     pub stream: u32,
-    /// Of the granule.
+    /// Address of the granule.
     pub address: u64,
     pub bin: usize,
     pub reads: u64,

@@ -13,7 +13,7 @@ use crate::model::blocks::{OriginCursor, Processes};
 use crate::model::moments::Clock;
 use crate::model::site_counts::Measure;
 
-/// Simulations other than that of threads that share a cache have one core, of number 0.
+/// Key of the simulation of threads that share a cache. Other simulations have one core, of number 0.
 const SHARED: u32 = u32::MAX;
 
 /// What was counted until now.

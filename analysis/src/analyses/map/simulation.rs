@@ -7,9 +7,9 @@ pub(super) struct Simulation {
     pub accounts: Accounts,
     pub line_bytes: u64,
     pub level: usize,
-    /// To be simulated together. Empty.
+    /// Accesses to be simulated together. Empty in between.
     pub accesses: Vec<Access>,
-    /// What they missed. Empty.
+    /// What these missed. Empty in between.
     pub missed: Vec<Missed>,
 }
 

@@ -10,7 +10,7 @@ use super::shard::MapShard;
 use super::{Finest, Map};
 use crate::Findings;
 
-/// What an owner's memory came to.
+/// Totals of an owner's memory.
 #[derive(Debug, Clone, Default)]
 struct OwnerTotal {
     owner: usize,

@@ -14,7 +14,7 @@ use crate::model::moments::{ChunkTimes, TimeBins};
 use crate::{Analysis, Findings, Order};
 use shard::MemoryShard;
 
-/// Blocks that are given back before so many accesses are short-lived, unless told otherwise.
+/// By default, blocks that are released before this many accesses are short-lived.
 pub const DEFAULT_SHORT_LIFE: u64 = 1000;
 /// Parts into which time is divided.
 pub const DEFAULT_BINS: usize = 256;
@@ -26,7 +26,7 @@ pub struct Memory<'t> {
     bins: TimeBins,
     short_life: u64,
     top: usize,
-    /// By site: whether it goes by way of a local variable.
+    /// Whether each site goes by way of a local variable.
     local: Vec<bool>,
     origins: Arc<Origins>,
 }

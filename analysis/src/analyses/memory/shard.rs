@@ -53,7 +53,7 @@ pub(super) struct Ledger {
     pub live: Amount,
     pub peak: Peak,
     pub curve: Curve,
-    /// By the number of binary digits of the accesses in between.
+    /// Lifetimes by the number of binary digits of the accesses in between.
     pub lifetimes: [Amount; LIFETIMES],
     pub unknown_releases: u64,
     /// Accesses of the trace until now.

@@ -1,4 +1,4 @@
-//! What the blocks of an allocation site, or of several, come to.
+//! Totals of the blocks of an allocation site, or of several sites.
 
 use std::ops::AddAssign;
 
@@ -19,9 +19,9 @@ pub struct Life {
 pub struct SiteTotals {
     pub allocated: Amount,
     pub failed: u64,
-    /// Given back, or reallocated.
+    /// Blocks that were released, or reallocated.
     pub released: u64,
-    /// Ended by blocks that overlapped them.
+    /// Blocks that ended because others overlapped them.
     pub overlapped: u64,
     pub never_released: Amount,
     pub never_accessed: Amount,
@@ -33,7 +33,7 @@ pub struct SiteTotals {
     pub accessed_bytes: u64,
     pub live: Amount,
     pub at_peak: Amount,
-    /// For which peak `at_peak` holds, if it is not the same as `live`.
+    /// Number of the peak for which `at_peak` holds, if it is not the same as `live`.
     pub(super) saved_for: u64,
 }
 

@@ -210,7 +210,8 @@ impl Tables {
     }
 }
 
-/// Blocks that were released after less than so many accesses, and not less than half of that.
+/// Released blocks by the number of accesses that they lived. Each row goes from a power of two to less than twice
+/// that.
 fn lifetimes(shard: &MemoryShard) -> Table {
     let classes = shard.ledger.lifetimes.iter().enumerate();
     let rows: Vec<(usize, Amount)> = classes

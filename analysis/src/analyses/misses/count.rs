@@ -10,8 +10,8 @@ use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
 use crate::{Analysis, Findings, Order, Part};
 
-/// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are simulated in
-/// one order; else each thread for itself.
+/// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are
+/// simulated in one order; otherwise, each thread is simulated by itself.
 #[derive(Debug, Clone)]
 pub struct Misses {
     caches: Caches,
@@ -43,7 +43,7 @@ impl Misses {
         }
     }
 
-    /// With the shares of each level, and the line of source that contributes most to each field.
+    /// Adds the shares of each level, and the line of source that contributes most to each field.
     #[must_use]
     pub fn with_details(self) -> Misses {
         Misses {

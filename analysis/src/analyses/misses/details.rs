@@ -13,7 +13,7 @@ use crate::model::sources::SourceFiles;
 use crate::model::Names;
 use crate::Findings;
 
-/// Adds them to what the misses came to.
+/// Adds the details to the findings.
 pub(super) fn add(misses: &Misses, findings: &mut Findings, counters: &[SiteCounters], trace: &Trace) {
     add_shares(misses, findings, counters);
     add_sources(misses, findings, counters, trace);
@@ -55,7 +55,8 @@ fn add_sources(misses: &Misses, findings: &mut Findings, counters: &[SiteCounter
     *fields = fields.with_sources_beside("field", &lines);
 }
 
-/// By the names of fields. Of sites that contribute equally it is that with more accesses, then the first.
+/// The main site of each field, by name. Among sites that contribute equally, the one with more accesses counts, then
+/// the first.
 fn main_sites(misses: &Misses, program: &Program, counters: &[SiteCounters]) -> HashMap<String, SiteId> {
     let rank = |site: SiteId| {
         let counters = &counters[site.index()];

@@ -1,4 +1,4 @@
-//! The model's caches and TLBs, and what they came to.
+//! The model's caches and TLBs, and their counts.
 
 use trackway_report::{Table, TableBuilder, Unit};
 

@@ -16,13 +16,13 @@ use crate::model::{written_in, Names, UNKNOWN};
 pub(super) struct Ranking<'r> {
     pub program: &'r Program,
     pub counters: &'r [SiteCounters],
-    /// By the number of the stream.
+    /// Threads by the number of the stream.
     pub threads: &'r BTreeMap<u32, SiteCounters>,
     pub caches: &'r Caches,
     pub rank_by: Measure,
     /// Rows per table.
     pub top: usize,
-    /// Of the recorded program: relative source paths may start there.
+    /// Working directory of the recorded program. Relative source paths may start there.
     pub working_directory: &'r Path,
     pub source_root: Option<&'r Path>,
 }

@@ -10,9 +10,9 @@ use crate::UNKNOWN;
 pub struct ReturnPlace {
     /// Path of the object.
     pub object: String,
-    /// From the first byte of the object's memory image.
+    /// Offset from the first byte of the object's memory image.
     pub offset: u64,
-    /// Of the object, in hexadecimal; empty if unknown.
+    /// Build id of the object in hexadecimal; empty if unknown.
     pub build_id: String,
 }
 
@@ -54,8 +54,8 @@ const ALLOCATORS: [&str; 24] = [
 const LIBRARY_NAMESPACES: [&str; 3] = ["std::", "__gnu_cxx::", "alloc::"];
 const CXX_LIBRARIES: [&str; 2] = ["/libstdc++.so", "/libc++"];
 
-/// Names an allocation after the innermost frame that is no allocator's, no C++ library's and not `operator new`; after
-/// the innermost one if all are.
+/// Names an allocation after the innermost frame that belongs to no allocator or C++ library and isn't `operator new`.
+/// If there is none, it is named after the innermost frame.
 pub fn named_call(sites: &mut CallSites, stack: &Stack, pid: u32, time_ns: u64) -> NamedCall {
     let mut innermost = None;
     for (depth, address) in stack.frames.iter().enumerate() {

@@ -23,12 +23,12 @@ impl Weight {
     }
 }
 
-/// Accesses in windows: of each window, how many there are of a part, and of all, both multiplied by how much the window
-/// counts.
+/// Accesses in windows: how many accesses of each window belong to a part, and how many there are, both multiplied by
+/// how much the window counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Clusters {
     pub windows: u64,
-    /// As they were seen.
+    /// Accesses as they were seen.
     pub seen: u64,
     part: f64,
     part_squares: f64,
@@ -39,7 +39,7 @@ pub struct Clusters {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AllClusters {
     pub windows: u64,
-    /// As they were seen.
+    /// Accesses as they were seen.
     pub seen: u64,
     accesses: f64,
     squares: f64,

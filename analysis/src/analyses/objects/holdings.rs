@@ -1,4 +1,4 @@
-//! What processes hold at a time, by what their allocators told.
+//! The memory that processes hold at a time, by the calls of their allocators.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ use super::intervals::Intervals;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
     pub bytes: u64,
-    /// Whose call it was: the process that holds the block may have it from that one.
+    /// Process that made the call. The process that holds the block may have it from that one.
     pub process: u32,
     pub stack: StackId,
     pub obtained_ns: u64,
@@ -39,16 +39,16 @@ pub enum Change {
 #[derive(Clone, Debug, Default)]
 struct Memory {
     blocks: Intervals<Block>,
-    /// Mapped by calls of the program: allocators may have made blocks of it.
+    /// Pages that calls of the program mapped. Allocators may have made blocks of them.
     pages: Intervals<Block>,
-    /// Addresses of blocks that are being reallocated, by stream: they stay until that is through, since it copies
-    /// them.
+    /// Addresses of blocks that are being reallocated, by stream. They stay until the reallocation has ended, since it
+    /// copies them.
     moving: HashMap<u32, u64>,
-    /// The latest that were released, when, and whence: a child that was forked meanwhile still holds them.
+    /// The latest released blocks, with time and address. A child that was forked meanwhile still holds them.
     released: VecDeque<(u64, u64, Block)>,
 }
 
-/// Of so many blocks that were released a fork may not have known it.
+/// Number of latest released blocks that are kept, since a child that was forked meanwhile still holds them.
 const MOST_RELEASED: usize = 4096;
 
 /// Follows all processes of a trace; events come in the order of their times.
@@ -66,8 +66,8 @@ impl Holdings {
         }
     }
 
-    /// The block of the process that holds the address, and where it begins: one of an allocator before one of pages.
-    /// Until a forked process shows itself it holds what its parent holds.
+    /// The block of the process that holds the address, and the block's start. An allocator's block comes before one of
+    /// pages. A forked process holds what its parent holds until it shows itself.
     pub fn find(&self, process: u32, address: u64) -> Option<(u64, Block)> {
         let memory = self.memory(process)?;
         memory.blocks.find(address).or_else(|| memory.pages.find(address))
@@ -193,7 +193,7 @@ impl Memory {
         self.pages.cut(address, length);
     }
 
-    /// The pages stay those of the call that mapped them.
+    /// The pages remain those of the call that mapped them.
     fn remap(&mut self, old: (u64, u64), new: (u64, u64), time_ns: u64, changes: &mut Vec<Change>) {
         let Some((_, block)) = self.pages.find(old.0) else {
             return;
@@ -207,8 +207,8 @@ impl Memory {
         self.map(new.0, block, changes);
     }
 
-    /// What a child has that was forked after `began_ns`: what the parent released since, the child still holds, and of
-    /// what it obtained since, the child has nothing.
+    /// The memory of a child that was forked after `began_ns`. The child still holds what the parent has released
+    /// since, and has nothing of what the parent has obtained since.
     fn at_fork(&self, began_ns: u64) -> Memory {
         let mut memory = Memory {
             blocks: self.blocks.clone(),

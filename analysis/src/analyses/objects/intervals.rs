@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// What stands at addresses.
 #[derive(Clone, Debug)]
 pub struct Intervals<T> {
-    /// By the first address: the first one after, and what is there.
+    /// The first address after each interval and what is there, by the interval's first address.
     by_start: BTreeMap<u64, (u64, T)>,
 }
 
@@ -54,7 +54,7 @@ impl<T: Copy> Intervals<T> {
         }
     }
 
-    /// What overlaps a range: its first address, the first one after it, and what it is.
+    /// The intervals that overlap a range: first address, first address past the interval, and content.
     pub fn overlaps(&self, start: u64, end: u64) -> impl Iterator<Item = (u64, u64, T)> + '_ {
         let starts = self.overlapping(start, end);
         starts.into_iter().filter_map(|first| {

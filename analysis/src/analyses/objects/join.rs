@@ -18,7 +18,7 @@ use crate::analyses::allocations::CallSites;
 use crate::analyses::samples::window_weights::WindowWeights;
 use crate::model::moments::TimeBins;
 
-/// Accesses of one instruction that lie at most so far apart are a stream.
+/// Accesses of one instruction that lie at most this far apart are a stream.
 const NEAR_BYTES: u64 = 64;
 
 struct Join<'t> {
@@ -28,7 +28,7 @@ struct Join<'t> {
     sites: CallSites,
     places: Places,
     processes: Vec<AllocatingProcess>,
-    /// By the process whose call it was and the stack: the owner's index.
+    /// Index of the owner, by the process that made the call, and the stack.
     known: HashMap<(u32, StackId), usize>,
     changes: Vec<Change>,
     objects: Objects,
@@ -263,7 +263,7 @@ impl Join<'_> {
             Some((_, block)) if block.kind != BlockKind::File => self.owner_of(&block),
             _ => {
                 let owner = match (self.places.owner(accessed, &self.sites), block) {
-                    // A file whose name no mapping told is at least known by the call that mapped it.
+                    // If no mapping tells a file's name, the call that mapped the file still identifies it.
                     (Owner::Unmapped | Owner::Anonymous, Some((_, block))) => return self.owner_of(&block),
                     (owner, _) => owner,
                 };
@@ -321,8 +321,8 @@ fn tenth_of(bins: &TimeBins, time_ns: u64) -> Option<usize> {
     usize::try_from(tenth).ok().filter(|tenth| *tenth < 10)
 }
 
-/// Whether another kind of memory would have answered slower or faster: no cache is known to have answered. What
-/// waits for a line on its way (a fill buffer) waits for memory.
+/// Whether another kind of memory would have answered slower or faster: no cache is known to have answered. An access
+/// that waits for a line on its way (in a fill buffer) waits for memory.
 fn is_beyond_caches(sample: &Sample) -> bool {
     !matches!(
         sample.data_source.level(),

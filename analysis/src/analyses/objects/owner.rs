@@ -1,4 +1,4 @@
-//! Whose memory an address is.
+//! Owners of memory.
 
 use crate::analyses::allocations::Frame;
 
@@ -15,7 +15,7 @@ pub enum Owner {
     File { path: String },
     /// The program break's memory, but no live block: the allocator's own, or a block whose call is missing.
     FreeHeap,
-    /// Mapped without a file, by nobody who told.
+    /// Mapped without a file, by a call that wasn't recorded.
     Anonymous,
     /// Nothing is known to be mapped there.
     Unmapped,
@@ -41,7 +41,7 @@ impl Owner {
         }
     }
 
-    /// What it is called.
+    /// Name of the owner.
     pub fn name(&self) -> String {
         match self {
             Owner::CallSite(frame) => frame.function.clone(),

@@ -6,7 +6,7 @@ use trackway_report::{Table, TableBuilder, Unit};
 
 use super::totals::{Objects, Spot};
 
-/// Granules of addresses at most; the finest that come to no more are taken.
+/// Most granules of addresses. The finest granules that stay within it are used.
 const MOST_GRANULES: usize = 4096;
 const FINEST_SHIFT: u32 = 6;
 const COARSEST_SHIFT: u32 = 40;
@@ -14,9 +14,9 @@ const COARSEST_SHIFT: u32 = 40;
 /// Which samples are shown.
 #[derive(Clone, Debug, Default)]
 pub struct PictureView {
-    /// Only those of this thread, by the system's id.
+    /// Shows only samples of this thread, by the system's id.
     pub thread: Option<u32>,
-    /// Only memory whose name, or place, contains this text.
+    /// Shows only memory whose name, or place, contains this text.
     pub name: Option<String>,
 }
 

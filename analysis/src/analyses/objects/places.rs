@@ -1,4 +1,4 @@
-//! Whose memory addresses are that lie in no block.
+//! Owners of the memory that lies in no block.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ const PAGE_SHIFT: u32 = 12;
 /// Larger mappings without rights are what allocators reserve, no stacks.
 const LARGEST_STACK: u64 = 48 << 20;
 
-/// An access, and who made it.
+/// An access, with its process and thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Accessed {
     pub time_ns: u64,
@@ -36,16 +36,16 @@ pub struct Operand {
 /// What is mapped where, as far as addresses in no block need it.
 #[derive(Default)]
 pub struct Places {
-    /// By process, page and how many changes of mappings came before; none where nothing is known to be mapped.
+    /// Owners by process, page and how many changes of mappings came before; none where nothing is known to be mapped.
     pages: HashMap<(u32, u64, usize), Option<Owner>>,
-    /// By process, instruction, and whether it stores.
+    /// Operands by process, instruction, and whether it stores.
     operands: HashMap<(u32, u64, bool), Operand>,
-    /// Whose the mappings are that were taken for stacks, by process and first address.
+    /// Threads of the mappings that were taken for stacks, by process and first address.
     stacks: HashMap<(u32, u64), u32>,
 }
 
 impl Places {
-    /// Whose memory it is.
+    /// The owner of the accessed memory.
     pub fn owner(&mut self, accessed: &Accessed, sites: &CallSites) -> Owner {
         let operand = self.operand(accessed, sites).clone();
         let mapped = self.mapped(accessed, sites.mappings());
@@ -109,7 +109,7 @@ impl Places {
         }
     }
 
-    /// Of the thread that is seen on it first.
+    /// A stack belongs to the first thread that is seen on it.
     fn stack(&mut self, mapping: &Mapping, accessed: &Accessed) -> Owner {
         let key = (accessed.pid, mapping.start);
         Owner::Stack {
@@ -129,7 +129,7 @@ fn operand(accessed: &Accessed, sites: &CallSites) -> Option<Operand> {
         .mappings()
         .find(accessed.pid, accessed.time_ns, accessed.instruction)?;
     let (names, instruction) = sites.instruction(mapping, accessed.instruction)?;
-    // What an instruction reads and writes is told as what it reads.
+    // An operand that an instruction both reads and writes is recorded as one that it reads.
     let number = match accessed.stores && instruction.written != 0 {
         true => instruction.written,
         false => instruction.read,

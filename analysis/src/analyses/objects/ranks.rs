@@ -1,4 +1,4 @@
-//! Between which ranks owners of memory may be, by the intervals of their weights.
+//! Ranges of the ranks that owners of memory may have, by the intervals of their weights.
 
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals};
@@ -31,7 +31,7 @@ impl Ranks {
         Ranks { lows, highs }
     }
 
-    /// Of an owner; none if it is no memory or without weight.
+    /// The ranks of an owner; none if it isn't memory or has no samples.
     pub fn range(&self, owner: &Owner, totals: &OwnerTotals, objects: &Objects) -> Option<RankRange> {
         let share = totals.weight.share_of(&objects.weight)?;
         (owner.is_memory() && totals.weight.samples > 0).then(|| self.range_of(share))

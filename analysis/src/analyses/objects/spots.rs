@@ -1,4 +1,4 @@
-//! Samples as points of a picture in which one may search: by time, memory, thread and address.
+//! Samples as points of a picture that can be searched by time, memory, thread and address.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -12,9 +12,9 @@ use crate::model::moments::TimeBins;
 /// Parts of time that are told apart at first, and bits of addresses that are not.
 const FINEST_BINS: usize = 1024;
 const FINEST_SHIFT: u32 = 6;
-/// After so many steps of coarser addresses follows one of coarser times.
+/// One step of coarser times follows this many steps of coarser addresses.
 const STEPS_OF_ADDRESSES: u32 = 4;
-/// Of coarser scales; the last one has one part of time.
+/// Number of coarser scales. The last one has a single part of time.
 const STEPS: u32 = 42;
 
 /// Part of time, process, thread, rank of the owner, granule; without granule if the address isn't known.
@@ -61,7 +61,7 @@ impl Objects {
         ]
     }
 
-    /// Those that samples access, by weight; after them, samples without access or of an unknown one.
+    /// Owners that samples access, by weight; after them, those of samples without access or with an unknown one.
     fn sampled_owners(&self) -> Vec<(usize, &Owner, &OwnerTotals)> {
         let all = self
             .owners
@@ -73,7 +73,7 @@ impl Objects {
         owners
     }
 
-    /// The finest with at most so many places, else the coarsest.
+    /// The finest scale with at most this many places, otherwise the coarsest.
     fn scale(&self, most: usize, ranks: &[u32]) -> Scale {
         let scale = |step: u32| Scale {
             bins: TimeBins::new(

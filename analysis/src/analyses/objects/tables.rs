@@ -17,7 +17,7 @@ type Row<'a> = (&'a Owner, &'a OwnerTotals);
 type Builder<'a, 'r> = TableBuilder<'a, Row<'r>>;
 
 impl Objects {
-    /// The tables; that of owners has the `top` rows.
+    /// The tables; the one of owners has the `top` rows.
     pub fn findings(&self, top: usize) -> Findings {
         let rows = self.ranked();
         Findings {

@@ -1,4 +1,4 @@
-//! What samples and calls of allocators come to, for each owner of memory.
+//! Totals of samples and calls of allocators, for each owner of memory.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,11 +17,11 @@ pub struct OwnerTotals {
     pub allocations: u64,
     pub allocated_bytes: u64,
     pub live_bytes: u64,
-    /// The most that was live at a time.
+    /// Most bytes that were live at a time.
     pub peak_bytes: u64,
     /// Samples whose own access goes there.
     pub weight: Weight,
-    /// Of which caches are known not to have answered, or nothing is known.
+    /// Weight of the samples that caches are known not to have answered, or of which that is unknown.
     pub weight_beyond_caches: u64,
     pub loads: u64,
     pub stores: u64,
@@ -29,17 +29,18 @@ pub struct OwnerTotals {
     pub clusters: Clusters,
     pub window_loads: u64,
     pub window_stores: u64,
-    /// Of them those whose address rests on nothing that was read later.
+    /// Window accesses whose addresses depend on nothing that was read later.
     pub window_sure: u64,
-    /// Of pairs of accesses that one instruction makes there in one window: all, and those that lie within a cache
-    /// line's length of each other.
+    /// Pairs of accesses that one instruction makes there in one window. The near ones lie within a cache line's length
+    /// of each other.
     pub window_pairs: u64,
     pub window_near_pairs: u64,
     pub first_ns: Option<u64>,
     pub last_ns: u64,
-    /// By part of time.
+    /// Weight by part of time.
     pub series: Vec<u64>,
-    /// By tenth of the time from the first sample to the last: runs of unlike length have the same.
+    /// Weight by tenth of the time from the first sample to the last, which allows runs of unlike length to be
+    /// compared.
     pub tenths: [u64; 10],
     /// Samples by the type of what they access.
     types: HashMap<String, u64>,
@@ -54,7 +55,7 @@ pub struct Spot {
     pub owner: u32,
     pub pid: u32,
     pub tid: u32,
-    /// Of its own access; none if it has none, or it isn't known.
+    /// Address of the sample's own access; none if it has no access or the address isn't known.
     pub address: Option<u64>,
     pub time_ns: u64,
     pub stores: bool,
@@ -66,27 +67,27 @@ pub struct Spot {
 #[derive(Debug)]
 pub struct Objects {
     pub owners: IndexMap<Owner, OwnerTotals>,
-    /// Of all samples.
+    /// Weight of all samples.
     pub weight: Weight,
-    /// Of all windows: accesses with known addresses.
+    /// Accesses with known addresses in all windows.
     pub windows: AllClusters,
     /// How much windows count.
     pub window_weights: WindowWeights,
     pub unknown_window_accesses: u64,
-    /// How many samples know their address in which way, and what they weigh.
+    /// Weights of the samples by how their address is known.
     pub classes: HashMap<AddressClass, Weight>,
     pub lost: u64,
     /// Samples of events whose weights have another unit.
     pub left_out: u64,
     pub sampling: SamplingInfo,
-    /// Of weights: `ns` where samples stand for time.
+    /// Unit of weights: `ns` where samples stand for time.
     pub unit: String,
     pub bins: TimeBins,
     pub spots: Vec<Spot>,
     /// Whether calls of allocators were recorded.
     pub knows_allocations: bool,
     pub damage: Vec<TraceError>,
-    /// When the recording began, nanoseconds of the trace's clock.
+    /// Beginning of the recording, in nanoseconds of the trace's clock.
     pub start_ns: u64,
 }
 
@@ -122,7 +123,7 @@ impl OwnerTotals {
         most.map_or("", |(name, _)| name)
     }
 
-    /// The share of stores: of the accesses of windows, else of samples; none if neither is known.
+    /// The share of stores in the accesses of windows, or else of samples; none if neither is known.
     pub fn store_share(&self) -> Option<f64> {
         let share =
             |stores: u64, loads: u64| (stores + loads > 0).then(|| stores as f64 / (stores + loads) as f64);
@@ -153,19 +154,19 @@ impl Confidence {
     }
 }
 
-/// With fewer windows than that a share means little.
+/// A share from fewer windows means little.
 const FEW_WINDOWS: u64 = 30;
 const MANY_WINDOWS: u64 = 300;
-/// Of all accesses of windows.
+/// Share of the accesses of all windows.
 const MOST_UNKNOWN: f64 = 0.25;
 const FEW_UNKNOWN: f64 = 0.05;
-/// Of the owner's own accesses.
+/// Share of the owner's own accesses.
 const MOST_SURE: f64 = 0.9;
 
 impl Objects {
-    /// Of the share of accesses: high if the owner is in at least 300 windows, 90 % of its addresses rest on registers
-    /// alone and at most 5 % of all are unknown; low if it is in fewer than 30 windows, or over 25 % of all are
-    /// unknown.
+    /// Confidence in the share of accesses. It is high if the owner is in at least 300 windows, 90 % of its addresses
+    /// depend on registers alone, and at most 5 % of all are unknown. It is low if the owner is in fewer than 30
+    /// windows, or over 25 % of all addresses are unknown.
     pub fn confidence(&self, totals: &OwnerTotals) -> Confidence {
         let all = self.windows.seen + self.unknown_window_accesses;
         let unknown = self.unknown_window_accesses as f64 / all.max(1) as f64;

@@ -1,6 +1,6 @@
-//! Whether a thread of a program that SIGSEGV ended had overflowed its stack. No trace says it: it follows from how far
-//! below its first local variable the thread's last ones lay, or from how many calls were open. docs/collectors.md,
-//! "The stack", states the rules.
+//! Whether a thread of a program that SIGSEGV ended had overflowed its stack. No trace records that. It follows from
+//! how far below its first local variable the thread's last ones lay, or from how many calls were open.
+//! docs/collectors.md, "The stack", states the rules.
 
 mod open_calls;
 mod records;
@@ -15,8 +15,8 @@ use open_calls::OpenCalls;
 use records::{Followed, Reader};
 use verdict::Verdict;
 
-/// Records that are read, before compression and of all threads together, bytes. That takes a quarter of a second and,
-/// since a call leaves 4 bytes at least, up to 200 MB. A stack of 32 MiB holds two million calls.
+/// Bytes of records to read, before compression and for all threads together. Reading them takes a quarter of a second.
+/// Since a call leaves 4 bytes at least, it takes up to 200 MB. A stack of 32 MiB holds two million calls.
 const MOST_RECORDS: u64 = 32 << 20;
 
 /// What the system knew of the program when it had ended.
@@ -28,7 +28,7 @@ pub struct Circumstances {
     pub peak_memory_bytes: u64,
 }
 
-/// That a thread overflowed its stack.
+/// An overflow of a thread's stack.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overflow {
     pub evidence: Evidence,
@@ -44,12 +44,12 @@ pub enum Evidence {
         /// Where the function accessed it last: `prog.c:12`; none if unknown.
         place: Option<String>,
     },
-    /// It is likely: so many calls were open.
+    /// An overflow is likely, as this many calls were open.
     Deep {
         calls: u64,
         /// Whether these are all; if not, only the last records were read.
         is_all: bool,
-        /// That a call takes, if it was an overflow.
+        /// Bytes that a call takes, if it was an overflow.
         bytes_per_call: u64,
     },
 }
@@ -78,7 +78,7 @@ fn interrupted_streams(trace: &Trace) -> Vec<&Stream> {
         .processes()
         .iter()
         .filter(|(_, info)| info.event == ProcessEvent::Start && info.pid == trace.meta().pid);
-    // Another one after each exec.
+    // Each exec starts another one.
     let Some(process) = starts.map(|(number, _)| *number).max() else {
         return Vec::new();
     };
@@ -90,7 +90,7 @@ fn interrupted_streams(trace: &Trace) -> Vec<&Stream> {
         .collect()
 }
 
-/// The last chunks, of so many bytes of records together, but one at least; and whether these are all.
+/// The last chunks that hold at most this many bytes of records, but at least one chunk, and whether these are all.
 fn last_chunks(chunks: &[ChunkRef], budget: u64) -> (&[ChunkRef], bool) {
     let mut bytes = 0u64;
     let is_left_out = |chunk: &ChunkRef| {

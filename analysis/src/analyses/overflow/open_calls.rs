@@ -16,12 +16,12 @@ pub struct Call {
     pub spot: Option<Spot>,
 }
 
-/// From the outermost one that is known to the innermost one. What was called before the first record that was read is not
-/// known until it accesses something.
+/// Open calls, from the outermost known one to the innermost one. A function that was called before the first record
+/// that was read is unknown until it accesses something.
 #[derive(Debug, Default)]
 pub struct OpenCalls {
     calls: Vec<Call>,
-    /// By function, how often it is open.
+    /// How often each function is open.
     active: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ impl OpenCalls {
         self.calls.push(Call { function, spot: None });
     }
 
-    /// If the function was called before what was read, nothing that was called since is open any more.
+    /// If the function was called before the records that were read, no call since then is open any more.
     pub fn exit(&mut self, function: FunctionId) {
         self.leave_to(function);
         self.pop();

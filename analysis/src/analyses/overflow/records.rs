@@ -29,7 +29,7 @@ pub struct Reader<'t> {
 struct Sites {
     functions: Vec<FunctionId>,
     local: Vec<bool>,
-    /// By function, whether its entries are recorded.
+    /// Whether each function's entries are recorded.
     has_entries: Vec<bool>,
 }
 
@@ -68,8 +68,8 @@ impl<'t> Reader<'t> {
         Some(Followed { top, calls, is_all })
     }
 
-    /// The chunk's first access by way of a local variable to what is neither a static variable nor a block that was
-    /// allocated in it.
+    /// The chunk's first access by way of a local variable to memory that is neither a static variable nor a block that
+    /// was allocated in the chunk.
     fn first_on_stack(&mut self, chunk: &ChunkRef) -> Result<Option<u64>, TraceError> {
         let mut blocks = BTreeMap::new();
         let mut batches = self.decoder.decode(chunk)?;
@@ -120,7 +120,7 @@ impl Sites {
     }
 }
 
-/// Site and address of each access; of a run, those of its last iteration.
+/// Site and address of each access; for a run, those of its last iteration.
 fn accesses<'b>(batch: &'b Batch, piece: &Piece<'b>) -> impl Iterator<Item = (SiteId, u64)> + 'b {
     let (range, lanes, last) = match piece {
         Piece::Accesses(range) => (range.clone(), &[][..], 0),

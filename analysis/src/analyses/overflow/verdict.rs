@@ -12,7 +12,7 @@ use super::Circumstances;
 const MARGIN: u64 = 16;
 /// Fewer calls show no direction.
 const FEWEST_STEPS: usize = 8;
-/// Of the steps from call to call so many in eight go down, at least: most parameters point to the stack, some elsewhere.
+/// At least this many of eight steps from call to call go down. Most parameters point to the stack, some elsewhere.
 const DOWN_OF_EIGHT: usize = 7;
 /// Recursion that programs mean to make is mostly less deep.
 const FEWEST_CALLS: u64 = 1000;
@@ -51,8 +51,8 @@ pub fn window(top: Option<u64>, circumstances: &Circumstances) -> RangeInclusive
     top.map_or(RangeInclusive::new(1, 0), |top| top.saturating_sub(below)..=top)
 }
 
-/// `top`: the thread's first access by way of a local variable; none if there was none. `is_all`: all of the thread's records
-/// were read.
+/// `top`: the thread's first access by way of a local variable; none if there was none. `is_all`: whether all of the
+/// thread's records were read.
 pub fn of(
     top: Option<u64>,
     calls: &OpenCalls,
@@ -81,8 +81,8 @@ pub fn of(
     })
 }
 
-/// The innermost access to the stack, how far it lies below the first one, and how many calls are open within it; none if
-/// what the calls accessed doesn't go down as a stack does.
+/// The innermost access to the stack, how far it lies below the first one, and how many calls are open within it. None
+/// if the addresses that the calls accessed don't go down as those of a stack do.
 fn deepest(top: u64, calls: &OpenCalls) -> Option<(Spot, u64, u64)> {
     let calls = calls.as_slice();
     let spots: Vec<(usize, Spot)> = calls
@@ -119,7 +119,7 @@ mod tests {
         }
     }
 
-    /// As many calls with frames of that size, of which the outer ones access them.
+    /// Makes that many calls with frames of that size, of which the outer ones access them.
     fn recursion(count: u64, frame_bytes: u64, accessing: u64) -> OpenCalls {
         let mut calls = OpenCalls::default();
         for number in 1..=count {

@@ -54,7 +54,7 @@ impl LineCounts {
     }
 }
 
-/// Of sorted lines.
+/// `lines` must be sorted.
 fn entropy(lines: &[(u64, u64)], line_bits: u32, resolution_bits: u32) -> Entropy {
     let shift = resolution_bits - line_bits;
     let blocks = lines.chunk_by(|(line, _), (next, _)| line >> shift == next >> shift);

@@ -22,11 +22,11 @@ use strides::{SiteTypes, NO_TYPE};
 pub struct Patterns {
     /// A power of two, at least 16.
     pub line_bytes: u32,
-    /// The working set of all threads in one order; else of each thread.
+    /// Whether there is one working set of all threads in one order, instead of one for each thread.
     pub merged: bool,
     /// Rows of the table of sites.
     pub top: usize,
-    /// All windows of all threads; else few of the thread with the most accesses.
+    /// Whether all windows of all threads are shown, instead of a few of the thread with the most accesses.
     pub fine: bool,
 }
 
@@ -65,7 +65,7 @@ impl Analysis for Patterns {
     }
 }
 
-/// Of all sites, with small numbers for the types; and how many numbers there are.
+/// The types of all sites, as small numbers, and how many numbers there are.
 fn site_types(program: &Program) -> (Vec<SiteTypes>, usize) {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     let mut number = |name| match name {

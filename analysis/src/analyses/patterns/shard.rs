@@ -12,7 +12,7 @@ use crate::model::page_index::{fetch, GROUP_LINES};
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
 pub(super) const PAGE_BITS: u32 = 12;
-/// So many accesses ahead the place of a line is fetched.
+/// The place of a line is fetched this many accesses ahead.
 const SOON: usize = 10;
 
 /// Strides, working set and counts of lines of one thread, or of all.
@@ -23,7 +23,7 @@ pub struct PatternsShard {
     type_count: usize,
     touches: Touches,
     changes: LineChanges,
-    /// Of shards that were merged into this one.
+    /// What the shards found that were merged into this one.
     merged_sites: Vec<StrideCounts>,
     merged_series: Vec<Series>,
     merged_counts: LineCounts,
@@ -34,7 +34,7 @@ struct StreamStrides {
     stream: u32,
     sites: Vec<SiteStrides>,
     loads: PointerLoads,
-    /// By site: the run in which it was last seen.
+    /// Run in which each site was last seen.
     seen_in_run: Vec<u64>,
     run: u64,
 }
@@ -143,7 +143,7 @@ impl PatternsShard {
         self.merged_counts.merge(&from.counts());
     }
 
-    /// Of all sites that a part of the trace knew.
+    /// The counts of all sites that a part of the trace knew.
     pub(super) fn sites(&self) -> Vec<StrideCounts> {
         let mut sites = self.merged_sites.clone();
         for stream in &self.streams {
@@ -204,7 +204,7 @@ impl StreamStrides {
         self.sites[site.index()].access(address, length, &mut self.loads);
     }
 
-    /// From the third iteration on, each stride is what the one before was, if each site stands in the loop once.
+    /// If each site stands in the loop once, each stride from the third iteration on equals the one before.
     fn take_run(&mut self, lanes: &[Lane], count: u64) {
         let one_by_one = if self.has_site_twice(lanes) {
             count
@@ -308,7 +308,7 @@ impl Touches {
         }
     }
 
-    /// As long as each access stays in its line, one iteration in each window shows what all use.
+    /// As long as each access stays in its line, one iteration in each window shows the lines that all of them use.
     fn take_run(&mut self, changes: &mut LineChanges, lanes: &[Lane], count: u64) {
         if lanes.is_empty() {
             return;

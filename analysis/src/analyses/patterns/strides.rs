@@ -2,7 +2,7 @@
 
 /// Strides that are remembered of a site.
 const CANDIDATES: usize = 4;
-/// An access may lean on a pointer that was loaded so many accesses before.
+/// An access may depend on a pointer that was loaded at most this many accesses before.
 const NEAR: u64 = 16;
 /// Fewer accesses don't make a pattern.
 const FEWEST: u64 = 16;
@@ -38,7 +38,7 @@ impl Pattern {
 /// What is known of types before anything runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SiteTypes {
-    /// Of the object, or of the value where there is no object.
+    /// Type of the object, or of the value where there is no object.
     pub accessed: u32,
     /// What a loaded pointer points to; none if no pointer is loaded.
     pub pointed_to: u32,
@@ -52,9 +52,9 @@ pub(super) struct StrideCounts {
     /// Accesses but the first of each thread.
     pub strides: u64,
     pub zero: u64,
-    /// Strides that are 0, or what the one before was.
+    /// Strides that are 0 or equal the one before.
     pub regular: u64,
-    /// Of the others: those after the load of a pointer to such an object.
+    /// Other strides, to an object shortly after the load of a pointer to such an object.
     pub chased: u64,
     /// The most frequent ones (Misra and Gries, 1982), with less than their numbers.
     candidates: [(u64, u64); CANDIDATES],
@@ -73,7 +73,7 @@ pub(super) struct SiteStrides {
 #[derive(Debug, Clone, Default)]
 pub(super) struct PointerLoads {
     pub clock: u64,
-    /// By type; 0: never.
+    /// Time of the last load, by type; 0: never.
     pub last: Vec<u64>,
 }
 
@@ -114,7 +114,7 @@ impl SiteStrides {
         }
     }
 
-    /// Takes `times` further accesses with the stride of the last two. The clock is not told.
+    /// Takes `times` further accesses with the stride of the last two. Doesn't advance the clock.
     pub fn repeat(&mut self, stride: u64, bytes: u64, times: u64) {
         self.address = self.address.wrapping_add(stride.wrapping_mul(times));
         self.counts.accesses = self.counts.accesses.saturating_add(times);
@@ -162,7 +162,7 @@ impl StrideCounts {
         }
     }
 
-    /// The stride of which most are; certain only if it makes more than a fifth of them.
+    /// The most frequent stride. It is certain only if it makes up more than a fifth of all strides.
     pub fn main_stride(&self) -> Option<i64> {
         let most = self.candidates.iter().max_by_key(|candidate| candidate.1);
         most.filter(|candidate| candidate.1 > 0)

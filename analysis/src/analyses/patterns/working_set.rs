@@ -27,12 +27,12 @@ pub(super) struct Windows {
 #[derive(Debug, Clone, Default)]
 pub(super) struct WorkingSet {
     index: PageIndex,
-    /// By cell: the window of the latest access.
+    /// Window of the latest access to each cell.
     last: Vec<[u32; GROUP_LINES]>,
     /// The latest unit, its window and its cell.
     latest: Option<(u64, u32, usize)>,
-    /// By window, the units that it accesses, by how many windows must be joined (2^level, with aligned borders) to have
-    /// one that holds the access before, too. So units can be counted that joined windows access.
+    /// For each window, the units that it accesses, by level: 2^level windows with aligned borders must be joined to
+    /// have one that holds the previous access, too. From this, the units that joined windows access can be counted.
     new_at: Vec<[u32; LEVELS]>,
 }
 

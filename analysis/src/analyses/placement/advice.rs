@@ -1,4 +1,4 @@
-//! What a placement advises, for whom that is no text: lines of JSON, of which the first one is the header.
+//! The advice of a placement in machine-readable form: lines of JSON, the first of which is the header.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ pub struct AdvisedSite {
     pub file: String,
     #[serde(default)]
     pub line: u64,
-    /// The most of it that was live at a time.
+    /// Most bytes of the call site that were live at a time.
     pub bytes: u64,
     pub calls: Vec<AdvisedCall>,
 }
@@ -37,9 +37,9 @@ pub type AdvisedCall = Vec<AdvisedFrame>;
 pub struct AdvisedFrame {
     /// Path of the program or library.
     pub object: String,
-    /// Of the return address, from the first byte of the object's memory image.
+    /// Offset of the return address from the first byte of the object's memory image.
     pub offset: u64,
-    /// In hexadecimal; empty if unknown.
+    /// Build id of the object in hexadecimal; empty if unknown.
     #[serde(default)]
     pub build_id: String,
 }

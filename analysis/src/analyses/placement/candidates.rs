@@ -8,7 +8,7 @@ use crate::analyses::objects::{Objects, Owner, OwnerTotals};
 pub struct Candidate {
     /// Index among the owners of [`Objects`].
     pub owner: usize,
-    /// The most that was live at a time.
+    /// Most bytes that were live at a time.
     pub bytes: u64,
     /// What its samples weigh that no cache is known to have answered, where the program was measured.
     pub weight: f64,
@@ -20,7 +20,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// What it weighs in a tier, if it was measured in `measured_in`.
+    /// The candidate's weight in a tier, if it was measured in `measured_in`.
     pub fn weight_in(&self, tier: &Tier, measured_in: &Tier) -> f64 {
         self.weight * tier.slowdown(measured_in, self.streaming, self.stores)
     }
@@ -46,7 +46,7 @@ pub fn candidates(objects: &Objects) -> Vec<Candidate> {
         .collect()
 }
 
-/// Without windows the share of streams is unknown: then latency is taken to bind.
+/// Without windows, the share of streams is unknown. Then latency is taken to bind.
 fn candidate(objects: &Objects, owner: usize, totals: &OwnerTotals) -> Candidate {
     let weight = totals.weight_beyond_caches as f64;
     let whole = objects.weight.sum as f64;

@@ -22,7 +22,7 @@ impl Item {
 pub enum Method {
     /// No other choice is worth more.
     Exact,
-    /// By value per byte; the search for a better one was given up.
+    /// The choice goes by value per byte, since the search for a better one was given up.
     ByDensity,
 }
 
@@ -31,7 +31,7 @@ pub enum Method {
 pub struct Choice {
     pub taken: Vec<bool>,
     pub value: f64,
-    /// No choice can be worth more: what parts of items would come to.
+    /// No choice can be worth more, even if parts of items could be taken.
     pub bound: f64,
     pub method: Method,
 }
@@ -39,8 +39,8 @@ pub struct Choice {
 /// Steps of the search for the best choice.
 const MOST_STEPS: u64 = 2_000_000;
 
-/// Chooses items that are worth most together and fit `capacity`: by value per byte first, then by branch and bound
-/// (P. J. Kolesar, 1967) with the fractional bound (G. B. Dantzig, 1957). Items of no value are not taken.
+/// Chooses the items that are worth most together and fit `capacity`. It goes by value per byte first, then by branch
+/// and bound (P. J. Kolesar, 1967) with the fractional bound (G. B. Dantzig, 1957). Items of no value are not taken.
 pub fn choose(items: &[Item], capacity: u64) -> Choice {
     let mut order: Vec<usize> = (0..items.len())
         .filter(|index| items[*index].value > 0.0)
@@ -67,7 +67,7 @@ pub fn choose(items: &[Item], capacity: u64) -> Choice {
     }
 }
 
-/// What the items come to if the last one may be cut.
+/// The value of the items if the last one may be cut.
 fn fractional(sorted: &[Item], capacity: u64) -> f64 {
     let (mut left, mut value) = (capacity, 0.0);
     for item in sorted {

@@ -1,4 +1,4 @@
-//! Which call site goes where, and what that comes to.
+//! Chooses a tier for each call site, and predicts the result.
 
 use super::candidates::{candidates, Candidate};
 use super::knapsack::{choose, Item, Method};
@@ -21,7 +21,7 @@ pub struct Placement<'o> {
     pub measured_in: usize,
     /// What gains most for each byte of the first tier against the last comes first.
     pub placed: Vec<Placed>,
-    /// Of everything together.
+    /// Predicted weight of everything together.
     pub predicted: f64,
     /// No placement comes to less, even if blocks of a call site were parted. Known for two tiers.
     pub bound: Option<f64>,
@@ -35,7 +35,7 @@ impl<'o> Placement<'o> {
     /// fit.
     ///
     /// # Panics
-    /// Without tiers, or if `measured_in` is none of them.
+    /// If there are no tiers, or `measured_in` is none of them.
     pub fn of(objects: &'o Objects, tiers: Vec<Tier>, measured_in: usize) -> Placement<'o> {
         assert!(
             measured_in < tiers.len(),
@@ -70,7 +70,7 @@ impl<'o> Placement<'o> {
         placement
     }
 
-    /// Of those that no faster tier has taken.
+    /// Fills a tier with candidates that no faster tier has taken.
     fn fill(&mut self, tier: usize) {
         let last = self.tiers.len() - 1;
         let (near, far, measured) = (
@@ -131,9 +131,9 @@ impl<'o> Placement<'o> {
             .fold(0, u64::saturating_add)
     }
 
-    /// What a first tier of so many bytes gives, for all sizes at which one more call site fits: bytes, and what
-    /// everything weighs. There the order by gain per byte is the best choice; between them nothing beats the
-    /// straight line. All others lie in the last tier.
+    /// The predicted weight for each size of the first tier at which one more call site fits, as bytes and weight. At
+    /// these sizes, the order by gain per byte is the best choice. Between them, nothing beats the straight line. All
+    /// other call sites lie in the last tier.
     pub fn curve(&self) -> Vec<(u64, f64)> {
         let last = self.tiers.len() - 1;
         let (near, far, measured) = (&self.tiers[0], &self.tiers[last], &self.tiers[self.measured_in]);

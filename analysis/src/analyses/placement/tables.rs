@@ -7,7 +7,7 @@ use super::plan::{Placed, Placement};
 use crate::Findings;
 
 impl Placement<'_> {
-    /// The tables; that of call sites has the `top` rows.
+    /// The tables; the one of call sites has the `top` rows.
     pub fn findings(&self, top: usize) -> Findings {
         Findings {
             answer: Some(self.answer()),

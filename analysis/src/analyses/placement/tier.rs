@@ -6,11 +6,11 @@ use crate::model::cache::parse_size;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tier {
     pub name: String,
-    /// Bytes for the program; none: as many as it wants.
+    /// Bytes for the program; none if unlimited.
     pub capacity_bytes: Option<u64>,
-    /// Of one dependent load that no cache answers.
+    /// Latency of one dependent load that no cache answers.
     pub latency_ns: f64,
-    /// Of streams that keep it busy.
+    /// Bandwidth of streams that keep the memory busy.
     pub read_bytes_per_s: f64,
     pub write_bytes_per_s: f64,
 }
@@ -23,8 +23,8 @@ const PRESETS: [(&str, f64, f64, f64); 4] = [
     ("nvme", 80_000.0, 3.0, 2.0),
 ];
 
-/// Reads `dram`, `dram:capacity=16G` or `optane:capacity=512G,latency=300ns,read=30G,write=10G`: what isn't given is
-/// that of the preset of that name.
+/// Reads `dram`, `dram:capacity=16G` or `optane:capacity=512G,latency=300ns,read=30G,write=10G`. Values that are
+/// missing are those of the preset of that name.
 ///
 /// # Errors
 /// Says what is wrong, and what is expected.
@@ -92,8 +92,8 @@ impl Partial {
 }
 
 impl Tier {
-    /// How many times as long accesses take here as in `other`, if the share `streaming` of them is bound by
-    /// bandwidth and the rest by latency, and the share `stores` of them writes.
+    /// The factor by which accesses take longer here than in `other`. The share `streaming` of them is bound by
+    /// bandwidth, the rest by latency; the share `stores` of them writes.
     pub fn slowdown(&self, other: &Tier, streaming: f64, stores: f64) -> f64 {
         let seconds = |tier: &Tier| (1.0 - stores) / tier.read_bytes_per_s + stores / tier.write_bytes_per_s;
         let by_bandwidth = seconds(self) / seconds(other);

@@ -11,7 +11,7 @@ pub struct Accesses {
     pub writes: u64,
     pub bytes_read: u64,
     pub bytes_written: u64,
-    /// Each access once.
+    /// Accesses, each counted once.
     pub accesses: u64,
     pub bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! From the counters of a node to what was executed and accessed.
+//! Turns the counters of a node into what was executed and accessed.
 
 use std::collections::HashSet;
 
@@ -106,7 +106,7 @@ impl<'p> Evaluator<'p> {
         }
     }
 
-    /// Returns what it comes to in all entries.
+    /// Returns the accesses of all entries.
     fn add_access(
         &self,
         access: &BlockAccess,

@@ -1,4 +1,4 @@
-//! What hardware events came to in regions.
+//! Hardware events in regions.
 
 use std::ops::AddAssign;
 
@@ -8,7 +8,7 @@ use super::measured::{add_each, Measured};
 use super::scale::Scale;
 use super::stratum::Stratum;
 
-/// Of all entries, as far as some of their stratum were measured.
+/// Estimates for all entries, as far as some of their stratum were measured.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Hardware {
     pub measured_entries: u64,

@@ -19,7 +19,7 @@ const KNOWN: [(&str, &str, &str); 8] = [
     ("task-clock", "task_clock_ns", "task clock (ns)"),
 ];
 
-/// Names and titles of the columns of a recording's events; those of later versions, or named twice, have numbers.
+/// Names and titles of the columns of a recording's events. Events of later versions, or named twice, have numbers.
 fn event_columns(events: &[String]) -> Vec<(String, String)> {
     let mut columns: Vec<(String, String)> = Vec::new();
     for (index, event) in events.iter().take(HARDWARE_EVENTS).enumerate() {

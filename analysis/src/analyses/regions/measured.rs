@@ -1,14 +1,14 @@
-//! What hardware events came to around some entries.
+//! Hardware events around some entries.
 
 use trackway_trace::{Node, HARDWARE_EVENTS};
 
-/// Of entries for which stand those around which they were counted, regions within them included.
+/// Hardware events counted around the measured entries, including those of regions within them.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Measured {
     pub measured_entries: u64,
-    /// For which these stand.
+    /// Number of entries for which the measured ones stand.
     pub entries: u64,
-    /// In the order of the recording's events.
+    /// Sums in the order of the recording's events.
     pub sums: [u64; HARDWARE_EVENTS],
 }
 

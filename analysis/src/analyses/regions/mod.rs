@@ -1,4 +1,4 @@
-//! What programs that count did in their regions of interest: how often, how long, what they accessed and executed.
+//! Regions of interest of programs that count: how often and how long they ran, what they accessed and executed.
 //!
 //! There are no accesses to go over: [`Regions`] is made from the nodes and tables of a trace.
 
@@ -45,7 +45,7 @@ pub const TABLES: [&str; 10] = [
 /// What the threads of a trace counted.
 #[derive(Debug)]
 pub struct Regions {
-    /// The one with the most time of its own comes first.
+    /// The region with the most own time comes first.
     regions: Vec<Region>,
     /// Names of the events of which nodes hold sums.
     hardware_events: Vec<String>,
@@ -99,7 +99,7 @@ impl Regions {
         }
     }
 
-    /// The table of that name, one of [`TABLES`]; the one on hardware only if that was measured.
+    /// The table of that name, one of [`TABLES`]. The hardware table exists only if events were measured.
     pub fn table(&self, trace: &Trace, name: &str, ranked: Ranked) -> Option<Table> {
         self.named(&CodeTables::new(self, trace, ranked), name)
     }

@@ -11,7 +11,7 @@ use super::stratum::Stratum;
 #[derive(Debug, Default)]
 pub struct Origins(HashMap<(u32, Origin), Entered>);
 
-/// Of a node, and of the stratum to which it belongs.
+/// Entries of a node, and of the stratum to which it belongs.
 #[derive(Debug, Clone, Copy)]
 struct Entered {
     counted_in_node: u64,
@@ -47,7 +47,7 @@ impl Origins {
         self.0.get(&(node.image, node.origin?)).copied()
     }
 
-    /// Whether all entries are known in which the strata's threads were.
+    /// Whether all entries that these strata inherited are known.
     pub fn know(&self, strata: &[Stratum], nodes: &[Node]) -> bool {
         let mut inherited = strata.iter().filter(|stratum| stratum.inherited.is_some());
         inherited.all(|stratum| {
@@ -58,8 +58,8 @@ impl Origins {
         })
     }
 
-    /// Makes the entries of inherited strata those of the threads that entered. Where these are lost, it was as often in
-    /// the region as it said itself.
+    /// Gives inherited strata the entries of the threads that entered. Where these are lost, a stratum keeps its own
+    /// number of runs.
     pub fn give(&self, strata: &mut [Stratum], nodes: &[Node]) {
         for stratum in strata.iter_mut() {
             let entered = stratum.nodes.first().and_then(|index| self.of(&nodes[*index]));

@@ -23,13 +23,13 @@ pub enum RateBy {
 /// Bytes and time of all entries, as far as their speed without counting is known. Strata of both kinds add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Rates {
-    /// Of strata with entries that were timed without being counted, which stand for the others.
+    /// Strata with entries that were timed without being counted. These entries stand for the others.
     timed: Pace,
     /// Own time of these strata, counting included.
     timed_own_ns: u64,
-    /// Of strata of which all that is known of their time is from counted entries: what counting costs is in it.
+    /// Strata whose time is known from counted entries only. That time includes the cost of counting.
     counted: Pace,
-    /// What it costs.
+    /// Cost of counting in these strata.
     counting_ns: u64,
     /// Own time of all strata.
     own_ns: u64,
@@ -45,9 +45,9 @@ struct Pace {
 /// What is known of a stratum's speed.
 pub struct Sample<'s> {
     pub stratum: &'s Stratum,
-    /// Of all entries.
+    /// Accesses of all entries.
     pub accesses: Accesses,
-    /// Of the counted ones.
+    /// Steps of the counted entries.
     pub steps: Steps,
     /// None if they are not known.
     pub costs: Option<&'s StepCosts>,
@@ -91,7 +91,7 @@ impl Rates {
         self.is_calibrated = true;
     }
 
-    /// Whose rates they are; none if there are none.
+    /// The source of the rates; none if there are none.
     pub fn by(&self) -> Option<RateBy> {
         let is_timed = self.timed.time_ns > 0 && self.timed_own_ns >= self.own_ns / 3;
         match (is_timed, self.counted_pace()) {
@@ -109,7 +109,8 @@ impl Rates {
         megabytes_per_second(bytes(&pace.accesses), pace.time_ns)
     }
 
-    /// Without what counting costs; none if that would be more than half, which can't be believed.
+    /// Pace of the counted entries without the cost of counting. None if it isn't calibrated, or the cost exceeds half
+    /// of the time, which can't be believed.
     fn counted_pace(&self) -> Option<Pace> {
         let is_credible = self.is_calibrated && self.counting_ns <= self.counted.time_ns / 2;
         is_credible.then(|| Pace {
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(found(&rates(&strata, None)), expected);
     }
 
-    /// Of 10,300 ns 300 are those of strata with timed entries.
+    /// Strata with timed entries account for 300 of 10,300 ns.
     #[test]
     fn few_timed_entries_are_not_typical() {
         let sampled = stratum(10, part(2, 80), part(2, 60));

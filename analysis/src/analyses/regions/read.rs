@@ -65,7 +65,7 @@ pub fn regions(trace: &Trace) -> Regions {
     }
 }
 
-/// Of counting, unless a module doesn't say how it counts.
+/// The costs of counting. None if they aren't known, or a module doesn't say how it counts.
 fn known_costs(trace: &Trace) -> Option<&StepCosts> {
     let modules = trace.program().modules.iter();
     let mut counting = modules.filter(|module| module.counter_count.is_some_and(|count| count > 0));
@@ -77,17 +77,17 @@ struct Reader<'t> {
     trace: &'t Trace,
     costs: Option<&'t StepCosts>,
     evaluator: Evaluator<'t>,
-    /// By process and image.
+    /// Modules by process and image.
     modules: HashMap<(u32, u32), Vec<ModuleId>>,
-    /// By name, in the order in which they were found.
+    /// Regions by name, in the order in which they were found.
     regions: IndexMap<String, Region>,
     origins: Origins,
     audit: Audit,
 }
 
 impl Reader<'_> {
-    /// Takes what a thread counted. False: it is to be read again when all other threads were, as it inherited regions of
-    /// one of them.
+    /// Takes what a thread counted. Returns false if it must be read again after all other threads, as it inherited
+    /// regions of one of them.
     fn take(&mut self, nodes: &[Node], is_last: bool) -> bool {
         let mut strata = strata(nodes);
         self.origins.note(&strata, nodes);

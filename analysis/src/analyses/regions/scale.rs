@@ -1,6 +1,6 @@
-//! From some entries to all.
+//! Scales numbers from some entries to all.
 
-/// From the counted entries to all entries.
+/// A scale from the counted entries to all entries.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
     entries: u64,

@@ -1,7 +1,8 @@
-//! Entries of a region that were dealt with alike: those of a thread from within the same regions.
+//! Entries of a region that were counted alike: those of a thread from within the same regions.
 //!
-//! If not all were counted, those that were are a sample, dealt out to groups. What the groups' means differ by says how
-//! far the sample may lie off (the method of random groups: Wolter, "Introduction to Variance Estimation", chapter 2).
+//! If not all were counted, the counted ones are a sample, dealt out to groups. The differences between the groups'
+//! means show how far the sample may lie off (the method of random groups: Wolter, "Introduction to Variance
+//! Estimation", chapter 2).
 
 use std::collections::HashMap;
 
@@ -23,7 +24,7 @@ pub struct Stratum {
     pub counted: Part,
     pub timed: Part,
     pub measured: Measured,
-    /// Of each of the nodes: the counted ones.
+    /// Counted entries of each node.
     pub counted_in_nodes: Vec<u64>,
     /// Entries were timed without being counted.
     pub is_timed: bool,
@@ -36,7 +37,7 @@ pub struct Stratum {
 pub struct Part {
     pub entries: u64,
     pub time_ns: u64,
-    /// Without regions within it.
+    /// Time without the regions within it.
     pub own_time_ns: u64,
 }
 
@@ -52,7 +53,7 @@ impl Part {
 pub fn strata(nodes: &[Node]) -> Vec<Stratum> {
     let within = times_within(nodes);
     let mut strata: IndexMap<Key, Stratum> = IndexMap::new();
-    // Of the nodes so far; parents stand before those within them.
+    // Strata of the nodes so far. Parents come before the nodes within them.
     let mut stratum_of: HashMap<(u32, u32), usize> = HashMap::new();
     for (index, node) in nodes.iter().enumerate() {
         let outer = match (node.number, stratum_of.get(&(node.parent, node.image))) {
@@ -118,8 +119,8 @@ enum Outer {
     Lost(u32),
 }
 
-/// Of each node, the time of those directly within it: in its counted entries, and in its others. What is entered within
-/// an entry is dealt with as that one is.
+/// For each node, the time of the nodes directly within it: in its counted entries, and in its others. Entries within
+/// an entry are counted, timed or passed as that one is.
 fn times_within(nodes: &[Node]) -> Vec<(u64, u64)> {
     let mut within = vec![(0u64, 0u64); nodes.len()];
     for node in nodes.iter().filter(|node| node.number != 0) {
@@ -144,19 +145,19 @@ impl Stratum {
         self.inherited.unwrap_or(self.entries)
     }
 
-    /// From the counted entries to all.
+    /// The scale from the counted entries to all.
     pub fn scale(&self) -> Scale {
         // A thread that was killed between two steps may have noted one more as left than as entered.
         Scale::new(self.entries.max(self.counted.entries), self.counted.entries)
     }
 
-    /// From the entries that were only timed to all.
+    /// The scale from the entries that were only timed to all.
     pub fn scale_from_timed(&self) -> Scale {
         Scale::new(self.entries.max(self.timed.entries), self.timed.entries)
     }
 
-    /// Time of all entries, nodes within them included, and of its own: as long as those that were timed without counting,
-    /// if some entries were neither counted nor timed.
+    /// Time of all entries, with and without the nodes within them. If some entries were neither counted nor timed, all
+    /// are taken to last as long as the timed ones or, if there are none, the counted ones.
     pub fn times_ns(&self) -> (u64, u64) {
         let told = self.counted.entries.saturating_add(self.timed.entries);
         if told >= self.entries {
@@ -175,8 +176,8 @@ impl Stratum {
         )
     }
 
-    /// Half the width of the 95 % confidence interval of what all entries come to, by the counted entries of each group
-    /// and what they come to. 0 if all entries were counted, none if there are too few groups to tell.
+    /// Half the width of the 95 % confidence interval of the sum over all entries. `groups` holds the counted entries
+    /// of each group and their sum. 0 if all entries were counted, none if there are too few groups.
     pub fn half_width(&self, groups: &[(u64, u64)]) -> Option<f64> {
         let counted = self.counted.entries as f64;
         if self.counted.entries >= self.entries {

@@ -86,7 +86,7 @@ pub fn by_thread(regions: &Regions, ranked: Ranked) -> Table {
     with_totals(builder, |(.., totals)| totals).build()
 }
 
-/// How fast it was itself, in regions that it inherited, too.
+/// Gives a thread its own speed, which includes regions that it inherited.
 fn of_thread(totals: &Totals) -> Totals {
     Totals {
         speed: totals.speed_of_threads,

@@ -13,7 +13,7 @@ use trackway_trace::{SiteId, StepCosts, StringId};
 #[derive(Debug, Clone, Default)]
 pub struct Region {
     pub name: String,
-    /// In the order of their streams.
+    /// Threads in the order of their streams.
     pub threads: Vec<ThreadTally>,
     pub code: Code,
 }
@@ -38,42 +38,42 @@ pub struct Totals {
     pub inherited: u64,
     pub time_ns: u64,
     pub own_time_ns: u64,
-    /// Of the threads that entered it: how long the entries lasted.
+    /// How long the entries lasted, in the threads that made them.
     pub entered_time_ns: u64,
-    /// Of calls of functions that aren't counted.
+    /// Time in calls of functions that aren't counted.
     pub external_time_ns: u64,
-    /// Over the time of the entries.
+    /// Speed over the time of the entries.
     pub speed: Speed,
-    /// Over that of all threads, those that inherited the region included.
+    /// Speed over the time of all threads, including those that inherited the region.
     pub speed_of_threads: Speed,
     /// Half the width of the confidence interval of the bytes, squared; none if it isn't known.
     pub bytes_uncertainty: Uncertainty,
     pub accesses: Accesses,
-    /// Of the counted entries alone.
+    /// Accesses of the counted entries alone.
     pub counted_accesses: Accesses,
-    /// Of these, what counting consisted of.
+    /// Steps of counting in the counted entries.
     pub counted_steps: Steps,
-    /// As in [`trackway_trace::table::InstructionMix::to_array`].
+    /// Instructions as in [`trackway_trace::table::InstructionMix::to_array`].
     pub instructions: [u64; 8],
     pub hardware: Hardware,
 }
 
-/// Over which time bytes were accessed.
+/// Time over which bytes were accessed.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Speed {
-    /// The part of the own time in which was counted.
+    /// The part of the own time that counted entries took.
     pub own_counted_time_ns: u64,
-    /// Free of what counting costs.
+    /// Rates without the cost of counting.
     pub rates: Rates,
 }
 
 /// What was executed of the program.
 #[derive(Debug, Clone, Default)]
 pub struct Code {
-    /// By the block's place in [`trackway_trace::Program::blocks`].
+    /// Blocks by their place in [`trackway_trace::Program::blocks`].
     pub blocks: HashMap<u32, BlockTally>,
     pub sites: HashMap<SiteId, Accesses>,
-    /// By the linkage name of what is called; empty: unknown.
+    /// Calls by the linkage name of the callee; empty if unknown.
     pub calls: HashMap<StringId, CallTally>,
 }
 
@@ -81,9 +81,9 @@ pub struct Code {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CallTally {
     pub calls: u64,
-    /// Of which so many were timed, in counted entries.
+    /// Calls that were timed, in counted entries.
     pub timed_calls: u64,
-    /// Time of all.
+    /// Time of all calls.
     pub time_ns: u64,
 }
 
@@ -98,7 +98,7 @@ pub struct BlockTally {
 pub struct Audit {
     pub threads: u64,
     pub nodes: u64,
-    /// Nodes that their threads did not hand over, as that which ends with the process never does.
+    /// Nodes that their threads did not hand over. The node that ends with the process never is.
     pub tails: u64,
     /// Nodes of regions that were not left.
     pub open: u64,
@@ -107,7 +107,7 @@ pub struct Audit {
     /// Time of the threads, and the part of it outside of all regions.
     pub time_ns: u64,
     pub outside_ns: u64,
-    /// Sums of counters that came to less than nothing, and count as 0.
+    /// Negative sums of counters, which count as 0.
     pub below_zero: u64,
     /// Nodes with entries of which none was counted.
     pub uncounted: u64,

@@ -9,12 +9,12 @@ use super::sampling::PARTS;
 /// What all curves are made from.
 pub(super) struct Whole<'w> {
     pub line_bytes: u64,
-    /// A row for each bin; else for each power of two.
+    /// Whether there is a row for each bin, instead of one for each power of two.
     pub fine: bool,
     pub all: &'w Count,
     pub reads: &'w Count,
     pub writes: &'w Count,
-    /// Of a sample.
+    /// What each part of the sample found.
     pub parts: &'w [Histogram],
 }
 
@@ -111,7 +111,7 @@ impl Whole<'_> {
         builder.build()
     }
 
-    /// Of the misses: from how much the parts of the sample differ (random groups).
+    /// Standard error of the misses, from how much the parts of the sample differ (random groups).
     fn standard_error(&self, bin: usize) -> f64 {
         let parts = PARTS as f64;
         let misses = self.parts.iter().map(|part| part.misses(bin));

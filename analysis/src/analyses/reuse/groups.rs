@@ -5,14 +5,14 @@ use std::hash::Hash;
 
 use super::references::{Count, References};
 
-/// Under one name.
+/// References under one name.
 pub(super) struct Group {
     pub name: String,
     pub count: Count,
 }
 
-/// Adds up what has the same key; the group with the most accesses comes first. `name` is asked for the first `top` only,
-/// and the others are left out; says how many groups there are.
+/// Adds up what has the same key; the group with the most accesses comes first. Calls `name` for the first `top` only,
+/// and leaves out the others. Also returns the number of groups.
 pub(super) fn group_by<K: Eq + Hash + Copy>(
     references: &References,
     top: usize,

@@ -10,7 +10,7 @@ const EXACT: u64 = 16;
 const PER_OCTAVE: u64 = 8;
 const PER_OCTAVE_BITS: u32 = PER_OCTAVE.trailing_zeros();
 const EXACT_BITS: u32 = EXACT.trailing_zeros();
-/// Distances are below 2^40: so many lines no memory holds, even if few of them are sampled.
+/// Distances are below 2^40. No memory holds that many lines, even if few of them are sampled.
 const DISTANCE_BITS: u32 = 40;
 /// Number of bins.
 pub(super) const BINS: usize = (EXACT + (DISTANCE_BITS - EXACT_BITS) as u64 * PER_OCTAVE) as usize;
@@ -121,13 +121,13 @@ impl Histogram {
         self.counts[bin..].iter().sum::<f64>() + self.cold
     }
 
-    /// After the last bin that counts anything; 0 if there is none.
+    /// The end of the bins that count anything; 0 if there are none.
     pub fn end(&self) -> usize {
         let used = self.counts.iter().rposition(|count| *count > 0.0);
         used.map_or(0, |last| last + 1)
     }
 
-    /// The bin in which so large a share of the references that are not cold ends; none if all are.
+    /// The bin in which this share of the references that are not cold ends; none if all are.
     pub fn quantile(&self, share: f64) -> Option<usize> {
         let wanted = (self.total() - self.cold) * share;
         let mut so_far = 0.0;

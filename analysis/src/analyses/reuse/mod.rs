@@ -24,9 +24,9 @@ use crate::{Analysis, Findings, Order};
 /// Which lines' distances are measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sampling {
-    /// This share of them, more than 0 and at most 1.
+    /// This share of the lines, more than 0 and at most 1.
     Rate(f64),
-    /// As many as keep the sample below this number of lines.
+    /// As many lines as keep the sample below this number.
     Lines(usize),
 }
 
@@ -44,7 +44,7 @@ pub enum ReuseGrouping {
 pub struct Reuse {
     /// A power of two.
     pub line_bytes: u32,
-    /// All threads in one order, as if they shared a cache; else each for itself.
+    /// Whether all threads are taken in one order, as if they shared a cache, instead of each by itself.
     pub merged: bool,
     /// None: all lines.
     pub sampling: Option<Sampling>,
@@ -53,7 +53,7 @@ pub struct Reuse {
     pub origins: Arc<Origins>,
     /// Rows of the tables of groups.
     pub top: usize,
-    /// Curves with all bins, and one for each group; else they have a row for each power of two.
+    /// Whether curves have all bins, and there is one for each group. Otherwise they have a row for each power of two.
     pub fine: bool,
 }
 

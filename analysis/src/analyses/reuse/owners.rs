@@ -14,14 +14,14 @@ const MOST_SMALL: u64 = 32 << 10;
 /// No allocation that was seen.
 pub(super) const NOBODY: u32 = 0;
 
-/// The allocations of which a part of a trace tells. Of each granule the latest one counts, even after it was freed: what a
+/// The allocations of a part of a trace. For each granule the latest allocation counts, even after it was freed: what a
 /// program accesses is allocated, perhaps by code that is not recorded.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Owners {
     index: PageIndex,
-    /// By cell of the granule.
+    /// Owners by cell of the granule.
     small: Vec<[u32; GROUP_LINES]>,
-    /// By start: end and owner.
+    /// End and owner of large blocks, by start.
     large: BTreeMap<u64, (u64, u32)>,
     /// The block of `large`, or the room between two, in which the latest address lay.
     latest: Option<(u64, u64, u32)>,

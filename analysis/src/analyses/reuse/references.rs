@@ -1,4 +1,4 @@
-//! What sites' references come to.
+//! Sums of the references of sites.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::Reference;
 
 const NONE: u32 = u32::MAX;
 
-/// Of one site, or of one allocation site.
+/// Counters of one site, or of one allocation site.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
     accesses: u64,
@@ -28,8 +28,8 @@ impl Default for Counters {
     }
 }
 
-/// References by the number of something. References to the line of the reference before are counted, but not entered
-/// into a histogram: most are.
+/// References by number. Most references are to the line of the reference before. These are counted, but not entered
+/// into a histogram.
 #[derive(Debug, Clone, Default)]
 pub(super) struct References {
     counters: Vec<Counters>,
@@ -41,7 +41,7 @@ pub(super) struct References {
 pub(super) struct Count {
     pub accesses: u64,
     pub bytes: u64,
-    /// An access is one of each line that it overlaps.
+    /// An access is one reference for each line that it overlaps.
     pub references: u64,
     /// All references.
     pub distances: Histogram,
@@ -58,7 +58,7 @@ pub struct PackedReferences {
 }
 
 impl References {
-    /// Of all numbers that were used.
+    /// Packs the references of all numbers that were used.
     pub fn packed(&self) -> Vec<PackedReferences> {
         let used = (0..self.len()).filter(|number| self.is_used(*number));
         let packed = |number: usize| {
@@ -75,7 +75,7 @@ impl References {
         used.map(packed).collect()
     }
 
-    /// Of `len` numbers; none if there are others, or bins that don't exist.
+    /// Unpacks the references of `len` numbers. None if there are other numbers, or bins that don't exist.
     pub fn unpack(packed: &[PackedReferences], len: usize) -> Option<References> {
         let mut unpacked = References::default();
         unpacked.resize(len);
@@ -95,7 +95,7 @@ impl References {
         Some(unpacked)
     }
 
-    /// Makes room for so many numbers.
+    /// Makes room for this many numbers.
     pub fn resize(&mut self, len: usize) {
         if len > self.counters.len() {
             self.counters.resize(len, Counters::default());

@@ -11,8 +11,8 @@ const RANGE: u64 = 1 << 24;
 /// Parts of the sample, by other bits of the hash, whose differences tell the error.
 pub(super) const PARTS: usize = 16;
 
-/// Of the lines whose hash is below a threshold, the stack distances, scaled up (Waldspurger and others, *Efficient MRC
-/// Construction with SHARDS*, FAST 2015). With a limit of lines, the threshold sinks so that no more are kept.
+/// Stack distances of the lines whose hash is below a threshold, scaled up (Waldspurger and others, *Efficient MRC
+/// Construction with SHARDS*, FAST 2015). With a limit on lines, the threshold falls so that no more lines are kept.
 #[derive(Debug, Clone)]
 pub(super) struct SampledStack {
     threshold: u64,
@@ -20,7 +20,7 @@ pub(super) struct SampledStack {
     /// Small numbers for the sampled lines, so that the stack stays small.
     numbers: HashMap<u64, u32, LineHash>,
     unused: Vec<u32>,
-    /// Only with a limit: hash, line, its number.
+    /// Hash, line and number of each sampled line; used with a limit only.
     largest: BinaryHeap<(u64, u64, u32)>,
     stack: LruStack,
     pub sampled: u64,
@@ -52,8 +52,8 @@ impl SampledStack {
         self.stack.len()
     }
 
-    /// References a line; none if it is not sampled. A reference stands for as many as the rate says when it is made: the
-    /// same as counting it once and scaling all counts down whenever the threshold sinks.
+    /// References a line; none if it is not sampled. A reference stands for as many as the rate says when it is made.
+    /// That equals counting it once and scaling all counts down whenever the threshold falls.
     #[inline(always)]
     pub fn reference(&mut self, line: u64, times: u64) -> Option<Reference> {
         let hash = hash(line);

@@ -17,7 +17,7 @@ use crate::model::cache::LineChanges;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
-/// So many accesses ahead the place of a line is fetched, and then what stands there.
+/// The place of a line is fetched this many accesses ahead, and its content `SOONER` accesses ahead.
 const SOON: usize = 16;
 const SOONER: usize = 8;
 /// No line has this number: lines have 16 bytes at least.
@@ -27,7 +27,7 @@ const NO_LINE: u64 = u64::MAX;
 pub struct ReuseShard {
     stack: Stack,
     counting: Counting,
-    /// Of shards that were merged into this one.
+    /// Extent of the shards that were merged into this one.
     merged: Extent,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Extent {
     pub most_lines: u64,
     pub untracked: u64,
     pub sampled_references: u64,
-    /// Of the stack of which the smallest share was sampled at the end.
+    /// Share of lines that was sampled at the end, in the stack where it was smallest.
     pub rate: Option<f64>,
 }
 
@@ -66,9 +66,9 @@ impl Extent {
 pub(super) struct Found {
     pub extent: Extent,
     pub sites: References,
-    /// If asked for.
+    /// References by allocation site, if asked for.
     pub allocations: Option<References>,
-    /// Of a sample.
+    /// What each part of the sample found.
     pub parts: Vec<Histogram>,
 }
 
@@ -184,12 +184,12 @@ impl ReuseShard {
         &self.counting.sites
     }
 
-    /// By the number of the owner, if asked for.
+    /// References by the number of the owner, if asked for.
     pub(super) fn allocations(&self) -> Option<&References> {
         self.counting.allocations.as_ref().map(|all| &all.references)
     }
 
-    /// Of a sample, what its parts found.
+    /// What each part of the sample found.
     pub(super) fn parts(&self) -> &[Histogram] {
         &self.counting.parts
     }
@@ -225,7 +225,7 @@ struct Counting {
     latest: u64,
     changes: LineChanges,
     sites: References,
-    /// Where allocations are asked for: who allocated what, and the references to it.
+    /// Owners of allocations and the references to them, if asked for.
     allocations: Option<Box<Allocations>>,
     parts: Vec<Histogram>,
 }
@@ -322,8 +322,8 @@ impl Counting {
         }
     }
 
-    /// As long as each access stays in its line, the iterations after the first find the same distances: what lies
-    /// between two references to a line is then one turn of the loop, whichever it is.
+    /// While each access stays in its line, the iterations after the first find the same distances. Two references to a
+    /// line are then one turn of the loop apart, whichever turn it is.
     #[inline(always)]
     fn take_run<D: Distances>(&mut self, stack: &mut D, lanes: &[Lane], count: u64) {
         self.changes.begin(lanes, count);

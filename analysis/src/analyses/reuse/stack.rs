@@ -3,19 +3,19 @@
 use super::timeline::{Timeline, MOST_MARKS, NEVER};
 use crate::model::page_index::{fetch, PageIndex, GROUP_LINES};
 
-/// The lines on top of the stack, which a search through all of them finds soonest.
+/// Lines on top of the stack. For so few, a linear search is fastest.
 const TOP: usize = 8;
 
-/// Stack distances of lines (Mattson and others, 1970): how many different lines were referenced since the last reference
-/// to this one. The top of the stack is a list. Below it, a line's place is the moment when it fell out of the list:
-/// lines fall out in the order of their last use.
+/// Stack distances of lines (Mattson and others, 1970): how many different lines were referenced since the last
+/// reference to a line. The top of the stack is a list. Below it, a line's place is the moment when it fell out of the
+/// list. Lines fall out in the order of their last use.
 #[derive(Debug, Clone)]
 pub(super) struct LruStack {
     top: [u64; TOP],
     top_cells: [usize; TOP],
     top_len: usize,
     index: PageIndex,
-    /// By cell: when the line fell out of the top; never if it is there, or was never seen.
+    /// Moment when each cell's line fell out of the top; never if it is there, or was never seen.
     moments: Vec<[u32; GROUP_LINES]>,
     below: Timeline,
     most_lines: usize,

@@ -190,7 +190,7 @@ fn group_table(grouping: ReuseGrouping, reuse: &Reuse, groups: &[Group], of: usi
     builder.build()
 }
 
-/// Of the machine that recorded, or usual ones.
+/// Sizes of the caches of the machine that recorded, or usual sizes.
 fn cache_sizes(trace: &Trace) -> Vec<u64> {
     let machine = Caches::of_machine(&trace.meta().caches);
     let sizes = machine.map(|caches| {

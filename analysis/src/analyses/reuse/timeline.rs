@@ -1,4 +1,4 @@
-//! Marks on a line of time, and how many of them lie after a moment.
+//! Marks on a line of time. Counts the marks after a moment.
 
 use crate::model::page_index::fetch;
 
@@ -7,7 +7,7 @@ const BLOCK: usize = 512;
 const WORDS: usize = BLOCK / 64;
 /// Blocks, or groups of them, whose marks are counted one by one.
 const FAN: usize = 16;
-/// So many levels of groups of 16 suffice for 2^32 moments.
+/// This many levels of groups of 16 suffice for 2^32 moments.
 const LEVELS: usize = 6;
 /// More moments than 2^31 don't fit the numbers.
 const MOST_MOMENTS: usize = 1 << 31;
@@ -18,9 +18,9 @@ pub(super) const NEVER: u32 = u32::MAX;
 /// The most marks: of the longest line of time half remains for what follows.
 pub(super) const MOST_MARKS: usize = MOST_MOMENTS / 2;
 
-/// Moments 0, 1, 2, ..., of which some are marked: a bit for each, and the number of marks of each 512 moments, of each 16
-/// times as many, and so on. Adding, removing and counting touch one cache line of each level. When the moments are used
-/// up, the marked ones are numbered anew (Bennett and Kruskal, 1975).
+/// Moments 0, 1, 2, ..., of which some are marked. There is a bit for each moment, the number of marks of each 512
+/// moments, of each 16 times as many, and so on. Adding, removing and counting touch one cache line of each level. When
+/// the moments are used up, the marked ones are numbered anew (Bennett and Kruskal, 1975).
 #[derive(Debug, Clone)]
 pub(super) struct Timeline {
     words: Vec<[u64; WORDS]>,
@@ -35,7 +35,7 @@ impl Timeline {
         Timeline::with_marks(0, LEAST_MOMENTS)
     }
 
-    /// Room for so many moments, the first of which are marked.
+    /// Makes room for this many moments, the first of which are marked.
     fn with_marks(marks: usize, moments: usize) -> Timeline {
         let mut timeline = Timeline {
             words: vec![[0; WORDS]; moments / BLOCK],
@@ -100,7 +100,7 @@ impl Timeline {
         for level in &mut self.levels[..self.depth] {
             let group = &mut level[index / FAN];
             group[index % FAN] -= 1;
-            // After the latest moment there is none, so that a group that holds both needs no upper end.
+            // There is nothing after the latest moment, so a group that holds both needs no upper end.
             if index != latest {
                 behind += counts_behind(group, index % FAN);
             }
@@ -111,7 +111,7 @@ impl Timeline {
         behind
     }
 
-    /// Numbers the marked moments 0, 1, 2, ... and makes room for three times as many. `moments` are all of them, and
+    /// Numbers the marked moments 0, 1, 2, ... and makes room for three times as many. `moments` holds all of them, and
     /// perhaps [`NEVER`].
     #[cold]
     pub fn renumber<'m>(&mut self, moments: impl Iterator<Item = &'m mut u32>) {

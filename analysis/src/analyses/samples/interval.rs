@@ -1,6 +1,6 @@
 //! How far a share that was sampled may lie off.
 
-/// Of the normal distribution: 95 % lie within so many standard deviations.
+/// 95 % of a normal distribution lie within this many standard deviations.
 const DEVIATIONS: f64 = 1.959_963_985;
 
 /// A share with the bounds of its 95 % interval.
@@ -11,8 +11,8 @@ pub struct SampledShare {
     pub high: f64,
 }
 
-/// Of a sum of weights in another one, by Wilson's score interval (E. B. Wilson, 1927). `squares`: the sum of the
-/// squares of all weights; samples of unequal weight count as fewer (L. Kish, 1965). None without weights.
+/// The share of a sum of weights in another one, by Wilson's score interval (E. B. Wilson, 1927). `squares` is the sum
+/// of the squares of all weights; samples of unequal weight count as fewer (L. Kish, 1965). None without weights.
 pub fn of_weights(part: u64, whole: u64, squares: f64) -> Option<SampledShare> {
     if whole == 0 {
         return None;
@@ -35,7 +35,7 @@ pub fn of_weights(part: u64, whole: u64, squares: f64) -> Option<SampledShare> {
     })
 }
 
-/// Sums over windows, for the share that one place has in what all of them hold. A window's accesses are multiplied by
+/// Sums over windows, for the share of one place in the accesses of all windows. A window's accesses are multiplied by
 /// how much it counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowSums {
@@ -46,7 +46,7 @@ pub struct WindowSums {
     pub products: f64,
 }
 
-/// Of all windows.
+/// Sums over all windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllWindows {
     pub windows: f64,
@@ -55,8 +55,8 @@ pub struct AllWindows {
     pub squares: f64,
 }
 
-/// The share, by the variance of a ratio of sums over windows (W. G. Cochran, Sampling Techniques, 1977, section 2.11):
-/// accesses of one window are not independent. None without accesses; no interval with less than two windows.
+/// The share, by the variance of a ratio of sums over windows (W. G. Cochran, Sampling Techniques, 1977, section 2.11).
+/// Accesses of one window are not independent. None without accesses; no interval with fewer than two windows.
 pub fn of_windows(sums: &WindowSums, all: &AllWindows) -> Option<SampledShare> {
     if all.accesses == 0.0 {
         return None;

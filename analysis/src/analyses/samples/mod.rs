@@ -1,7 +1,7 @@
 //! Where a sampled program spends its time and makes its accesses.
 //!
-//! Samples fall in proportion to time; the windows after them tell of accesses. `docs/analyses.md` defines both shares
-//! and says how far they can be relied on.
+//! Samples fall in proportion to time; the windows after them show accesses. `docs/analyses.md` defines both shares and
+//! their limits.
 
 pub(crate) mod interval;
 pub(crate) mod tables;
@@ -170,8 +170,8 @@ impl Extent {
     }
 }
 
-/// Places of addresses. A process's code rarely changes: what was found at an address counts for the mapping that holds
-/// it.
+/// Places of addresses. A process's code rarely changes, so a place that was found for an address counts for the
+/// mapping that holds it.
 struct Lookup<'p> {
     places: &'p CodePlaces,
     known: HashMap<(&'p str, u64), InstructionPlace>,

@@ -7,7 +7,7 @@ use trackway_trace::{AddressClass, MemoryLevel, Sample, WindowAccess, WindowAddr
 
 use super::interval::{self, AllWindows, SampledShare, WindowSums};
 
-/// What the samples and windows of one place come to.
+/// Sums over the samples and windows of one place.
 #[derive(Clone, Debug, Default)]
 pub struct PlaceSums {
     pub samples: u64,
@@ -17,7 +17,7 @@ pub struct PlaceSums {
     pub stores: u64,
     /// Samples by [`AddressClass`].
     pub classes: [u64; 5],
-    /// Of samples that have one.
+    /// Sum over the samples that have a latency.
     pub latency_cycles: u64,
     pub with_latency: u64,
     pub levels: HashMap<MemoryLevel, u64>,
@@ -32,7 +32,7 @@ pub struct PlaceSums {
 #[derive(Debug)]
 pub struct Tally<K> {
     pub places: HashMap<K, PlaceSums>,
-    /// Of all samples.
+    /// Weight of all samples.
     pub weight: u64,
     squares: f64,
     pub windows: AllWindows,
@@ -88,12 +88,12 @@ impl<K: Hash + Eq + Clone> Tally<K> {
         }
     }
 
-    /// Of the weight of all samples.
+    /// The place's share in the weight of all samples.
     pub fn time_share(&self, sums: &PlaceSums) -> Option<SampledShare> {
         interval::of_weights(sums.weight, self.weight, self.squares)
     }
 
-    /// Of the accesses of all windows, by how much these count.
+    /// The place's share in the accesses of all windows, by how much the windows count.
     pub fn access_share(&self, sums: &PlaceSums) -> Option<SampledShare> {
         interval::of_windows(&sums.windows, &self.windows)
     }

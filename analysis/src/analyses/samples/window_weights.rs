@@ -4,25 +4,27 @@ use std::collections::HashMap;
 
 use trackway_trace::{Sample, Samples, WindowEnd};
 
-/// A thread's speed in a window is taken for that of its windows without one up to so far away.
+/// A window without a speed takes the thread's speeds in windows at most this far away.
 const NEAR_NS: u64 = 50_000_000;
 
-/// Windows have as many instructions, whatever they stand for and however fast the program ran. Each counts by the
-/// instructions of the time for which it stands, where its speed is known. Where it isn't, the thread's speeds in the
-/// windows next to it in time stand for it; where none is near, it counts as those of known speed do on average for that
-/// time, so that unknown ones keep their share of the time.
+/// Weights of windows.
+///
+/// All windows have the same number of instructions, whatever they stand for and however fast the program ran. If a
+/// window's speed is known, it counts by the instructions of the time for which it stands. Otherwise, the thread's
+/// speeds in the windows next to it in time are used. If none is near, it counts as much as windows of known speed do
+/// on average for that time. So windows of unknown speed keep their share of the time.
 #[derive(Clone, Debug, Default)]
 pub struct WindowWeights {
     pub windows: u64,
-    /// Those of known speed.
+    /// Windows of known speed.
     pub paced: u64,
     /// The samples' weights for which windows stand.
     pub stands_for: u64,
-    /// Of known speeds, by the time for which windows stand; 0: none is known.
+    /// Mean of the known speeds, weighted by the time for which windows stand; 0 if none is known.
     mean_speed: f64,
-    /// Of what windows stand for; 0: nothing is known of that.
+    /// Mean of what windows stand for; 0 if nothing is known of that.
     mean_time: f64,
-    /// When which speeds are known, by process and thread, in the order of time.
+    /// Known speeds and their times, by process and thread, in the order of time.
     known: HashMap<(u32, u32), Vec<(u64, u32)>>,
 }
 
@@ -52,7 +54,7 @@ impl WindowWeights {
         weights
     }
 
-    /// By which a window's accesses are multiplied: 1 where nothing is known.
+    /// Factor by which a window's accesses are multiplied; 1 where nothing is known.
     pub fn weight(&self, sample: &Sample) -> f64 {
         let relative = |value: f64, mean: f64| if mean > 0.0 { value / mean } else { 1.0 };
         let speed = match sample.window_speed {
@@ -63,7 +65,7 @@ impl WindowWeights {
         speed * relative(sample.window_weight as f64, self.mean_time)
     }
 
-    /// Of the thread, by its last window of known speed before and its first one after.
+    /// The thread's mean speed in its last window of known speed before the sample, and its first one after.
     fn speed_near(&self, sample: &Sample) -> Option<f64> {
         let known = self.known.get(&(sample.pid, sample.tid))?;
         let behind = known.partition_point(|(time_ns, _)| *time_ns <= sample.time_ns);
@@ -92,7 +94,7 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// Windows of these weights and speeds, each a second after the one before, and a sample without one.
+    /// Windows of these weights and speeds, each one second after the one before, and a sample without a window.
     fn chunk(windows: &[(u64, u32)]) -> Samples {
         let window = |(number, (weight, speed)): (u64, &(u64, u32))| Sample {
             time_ns: number * SECOND,

@@ -1,4 +1,4 @@
-//! Who has which cache line, if caches had no end.
+//! Threads that have each cache line, if caches had no end.
 
 use std::collections::HashMap;
 
@@ -23,17 +23,17 @@ pub(super) struct Sharer {
     until_ns: u64,
     /// Number of the latest access, among those of all lines.
     at: u64,
-    /// Parts that it accessed, and that it wrote, since it has the line: since another thread wrote it last.
+    /// Parts that it accessed, and that it wrote, since another thread wrote the line last.
     accessed: u64,
     written: u64,
-    /// Of the latest access, and of the latest write.
+    /// Sites of the latest access, and of the latest write.
     site: SiteId,
     writer: SiteId,
     pub reads: u64,
     pub writes: u64,
 }
 
-/// Of one cache line.
+/// A cache line and its sharers.
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub process: u32,
@@ -52,7 +52,7 @@ pub(super) struct Access {
     pub writes: bool,
     /// A bit for each part of the line that it covers.
     pub parts: u64,
-    /// Between which times it took place.
+    /// Times between which it took place.
     pub from_ns: u64,
     pub until_ns: u64,
 }
@@ -87,7 +87,7 @@ impl Sharer {
         }
     }
 
-    /// Of whom only counts are known.
+    /// A sharer of which only counts are known.
     fn counted((thread, reads, writes): (u32, u64, u64), next: u32) -> Sharer {
         Sharer {
             thread,
@@ -252,9 +252,9 @@ pub(super) struct Lines {
     lines: Vec<Line>,
     /// All sharers but the first one of each line.
     more: Vec<Sharer>,
-    /// By process and number.
+    /// Positions of the lines by process and number.
     positions: HashMap<(u32, u64), u32, LineHash>,
-    /// Of the latest access.
+    /// Position of the line of the latest access.
     latest: u32,
     /// Accesses so far.
     count: u64,
@@ -262,7 +262,7 @@ pub(super) struct Lines {
     left_out: u64,
 }
 
-/// A line and its sharers on their way to another process: what of them is shown.
+/// What is shown of a line and its sharers, on its way to another process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedLine {
     process: u32,
@@ -272,7 +272,7 @@ pub struct PackedLine {
 }
 
 impl Lines {
-    /// The line's position in [`Lines::all`], and what was handed over.
+    /// The line's position in [`Lines::all`], and the cache-line transfer, if there was one.
     #[inline]
     pub fn access(&mut self, process: u32, number: u64, access: &Access) -> (u32, Option<HandOver>) {
         let is_latest = |line: &Line| line.number == number && line.process == process;
@@ -386,7 +386,8 @@ mod tests {
         }
     }
 
-    /// Accesses of one line, as thread and kind, each in a nanosecond of its own; which ones are hand-overs.
+    /// Which accesses of one line are cache-line transfers. `accesses` holds thread and kind, each in a nanosecond of
+    /// its own.
     fn hand_overs(accesses: &[(u32, bool)]) -> Vec<bool> {
         let mut lines = Lines::default();
         let times = (0..).map(|index| 10 * index);

@@ -23,11 +23,11 @@ pub struct Sharing {
     line_bytes: u64,
     groupings: Vec<Grouping>,
     top: usize,
-    /// By site: whether it writes.
+    /// Whether each site writes.
     writes: Vec<bool>,
 }
 
-/// What was handed over, between threads, or at a site or a group of sites.
+/// Cache-line transfers between threads, or at a site or a group of sites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandOvers {
     /// Lines that another thread wrote, and that were read.
@@ -36,9 +36,9 @@ pub struct HandOvers {
     pub writes: u64,
     /// Copies that other threads lost by the writes.
     pub invalidations: u64,
-    /// Those of both whose order is certain.
+    /// Reads and writes whose order is certain.
     pub certain: u64,
-    /// Those of both in which the threads did not touch the same bytes.
+    /// Reads and writes in which the threads did not touch the same bytes.
     pub false_sharing: u64,
 }
 
@@ -66,11 +66,11 @@ impl AddAssign<&HandOvers> for HandOvers {
     }
 }
 
-/// Who holds which line, and what was handed over so far.
+/// The threads that hold each line, and the cache-line transfers so far.
 pub struct SharingShard {
     lines: Lines,
     passages: Passages,
-    /// The lines that it looks at.
+    /// The part of the lines that it looks at.
     part: Part,
 }
 
@@ -89,8 +89,8 @@ impl SharingShard {
         self.passages.append(other.passages.moved(|line| line + by));
     }
 
-    /// Leaves out the lines that no thread took from another one, and orders the others by their addresses: so it
-    /// doesn't matter which was found first.
+    /// Leaves out the lines that no thread took from another one, and orders the others by address. So it doesn't
+    /// matter which line was found first.
     fn in_order(mut self) -> SharingShard {
         let mut lines = self.passages.lines();
         let all = self.lines.all();

@@ -1,4 +1,4 @@
-//! Who took which line, on its way to another process.
+//! The findings of [`Sharing`] on their way to another process.
 
 use serde::{Deserialize, Serialize};
 use trackway_trace::{Program, SiteId};
@@ -9,13 +9,13 @@ use super::{HandOvers, Sharing, SharingShard};
 use crate::engine::partial::{Division, LineDivision, PartialError, Portable};
 use crate::Part;
 
-/// Cache lines are dealt out to so many parts at most.
+/// Cache lines are dealt out to at most this many parts.
 const MOST_PARTS: u32 = 1 << 12;
 
 /// What a shard of [`Sharing`] has found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PackedSharing {
-    /// Those that threads took from each other, by address.
+    /// Lines that threads took from each other, by address.
     lines: Vec<PackedLine>,
     /// How many lines no thread took from another one.
     other_lines: u64,

@@ -17,11 +17,11 @@ pub(super) struct Passage {
     pub to_thread: u32,
 }
 
-/// What was handed over. There may be as many as lines are handed over in different ways, which is by the million.
+/// Cache-line transfers by passage. There may be millions of different passages.
 #[derive(Debug, Default)]
 pub(super) struct Passages(IndexMap<Passage, HandOvers, LineHash>);
 
-/// Those of a line stand beside each other, and lines in their order.
+/// Passages in the order of lines; those of a line stand beside each other.
 pub(super) struct SortedPassages(IndexMap<Passage, HandOvers, LineHash>);
 
 impl Passages {
@@ -29,7 +29,7 @@ impl Passages {
         self.0.entry(passage).or_default().count(writes, hand_over);
     }
 
-    /// The lines that were handed over, by their positions, each once.
+    /// Positions of the transferred lines, each once.
     pub fn lines(&self) -> Vec<u32> {
         let mut lines: Vec<u32> = self.0.keys().map(|passage| passage.line).collect();
         lines.sort_unstable();

@@ -19,7 +19,7 @@ struct Tables<'t> {
     passages: &'t SortedPassages,
     program: &'t Program,
     names: Names<'t>,
-    /// Of the recorded program.
+    /// Working directory of the recorded program.
     directory: &'t Path,
     line_bytes: u64,
     top: usize,
@@ -90,7 +90,7 @@ impl<'t> Tables<'t> {
         })
     }
 
-    /// By what the site is that takes the line.
+    /// Groups the passages by what the site is that takes the line.
     fn taken_by<K: Eq + Hash + Clone>(&self, key: impl Fn(&Site) -> K) -> Vec<Group<K>> {
         group_by(self.passages, |passage| key(self.program.site(passage.to)))
     }
@@ -216,7 +216,7 @@ impl<'t> Tables<'t> {
         )
     }
 
-    /// Of the lines that are shown, what each thread did with them and took.
+    /// What each thread did with the lines that are shown, and how often it took them.
     fn shared_lines(&self, lines: &[Group<u32>]) -> Table {
         let taken = taken_of_lines(self.passages, lines.iter().map(|group| group.key));
         let all = self.cache_lines.all();
@@ -306,7 +306,7 @@ impl<'t> Tables<'t> {
             .build()
     }
 
-    /// The names of the rows' groups, then what was handed over.
+    /// Builds a table of the names of the rows' groups, followed by the transfers.
     fn build<K>(
         &self,
         name: &str,
@@ -318,7 +318,7 @@ impl<'t> Tables<'t> {
         self.build_part(name, title, shown, groups.len(), name_columns)
     }
 
-    /// Of so many groups those that are shown.
+    /// Builds a table of those of `all` groups that are shown.
     fn build_part<K>(
         &self,
         name: &str,
@@ -360,14 +360,14 @@ impl<'t> Tables<'t> {
         format!("{:#x}", line.number * self.line_bytes)
     }
 
-    /// Without the folder in which the program ran.
+    /// Path of a file without the folder in which the program ran.
     fn path(&self, file: StringId) -> String {
         let text = self.names.text(file);
         let inside = Path::new(text).strip_prefix(self.directory).ok();
         inside.and_then(Path::to_str).unwrap_or(text).to_owned()
     }
 
-    /// By the threads that have most.
+    /// Accesses of the two threads that have most.
     fn most_accesses(&self, line: &Line) -> [u64; 2] {
         let sharers = self.cache_lines.sharers(line);
         sharers.fold([0, 0], |[most, second], sharer| {

@@ -19,7 +19,7 @@ pub(super) struct Group<K> {
     pub lines: u64,
     first: Passage,
     last_line: u32,
-    /// That took lines.
+    /// Threads that took lines.
     pub threads: HashSet<u32>,
     by_site: HashMap<SiteId, u64>,
 }
@@ -79,7 +79,7 @@ pub(super) fn most_shared_lines(passages: &SortedPassages, top: usize) -> (Vec<G
     (group(shown, |passage| passage.line), all)
 }
 
-/// What each thread took of these lines.
+/// What each thread took of these lines, by line and thread.
 pub(super) fn taken_of_lines(
     passages: &SortedPassages,
     lines: impl Iterator<Item = u32>,
@@ -92,8 +92,8 @@ pub(super) fn taken_of_lines(
         .collect()
 }
 
-/// The largest first; equal ones by their main site and first passage, so that the order is always the same. Passages come
-/// in their order.
+/// Groups passages, the largest group first. Equal groups are ordered by main site and first passage, so that the order
+/// is always the same. Passages come in their order.
 fn group<'p, K: Eq + Hash + Clone>(
     passages: impl Iterator<Item = (&'p Passage, &'p HandOvers)>,
     key: impl Fn(&Passage) -> K,

@@ -7,8 +7,8 @@ struct Point {
     time_ns: u64,
 }
 
-/// The known times of a chunk: its begin, its order points, its end. Between two of them, accesses are taken as evenly
-/// spread.
+/// The known times of a chunk: its beginning, its order points, its end. Between two of them, accesses are taken as
+/// evenly spread.
 #[derive(Debug, Default)]
 pub struct Clock {
     points: Vec<Point>,
@@ -28,7 +28,7 @@ impl Clock {
         });
     }
 
-    /// When the program was there, with so many accesses of the chunk after it.
+    /// The time at which the program made access number `access` of the chunk.
     pub fn time_of(&self, access: u64) -> u64 {
         let next = self.points.partition_point(|point| point.access <= access);
         let (Some(from), to) = (self.points.get(next.saturating_sub(1)), self.points.get(next)) else {

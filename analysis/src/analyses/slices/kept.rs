@@ -11,7 +11,7 @@ pub struct Slice {
     pub duration_ns: u64,
 }
 
-/// At most so many slices, the longest ones. A call is never longer than its caller, so that callers stay.
+/// The longest slices, up to a limit. A call is never longer than its caller, so callers stay.
 #[derive(Debug)]
 pub struct KeptSlices {
     slices: Vec<Slice>,
@@ -47,7 +47,7 @@ impl KeptSlices {
         other.slices.into_iter().for_each(|slice| self.add(slice));
     }
 
-    /// By thread and time, callers before what they called.
+    /// Sorts by thread and time, with callers before what they called.
     pub fn into_sorted(mut self) -> (Vec<Slice>, u64) {
         self.cut();
         self.slices
@@ -59,7 +59,7 @@ impl KeptSlices {
         if self.slices.len() <= self.most {
             return;
         }
-        // Of equally long ones the caller stays, then the earlier one.
+        // Among slices of equal length, callers come first, then earlier ones.
         self.slices.sort_by_key(|slice| {
             (
                 std::cmp::Reverse(slice.duration_ns),

@@ -7,7 +7,7 @@ use trackway_trace::{Batch, Piece};
 use super::Site;
 use crate::model::cache::{Access, Accounts, Caches, Missed, MAX_LEVELS};
 
-/// Whom misses are counted for.
+/// The owner of all misses, as these are counted together.
 const ALL: u32 = 0;
 
 /// Caches of threads, and what the accesses since the last stretch missed.

@@ -23,7 +23,7 @@ use misses::Misses;
 const COUNTS: usize = 1 + MAX_LEVELS;
 /// Parts of the recording's time.
 const BINS: usize = 1000;
-/// So many accesses or a run are counted together, and taken as evenly spread.
+/// This many accesses, or a run, are counted together and taken as evenly spread.
 const STRETCH: u64 = 4096;
 
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ struct Thread {
     steps: Vec<Step>,
     /// Accesses of the chunk that were counted.
     counted_until: u64,
-    /// Accesses of the chunk, and what they came to.
+    /// Accesses of the chunk, and their counts.
     counted: Vec<(Range<u64>, [u64; COUNTS])>,
     /// Functions on the stack, and since when.
     open: Vec<(u32, u64)>,
@@ -150,7 +150,7 @@ impl Thread {
             Piece::Run(run) => {
                 let lanes = batch.lanes(run);
                 let function = |lane: &Lane| sites[lane.site.index()].function;
-                // Of one function only the first access can change the stack.
+                // If all accesses are of one function, only the first one can change the stack.
                 let one_function = lanes
                     .windows(2)
                     .all(|pair| function(&pair[0]) == function(&pair[1]));
@@ -301,7 +301,7 @@ impl Analysis for Slices {
 }
 
 impl Thread {
-    /// Of a thread that has ended only its counts are needed.
+    /// Frees the stack of a thread that has ended, as only its counts are still needed.
     fn forget_stack(&mut self) {
         self.tree = Tree::new();
         self.open = Vec::new();

@@ -43,7 +43,7 @@ fn bin_rows(shard: &SlicesShard) -> Vec<BinRow> {
     rows.collect()
 }
 
-/// As the system numbers it.
+/// The system's number of a process.
 fn pid(trace: &Trace, process: u32) -> u64 {
     let found = trace.processes().iter().find(|(number, _)| *number == process);
     found.map_or(process, |(_, info)| info.pid).into()

@@ -86,7 +86,7 @@ pub(super) struct Blocks<T> {
     free: Vec<u32>,
     /// Grows with every block that begins.
     begun: u64,
-    /// By site: the block, or the gap between blocks, that it touched last.
+    /// The block, or the gap between blocks, that each site touched last.
     latest: Vec<Latest>,
 }
 
@@ -95,7 +95,7 @@ struct Slot<T> {
     start: u64,
     /// Exclusive.
     end: u64,
-    /// Of the block that is in the slot; none if it has ended.
+    /// Number of the block in the slot, by `Blocks::begun`; 0 if the block has ended.
     begun: u64,
     content: T,
 }
@@ -126,7 +126,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// A block whose address was taken is gone, though nobody said so.
+    /// If a block lies at the new block's addresses, it has ended, though no event said so.
     pub fn begin(&mut self, start: u64, length: u64, content: T) {
         let end = start.saturating_add(length);
         if length == 0 {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of all blocks in the order in which they began.
+        /// Compares with a list of all blocks in the order in which they began.
         #[test]
         fn blocks_are_found_while_they_live(
             steps in proptest::collection::vec((0u8..4, 0u64..400, 1u64..60, 0usize..3), 1..300),

@@ -1,4 +1,4 @@
-//! The sentence that says what a change comes to.
+//! The sentence that states the effect of a change.
 
 use trackway_report::{grouped, percent};
 
@@ -38,8 +38,8 @@ pub(super) fn changes<'n>(question: &Question, name_of: impl Fn(&NewLayout) -> &
     }
 }
 
-/// First how much of each structure's accesses was rewritten, then the ranking measure or, if that stays, the level that
-/// changes most, then the others that get better, and all that get worse.
+/// States how much of each structure's accesses was rewritten. Then follows the ranking measure or, if that stays the
+/// same, the level that changes most. The other levels that improve, and all that get worse, come last.
 pub(super) fn headline(
     what: &str,
     rewritten: &[(&str, Rewritten)],
@@ -87,7 +87,7 @@ fn effect(levels: &[Level], ranking: &str) -> String {
 }
 
 impl Level {
-    /// As a part of what it was; infinite if there was none.
+    /// The change as a part of what was before; infinite if there was nothing.
     fn change(&self) -> f64 {
         match (self.before, self.after) {
             (before, after) if before == after => 0.0,

@@ -1,5 +1,5 @@
-//! What another layout of structures, other pages or other caches would gain: the trace with rewritten addresses, run
-//! through the caches again.
+//! Predicts the gain of another layout of structures, other pages or other caches. The trace runs through the caches
+//! again, with rewritten addresses.
 
 mod blocks;
 mod headline;
@@ -50,7 +50,7 @@ pub struct Question {
 pub struct Answer {
     pub findings: Findings,
     pub summary: RunSummary,
-    /// For each layout of the question.
+    /// What was rewritten for each layout of the question.
     pub rewritten: Vec<Rewritten>,
 }
 
@@ -102,7 +102,7 @@ struct ComparisonShard<'c> {
 impl<'c> Analysis for Comparison<'c> {
     type Shard = ComparisonShard<'c>;
 
-    /// Without new layouts, each thread may be simulated for itself.
+    /// Without new layouts, each thread may be simulated by itself.
     fn order(&self) -> Order {
         let shared = self.question.caches_before.any_shared() || self.question.caches_after.any_shared();
         match (self.targets.is_empty(), shared) {
@@ -153,7 +153,7 @@ impl<'c> Analysis for Comparison<'c> {
     }
 }
 
-/// By site, whether it stores.
+/// Whether each site stores.
 fn sites(program: &Program) -> Vec<bool> {
     program.sites.iter().map(|site| stores(site.kind)).collect()
 }

@@ -14,13 +14,13 @@ pub enum Change {
     Split(Vec<String>),
     /// These members first, in this order; then the others as they are.
     Reorder(Vec<String>),
-    /// So many bytes after the last member.
+    /// Adds this many bytes after the last member.
     PadBy(u64),
     /// A member begins a cache line, and so does what follows it.
     PadMember(String),
-    /// Objects begin at multiples of so many bytes.
+    /// Objects begin at multiples of this many bytes.
     Align(u64),
-    /// Each member in an array of its own.
+    /// Stores each member in an array of its own.
     Arrays,
 }
 

@@ -9,7 +9,7 @@ use crate::model::cache::Caches;
 use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
 
-/// Rewrites accesses, and simulates what comes of them.
+/// Rewrites accesses, and simulates the rewritten ones.
 pub(super) struct Prediction<'p> {
     rewriter: Rewriter<'p>,
     simulations: Simulations,
@@ -40,7 +40,7 @@ impl<'p> Prediction<'p> {
             .rewrite(program, batch, &mut self.rewritten, &mut pass_on);
     }
 
-    /// Only one of them took the accesses of a process if anything is rewritten.
+    /// If anything is rewritten, only one of both took the accesses of a process.
     pub fn merge(&mut self, from: Self) {
         self.simulations.merge(from.simulations);
         if from.rewriter.has_begun() {
@@ -55,7 +55,7 @@ impl<'p> Prediction<'p> {
     }
 }
 
-/// By site, whether it stores; the last two load and store pointers to split-off parts.
+/// Whether each site stores. The last two load and store pointers to split-off parts.
 fn sites_with_pointers(program: &Program) -> Vec<bool> {
     let sites = program.sites.iter().map(|site| stores(site.kind));
     sites.chain([false, true]).collect()

@@ -14,7 +14,7 @@ use crate::model::structures::{Structure, Structures};
 const POINTER_BYTES: u64 = 8;
 /// No program's array of objects has more.
 const MAX_BLOCK_BYTES: u64 = 1 << 40;
-/// Stores of pointers go into the batch until it has so many accesses.
+/// Stores of pointers go into the batch until it has this many accesses.
 const MOST_REWRITTEN: usize = 1 << 16;
 
 /// A structure's old layout in terms of its new one.
@@ -41,15 +41,15 @@ struct Piece {
 /// What was rewritten of one structure, in accesses of the trace.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Rewritten {
-    /// To objects that were laid out anew.
+    /// Accesses to objects that were laid out anew.
     pub rewritten: u64,
-    /// Those of them whose site names no field: told by their address alone.
+    /// Rewritten accesses whose site names no field, and which are told by their address alone.
     pub by_address: u64,
-    /// Those that became several.
+    /// Rewritten accesses that became several.
     pub divided: u64,
     /// Pointers to the split-off part that had to be loaded.
     pub pointer_loads: u64,
-    /// Those that had to be set when their objects were allocated.
+    /// Pointers that had to be set when their objects were allocated.
     pub pointer_stores: u64,
     /// Accesses to fields of the structure that stayed as they are, since no block of such objects holds them.
     pub left: u64,
@@ -76,7 +76,7 @@ impl Rewritten {
 #[derive(Debug, Clone)]
 pub(super) struct Targets {
     list: Vec<Target>,
-    /// By site: the target of which it names a field.
+    /// For each site, the target of which it names a field.
     by_site: Vec<Option<u32>>,
 }
 
@@ -108,7 +108,7 @@ impl Targets {
 #[derive(Debug, Clone)]
 struct Mapped {
     target: usize,
-    /// Of the first object.
+    /// Address of the first object.
     start: u64,
     count: u64,
     /// New starts of the parts.
@@ -132,9 +132,9 @@ pub(super) struct Rewriter<'r> {
     numbering: Numbering,
     processes: HashMap<u32, Blocks<Option<Mapped>>>,
     spaces: HashMap<u32, Vec<Space>>,
-    /// By stream: the last object whose split-off part it accessed.
+    /// The last object whose split-off part each stream accessed.
     pointers: HashMap<u32, u64>,
-    /// By target.
+    /// What was rewritten, by target.
     pub done: Vec<Rewritten>,
 }
 
@@ -279,7 +279,7 @@ impl<'r> Rewriter<'r> {
         pass_on(to);
     }
 
-    /// Of an array that was just allocated, one after the other.
+    /// Sets the pointers of an array that was just allocated, one after the other.
     fn set_pointers(
         &mut self,
         pointers: Option<Pointers>,
@@ -447,8 +447,8 @@ impl<'r> Rewriter<'r> {
     }
 }
 
-/// An access that covers several pieces: those of the first object, whole objects by part, those of the last, and what
-/// lies after the array as it is.
+/// Divides an access that covers several pieces: those of the first object, whole objects by part, those of the last
+/// object, and the unchanged rest past the array.
 fn divide(target: &Target, mapped: &Mapped, inside: u64, length: u64, output: &mut Output) {
     let array_end = mapped.count * target.size;
     let end = inside.saturating_add(length).min(array_end);

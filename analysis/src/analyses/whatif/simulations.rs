@@ -11,7 +11,7 @@ use crate::Part;
 /// One simulation for each thread or, if a level is shared, for all.
 pub(super) struct Simulations {
     caches: Caches,
-    /// By site: whether it stores.
+    /// Whether each site stores.
     stores: Vec<bool>,
     by_stream: BTreeMap<u32, MissesShard>,
 }
@@ -50,7 +50,7 @@ impl Simulations {
         self.by_stream.extend(from.by_stream);
     }
 
-    /// All of them as one, which knows these sites even if the trace has no records.
+    /// Merges all of them into one, which knows these sites even if the trace has no records.
     pub fn finish(self, stores: Vec<bool>) -> MissesShard {
         let mut all = MissesShard::new(&self.caches, Part::WHOLE);
         all.take_sites(stores.into_iter());

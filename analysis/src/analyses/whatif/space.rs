@@ -6,7 +6,7 @@ use super::plan::Part;
 
 /// Where new blocks lie: far from a program's own.
 const FIRST: u64 = 0x2000_0000_0000;
-/// Between the areas of different parts.
+/// Distance between the areas of different parts.
 const AREA: u64 = 1 << 40;
 /// Allocators take larger blocks from the system, in pages of their own.
 const LARGE_BYTES: u64 = 128 << 10;
@@ -20,7 +20,8 @@ const GRAIN_BYTES: u64 = 16;
 pub(super) struct Space {
     /// First free address of each part's area.
     next: Vec<u64>,
-    /// By old start: number of objects, and new starts by part. A block where one was before takes its place.
+    /// Number of objects and new starts by part, for each old start. A new block replaces the one that was there
+    /// before.
     taken: HashMap<u64, (u64, Vec<u64>)>,
 }
 

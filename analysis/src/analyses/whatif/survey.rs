@@ -11,7 +11,7 @@ use crate::engine::Progress;
 use crate::model::structures::Structures;
 use crate::{Analysis, Findings, Order};
 
-/// A site is asked so often about each block that it comes to.
+/// A site's votes about a block stop after this many.
 const VOTES: u8 = 64;
 
 /// What a block is for.
@@ -30,7 +30,7 @@ pub(super) enum Purpose {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Purposes {
     list: Vec<Purpose>,
-    /// By block; none if no field was accessed in it.
+    /// Extents by block; none if no field was accessed in it.
     extents: Vec<Extent>,
 }
 
@@ -66,7 +66,7 @@ impl Purposes {
         &self.list
     }
 
-    /// How the objects of a structure, of so many bytes, are allocated.
+    /// How the objects of a structure of `size` bytes are allocated.
     pub fn objects(&self, structure: usize, size: u64) -> Objects {
         let mut objects = Objects::default();
         let mut single = BTreeSet::new();
@@ -97,7 +97,7 @@ impl Purposes {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Objects {
     pub blocks: u64,
-    /// With fewer bytes than the structure has, or singly with more bytes after them, not always as many.
+    /// Some blocks have fewer bytes than the structure, or hold one object and more bytes after it, not always as many.
     pub sizes_vary: bool,
     /// Whether any block has several objects that are accessed.
     pub has_arrays: bool,
@@ -152,7 +152,7 @@ impl<'s> Survey<'s> {
         });
     }
 
-    /// An access of so many bytes, `inside` bytes after the block's start.
+    /// Votes by an access of this many bytes, `inside` bytes past the block's start.
     fn vote(
         &self,
         purposes: &mut Purposes,

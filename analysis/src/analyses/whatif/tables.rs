@@ -20,7 +20,7 @@ pub(super) struct Presentation<'p> {
     /// The last ones load and store pointers.
     pub after: Vec<SiteCounters>,
     pub totals: [Totals; 2],
-    /// By layout.
+    /// What was rewritten, by layout.
     pub done: Vec<Rewritten>,
 }
 

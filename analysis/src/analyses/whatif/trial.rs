@@ -1,4 +1,4 @@
-//! Several new layouts, each by itself, in one pass over the trace.
+//! Tries several new layouts, each by itself, in one pass over the trace.
 
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::{Analysis, Findings, Order, Part};
 /// Layouts that are simulated at most.
 pub const MOST_TRIALS: usize = 8;
 
-/// What a new layout comes to.
+/// The result of a new layout.
 #[derive(Debug, Clone)]
 pub enum Trial {
     Simulated {
@@ -42,8 +42,8 @@ pub enum Impossible {
     TooMany,
 }
 
-/// Goes over the trace twice, as [`what_if`](super::what_if) does, for all of the layouts together: each is tried alone.
-/// The first of them that are possible are simulated; once is enough if none is.
+/// Tries each of the layouts alone. Goes over the trace twice for all of them together, as [`what_if`](super::what_if)
+/// does, or once if none is possible. Only the first possible ones are simulated.
 pub fn try_each(
     layouts: &[NewLayout],
     structures: &Structures,
@@ -113,12 +113,12 @@ struct Trials<'t> {
     caches: &'t Caches,
     trace: &'t Trace,
     purposes: &'t Purposes,
-    /// By layout.
+    /// Targets by layout.
     targets: &'t [Targets],
     found: Mutex<Vec<(SiteCounters, Rewritten)>>,
 }
 
-/// A layout by its number, and what it comes to.
+/// A layout by its number, and its prediction.
 type Numbered<'t> = (usize, Prediction<'t>);
 
 impl<'t> Analysis for Trials<'t> {

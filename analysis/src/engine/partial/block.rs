@@ -23,9 +23,9 @@ use super::PartialError;
 /// What encoder and decoder know of a site and of a stream.
 #[derive(Debug, Default)]
 struct Known {
-    /// By site: address and size of its latest access.
+    /// Address and size of each site's latest access.
     sites: Vec<(u64, u64)>,
-    /// Those that were used, to be forgotten with the block.
+    /// Sites that were used, to be forgotten with the block.
     used: Vec<u32>,
     latest: u32,
     streams: HashMap<u32, Origin>,
@@ -70,7 +70,7 @@ impl Known {
 pub(super) struct Writer {
     known: Known,
     bytes: Vec<u8>,
-    /// Of the segment that is being written: its items, each complete, and the accesses of the last.
+    /// Items of the segment that is being written, each complete. `accesses` holds those of the last item.
     items: Vec<u8>,
     item_count: u64,
     accesses: Vec<u8>,
@@ -78,7 +78,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// For a program with so many sites.
+    /// Makes a writer for a program with this many sites.
     pub fn new(sites: usize) -> Writer {
         Writer {
             known: Known::new(sites),

@@ -22,7 +22,7 @@ pub struct Partial<S> {
     /// None as long as there is nothing.
     pub shard: Option<S>,
     pub summary: RunSummary,
-    /// Of the order between threads, where that matters.
+    /// Exactness of the order between threads, where that matters.
     pub exactness: Option<Exactness>,
 }
 

@@ -11,9 +11,9 @@ use crate::{Part, RunSummary};
 pub struct Partitioned {
     /// Below the plan's number of parts.
     pub part: u32,
-    /// Those of a stream belong together.
+    /// Stream of the block. Blocks of a stream belong together.
     pub stream: u32,
-    /// In this order, which has gaps.
+    /// Place in the order of the stream's blocks, which has gaps.
     pub number: u64,
     pub block: Vec<u8>,
 }
@@ -85,7 +85,7 @@ impl<S> LinesRun<S> {
         }
     }
 
-    /// What all blocks came to.
+    /// What all blocks have shown.
     pub fn finish<A: Portable<Shard = S>>(mut self, analysis: &A) -> Partial<S> {
         self.end_stream(analysis);
         self.done

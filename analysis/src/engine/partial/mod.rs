@@ -1,10 +1,10 @@
 //! Analyses whose work is divided between processes: on the machines of a cluster, or one after the other.
 //!
-//! [`plan`] divides the work into [`Task`]s. Each process runs some of them ([`run_task`]) and hands back a
-//! [`Partial`], whose bytes ([`Partial::to_bytes`]) may travel and be merged in any order, in a tree; [`finish`]
-//! makes of the merged one what [`crate::run`] would have found. Where the order of accesses matters within cache
-//! lines only, tasks also *sift*: they deal the accesses out by line to parts ([`Partitioned`]), and for each part one
-//! process takes them in their order ([`LinesRun`]).
+//! [`plan`] divides the work into [`Task`]s. Each process runs some of them ([`run_task`]) and returns a [`Partial`].
+//! The bytes of a partial result ([`Partial::to_bytes`]) may travel, and be merged in any order, in a tree. [`finish`]
+//! turns the merged result into what [`crate::run`] would have found. If the order of accesses matters only within
+//! cache lines, tasks also *sift*: they deal the accesses out by line to parts ([`Partitioned`]). For each part, one
+//! process takes the accesses in their order ([`LinesRun`]).
 //!
 //! Both ways use the same shards, so that what is found doesn't depend on how the work was divided.
 
@@ -41,7 +41,7 @@ pub struct Division {
 /// Work on ranges of the chunks of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ranges {
-    /// So many accesses of the stream before the range have to be known at least.
+    /// Accesses of the stream before the range that must be known, at least.
     pub lead_in: u64,
 }
 
@@ -66,7 +66,7 @@ pub trait Portable: Analysis {
     /// A shard for what ranges of chunks find by themselves, if the division has any.
     fn start_range(&self) -> Self::Shard;
 
-    /// After the lead-in of a range: forgets what was counted, and keeps what was learned.
+    /// Ends the lead-in of a range: forgets what was counted, and keeps what was learned.
     fn end_lead_in(&self, shard: &mut Self::Shard) {
         let _ = shard;
     }
@@ -76,7 +76,6 @@ pub trait Portable: Analysis {
 
     fn pack(&self, shard: Self::Shard) -> Self::Packed;
 
-    /// A shard that can be merged and finished. What it says of the packed one must not be taken on trust: it may come
-    /// from anywhere.
+    /// A shard that can be merged and finished. The packed shard must not be trusted, as it may come from anywhere.
     fn unpack(&self, packed: Self::Packed, program: &Program) -> Result<Self::Shard, PartialError>;
 }

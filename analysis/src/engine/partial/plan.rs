@@ -10,7 +10,7 @@ use trackway_trace::{ChunkRef, Trace};
 use super::{Division, Portable};
 use crate::Order;
 
-/// What one process does at a time.
+/// A unit of work for one process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Task {
     /// Takes a range of the chunks of a stream, by their positions.
@@ -39,7 +39,7 @@ pub struct Plan {
     pub parts: u32,
 }
 
-/// Divides the work into about so many tasks, and lines into as many parts at most.
+/// Divides the work into about this many tasks, and lines into at most as many parts.
 pub fn plan<A: Portable>(analysis: &A, trace: &Trace, count: NonZeroUsize) -> Plan {
     let division = analysis.division();
     let merges = analysis.order() == Order::AcrossThreads;

@@ -5,8 +5,8 @@ use trackway_trace::{Batch, Piece};
 use super::block::{Origin, Writer};
 use super::Partitioned;
 
-/// A block is handed on with the segment that brings it to so many bytes: large enough for an engine's rows, small
-/// enough for its buffers.
+/// A block is passed on with the segment that brings it to this many bytes. It is large enough for an engine's rows,
+/// and small enough for its buffers.
 const BLOCK_BYTES: usize = 256 << 10;
 
 /// Deals out the accesses of a task. An access goes to all parts whose lines it touches, a run to all.
@@ -15,9 +15,9 @@ pub(super) struct Sieve {
     mask: u64,
     times: bool,
     parts: Vec<Writer>,
-    /// Of all blocks of the task; 0 if they hold several streams.
+    /// Stream of all blocks of the task; 0 if they hold several streams.
     stream: u32,
-    /// Of the next block.
+    /// Number of the next block.
     number: u64,
     /// What the open segments hold.
     open: Option<(u32, Origin)>,
@@ -88,7 +88,7 @@ impl Sieve {
         }
     }
 
-    /// Hands on the blocks of so many bytes.
+    /// Passes on the blocks that have this many bytes.
     fn emit_from(&mut self, bytes: usize, emit: &mut dyn FnMut(Partitioned)) {
         for (number, part) in (0u32..).zip(&mut self.parts) {
             if part.len() >= bytes {

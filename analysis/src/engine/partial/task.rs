@@ -8,7 +8,8 @@ use crate::engine::order_audit::order_table;
 use crate::engine::{decoder_for, feed, start_shard, take_merged};
 use crate::{Findings, RunSummary};
 
-/// Does one task of a plan with so many parts: returns what it found, and gives the accesses that it sifted to `emit`.
+/// Runs one task of a plan with this many parts. Returns what it found, and passes the accesses that it sifted to
+/// `emit`.
 pub fn run_task<A: Portable>(
     analysis: &A,
     trace: &Trace,
@@ -57,7 +58,7 @@ pub fn finish<A: Portable>(analysis: &A, trace: &Trace, all: Partial<A::Shard>) 
     (findings, summary)
 }
 
-/// Those before the range, and those of the range.
+/// The chunks before the range, and the chunks of the range.
 fn chunks(
     trace: &Trace,
     stream: u32,

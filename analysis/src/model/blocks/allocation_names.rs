@@ -35,7 +35,7 @@ impl<'p> AllocationNames<'p> {
         self.program.allocation_site(self.origins.get(id).0)
     }
 
-    /// The nearest code of the user's; else that of the allocation.
+    /// The nearest frame in the user's code; otherwise, the frame of the allocation.
     pub fn frame(&self, id: AllocationSiteId) -> Frame {
         if let Some(frame) = self.origins.get(id).1 {
             return frame;
@@ -55,7 +55,7 @@ impl<'p> AllocationNames<'p> {
         })
     }
 
-    /// `nodes, malloc at graph.c:12`; of what was inlined also by whom: `..., from main.c:20`.
+    /// `nodes, malloc at graph.c:12`; for inlined code, also the place of the inlining: `..., from main.c:20`.
     pub fn label(&self, id: AllocationSiteId) -> String {
         let site = self.site(id);
         let known = [site.variable, site.element_type].map(|id| self.program.string(id));
@@ -114,7 +114,7 @@ impl<'p> AllocationNames<'p> {
         self.names.text(id)
     }
 
-    /// Without the folder in which the program ran.
+    /// Path of a file without the folder in which the program ran.
     fn path(&self, file: StringId) -> &'p str {
         let text = match self.program.string(file) {
             "" => UNKNOWN,

@@ -8,14 +8,14 @@ use super::index::BlockIndex;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Block {
     pub start: u64,
-    /// As asked for.
+    /// Size as asked for.
     pub bytes: u64,
     pub site: AllocationSiteId,
     /// The stream that allocated it.
     pub thread: u32,
     /// Whether it was the parent's when the process was forked.
     pub inherited: bool,
-    /// Blocks that this one took the place of at the same address, and whose release has not come yet.
+    /// Blocks at the same address that this one replaced, and whose release has not come yet.
     late_releases: u32,
 }
 
@@ -35,7 +35,7 @@ pub enum End {
     Overlapped,
 }
 
-/// Told what becomes of blocks; `D` is what it wants to know of each one while it lives.
+/// Learns what becomes of blocks. `D` is its data about each block while it lives.
 pub trait Witness<D> {
     fn begins(&mut self, block: &Block) -> D;
     fn ends(&mut self, block: &Block, data: &D, end: End);
@@ -46,7 +46,7 @@ pub trait Witness<D> {
 
 /// What is wanted to be known of a block while it lives.
 pub trait Inherit: Clone {
-    /// That of the same block in a process that was just forked.
+    /// The value for the same block in a process that was just forked.
     fn inherited(&self) -> Self;
 }
 
@@ -171,7 +171,7 @@ impl<D: Inherit> Heap<D> {
         self.slots.len() as u32 - 1
     }
 
-    /// A release by another thread than the one that allocated may be that of an earlier block, merged too late.
+    /// A release by a thread that didn't allocate the block may be that of an earlier block, merged too late.
     fn release(
         &mut self,
         address: u64,

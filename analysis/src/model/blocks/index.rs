@@ -10,8 +10,8 @@ const PAGE_BYTES: u64 = 1 << PAGE_SHIFT;
 /// A block's first address, and its slot.
 type Entry = (u64, u32);
 
-/// Where blocks that don't overlap begin: those of up to a page by the page of their beginning, in order of address, so
-/// that one lies on two pages at most; larger ones in a tree.
+/// Where blocks that don't overlap begin. Blocks of up to a page are kept by the page of their beginning, in order of
+/// address, so that one lies on two pages at most. Larger blocks are kept in a tree.
 #[derive(Debug, Clone, Default)]
 pub(super) struct BlockIndex {
     small: HashMap<u64, Vec<Entry>, LineHash>,
@@ -55,8 +55,8 @@ impl BlockIndex {
         small().or_else(|| self.large.get(&start).copied())
     }
 
-    /// The slot of the block that holds the address; else the addresses of its page around it that are in none, as
-    /// their first and the one after their last (0: the end of the address space).
+    /// The slot of the block that holds the address. Otherwise, the addresses of its page around it that are in no
+    /// block: the first one, and the first one past them (0: the end of the address space).
     pub fn find(&self, address: u64, end_of: impl Fn(u32) -> u64) -> Result<u32, (u64, u64)> {
         let page = address >> PAGE_SHIFT;
         let mut from = page << PAGE_SHIFT;

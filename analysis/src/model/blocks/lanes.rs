@@ -8,9 +8,9 @@ use trackway_trace::{Lane, SiteId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaneRest {
     pub site: SiteId,
-    /// Bytes of each.
+    /// Bytes of each access.
     pub size: u64,
-    /// Of the next one.
+    /// Address of the next access.
     pub address: u64,
     stride: u64,
     pub count: u64,
@@ -31,14 +31,14 @@ pub fn parts_of_lanes(lanes: &[Lane], part: Range<u64>) -> impl Iterator<Item = 
     })
 }
 
-/// In how many iterations the lane with that number comes before an access of the run.
+/// The number of iterations in which the lane with that number comes before an access of the run.
 fn iterations_before(access: u64, lane: u64, lanes: u64) -> u64 {
     access.saturating_sub(lane).div_ceil(lanes)
 }
 
 impl LaneRest {
-    /// How many accesses in a row begin within these addresses; `to` is after the last one, 0 at the end of the
-    /// address space. At least 1: the next one must.
+    /// How many accesses in a row begin within these addresses. `to` is past the last one; 0 is the end of the address
+    /// space. At least 1, as the next access must begin there.
     #[inline]
     pub fn begin_within(&self, from: u64, to: u64) -> u64 {
         let stride = self.stride as i64;

@@ -1,4 +1,4 @@
-//! From where in the user's code blocks were allocated, if not by that code itself.
+//! The places in the user's code from which blocks were allocated, if not by that code itself.
 
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
@@ -10,20 +10,20 @@ use super::user_code::{Frame, UserCode};
 use crate::model::control_flow::{Caller, RecordedBranches, RecordedFlow};
 use crate::{share_out, Progress};
 
-/// So many callers are looked at for one of the user's.
+/// At most this many callers are searched for one of the user's.
 const MOST_CALLERS: usize = 256;
 
-/// Allocation sites in constructors and the standard library, divided by the user's code that led to them. Their parts have
-/// the numbers after those of the program's sites.
+/// Allocation sites in constructors and the standard library, divided by the user's code that led to them. The parts
+/// are numbered after the program's sites.
 #[derive(Debug, Clone)]
 pub struct Origins {
     sites: usize,
     parts: Vec<(AllocationSiteId, Frame)>,
-    /// By stream and chunk, its allocations in their order.
+    /// Allocations of each chunk in their order, by stream and chunk.
     chunks: HashMap<(u32, u64), Vec<AllocationSiteId>>,
 }
 
-/// By chunk of a stream, the frame of each of its allocations if its site is divided by it.
+/// For each chunk of a stream, the frame of each of its allocations, if the allocation's site is divided by it.
 type StreamFrames = Vec<(u64, Vec<(AllocationSiteId, Option<Frame>)>)>;
 
 impl Origins {
@@ -108,7 +108,7 @@ impl Origins {
     }
 }
 
-/// By site of the program, whether it lies in none of the user's code.
+/// Whether each site of the program lies in none of the user's code.
 fn divided(program: &Program, user_code: &UserCode) -> Vec<bool> {
     let sites = program.allocation_sites.iter();
     sites
@@ -148,7 +148,7 @@ fn nearest(
 /// How far streams have come.
 #[derive(Debug, Clone, Default)]
 pub struct OriginCursor {
-    /// By stream: its chunk, and how many of its allocations have passed.
+    /// For each stream, its chunk and how many of that chunk's allocations have passed.
     passed: HashMap<u32, (u64, usize)>,
 }
 

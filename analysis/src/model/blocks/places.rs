@@ -7,7 +7,7 @@ use trackway_trace::SymbolId;
 use super::stacks::Stacks;
 use super::{Block, Heap, Inherit, Statics, PAGE_SHIFT};
 
-/// To what an address belongs.
+/// What an address belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
     /// The live block in this slot of the heap.
@@ -24,7 +24,7 @@ pub enum Place {
 pub struct Stretch {
     pub place: Place,
     pub from: u64,
-    /// After the last one; 0: the end of the address space.
+    /// First address past the stretch; 0: the end of the address space.
     pub to: u64,
 }
 
@@ -45,7 +45,7 @@ impl<D: Inherit> Places<D> {
         }
     }
 
-    /// Those of a process at its beginning that was forked from this one.
+    /// The places of a process that was forked from this one, at its beginning.
     pub fn forked(&self) -> Self {
         Places {
             heap: self.heap.forked(),
@@ -54,7 +54,7 @@ impl<D: Inherit> Places<D> {
         }
     }
 
-    /// To what an address belongs, and which ones around it belong to the same.
+    /// What an address belongs to, and which addresses around it belong to the same.
     pub fn find(&self, address: u64) -> Stretch {
         let (from, to) = match self.heap.find(address) {
             Ok(slot) => return block_stretch(slot, self.heap.block(slot)),
@@ -90,7 +90,7 @@ fn block_stretch(slot: u32, block: Option<&Block>) -> Stretch {
     }
 }
 
-/// Of two ends of addresses, of which 0 is the end of the address space.
+/// The earlier one of two ends of addresses; 0 is the end of the address space.
 fn earlier(one: u64, other: u64) -> u64 {
     match (one, other) {
         (0, end) | (end, 0) => end,

@@ -11,7 +11,7 @@ use super::{Heap, Inherit, Places, Statics, Thread};
 #[derive(Debug, Clone)]
 pub struct Processes<D> {
     statics: Arc<Statics>,
-    /// By process: the one from which it was forked.
+    /// The process from which each process was forked.
     parents: HashMap<u32, u32>,
     places: HashMap<u32, Places<D>>,
     threads: HashMap<u32, Thread>,
@@ -57,7 +57,7 @@ impl<D: Inherit> Processes<D> {
     }
 }
 
-/// For each site, whether it accesses memory by way of a local variable or a parameter.
+/// Whether each site accesses memory by way of a local variable or a parameter.
 pub fn local_sites(program: &Program) -> Vec<bool> {
     let kinds = program.sites.iter().map(|site| site.variable_kind);
     kinds

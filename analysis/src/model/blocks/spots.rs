@@ -4,9 +4,8 @@ use trackway_trace::SiteId;
 
 use super::{Heap, Inherit, Place, Stretch};
 
-/// More sites than so share entries.
+/// Further sites share entries.
 const MAX_SPOTS: usize = 4096;
-/// Of no slot.
 const NO_SLOT: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
@@ -26,12 +25,12 @@ pub struct Known {
     /// The number that says it.
     pub what: u32,
     pub from: u64,
-    /// After the last one; 0: the end of the address space.
+    /// First address past these; 0: the end of the address space.
     pub to: u64,
 }
 
 /// Most accesses of a site go to what its last one went to: a stretch of addresses, and a number that says what it is.
-/// True until the block ends, or until what was in no block is allocated.
+/// This remains true until the block ends or, for addresses in no block, until they are allocated.
 #[derive(Debug, Clone)]
 pub struct Spots {
     spots: Vec<Spot>,

@@ -1,8 +1,8 @@
 //! Where threads' stacks are. Traces don't say: it is a guess from the first access by way of a local variable.
 
-/// A stack reaches so far down from there: less than the usual 8 MiB, for stacks lie one below the other,
+/// A stack reaches this far down from there. It is less than the usual 8 MiB, because stacks lie one below the other.
 const BELOW: u64 = 7 << 20;
-/// and so far up.
+/// A stack reaches this far up from there.
 const ABOVE: u64 = 64 << 10;
 
 /// The stacks of a process.

@@ -14,12 +14,12 @@ struct Span {
 /// Where the static variables of all loaded modules lie. Modules of different processes are not told apart.
 #[derive(Debug, Clone, Default)]
 pub struct Statics {
-    /// By address; none overlaps another.
+    /// Spans by address; none overlaps another.
     spans: Vec<Span>,
 }
 
 impl Statics {
-    /// Of variables whose size is known. One that was loaded several times is the same variable, known by the first.
+    /// Takes the variables whose size is known. A variable that was loaded several times is known by its first symbol.
     pub fn new(program: &Program) -> Statics {
         let mut first: HashMap<(StringId, LocationId), SymbolId> = HashMap::new();
         let mut spans = Vec::new();
@@ -36,8 +36,8 @@ impl Statics {
         Statics { spans }
     }
 
-    /// The variable at the address, and its addresses; else those around that are in none. The second one is after
-    /// the last (0: the end of the address space).
+    /// The variable at the address, and its addresses. If there is none, the addresses around it that are in no
+    /// variable. The second address is past the last one (0: the end of the address space).
     pub(crate) fn find(&self, address: u64) -> (Option<SymbolId>, u64, u64) {
         let behind = self.spans.partition_point(|span| span.start <= address);
         let to = self.spans.get(behind).map_or(0, |span| span.start);

@@ -20,8 +20,9 @@ impl Thread {
         }
     }
 
-    /// While the thread has no stack, the first of these accesses that is taken to be on it: one by way of a local
-    /// variable (`local`, by site) to what is nothing else. Its number among them, and its address.
+    /// While the thread has no stack, finds the first of these accesses that is taken to be on it. It goes by way of a
+    /// local variable (`local`, by site) to memory that is nothing else. Returns its number among the accesses, and its
+    /// address.
     #[inline]
     pub fn first_on_stack<D: Inherit>(
         &mut self,

@@ -13,8 +13,8 @@ pub(crate) struct Missed {
     pub lines: u64,
 }
 
-/// Caches that tell whose accesses missed: soon, and at the latest when they settle. Plain levels take many accesses
-/// together in about half the time. Owners are numbers below 2^31.
+/// Caches that report whose accesses missed, when they settle at the latest. Plain levels take many accesses together,
+/// which takes about half the time. Owners are numbers below 2^31.
 #[derive(Debug, Clone)]
 pub(crate) struct Accounts {
     simulator: Simulator,
@@ -60,8 +60,8 @@ impl Accounts {
         }
     }
 
-    /// Of a run, only those iterations that change something in the caches. `of_lane` gives the owner of the lane with that
-    /// number, and whether it writes.
+    /// Runs those iterations of a run through the caches that change something in them. `of_lane` gives the owner of
+    /// the lane with that number, and whether it writes.
     pub fn take_run(
         &mut self,
         core: usize,
@@ -88,7 +88,7 @@ impl Accounts {
         }
     }
 
-    /// Tells of all misses that it has not told of.
+    /// Reports all misses that were not reported yet.
     pub fn settle(&mut self, mut tell: impl FnMut(Missed)) {
         if let Form::Plain(levels) = &mut self.simulator.form {
             levels.settle(one_line(&mut tell));

@@ -17,7 +17,7 @@ pub(super) struct FullyAssociative {
 #[derive(Debug, Clone, Copy)]
 struct Node {
     line: u64,
-    /// The one used next after this one.
+    /// The entry that was used next after this one.
     newer: u32,
     older: u32,
 }

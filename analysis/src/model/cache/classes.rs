@@ -19,7 +19,7 @@ pub(super) struct Classifier {
 }
 
 impl Classifier {
-    /// For a level of so many lines.
+    /// Makes a classifier for a level of this many lines.
     pub fn new(lines: u64, prefetches: bool) -> Classifier {
         Classifier {
             seen: HashMap::default(),

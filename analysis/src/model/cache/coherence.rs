@@ -1,7 +1,7 @@
 //! MESI between the private levels of cores.
 //!
-//! A core's copy is modified if it is dirty, exclusive if it is owned, else shared. That a copy is owned means that no
-//! other core has one; without the flag, others are asked.
+//! A core's copy is modified if it is dirty, exclusive if it is owned, and otherwise shared. If a copy is owned, no
+//! other core has one. Without the flag, the other cores are asked.
 
 use super::entry::{DIRTY, OWNED};
 use super::hierarchy::{Hierarchy, Reference};
@@ -9,7 +9,7 @@ use super::store::LineStore;
 use super::Outcome;
 
 impl<S: LineStore> Hierarchy<S> {
-    /// Before a read looks beyond the private levels: other cores keep the line, but no longer alone, and write back
+    /// Prepares a read that looks beyond the private levels. Other cores keep the line, but share it, and write back
     /// what they have changed.
     pub(super) fn share(&mut self, reference: &mut Reference, line: u64) {
         if !self.rules.coherent || reference.is_write {
@@ -40,7 +40,7 @@ impl<S: LineStore> Hierarchy<S> {
         held
     }
 
-    /// Before a write: the other cores lose the line.
+    /// Prepares a write: the other cores lose the line.
     #[inline(always)]
     pub(super) fn acquire(&mut self, reference: &mut Reference, line: u64, outcome: &mut Outcome) {
         if self.rules.coherent && !self.owns(reference.core, line) {

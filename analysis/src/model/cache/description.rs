@@ -8,12 +8,12 @@ use super::{CacheGeometry, CachesError, LineChanges};
 pub const MAX_LEVELS: usize = 4;
 /// Levels of translation lookaside buffers.
 pub const MAX_TLB_LEVELS: usize = 2;
-/// Pages of 4 KiB, if nothing else is said.
+/// Pages have 4 KiB by default.
 pub const DEFAULT_PAGE_BYTES: u64 = 4096;
-/// Threads beyond so many share a core.
+/// More threads than this share cores.
 pub const DEFAULT_CORES: u32 = 64;
 
-/// Which line gives way.
+/// Which line is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Policy {
@@ -96,7 +96,7 @@ pub struct TlbLevel {
 /// More parts than there are processors are of no use.
 const MOST_PART_BITS: u32 = 8;
 
-/// The levels, from the one next to the processor outwards, and what else is simulated.
+/// The levels, from the one next to the processor outwards, and the other simulated parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caches {
     levels: Vec<CacheLevel>,
@@ -104,7 +104,7 @@ pub struct Caches {
     page_bytes: u64,
     /// Whether misses are told apart by their reasons.
     classes: bool,
-    /// Threads beyond so many share a core's private levels.
+    /// More threads than this share private levels.
     cores: u32,
 }
 
@@ -183,14 +183,14 @@ impl Caches {
         self
     }
 
-    /// How many cores there are; threads beyond so many share them.
+    /// Sets the number of cores. More threads than this share cores.
     pub fn with_cores(mut self, cores: u32) -> Result<Caches, CachesError> {
         self.cores = cores;
         self.check()?;
         Ok(self)
     }
 
-    /// The caches of the machine on which a trace was recorded. Levels that more processors share than the first one
+    /// The caches of the machine on which a trace was recorded. Levels that serve more processors than the first level
     /// are shared.
     pub fn of_machine(infos: &[CacheInfo]) -> Result<Caches, CachesError> {
         let mut infos: Vec<&CacheInfo> = infos.iter().collect();
@@ -215,7 +215,7 @@ impl Caches {
         }
     }
 
-    /// What tells the iterations of a run that change something in the first level; none if there is no level.
+    /// Finds the iterations of a run that change something in the first level; none if there is no level.
     pub fn line_changes(&self) -> Option<LineChanges> {
         let first = self.levels.first()?.geometry;
         let ways = if self.is_plain() { first.ways } else { 0 };
@@ -247,8 +247,8 @@ impl Caches {
         self.levels.iter().any(|level| level.shared)
     }
 
-    /// Into how many parts lines can be divided, by the bits of the address from [`Caches::part_shift`] on, so that
-    /// what is done to lines of one part never matters to those of another; 1 if all lines belong together.
+    /// The number of parts into which lines can be divided by the bits of the address from [`Caches::part_shift`] on.
+    /// Accesses to lines of one part never affect those of another. 1 if all lines belong together.
     pub fn most_parts(&self) -> u32 {
         match self.is_plain() {
             true => self.parts_by_sets(),
@@ -276,7 +276,7 @@ impl Caches {
         1 << bits.min(MOST_PART_BITS)
     }
 
-    /// The sets of one of so many parts, for addresses without the bits that tell the parts apart.
+    /// The sets of one of this many parts, for addresses without the bits that tell the parts apart.
     pub(crate) fn part_of(&self, count: u32) -> Caches {
         let mut caches = self.clone();
         for level in &mut caches.levels {

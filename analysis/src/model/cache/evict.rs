@@ -1,12 +1,12 @@
-//! What becomes of lines that give way.
+//! Handles lines that are replaced.
 
 use super::entry::{Entry, DIRTY, OWNED, PREFETCHED};
 use super::hierarchy::Hierarchy;
 use super::store::LineStore;
 
 impl<S: LineStore> Hierarchy<S> {
-    /// After a line has left a level: the levels before lose it if this one includes them; then it goes on to an
-    /// exclusive level or, if it is dirty, to whatever has a copy.
+    /// Handles a line that has left a level. If this level includes the levels before it, they lose the line. The line
+    /// then goes to an exclusive level or, if it is dirty, to whatever has a copy.
     pub(super) fn evict(&mut self, core: usize, level: usize, mut evicted: Entry) {
         let shift = self.rules.level(level).shift;
         let line = evicted.line() << shift;

@@ -73,9 +73,9 @@ impl<S: LineStore> Hierarchy<S> {
         }
     }
 
-    /// Brings a line that the levels before `from` don't have from the first place that has it into all levels on the
-    /// way, from the outside in, but not into exclusive ones. Returns the flags with which it enters the level before
-    /// `from`.
+    /// Brings in a line that the levels before `from` don't have. It comes from the first place that has it into all
+    /// levels on the way, from the outside in, except exclusive ones. Returns the flags with which it enters the level
+    /// before `from`.
     #[inline(always)]
     pub(super) fn fetch(
         &mut self,

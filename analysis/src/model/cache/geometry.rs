@@ -26,7 +26,7 @@ impl CacheGeometry {
         self.size_bytes / u64::from(self.line_bytes)
     }
 
-    /// That of a cache of the machine on which a trace was recorded.
+    /// The geometry of a cache of the machine on which a trace was recorded.
     pub(super) fn of_machine(info: &CacheInfo) -> CacheGeometry {
         let lines = info.size_bytes / u64::from(info.line_bytes.max(1));
         let ways = if info.ways == 0 {

@@ -1,4 +1,4 @@
-//! Levels behind each other, for one core or several.
+//! Successive cache levels, for one core or several.
 
 use super::classes::Classifier;
 use super::entry::{DIRTY, OWNED, PREFETCHED};
@@ -15,7 +15,7 @@ const NO_LINE: u64 = u64::MAX;
 pub(crate) struct Hierarchy<S> {
     pub(super) rules: Rules,
     pub(super) cores: Vec<Core<S>>,
-    /// The levels behind the private ones.
+    /// The levels after the private ones.
     pub(super) shared: Vec<Cache<S>>,
     pub(super) totals: Totals,
     /// See [`Simulation::changes`].
@@ -27,7 +27,7 @@ pub(crate) struct Hierarchy<S> {
 #[derive(Debug, Clone)]
 pub(super) struct Rules {
     pub levels: usize,
-    /// So many of them are each core's own.
+    /// Number of levels that each core has for itself.
     pub private: usize,
     /// Whether cores may have copies of lines that others write to.
     pub coherent: bool,
@@ -110,7 +110,7 @@ pub(super) struct Reference {
 }
 
 impl<S: LineStore> Hierarchy<S> {
-    /// For caches with at least one level.
+    /// `caches` must have at least one level.
     pub fn new(caches: &Caches) -> Self {
         let private = caches.private_levels();
         let shared = (private..caches.levels().len()).map(|level| Cache::new(caches, level));

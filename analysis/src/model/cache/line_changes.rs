@@ -4,10 +4,10 @@ use trackway_trace::Lane;
 
 /// The iterations of a run that must be simulated.
 ///
-/// If all accesses of an iteration lie in the lines in which they lay in the iteration before, and that one missed nothing
-/// and changed nothing but the order of use, then this one does the same, and leaves everything as it was: the order of
-/// use depends on the last use of each line. In plain LRU levels it needs not even be tried, if the lines are so few that
-/// not even all in one set they displace each other.
+/// Assume that all accesses of an iteration lie in the same lines as in the iteration before. If that one missed
+/// nothing and changed only the order of use, this one does the same, and leaves everything as it was. The order of use
+/// depends only on the last use of each line. In plain LRU levels, this need not even be tried if the lines are few
+/// enough. They are if they can't displace each other even when all lie in one set.
 #[derive(Debug, Clone)]
 pub struct LineChanges {
     line_bytes: u64,
@@ -17,13 +17,13 @@ pub struct LineChanges {
     count: u64,
     /// The next iteration to simulate.
     next: u64,
-    /// For each lane the first iteration in which it may be in other lines.
+    /// First iteration in which each lane may be in other lines.
     changes: Vec<u64>,
 }
 
 impl LineChanges {
-    /// For a first level of such lines. If so many of them stay there for certain, whatever the others do, `ways` is that
-    /// number, else 0.
+    /// `line_bytes` is the size of the first level's lines. `ways` is the number of lines that certainly stay there,
+    /// whatever the others do; 0 if there is no such number.
     pub(crate) fn new(line_bytes: u32, ways: u32) -> LineChanges {
         LineChanges {
             line_bytes: line_bytes.into(),
@@ -50,7 +50,8 @@ impl LineChanges {
         (self.next < self.count).then_some(self.next)
     }
 
-    /// After that iteration has been simulated: whether it changed anything but the order of use.
+    /// To be called after that iteration was simulated. `changed` says whether it changed anything but the order of
+    /// use.
     #[inline]
     pub fn simulated(&mut self, lanes: &[Lane], changed: bool) {
         let iteration = self.next;

@@ -2,8 +2,8 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// For maps whose keys are line numbers: a multiplication in place of the default, which resists attacks that addresses
-/// of a trace don't make.
+/// For maps whose keys are line numbers. A multiplication replaces the default hash, which resists attacks that
+/// addresses of a trace don't make.
 pub(crate) type LineHash = BuildHasherDefault<LineHasher>;
 
 /// 2^64 divided by the golden ratio, odd.

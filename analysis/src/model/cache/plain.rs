@@ -1,7 +1,7 @@
-//! Plain levels behind each other: LRU, write-back, write-allocate, non-inclusive, of one core.
+//! Successive plain levels: LRU, write-back, write-allocate, non-inclusive, of one core.
 //!
-//! No such level depends on those after it: it is asked for lines, or given back changed ones, whatever becomes of its own
-//! misses. So the first level runs ahead, and each further one takes what the one before has asked for as a list, and
+//! No such level depends on those after it. It is asked for lines, or given back changed ones, whatever becomes of its
+//! own misses. So the first level runs ahead. Each further level takes the requests of the one before as a list, and
 //! knows early which sets it will need.
 
 use super::plain_sets::{PlainSets, Taken};
@@ -9,27 +9,27 @@ use super::{Caches, Outcome, Simulation, Totals};
 
 /// More sets than first levels have.
 const MOST_RESIDUE_BITS: u32 = 8;
-/// In place of a line that is remembered.
+/// Stands for the absence of a remembered line.
 const NO_LINE: u64 = u64::MAX;
-/// So many requests of the first level are handed on together: what stands in the host's first-level cache.
+/// Number of first-level requests that are handed on together. They fit into the host's first-level cache.
 const MOST_REQUESTS: usize = 512;
-/// So many requests ahead, a set is called for.
+/// A set is prefetched this many requests ahead.
 const AHEAD: usize = 12;
 
 /// The levels, empty at first. `docs/analyses.md` defines what happens in them.
 #[derive(Debug, Clone)]
 pub(crate) struct PlainLevels {
     first: Level,
-    /// The further ones.
+    /// The outer levels.
     outer: Vec<Level>,
-    /// For each residue of first-level lines the latest one, and in the lowest bit whether it is known to be dirty: using it
-    /// again changes nothing. A residue has the lines of whole sets.
+    /// Latest line of each residue of first-level lines; its lowest bit says whether the line is known to be dirty.
+    /// Using that line again changes nothing. A residue has the lines of whole sets.
     latest: Vec<u64>,
     /// What the first level has asked for and was not given yet.
     requests: Vec<Request>,
     /// What other levels ask for. Empty.
     further_requests: Vec<Request>,
-    /// Without lookups.
+    /// Totals without lookups.
     totals: Totals,
 }
 
@@ -41,7 +41,7 @@ struct Level {
     shift: u32,
 }
 
-/// As many as lines of a set have in common, a power of two.
+/// Number of residues, a power of two; lines of a set have the same residue.
 fn residues(sets: u64) -> usize {
     1 << sets.trailing_zeros().min(MOST_RESIDUE_BITS)
 }
@@ -49,9 +49,9 @@ fn residues(sets: u64) -> usize {
 /// What a level asks of the next one.
 #[derive(Debug, Clone, Copy)]
 struct Request {
-    /// In lines of the first level.
+    /// Number of the line, in lines of the first level.
     line: u64,
-    /// For whom a line is fetched; of a line that is written back, [`WRITTEN_BACK`] and the level that it left.
+    /// Owner for which a line is fetched. For a line that is written back, [`WRITTEN_BACK`] and the level that it left.
     what: u32,
 }
 
@@ -68,7 +68,7 @@ impl Request {
         Request { line, what }
     }
 
-    /// The owner, or else the level.
+    /// The owner or, for a line that is written back, the level.
     #[inline(always)]
     fn meaning(self) -> Result<u32, usize> {
         match self.what & WRITTEN_BACK {
@@ -79,7 +79,7 @@ impl Request {
 }
 
 impl PlainLevels {
-    /// For caches with at least one level.
+    /// `caches` must have at least one level.
     pub fn new(caches: &Caches) -> PlainLevels {
         let first_bytes = caches.levels()[0].geometry.line_bytes;
         let mut levels = caches.levels().iter().map(|level| Level {
@@ -98,8 +98,8 @@ impl PlainLevels {
         }
     }
 
-    /// Runs an access through the first level, and perhaps earlier ones through the others: `count` is told of the misses of
-    /// an owner, which is a number below 2^31, in a level.
+    /// Runs an access through the first level, and perhaps earlier ones through the others. Calls `count` with the
+    /// misses of an owner, which is a number below 2^31, in a level.
     #[inline(always)]
     pub fn use_bytes(
         &mut self,
@@ -215,7 +215,7 @@ impl Simulation for PlainLevels {
         self.totals.levels[0].misses
     }
 
-    /// After [`PlainLevels::settle`], or [`Simulation::access`].
+    /// To be called after [`PlainLevels::settle`], or [`Simulation::access`].
     fn totals(&self) -> Totals {
         let mut totals = self.totals;
         for level in 1..=self.outer.len() {

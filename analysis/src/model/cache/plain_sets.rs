@@ -171,7 +171,7 @@ impl FewWays {
         while candidates != 0 {
             let way = candidates.trailing_zeros();
             let index = set * self.ways + way as usize;
-            // Of a way that the set doesn't have, the tag is that of another set, which never has the line.
+            // If the set doesn't have this way, the tag is that of another set, which never holds the line.
             let tag = self.tags.get(index / TAGS).map(|tags| tags.0[index % TAGS]);
             if tag == Some(line) {
                 return Some(way);

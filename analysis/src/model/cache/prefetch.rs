@@ -6,7 +6,7 @@ use super::store::LineStore;
 use super::{Outcome, Prefetcher};
 
 impl<S: LineStore> Hierarchy<S> {
-    /// After an access to a line: the prefetchers of all levels that missed it, or found it prefetched.
+    /// Runs the prefetchers of all levels that missed an accessed line, or found it prefetched.
     #[cold]
     pub(super) fn run_prefetchers(&mut self, reference: &Reference, line: u64, outcome: &mut Outcome) {
         for level in 0..self.rules.levels {

@@ -160,7 +160,7 @@ fn parse_prefetch(word: &str) -> Option<Prefetch> {
 }
 
 impl fmt::Display for Caches {
-    /// In the form that [`Caches::from_str`] reads.
+    /// Writes the form that [`Caches::from_str`] reads.
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         if self.levels().is_empty() {
             return formatter.write_str("none");

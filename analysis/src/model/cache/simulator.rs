@@ -23,7 +23,7 @@ pub(crate) trait Simulation {
     /// Grows with every change that accesses make but for the order of use and the dirtiness of first-level lines.
     fn changes(&self) -> u64;
 
-    /// What all accesses came to until now.
+    /// Totals of all accesses so far.
     fn totals(&self) -> Totals;
 
     /// Whether a level is shared between cores.
@@ -32,8 +32,8 @@ pub(crate) trait Simulation {
     /// The core on which a thread runs. If no level is shared, there is one: each thread needs caches of its own.
     fn core_of(&mut self, thread: u32) -> usize;
 
-    /// Runs an access of `length` bytes of a core through the caches. An access of length 0 touches nothing; one beyond
-    /// the end of the address space ends there.
+    /// Runs an access of `length` bytes of a core through the caches. An access of length 0 touches nothing. An access
+    /// beyond the end of the address space ends there.
     fn access(
         &mut self,
         core: usize,
@@ -129,7 +129,7 @@ impl Simulator {
         }
     }
 
-    /// What all accesses came to until now.
+    /// Totals of all accesses so far.
     pub fn totals(&self) -> Totals {
         match &self.form {
             Form::Plain(hierarchy) => hierarchy.totals(),

@@ -14,7 +14,7 @@ pub(crate) trait LineStore: Clone + Send {
     /// Finds a line.
     fn peek(&mut self, line: u64) -> Option<&mut Entry>;
 
-    /// Puts a line in that isn't there. Returns what had to give way, or an empty entry.
+    /// Puts in a line that isn't there. Returns the replaced entry, or an empty one.
     fn insert(&mut self, entry: Entry) -> Entry;
 
     /// Takes a line out.

@@ -9,13 +9,13 @@ pub(super) struct Strides {
 #[derive(Debug, Clone, Copy, Default)]
 struct Stride {
     line: Option<u64>,
-    /// From the line before to this one; 0 at first.
+    /// Distance from the line before to this one; 0 at first.
     distance: u64,
 }
 
 impl Strides {
-    /// Takes notice of a line. Returns the distance to the site's previous one if that had the same distance to its own
-    /// previous one.
+    /// Notes a line. Returns the distance to the site's previous line if that line had the same distance to the one
+    /// before it.
     pub fn train(&mut self, site: usize, line: u64) -> Option<u64> {
         if site >= self.of_site.len() {
             self.of_site.resize(site + 1, Stride::default());

@@ -1,4 +1,4 @@
-//! What simulated accesses come to.
+//! Totals of simulated accesses.
 
 use std::ops::{AddAssign, Sub};
 
@@ -21,7 +21,7 @@ pub enum MissClass {
 
 pub const MISS_CLASSES: usize = 4;
 
-/// What the accesses of a site come to.
+/// Counts of the accesses of a site.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
     /// Lines missed in each level.
@@ -74,7 +74,7 @@ macro_rules! counts {
 }
 
 counts! {
-    /// What a level of cache comes to, that of all cores together.
+    /// Totals of a cache level, over all cores.
     LevelTotals {
         /// Lines that accesses looked up. Not counted for the first level: those are its accesses.
         lookups,
@@ -83,17 +83,17 @@ counts! {
         write_backs,
         /// Lines that the level's prefetcher brought in.
         prefetches,
-        /// Those of them that were asked for,
+        /// Prefetched lines that were asked for.
         useful_prefetches,
-        /// and those that left without.
+        /// Prefetched lines that left without having been asked for.
         useless_prefetches,
-        /// Lines that left because an inclusive level behind lost them.
+        /// Lines that left because an inclusive outer level lost them.
         back_invalidations,
     }
 }
 
 counts! {
-    /// What a level of the TLB comes to.
+    /// Totals of a TLB level.
     TlbTotals {
         /// Not counted for the first level.
         lookups,
@@ -110,12 +110,12 @@ counts! {
         invalidations,
         /// Lines that a core held dirty and wrote back because another one asked for them.
         interventions,
-        /// Lines that no cache had but that of another core, which supplied them.
+        /// Lines that were only in another core's cache, which supplied them.
         transfers,
     }
 }
 
-/// What all accesses come to.
+/// Totals of all accesses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     pub levels: [LevelTotals; MAX_LEVELS],

@@ -37,10 +37,10 @@ pub struct BranchEvent {
 pub trait BranchSource {
     type Error;
 
-    /// Hands all of them, first to last, to `take`.
+    /// Passes all of them, first to last, to `take`.
     ///
     /// # Errors
     ///
-    /// What keeps the source from reading on; what was handed over until then is right.
+    /// The error that keeps the source from reading on. What was passed on until then is right.
     fn for_each(&mut self, take: &mut dyn FnMut(&BranchEvent)) -> Result<(), Self::Error>;
 }

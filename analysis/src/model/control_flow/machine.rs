@@ -19,7 +19,7 @@ const OBJECT_BITS: u32 = 48;
 #[derive(Debug)]
 pub struct MachineFlow {
     blocks: Vec<BlockFlow>,
-    /// Of the conditional branches.
+    /// The conditional branches, by address.
     instructions: HashMap<u64, InstructionId>,
 }
 
@@ -27,7 +27,7 @@ pub struct MachineFlow {
 #[derive(Debug, Clone, Copy, Default)]
 struct BlockFlow {
     start: u64,
-    /// Of the last instruction.
+    /// Address of the last instruction.
     address: u64,
     fall_through: u64,
     kind: Option<BranchKind>,
@@ -146,14 +146,14 @@ pub struct MachineBranches<'a> {
     progress: Progress<'a>,
     /// The last block, if it ends with a branch and what follows it isn't known yet.
     pending: Option<BlockFlow>,
-    /// Since the last event.
+    /// Instructions since the last event.
     instructions: u32,
     unresolved: Unresolved,
     damage: Vec<TraceError>,
 }
 
 impl MachineBranches<'_> {
-    /// The branches whose outcomes are unknown, once all have been handed over.
+    /// The branches whose outcomes are unknown, after all have been passed on.
     pub fn unresolved(&self) -> Unresolved {
         self.unresolved
     }
@@ -175,7 +175,7 @@ impl MachineBranches<'_> {
                 self.damage.push(error);
                 self.lose_pending(take);
             }
-            // Of a block at the end of a buffer that was swept it isn't known whether it was executed to its end.
+            // At the end of a swept buffer, it isn't known whether the last block was executed to its end.
             if chunk.header.is_tail() {
                 self.lose_pending(take);
             }

@@ -1,4 +1,4 @@
-//! What a program executed, as far as its trace tells: branches, and the calls that led to an allocation.
+//! The branches that a program executed, as far as its trace records them, and the calls that led to an allocation.
 
 mod event;
 mod machine;

@@ -10,7 +10,7 @@ pub struct TimeBins {
 }
 
 impl TimeBins {
-    /// At most `limit` bins, at least 1.
+    /// Makes at most `limit` bins, at least 1.
     pub fn new(first_ns: u64, last_ns: u64, limit: usize) -> TimeBins {
         let last_ns = last_ns.max(first_ns);
         let limit = limit.max(1) as u64;

@@ -18,7 +18,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// When access number `index` of the chunk, from 0, took place; of those after the last, the end.
+    /// The time of access number `index` of the chunk, from 0; for later numbers, the end.
     pub fn time_of(&self, index: u64) -> u64 {
         let duration = self.last_ns - self.first_ns;
         match index < self.accesses {
@@ -46,10 +46,10 @@ fn scaled(whole: u64, part: u64, parts: u64) -> u64 {
     (u128::from(whole) * u128::from(part) / u128::from(parts)) as u64
 }
 
-/// Of all chunks of a trace.
+/// The times of all chunks of a trace.
 #[derive(Debug, Default)]
 pub struct ChunkTimes {
-    /// By stream and sequence.
+    /// Spans of the chunks by stream and sequence.
     spans: HashMap<(u32, u64), Span>,
     first_ns: u64,
     last_ns: u64,
@@ -78,7 +78,7 @@ impl ChunkTimes {
         times
     }
 
-    /// Time doesn't go backwards in a stream, and a time that is not known is that of the next one that is.
+    /// Time doesn't go backwards in a stream. If a time is not known, the next known one is used.
     fn add_stream(&mut self, stream: &Stream, accesses: &HashMap<(u32, u64), u64>) {
         let mut end = 0;
         for chunk in &stream.chunks {
@@ -103,7 +103,7 @@ impl ChunkTimes {
         self.spans.get(&(stream, sequence)).copied().unwrap_or_default()
     }
 
-    /// Between which times all accesses took place.
+    /// Times between which all accesses took place.
     pub fn range_ns(&self) -> (u64, u64) {
         (self.first_ns, self.last_ns)
     }
@@ -113,7 +113,7 @@ impl ChunkTimes {
         self.start_ns
     }
 
-    /// Since the beginning of the recording.
+    /// Time since the beginning of the recording.
     pub fn shown_ns(&self, time_ns: u64) -> u64 {
         time_ns.saturating_sub(self.start_ns)
     }

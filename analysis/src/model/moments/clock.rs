@@ -25,7 +25,7 @@ impl Position {
         self.chunk.first_at(time_ns).saturating_sub(self.before)
     }
 
-    /// Goes on after so many accesses.
+    /// Goes on past this many accesses.
     pub fn pass(&mut self, accesses: u64) {
         self.before = self.before.saturating_add(accesses);
     }
@@ -34,7 +34,7 @@ impl Position {
 /// Tells the times of batches, which come in order for each stream.
 #[derive(Debug, Clone, Default)]
 pub struct Clock {
-    /// Of each stream, the chunk's sequence, and its accesses until now.
+    /// For each stream, the sequence of its latest chunk and the accesses of that chunk so far.
     streams: HashMap<u32, (u64, u64)>,
 }
 

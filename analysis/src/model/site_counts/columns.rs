@@ -5,7 +5,7 @@ use trackway_trace::{Batch, Lane, Piece};
 use super::SiteCounters;
 use crate::model::cache::Outcome;
 
-/// In columns: most accesses need the first two only.
+/// Counters in columns, as most accesses need the first two only.
 #[derive(Debug, Default)]
 pub(super) struct Sites {
     stores: Vec<bool>,
@@ -20,7 +20,7 @@ struct Tally {
 }
 
 impl Sites {
-    /// For each site, whether it stores; those that are known come first.
+    /// Learns for each site whether it stores. Known sites come first.
     pub fn take(&mut self, stores: impl Iterator<Item = bool>) {
         let known = self.stores.len();
         self.stores.extend(stores.skip(known));
@@ -41,7 +41,7 @@ impl Sites {
         self.stores[site]
     }
 
-    /// Counts accesses with so many bytes together; returns whether they write.
+    /// Counts accesses that have this many bytes together. Returns whether they write.
     #[inline(always)]
     pub fn add(&mut self, site: usize, accesses: u64, bytes: u64) -> bool {
         let tally = &mut self.tallies[site];
@@ -80,7 +80,7 @@ impl Sites {
         }
     }
 
-    /// Adds what accesses of a site came to elsewhere.
+    /// Adds counts of a site's accesses from elsewhere.
     pub fn add_counters(&mut self, site: usize, counters: &SiteCounters) {
         self.make_room(site + 1);
         self.add(site, counters.accesses, counters.bytes);

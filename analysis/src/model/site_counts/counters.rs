@@ -7,7 +7,7 @@ use trackway_trace::AccessKind;
 
 use crate::model::cache::Outcome;
 
-/// What the accesses of a site, or of a group of sites, come to.
+/// Counts of the accesses of a site, or of a group of sites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteCounters {
     pub accesses: u64,

@@ -1,4 +1,4 @@
-//! What sites have in common, and what it is called.
+//! What sites have in common, and its names.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -21,7 +21,7 @@ pub enum Grouping {
     /// Load, store, atomic...
     Kind,
     Site,
-    /// Of machine code, by its address.
+    /// Machine instruction, by its address.
     Instruction,
     Thread,
 }
@@ -40,7 +40,7 @@ impl Grouping {
         Grouping::Thread,
     ];
 
-    /// As users write it.
+    /// The name as users write it.
     pub fn name(self) -> &'static str {
         match self {
             Grouping::Field => "field",
@@ -137,7 +137,7 @@ pub(crate) enum FieldKey {
 pub(crate) struct VariableKey {
     pub variable: StringId,
     pub kind: VariableKind,
-    /// The function of a local variable, else empty.
+    /// The function of a local variable; otherwise empty.
     pub function: StringId,
 }
 
@@ -197,7 +197,7 @@ pub(crate) fn line_key(program: &Program, site: &Site) -> (StringId, u32) {
     (location.file, location.line)
 }
 
-/// `arc.ident` for the field `ident` of `struct arc`; else the variable.
+/// `arc.ident` for the field `ident` of `struct arc`; otherwise, the variable.
 pub(crate) fn field_name(names: &Names, key: FieldKey) -> String {
     match key {
         FieldKey::Field { object_type, field } => names.field(object_type, field),

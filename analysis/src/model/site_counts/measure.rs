@@ -16,8 +16,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Misses of the level before the last: the accesses that leave the caches that a core has for itself. Without
-    /// caches, accesses.
+    /// Misses of the level before the last: the accesses that leave a core's private caches. Without caches, accesses.
     pub fn default_for(caches: &Caches) -> Measure {
         match caches.levels().len() {
             0 => Measure::Accesses,

@@ -1,4 +1,4 @@
-//! What each site's accesses come to: how many, their bytes and their misses; and what sites have in common.
+//! Counts of each site's accesses, bytes and misses, and what sites have in common.
 
 mod audit;
 mod columns;

@@ -12,8 +12,8 @@ use crate::engine::partial::{Division, LineDivision, PartialError, Ranges};
 use crate::model::cache::{Caches, Totals};
 use crate::Part;
 
-/// What a [`MissesShard`] has counted. A fraction of a program's sites is executed in a range of chunks, so that
-/// only those are here.
+/// What a [`MissesShard`] has counted. A range of chunks executes only some of a program's sites, so only those are
+/// here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PackedMisses {
     /// Ascending.

@@ -7,7 +7,7 @@ use trackway_trace::Batch;
 use crate::model::cache::Caches;
 use crate::Part;
 
-/// So many accesses are looked through for those of a part.
+/// Accesses that are searched at a time for those of a part.
 pub(super) const STRETCH: usize = 256;
 
 /// The lines of one part: those whose addresses have certain bits. No set of any level has lines of two parts.
@@ -34,7 +34,7 @@ impl LinePart {
         self.bits == 0
     }
 
-    /// Finds the accesses of a range of the columns which may touch the part's lines, and says how many there are. The
+    /// Finds the accesses of a range of the columns that may touch the part's lines, and returns their number. The
     /// range must not be longer than [`STRETCH`].
     #[inline(always)]
     pub fn choose(self, batch: &Batch, range: Range<usize>, chosen: &mut [u32; STRETCH]) -> usize {
@@ -49,7 +49,7 @@ impl LinePart {
         }
         let mut count = 0;
         for (index, strange) in range.zip(strange) {
-            // Without a branch, which would be a matter of chance.
+            // This avoids a branch, which would be unpredictable.
             chosen[count] = index as u32;
             count += 1 - strange as usize;
         }
@@ -97,7 +97,7 @@ impl LinePart {
     }
 }
 
-/// Of an access, which ends at the end of the address space if it doesn't before.
+/// Address of an access's last byte. An access ends at the end of the address space at the latest.
 #[inline(always)]
 fn last_byte(address: u64, length: u64) -> u64 {
     address.saturating_add(length.wrapping_sub(1))

@@ -1,4 +1,4 @@
-//! The simulation of plain levels: of all lines, or of a part of them while other shards simulate the others.
+//! The simulation of plain levels. It takes all lines, or a part of them while other shards simulate the others.
 
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ impl PlainSimulation<'_> {
         }
     }
 
-    /// Of a run, only those iterations that change something in the caches.
+    /// Simulates those iterations of a run that change something in the caches.
     #[inline(always)]
     pub fn take_run(&mut self, lanes: &[Lane]) {
         while let Some(iteration) = self.changes.next_iteration() {
@@ -84,7 +84,7 @@ impl PlainSimulation<'_> {
         }
     }
 
-    /// Of an access what is the part's own.
+    /// Simulates what the part owns of an access.
     #[inline(always)]
     fn take_own(&mut self, site: usize, address: u64, length: u64) {
         let stores = self.sites.stores(site);

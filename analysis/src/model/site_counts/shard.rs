@@ -1,4 +1,4 @@
-//! The simulation of one part of a trace, and what it has come to.
+//! The simulation of one part of a trace, and its results.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -23,9 +23,9 @@ pub struct MissesShard {
     /// Whether accesses and bytes are counted here, which must be done once.
     counts: bool,
     sites: Sites,
-    /// What each thread's accesses come to, by the number of its stream.
+    /// Counts of each thread's accesses, by the number of its stream.
     threads: BTreeMap<u32, SiteCounters>,
-    /// Of shards that were merged into this one.
+    /// Totals of the shards that were merged into this one.
     merged: Totals,
 }
 
@@ -49,7 +49,7 @@ impl MissesShard {
         }
     }
 
-    /// For each site of the program, whether it stores; those that the shard knows come first.
+    /// Learns for each site of the program whether it stores. Sites that the shard knows come first.
     pub(crate) fn take_sites(&mut self, stores: impl Iterator<Item = bool>) {
         self.sites.take(stores);
     }
@@ -121,12 +121,12 @@ impl MissesShard {
         self.merged += from.totals();
     }
 
-    /// Adds what accesses of a site came to elsewhere.
+    /// Adds counts of a site's accesses from elsewhere.
     pub(super) fn add_site(&mut self, site: SiteId, counters: &SiteCounters) {
         self.sites.add_counters(site.index(), counters);
     }
 
-    /// Adds everything else from there.
+    /// Adds all other counts from there.
     pub(super) fn add_rest(&mut self, threads: BTreeMap<u32, SiteCounters>, totals: Totals) {
         for (thread, counters) in &threads {
             *self.threads.entry(*thread).or_default() += counters;
@@ -142,7 +142,7 @@ impl MissesShard {
         &self.threads
     }
 
-    /// Of this shard and of those that were merged into it.
+    /// Totals of this shard and of those that were merged into it.
     pub(crate) fn totals(&self) -> Totals {
         let mut totals = self.simulated();
         totals += self.merged;
@@ -257,7 +257,7 @@ fn simulate_part(
     }
 }
 
-/// Of a run, only those iterations that change something in the caches.
+/// Simulates those iterations of a run that change something in the caches.
 #[inline(always)]
 fn simulate_run(
     hierarchy: &mut impl Simulation,
@@ -327,7 +327,7 @@ mod tests {
         })
     }
 
-    /// Each access of a run in turn.
+    /// Simulates each access of a run in turn.
     fn simulate_each(simulator: &mut Simulator, lanes: &[Lane], count: u64, outcomes: &mut [Outcome]) {
         for iteration in 0..count {
             for lane in lanes {
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// Of one stream: site, address and size of each access.
+    /// A batch of one stream, from the site, address and size of each access.
     fn batch() -> impl Strategy<Value = Batch> {
         let access = (0u32..3, 0u64..40_000, 0u32..200);
         (0u32..4, proptest::collection::vec(access, 1..60)).prop_map(|(stream, accesses)| {

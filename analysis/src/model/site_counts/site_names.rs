@@ -25,12 +25,12 @@ impl<'p> SiteNames<'p> {
         field_name(&self.names, key)
     }
 
-    /// `arc.ident` for the field `ident` of `struct arc`; else the variable.
+    /// `arc.ident` for the field `ident` of `struct arc`; otherwise, the variable.
     pub fn field(&self, site: &Site) -> String {
         field_name(&self.names, field_key(self.program, site))
     }
 
-    /// The structure of the field, or else the type of the value.
+    /// The structure of the field; otherwise, the type of the value.
     pub fn type_name(&self, site: &Site) -> String {
         self.names.text(type_key(self.program, site)).to_owned()
     }
@@ -41,12 +41,12 @@ impl<'p> SiteNames<'p> {
         format!("{}:{line}", self.names.text(file))
     }
 
-    /// In which the access is written.
+    /// The function in which the access is written.
     pub fn function(&self, site: &Site) -> String {
         self.names.function_of(site)
     }
 
-    /// In which the access is written.
+    /// The file in which the access is written.
     pub fn file(&self, site: &Site) -> String {
         let (file, _) = line_key(self.program, site);
         self.names.text(file).to_owned()

@@ -1,8 +1,9 @@
 //! The one way from a trace to the text of a source file.
 //!
-//! A trace names its source files, and it may come from somebody else. So a file is quoted only if its content agrees with
-//! the checksum that the compiler left in the trace: then who made the trace knew the text already. A file without a
-//! checksum is quoted only below a folder of the reader's choice. docs/collectors.md, "Source lines", states the rule.
+//! A trace names its source files, and it may come from somebody else. So a file is quoted only if its content agrees
+//! with the checksum that the compiler left in the trace: then the trace's author knew the text already. A file without
+//! a checksum is quoted only below a folder of the reader's choice. docs/collectors.md, "Source lines", states the
+//! rule.
 
 mod open;
 mod places;
@@ -40,8 +41,8 @@ pub struct SourceFiles<'p> {
 }
 
 impl<'p> SourceFiles<'p> {
-    /// `root`: where files are looked for besides where the trace says, and below which those without a checksum are
-    /// quoted; if none, that is the present folder.
+    /// Files are searched below `root`, besides the places that the trace names. Files without a checksum are quoted
+    /// only below `root`. If it is none, the present folder is used.
     pub fn of(trace: &'p Trace, root: Option<&Path>) -> Self {
         let working_directory = trace.meta().working_directory.as_ref();
         SourceFiles::new(trace.program(), working_directory, root)
@@ -56,7 +57,7 @@ impl<'p> SourceFiles<'p> {
         }
     }
 
-    /// The text of that line, from 1; none if it may not or can't be shown. Of a file that changed it is [`CHANGED`], once.
+    /// The text of that line, from 1; none if it may not or can't be shown. For a changed file it is [`CHANGED`], once.
     pub fn line(&self, file: &str, line: u32) -> Option<String> {
         let index = (line as usize).checked_sub(1)?;
         self.with_text(file, |text| match text {

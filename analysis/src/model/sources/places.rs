@@ -12,8 +12,8 @@ const EXTENSIONS: [&str; 38] = [
 /// Parts of a path that are looked for below the root.
 const MOST_PARTS: usize = 32;
 
-/// Whether a name is one of source code. A file without a checksum is quoted only then: keys and configuration below the
-/// reader's folder are none.
+/// Whether a name is that of source code. A file without a checksum is quoted only then. Keys and configuration below
+/// the reader's folder are not source code.
 pub fn is_source_name(file: &str) -> bool {
     let extension = Path::new(file)
         .extension()
@@ -31,7 +31,7 @@ pub fn names_of(file: &str, working_directory: &Path) -> impl Iterator<Item = Pa
 /// The folders that matter.
 pub struct Places {
     working_directory: PathBuf,
-    /// As the reader gave it.
+    /// Folder as the reader gave it.
     given_root: Option<PathBuf>,
     /// The given one, or the present folder; without links.
     root: Option<PathBuf>,

@@ -13,7 +13,8 @@ pub struct Arrangement {
 }
 
 impl Structure {
-    /// As a C compiler places these members after `prefix` bytes, which are aligned like their number.
+    /// Places the members in this order as a C compiler would, after `prefix` bytes, which are aligned like their
+    /// number.
     pub fn arrange(&self, order: &[usize], prefix: u64) -> Arrangement {
         let mut end = prefix;
         let mut alignment = prefix.max(1);
@@ -37,7 +38,7 @@ impl Structure {
         (0..self.members.len()).collect()
     }
 
-    /// Those members first that must be, the others as they come.
+    /// The order with those members first that must be, and the others as they come.
     pub fn with_fixed_first(&self, order: &[usize]) -> Vec<usize> {
         let is_fixed = |&&index: &&usize| self.members[index].is_fixed;
         let fixed = self

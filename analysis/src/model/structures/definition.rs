@@ -34,7 +34,7 @@ impl Structure {
     }
 }
 
-/// Without namespaces.
+/// The name without namespaces.
 pub fn bare(name: &str) -> &str {
     let scope = name.split('<').next().unwrap_or(name);
     let start = scope.rfind("::").map_or(0, |position| position + 2);

@@ -13,7 +13,7 @@ pub use arrange::Arrangement;
 pub use definition::{bare, declaration};
 use path::Resolution;
 
-/// More members than this, and those after are taken for one.
+/// Members beyond this many are taken for one.
 const MAX_MEMBERS: usize = 256;
 /// No compiler aligns objects to more than a page.
 const MAX_ALIGNMENT: u64 = 4096;
@@ -27,19 +27,19 @@ pub struct Structure {
     pub size: u64,
     /// Bytes.
     pub alignment: u64,
-    /// In the order of their offsets.
+    /// Members in the order of their offsets.
     pub members: Vec<Member>,
-    /// So many of its first members are also those of another type as which the program accesses such objects, or of
-    /// other types if all are: they must stay in front.
+    /// This many of its first members must stay in front. They are also those of another type as which the program
+    /// accesses such objects, or of other types if all members are.
     pub shared_prefix: usize,
-    /// For each member in the program's tables, the one to which it belongs.
+    /// The member to which each member in the program's tables belongs.
     member_of: Vec<usize>,
 }
 
 /// What can be moved as a whole: a field, a base class, or bit-fields that share bytes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Member {
-    /// As in the source; of several bit-fields `a|b`, of an anonymous one `@` and its offset.
+    /// Name as in the source. Several bit-fields are `a|b`, an anonymous member is `@` and its offset.
     pub name: String,
     /// Bytes.
     pub offset: u64,
@@ -47,7 +47,7 @@ pub struct Member {
     pub alignment: u64,
     /// Whether the compiler decides where it stands: base classes and pointers to virtual tables.
     pub is_fixed: bool,
-    /// Each with its type and, of a bit-field, its bits.
+    /// Fields, each with its type and, for a bit-field, its bits.
     pub declared: Vec<(String, String, Option<u64>)>,
 }
 
@@ -56,8 +56,8 @@ pub struct Member {
 pub struct SiteField {
     /// Index into [`Structures::list`].
     pub structure: usize,
-    /// Indices of its members; none if the access is to all of it. Several of one that the compiler merged, or of which it
-    /// isn't known to which of them it is.
+    /// Indices of its members; none if the access is to all of it. There are several if the compiler merged members, or
+    /// if it isn't known which of them is accessed.
     pub members: Vec<usize>,
     /// Bytes from the start of the object to the access, if that is always the same; then it covers all of the members.
     pub offset: Option<u64>,
@@ -67,12 +67,12 @@ pub struct SiteField {
 #[derive(Debug, Clone, Default)]
 pub struct Structures {
     pub list: Vec<Structure>,
-    /// By site; none if it accesses no field of a structure that is known.
+    /// Fields by site; none if the site accesses no field of a known structure.
     pub sites: Vec<Option<SiteField>>,
     by_name: HashMap<String, usize>,
     /// The types of [`Structures::list`].
     types: Vec<TypeId>,
-    /// For each type of the program, those of its members.
+    /// The types of the members of each type of the program.
     nested: Vec<Vec<TypeId>>,
     /// Names that modules give to structures that differ.
     pub ambiguous: Vec<String>,
@@ -123,8 +123,8 @@ impl Structures {
         like_it.next().filter(|_| like_it.next().is_none())
     }
 
-    /// The number of a structure's type in the program's tables. It stays while the program loads more modules, where
-    /// the index may change.
+    /// The number of a structure's type in the program's tables. It stays the same while the program loads more
+    /// modules, whereas the index may change.
     pub fn type_of(&self, structure: usize) -> TypeId {
         self.types[structure]
     }
@@ -174,8 +174,8 @@ struct NamedField {
 }
 
 impl NamedField {
-    /// What an access of so many bytes (0: it varies) is to. Its place is only known if it covers all that the path names:
-    /// else it may be to any of it.
+    /// The field that an access of this many bytes (0: it varies) goes to. Its place is known only if it covers all
+    /// that the path names. Otherwise it may be to any part of that.
     fn accessed_by(&self, size: u64, structure: &Structure) -> SiteField {
         let covers = match self.field.members.is_empty() {
             true => size == 0 || size == structure.size,

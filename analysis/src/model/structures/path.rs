@@ -1,8 +1,8 @@
-//! From the path of a field to its place.
+//! Finds the place of a field from its path.
 
 use trackway_trace::{MemberKind, Program, TypeId};
 
-/// Structures without names within each other: a table could have more than anybody wants to follow.
+/// Deepest nesting of structures that is followed, as a table could nest them without bounds.
 const MAX_DEPTH: usize = 8;
 /// Members that are looked at for one path.
 const MAX_STEPS: usize = 10_000;
@@ -12,7 +12,7 @@ const MAX_STEPS: usize = 10_000;
 pub(super) struct Resolution {
     /// Index of the outermost member on the path.
     pub member: usize,
-    /// Of the field, if the path leads through no array and to no bit-field: bytes.
+    /// Offset of the field in bytes, if the path leads through no array and to no bit-field.
     pub offset: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! First members that several types have in common: code that handles objects of any of these types by a pointer to the
-//! header finds them only in front.
+//! First members that several types have in common. Code that handles objects of any of these types through a pointer
+//! to the header finds these members only in front.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ use super::Structures;
 const LEAST_MEMBERS: usize = 2;
 
 impl Structures {
-    /// Only headers by which sites access something count.
+    /// Only headers through which sites access something count.
     pub(super) fn find_shared_prefixes(&mut self, program: &Program) {
         let named: HashSet<TypeId> = self
             .sites
@@ -41,7 +41,7 @@ impl Structures {
 struct Types<'p> {
     program: &'p Program,
     by_first: HashMap<(StringId, u64, StringId), Vec<TypeId>>,
-    /// By the structure that is their first member.
+    /// Types by the structure that is their first member.
     by_nested: HashMap<TypeId, Vec<TypeId>>,
 }
 

@@ -8,7 +8,7 @@ use trackway_cli::query::{AnswerFormat, QueryArguments};
 use trackway_report::TerminalWriter;
 use trackway_trace::{Existing, OutputFile};
 
-/// What messages call it.
+/// The name of standard output in messages.
 pub fn standard_output() -> &'static Path {
     Path::new("standard output")
 }
@@ -35,7 +35,7 @@ impl Destination {
         Ok(Destination::File(BufWriter::new(file)))
     }
 
-    /// For messages.
+    /// The name in messages.
     pub fn path(&self) -> PathBuf {
         match self {
             Destination::Output(_) => standard_output().to_owned(),
@@ -43,7 +43,7 @@ impl Destination {
         }
     }
 
-    /// Says that all is written.
+    /// Completes the output.
     pub fn finish(self) -> Result<(), Failure> {
         match self {
             Destination::Output(mut output) => output.flush().map_err(Failure::writing),

@@ -88,7 +88,7 @@ fn write_answer(
     })
 }
 
-/// What the answer lacks, and why.
+/// Reports what the answer lacks, and why.
 fn tell_of_traces(set: &TraceSet) {
     for tables in set.traces() {
         let trace = tables.trace();

@@ -23,7 +23,7 @@ pub struct CallStacks {
 }
 
 impl CallStacks {
-    /// The calls, of which the return addresses lie after.
+    /// Adds the calls. A return address lies past its call.
     pub fn add_to(&self, code: &mut ExecutedCode) {
         let mappings = Mappings::new(self.mappings.clone());
         for (&(pid, frame), &time_ns) in &self.frames {
@@ -36,7 +36,7 @@ impl CallStacks {
 }
 
 impl Collector<'_> {
-    /// The process tells of all code that it has mapped.
+    /// Takes a process's report of all code that it has mapped.
     pub(super) fn take_mappings(&mut self, index: usize, buffer: &Description) {
         self.process_number(buffer);
         let lines = match buffer.is_abandoned() {

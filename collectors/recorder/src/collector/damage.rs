@@ -6,7 +6,7 @@ use super::{Collector, Description};
 use crate::abi;
 
 impl Collector<'_> {
-    /// A buffer that no runtime can have described so.
+    /// Discards a buffer whose description can't be a runtime's.
     pub(super) fn discard_damaged(&mut self, index: usize, buffer: &Description) {
         if self.ring.take(index) {
             self.ring.discard(index, self.ring.buffer_size());
@@ -18,7 +18,7 @@ impl Collector<'_> {
     pub(super) fn note_damage(&mut self, buffer: &Description, buffers: u64) {
         self.totals.damaged = self.totals.damaged.saturating_add(buffers);
         let is_of_stream = !buffer.tells_of_code() && buffer.kind != abi::KIND_MAPPINGS;
-        // Streams that nobody else knows of would only be further damage.
+        // Streams that are otherwise unknown would only be further damage.
         if is_of_stream && self.streams.contains_key(&buffer.stream) {
             self.push_gap(buffer.stream, buffers, GapReason::Damaged);
         } else {
@@ -26,7 +26,7 @@ impl Collector<'_> {
         }
     }
 
-    /// What never had its turn, and damage that is no stream's, which is noted with the first one.
+    /// Counts buffers that never had their turn. Damage that is no stream's is noted with the first stream.
     pub(super) fn finish_damage(&mut self) {
         let left = self.ring.full_words().count() as u64;
         self.totals.damaged = self.totals.damaged.saturating_add(left);

@@ -1,5 +1,5 @@
-//! What the client of unmodified binaries says of code (`collectors/dynamorio/definitions.h`), and the modules of machine
-//! code that it becomes.
+//! Reads how the client of unmodified binaries describes code (`collectors/dynamorio/definitions.h`), and makes modules
+//! of machine code of it.
 
 use std::collections::HashMap;
 
@@ -50,7 +50,7 @@ enum Meaning {
     SegmentBases,
     Allocation {
         object: u32,
-        /// Of the call's last byte, from the object's base.
+        /// Offset of the call's last byte from the object's base.
         offset: u64,
         operation: AllocationOperation,
         allocator: String,
@@ -424,7 +424,7 @@ mod tests {
             row(128, "/bin/b", 1),
         ];
         assert_eq!(summary(&modules), expected);
-        // Objects are told once.
+        // Objects are described once.
         let later = modules_of(
             &block(66, 1, 0x10070),
             &mut objects,

@@ -17,7 +17,7 @@ use crate::sink::{self, Sink};
 const ROUNDS: u64 = 200;
 /// Bytes from the ring's begin on that get most of what is written: the header and the first buffers' descriptions.
 const BUSY_BYTES: usize = 4096 + 16 * 72;
-/// Beyond them the first buffers.
+/// Buffers past them that get the rest.
 const BUFFERS: u32 = 16;
 
 struct Random(u64);

@@ -1,4 +1,4 @@
-//! What stands in the executable mappings that a process tells of.
+//! Finds what stands in the executable mappings that a process reports.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 const MOST_INCOMPLETE_BYTES: usize = 1 << 29;
 const MOST_BYTES: u64 = 1 << 32;
 
-/// By first segment id.
+/// Modules by their first segment id.
 #[derive(Default)]
 pub struct IncompleteModules {
     by_first_id: HashMap<u32, Part>,

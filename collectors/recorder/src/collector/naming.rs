@@ -1,4 +1,4 @@
-//! What the executed code is called, at the end of a recording.
+//! Finds the names of the executed code, at the end of a recording.
 
 use std::time::{Duration, Instant};
 
@@ -10,9 +10,9 @@ use super::Collector;
 use crate::encoding::Payload;
 use crate::RecordOptions;
 
-/// Who waits longer is told for what.
+/// After this time, the user is told what the recorder is doing.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// So many take about as long.
+/// Blocks whose names take about as long.
 const MANY_BLOCKS: usize = 20_000;
 
 impl Collector<'_> {
@@ -23,7 +23,7 @@ impl Collector<'_> {
         }
     }
 
-    /// Names all code that images told of, if any did. Objects that can't be read are told of.
+    /// Names all code that images described, if any did. Objects that can't be read are reported.
     pub fn push_names(&mut self, options: &RecordOptions) {
         self.call_stacks.add_to(&mut self.executed);
         if self.executed.is_empty() {

@@ -21,7 +21,8 @@ fn swept_length(written: usize) -> usize {
     }
 }
 
-/// Of the process, as the node says; another one if it was never described, or handed over when it had been taken.
+/// The image of the process that the node names. It differs from the buffer's if the node was never described, or was
+/// handed over after it had been taken.
 fn image(node: &[u8]) -> Option<u32> {
     let at = offset_of!(Counts, image);
     let bytes = node.get(at..at + size_of::<u32>())?;

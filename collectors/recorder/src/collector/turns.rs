@@ -1,4 +1,4 @@
-//! Whose turn it is: a stream's buffers are taken in their order, whatever the ring says.
+//! The turns of buffers: a stream's buffers are taken in their order, whatever the ring says.
 
 use super::{Collector, Description};
 use crate::abi;
@@ -8,7 +8,7 @@ const MOST_MISSING: u64 = 1 << 16;
 
 pub enum Turn {
     Now,
-    /// So many before it are lost.
+    /// Its turn is now, and so many buffers before it are lost.
     After(u64),
     /// An earlier buffer may have become full unnoticed by `collect`.
     Later,

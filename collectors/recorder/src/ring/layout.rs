@@ -8,7 +8,7 @@ use crate::options::RecordOptions;
 /// Buffers beside those that may wait for the recorder: as many threads may record at a time. Memory is taken only
 /// for those that are used.
 const BUFFERS_IN_USE: u32 = 4096;
-/// Streams of which dropped buffers and the oracle's hash are kept.
+/// Streams whose dropped buffers and oracle's hash are kept.
 const STREAM_SLOTS: u32 = 1 << 16;
 const PAGE: u64 = 4096;
 
@@ -24,7 +24,7 @@ pub struct Layout {
     pub stream_count: u32,
     /// While so many buffers wait for the recorder, the ring is full.
     pub full_limit: u32,
-    /// Of a call of an allocator, as many are recorded at most.
+    /// Most frames of the call stack that are recorded with a call of an allocator.
     pub stack_frames: u32,
     pub buffer_table_offset: u64,
     pub stream_table_offset: u64,
@@ -33,7 +33,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// As the options say; or smaller, if shared memory can't be larger than `most_bytes`.
+    /// The layout that the options ask for, or a smaller one if shared memory can't be larger than `most_bytes`.
     pub fn within(options: &RecordOptions, most_bytes: u64) -> Self {
         let wanted = Self::new(
             options.buffer_size,
@@ -68,7 +68,8 @@ impl Layout {
         }
     }
 
-    /// First fewer threads at a time, then smaller buffers. None if it would be of no use any more.
+    /// The next smaller layout: first for fewer threads at a time, then with smaller buffers. None if it would be of no
+    /// use.
     fn smaller(&self) -> Option<Self> {
         const LEAST_BUFFERS: u32 = 32;
         const LEAST_SIZE: u32 = 16 * 1024;

@@ -1,5 +1,4 @@
-//! The mappings of the ring. What is reached through them are atomics, since another process may write to them at any
-//! time.
+//! The mappings of the ring. They give access to atomics only, since another process may write to them at any time.
 
 use std::io;
 use std::mem::{align_of, size_of};

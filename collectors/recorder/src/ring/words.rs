@@ -34,7 +34,7 @@ pub struct BufferWords {
 }
 
 impl BufferWords {
-    /// Whoever states the process or the state has written the rest before.
+    /// A thread that states the process or the state has written the rest before.
     pub fn read(buffer: &Buffer) -> Self {
         Self {
             state: buffer.state.load(Acquire),
@@ -93,7 +93,7 @@ pub fn clear(shared: &[AtomicU64], first: usize, length: usize) {
     zero(shared.get(first / WORD..end).unwrap_or_default());
 }
 
-/// One instruction, of which the compiler knows nothing, is as fast as memcpy, and may meet writes of another process.
+/// A single instruction, opaque to the compiler, is as fast as memcpy, and may race with writes of another process.
 #[cfg(target_arch = "x86_64")]
 fn copy(shared: &[AtomicU64], bytes: &mut [u8]) {
     assert_eq!(shared.len() * WORD, bytes.len());

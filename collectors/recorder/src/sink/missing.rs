@@ -70,7 +70,7 @@ impl Missing {
         }
         for (mut header, stored) in std::mem::take(&mut self.held) {
             if header.kind == ChunkKind::Gap && self.lost.contains_key(&header.stream) {
-                header.sequence += 1; // after the gap above
+                header.sequence += 1; // it follows the gap above
             }
             chunks.push((header, stored));
         }

@@ -21,16 +21,16 @@ pub type SinkError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What takes the chunks of a recording, one after the other.
 pub trait ChunkSink: Send {
-    /// Called first. Once the flag is set, the user waits for nothing but the sink any more, and in vain: it ought
-    /// to give up what takes long.
+    /// Called first. The flag is set when the user wants to stop waiting and only the sink is left to wait for. The
+    /// sink should then give up what takes long.
     fn heed(&mut self, _impatience: Arc<AtomicBool>) {}
 
     /// Takes the next chunk. It may block; the program's buffers fill up meanwhile. After an error it is given nothing
     /// more, unless it revives.
     fn append(&mut self, chunk: &Chunk) -> Result<(), SinkError>;
 
-    /// After an error, asked once at the end of the recording: whether it takes chunks again, beginning with those
-    /// that say what is missing.
+    /// Whether it takes chunks again after an error, beginning with those that say what is missing. Called once, at the
+    /// end of the recording.
     fn revive(&mut self) -> bool {
         false
     }
@@ -42,10 +42,10 @@ pub trait ChunkSink: Send {
     fn cancel(&mut self) {}
 }
 
-/// The way of the recorder to what takes its chunks, if anything does. After an error it counts what gets lost.
+/// Passes the recorder's chunks to their sink, if there is one. After an error it counts what gets lost.
 pub struct Sink {
     chunks: Option<Box<dyn ChunkSink>>,
-    /// Of the chunks that the sink itself makes.
+    /// Encodes the chunks that the sink itself makes.
     encoder: ChunkEncoder,
     failure: Option<String>,
     missing: Missing,

@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Ends both directions, for all clones; whoever is blocked on them wakes up.
+    /// Ends both directions for all clones, and wakes threads that are blocked on them.
     pub fn shut_down(&self) {
         // It fails if the peer has done so already.
         let _ = match self {
@@ -192,7 +192,7 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
-            // Whoever removed it before us is welcome.
+            // Another process may have removed it before us.
             let _ = fs::remove_file(path);
         }
     }
@@ -214,7 +214,7 @@ fn prepare(connection: Connection) -> io::Result<Connection> {
 
 fn bind_unix(path: &Path) -> io::Result<Listener> {
     remove_stale_socket(path)?;
-    // From the first moment on nobody else may connect.
+    // No other user may connect, from the first moment on.
     let former = rustix::process::umask(Mode::from_raw_mode(0o177));
     let bound = UnixListener::bind(path);
     rustix::process::umask(former);
@@ -224,7 +224,7 @@ fn bind_unix(path: &Path) -> io::Result<Listener> {
     Ok(Listener::Unix(listener, path.to_path_buf()))
 }
 
-/// Removes a socket at which nobody listens any more; anything else stays, and is refused by `bind`.
+/// Removes a socket at which no process listens any more. Anything else stays, and `bind` refuses it.
 fn remove_stale_socket(path: &Path) -> io::Result<()> {
     let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
     if !is_socket {

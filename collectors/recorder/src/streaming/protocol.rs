@@ -103,7 +103,7 @@ impl Reply {
         let text = read_text(source, &mut bytes, text_length, LONGEST_TEXT)?;
         match u16_at(&bytes, 4) {
             POSITION => Ok(Self::Position(u64_at(&bytes, 8))),
-            // It is shown in a line of a message, and may come from anybody.
+            // It is shown in a line of a message, and any client may have sent it.
             REFUSAL => Ok(Self::Refusal(text.replace(char::is_control, "\u{fffd}"))),
             _ => Err(invalid("the collector's answer is of an unknown kind")),
         }

@@ -8,7 +8,7 @@ pub struct Window {
     pieces: VecDeque<Piece>,
     /// Where the first piece begins: everything before is acknowledged.
     first: u64,
-    /// After the last piece.
+    /// Position after the last piece.
     end: u64,
 }
 

@@ -16,7 +16,7 @@ use super::view::{RingView, ViewError};
 use crate::process_handle::open_process;
 
 const VARIABLE: &[u8] = b"TRACKWAY_RING=";
-/// As the kernel calls the ring among the recorder's descriptors.
+/// The kernel's name for the ring among the recorder's descriptors.
 const RING_LINK: &[u8] = b"/memfd:trackway (deleted)";
 
 /// Why a program can't be looked at.
@@ -37,7 +37,7 @@ pub enum AttachError {
     Ring { pid: u32, error: ViewError },
 }
 
-/// A recording that somebody else makes.
+/// A recording that another process makes.
 pub struct Attachment {
     pub ring: RingView,
     /// What the recorder writes; none if that is no file.
@@ -92,7 +92,7 @@ pub fn attach(pid: u32) -> Result<Attachment, AttachError> {
     })?;
     let is_it = |name: RingName| file.metadata().is_ok_and(|file| name.names(&file));
     if recorder != pid && !name.is_some_and(is_it) {
-        return Err(AttachError::RecorderEnded { pid }); // and its number is another's now
+        return Err(AttachError::RecorderEnded { pid }); // and its number is another process's now
     }
     Ok(Attachment {
         ring: RingView::map(&file).map_err(|error| AttachError::Ring { pid, error })?,
@@ -118,7 +118,7 @@ fn descriptors(pid: u32) -> PathBuf {
     PathBuf::from(format!("/proc/{pid}/fd"))
 }
 
-/// From the environment with which the process was started.
+/// The ring's name, from the environment with which the process was started.
 fn ring_name(pid: u32) -> Result<Option<RingName>, AttachError> {
     let path = PathBuf::from(format!("/proc/{pid}/environ"));
     let environment = fs::read(&path).map_err(|source| match source.kind() {

@@ -14,9 +14,9 @@ use crate::clock::{self, RecordingClock};
 
 /// Words of a node's head.
 const HEAD_WORDS: usize = NODE_HEAD_LENGTH / size_of::<u64>();
-/// Those of them that change while a thread counts.
+/// The words of the head that change while a thread counts.
 const CHANGING: std::ops::Range<usize> = offset_of!(Counts, entries) / 8..offset_of!(Counts, name) / 8;
-/// So often a head is read that changes meanwhile, lest an entry that ends be counted both as open and as left.
+/// How often a head is read if it changes meanwhile. Otherwise an entry that ends might count both as open and as left.
 const READINGS: usize = 4;
 
 /// Why a ring can't be looked at.
@@ -46,13 +46,13 @@ pub struct RingView {
 pub struct RunningNode {
     pub stream: u32,
     pub pid: u32,
-    /// Of a forked process, else 0.
+    /// The parent's pid if the process was forked, else 0.
     pub parent_pid: u32,
     /// When the thread took the node, as its chunk will say; nanoseconds of CLOCK_MONOTONIC.
     pub first_ns: u64,
     /// When it was read.
     pub seen_ns: u64,
-    /// As far as they were asked for.
+    /// The counts, as far as they were asked for.
     pub counts: NodeCounts,
 }
 
@@ -122,7 +122,7 @@ impl RingView {
             if let Some(before) = tenant(buffer) {
                 self.read_node(index, buffer, clock, &counters, &mut node);
                 fence(Acquire);
-                // Else it was handed over meanwhile, and what was read may be another's.
+                // Otherwise the buffer was handed over meanwhile, and what was read may be another thread's.
                 if tenant(buffer).is_some_and(|after| after == before) && node.counts.image == before.image {
                     see(&node);
                 }
@@ -156,7 +156,7 @@ impl RingView {
         node.counts.counters = values;
     }
 
-    /// Those that were ever taken.
+    /// The buffers that were ever taken.
     fn buffers(&self) -> &[Buffer] {
         let used = self.header().full.buffers_used.load(Acquire);
         let used = used.min(self.buffer_count);

@@ -34,7 +34,7 @@ struct Jumps {
     from: usize,
 }
 
-/// What was executed before an instruction, by the code alone.
+/// What was executed before an instruction, as far as the code alone tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Predecessor {
     /// The instruction of that index.
@@ -54,7 +54,7 @@ impl Function {
         Function::of(steps)
     }
 
-    /// The same of code that begins with an instruction, up to the first bytes that are none.
+    /// The same for code that begins with an instruction, up to the first bytes that are no instruction.
     pub fn decode_from(code: &[u8], address: u64, factory: &mut InstructionInfoFactory) -> Self {
         let mut steps = Vec::new();
         let mut decoder = Decoder::with_ip(64, code, address, DecoderOptions::NONE);
@@ -110,7 +110,7 @@ impl Function {
             .ok()
     }
 
-    /// Which instruction was executed before that one. A comparison that is joined with a jump counts in place of the
+    /// The instruction that was executed before that one. A comparison that is joined with a jump counts instead of the
     /// jump.
     pub fn before(&self, index: usize) -> Predecessor {
         let falls_through = index.checked_sub(1).filter(|&before| self.goes_on(before));
@@ -138,7 +138,7 @@ impl Function {
         }
     }
 
-    /// From where on the instructions up to that one are executed one after the other: nothing leads in between.
+    /// The first of the instructions that are executed one after the other up to that one: no jump leads in between.
     pub fn block_begin(&self, index: usize) -> usize {
         let mut begin = index;
         while begin > 0 && self.goes_on(begin - 1) && !self.jumps.contains_key(&self.steps[begin].address()) {

@@ -1,4 +1,4 @@
-//! Code that stands in no file: of just-in-time compilers, the kernel's vdso, objects that were deleted.
+//! Code that stands in no file: that of just-in-time compilers, the kernel's vdso, and deleted objects.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use crate::window::MemorySource;
 const STRETCH: u64 = 256;
 const PAGE: u64 = 4096;
 
-/// Stretches of code as processes have them now, each from an instruction on.
+/// Stretches of processes' present code, each from an instruction on.
 pub struct LiveCode {
     stretches: HashMap<(u32, u64), Option<Rc<Function>>>,
     factory: InstructionInfoFactory,
@@ -56,7 +56,7 @@ impl LiveCode {
 mod tests {
     use super::*;
 
-    /// Code at an address, of which reads may not leave the page.
+    /// Code at an address; reads may not leave its page.
     struct OnePage(u64, Vec<u8>);
 
     impl MemorySource for OnePage {

@@ -53,7 +53,7 @@ impl ObjectFile {
         self.first_address
     }
 
-    /// By which other copies of the file are known; empty if it has none.
+    /// Identifies other copies of the file; empty if it has none.
     pub fn build_id(&self) -> &[u8] {
         &self.build_id
     }
@@ -77,8 +77,8 @@ impl ObjectFile {
         )
     }
 
-    /// From where to where the function reaches that holds the address: to the next one's begin, or to the end of the
-    /// code. None if the address isn't in code, or before all functions.
+    /// Bounds of the function that holds the address. It ends at the next one's begin, or at the end of the code. None
+    /// if the address isn't in code, or is before all functions.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
         let segment = self.code_segment(address)?;
         let next = self.starts.partition_point(|start| *start <= address);
@@ -121,7 +121,7 @@ impl Segment {
     }
 }
 
-/// By symbols, and by the table of the unwinder, which stripped objects have, too.
+/// Finds functions by symbols, and by the unwinder's table, which stripped objects have, too.
 fn function_starts(object: &object::File) -> Vec<u64> {
     let symbols = object.symbols().chain(object.dynamic_symbols());
     let mut starts: Vec<u64> = symbols

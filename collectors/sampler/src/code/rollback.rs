@@ -1,8 +1,8 @@
 //! What registers held before instructions whose outcome is known.
 //!
-//! After a block the registers are known. A register's value before an instruction of the block follows from the value
-//! after it where the instruction leaves it alone or can be inverted (`add rax, 8`), and else from the instruction that
-//! last set it, if that computed it from what is known (`lea rax, [rbx+rcx*8]`).
+//! After a block the registers are known. If an instruction of the block leaves a register alone or can be inverted
+//! (`add rax, 8`), the value before it follows from the value after it. Else the value follows from the instruction
+//! that last set the register, if that computed it from known values (`lea rax, [rbx+rcx*8]`).
 
 use iced_x86::{Mnemonic, OpKind, Register};
 

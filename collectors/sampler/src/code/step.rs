@@ -68,8 +68,8 @@ impl Step {
         self.instruction.next_ip()
     }
 
-    /// General registers that differ after it: what it writes, and those that the function may use that it calls (System V
-    /// ABI for x86-64, 3.2.1).
+    /// General registers that may differ after it: those that it writes, and those that a called function may use
+    /// (System V ABI for x86-64, 3.2.1).
     pub fn may_write(&self) -> u16 {
         const OF_CALLED: u16 = 0b1111_1100_0111; // rax, rcx, rdx, rsi, rdi, r8 to r11
         let calls = matches!(
@@ -118,7 +118,7 @@ impl Operand {
     }
 }
 
-/// What is loaded and stored again comes as two uses of one place, and as one operand here.
+/// Joins a load and a store of the same place, which come as two uses, into one operand.
 fn add_operand(operands: &mut Vec<Operand>, memory: &UsedMemory) {
     let (loads, stores) = match memory.access() {
         OpAccess::Read | OpAccess::CondRead => (true, false),
@@ -168,7 +168,7 @@ fn size_of(size: MemorySize) -> u32 {
     size.size() as u32
 }
 
-/// iced's bits of flags as the processor has them.
+/// Converts iced's bits of flags to the processor's.
 fn processor_flags(bits: u32) -> u64 {
     use crate::registers::flag;
     use iced_x86::RflagsBits as Bits;

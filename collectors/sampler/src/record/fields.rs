@@ -28,13 +28,13 @@ impl<'b> Fields<'b> {
         Some(u64::from_le_bytes(self.bytes(8)?.try_into().ok()?))
     }
 
-    /// Passes over so many numbers of 64 bits.
+    /// Skips so many numbers of 64 bits.
     pub fn skip(&mut self, count: u64) -> Option<()> {
         let length = usize::try_from(count).ok()?.checked_mul(8)?;
         self.bytes(length).map(drop)
     }
 
-    /// What is left up to the first zero.
+    /// The remaining bytes up to the first zero.
     pub fn text(&mut self) -> String {
         let end = self.bytes.iter().position(|byte| *byte == 0);
         let text = &self.bytes[..end.unwrap_or(self.bytes.len())];

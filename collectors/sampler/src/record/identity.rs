@@ -5,19 +5,19 @@ use perf_event_open_sys::bindings as perf;
 use super::fields::Fields;
 use super::sample::SampleLayout;
 
-/// Whose record it is, and when; what it doesn't say is 0.
+/// The process, thread and time of a record; what it doesn't say is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     pub pid: u32,
     pub tid: u32,
     pub time_ns: u64,
-    /// Of the event.
+    /// Id of the event.
     pub id: u64,
     pub processor: u32,
 }
 
 impl SampleLayout {
-    /// Of a record that is no sample. None if it has none, or is too short.
+    /// The identity of a record that isn't a sample; none if the record has none, or is too short.
     pub(super) fn identity_of_other(&self, content: &[u8]) -> Option<Identity> {
         if !self.identifies_all {
             return None;

@@ -1,6 +1,6 @@
 //! Records of Linux's perf events, as they stand in ring buffers and in files of `perf record`.
 //!
-//! `linux/perf_event.h` defines them. What a sample holds is told by the event's attributes: [`SampleLayout`].
+//! `linux/perf_event.h` defines them. The event's attributes say what a sample holds: [`SampleLayout`].
 
 mod fields;
 mod identity;
@@ -24,7 +24,7 @@ pub struct RecordHeader {
 }
 
 impl RecordHeader {
-    /// Of a record that begins so; none if no record can be so short.
+    /// Reads the header of the record that begins with these bytes; none if no record can be as short as it says.
     pub fn read(bytes: &[u8]) -> Option<RecordHeader> {
         let mut fields = Fields::new(bytes);
         let kind = fields.u32()?;
@@ -55,7 +55,7 @@ pub enum Record {
     Lost {
         count: u64,
     },
-    /// Of no interest here.
+    /// A record that the sampler doesn't use.
     Other,
 }
 
@@ -68,7 +68,7 @@ pub struct MappedRecord {
     pub length: u64,
     /// Bytes from the start of the file.
     pub file_offset: u64,
-    /// As of mmap(2): `PROT_READ` and others.
+    /// The protection as in mmap(2): `PROT_READ` and others.
     pub protection: u32,
     pub is_shared: bool,
     /// Empty if unknown.

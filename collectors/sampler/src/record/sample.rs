@@ -22,7 +22,7 @@ pub struct SampleLayout {
 /// A sample as the kernel delivers it; what it doesn't hold is 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PerfSample {
-    /// Of the event, or of the one from which it was inherited.
+    /// Id of the event, or of the one from which it was inherited.
     pub id: u64,
     /// Address of the instruction.
     pub instruction: u64,
@@ -31,14 +31,14 @@ pub struct PerfSample {
     pub pid: u32,
     pub tid: u32,
     pub time_ns: u64,
-    /// Of the data.
+    /// Address of the data.
     pub address: u64,
     pub processor: u32,
     /// Events since the sample before.
     pub period: u64,
     /// Callers' addresses, innermost first.
     pub callers: Vec<u64>,
-    /// Of the program, if the sample has them.
+    /// The program's registers, if the sample has them.
     pub registers: Option<Registers>,
     /// Cycles that the access took.
     pub latency_cycles: u64,
@@ -166,7 +166,7 @@ fn parse_registers(fields: &mut Fields, mask: u64) -> Option<Option<Registers>> 
     Some((abi == ABI_64).then(|| Registers::from_perf(values, mask)))
 }
 
-/// Passes over counters' values.
+/// Skips the values of counters.
 fn skip_counts(fields: &mut Fields, format: u64) -> Option<()> {
     let has = |field: perf::perf_event_read_format| u64::from(format & u64::from(field) != 0);
     let times = has(perf::PERF_FORMAT_TOTAL_TIME_ENABLED) + has(perf::PERF_FORMAT_TOTAL_TIME_RUNNING);

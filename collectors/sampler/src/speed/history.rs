@@ -28,7 +28,7 @@ pub struct Moment {
 #[derive(Debug, Default)]
 struct History {
     ran_ns: u64,
-    /// By the address of the function: others have other things in the same registers.
+    /// Moments by the address of the function: other functions have other things in the same registers.
     functions: HashMap<u64, VecDeque<Moment>>,
 }
 

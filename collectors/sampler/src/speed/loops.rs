@@ -1,4 +1,4 @@
-//! Loops of which is known how many instructions they take for each unit of a register.
+//! Loops whose instructions for each unit of a register are known.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +11,7 @@ const LOOPS: usize = 1024;
 /// How often a loop is measured: what its iterations take may differ.
 const MEASUREMENTS: u32 = 2;
 
-/// A loop is what its latest instructions say: with more, earlier ones count half.
+/// Instructions that determine a loop's cost: with more, earlier ones count half.
 const LATEST: u64 = 1 << 13;
 
 /// A loop that was measured.
@@ -21,7 +21,7 @@ pub struct Measured {
     /// That moves on, and the address of the instruction that changes it.
     pub register: usize,
     pub changed_at: u64,
-    /// By how much each time, if that is always as much.
+    /// The change each time, if it is always the same.
     pub step: Option<u64>,
     /// Its instructions in the function that changes the register.
     pub code: HashSet<u64>,
@@ -38,7 +38,7 @@ struct Loop {
 #[derive(Debug, Default)]
 pub struct KnownLoops {
     loops: Vec<Loop>,
-    /// By the loop in which the thread was seen, register, and how far was looked.
+    /// Failures by the loop in which the thread was seen, the register, and how far was looked.
     failures: HashMap<(Place, usize, Look), u32>,
 }
 

@@ -12,13 +12,13 @@ use crate::registers::STACK_POINTER;
 use crate::stopped::Stopped;
 use crate::window::{Memory, ProcessMemory, StackMemory};
 
-/// Says how fast threads run, and measures loops of which that isn't known while there is time for it.
+/// Says how fast threads run, and measures loops whose speed isn't known while there is time for it.
 pub struct SpeedMeter {
     speeds: Speeds,
     budget: Budget,
-    /// Of threads that stand still.
+    /// Memory of stopped threads.
     memory: Memory<ProcessMemory>,
-    /// Of those that run on.
+    /// Stacks of threads that run on.
     stack: Memory<StackMemory>,
 }
 
@@ -49,7 +49,7 @@ impl SpeedMeter {
         self.speeds.forget(pid);
     }
 
-    /// Instructions in a millisecond of a thread that stands still; it is let go as soon as possible.
+    /// Instructions in a millisecond of a stopped thread, which is let go as soon as possible.
     pub fn of_stopped(
         &mut self,
         position: &Position,
@@ -72,7 +72,7 @@ impl SpeedMeter {
         speed.or_else(|| self.by_registers(position, function_at))
     }
 
-    /// The same of a thread that ran on since: only its stack is read.
+    /// The same for a thread that ran on since: only its stack is read.
     pub fn of_running(
         &mut self,
         position: &Position,

@@ -1,8 +1,8 @@
 //! How fast threads run where windows begin: instructions in their CPU time, by what loops do to registers.
 //!
 //! Counters and pointers of a loop move on from sample to sample; executing the instructions from a sample on shows how
-//! many of them a unit takes. Both together are a speed. Where memory decides which way a loop goes, only a thread that
-//! stands still is asked: what one does that runs on may change that memory.
+//! many of them a unit takes. Both together are a speed. If memory decides which way a loop goes, only a stopped thread
+//! is measured: a thread that runs on may change that memory.
 
 mod history;
 mod loops;
@@ -44,9 +44,9 @@ pub struct Position {
 /// How far is looked to find how many instructions a loop takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Look {
-    /// While a thread stands still.
+    /// While the thread is stopped.
     Short,
-    /// As far as it goes without memory that may have changed.
+    /// As far as the execution goes without memory that may have changed.
     Long,
 }
 
@@ -69,7 +69,7 @@ impl Speeds {
         self.histories = Histories::default();
     }
 
-    /// Which registers of the thread are in progress in the function that begins there.
+    /// The registers of the thread that are in progress in the function that begins there.
     pub fn progress(&self, position: &Position, function: u64) -> Vec<Progress> {
         let moments = self.histories.until(position.time_ns, position.thread, function);
         progress::progressing(&moments)
@@ -93,7 +93,7 @@ impl Speeds {
                 self.loops.note_unequal(position.thread.0, register, changed_at);
                 return self.by_known_loop(position, way, function_at);
             }
-            // Of what changes less often than in each window they say little.
+            // A window says little of a register that changes less often than once in each window.
             let per_change = known.cost.instructions * step / known.cost.units.max(1);
             if per_change > seen.instructions {
                 return speed(&progress, known.cost);
@@ -104,8 +104,8 @@ impl Speeds {
         speed(&progress, known.cost)
     }
 
-    /// Of all that are known the one that was seen to change oftenest, rather by equal steps: what adds up may do so faster
-    /// and faster.
+    /// Chooses a known loop: rather one whose register is sure to be in progress, then one whose register changes by
+    /// equal steps, then the one seen to change most often. What changes by unequal steps may go faster and faster.
     fn known_loop(
         &self,
         position: &Position,
@@ -134,7 +134,7 @@ impl Speeds {
         })
     }
 
-    /// The same by executing what follows.
+    /// The same, by executing the instructions that follow.
     pub fn by_execution<S: MemorySource>(
         &mut self,
         position: &Position,
@@ -146,7 +146,7 @@ impl Speeds {
         let moments = self
             .histories
             .until(position.time_ns, position.thread, place.function);
-        // What registers did in another loop says nothing of this one.
+        // The changes of registers in another loop say nothing of this one.
         if moments.last()?.loop_begin != place.begin {
             return None;
         }

@@ -1,13 +1,13 @@
-//! Which registers move on with time, as counters and pointers of the loop that a thread is in do.
+//! Finds registers that move on with time, as counters and pointers of the loop that a thread is in do.
 
 use std::ops::RangeInclusive;
 
 use super::history::Moment;
 use crate::registers::STACK_POINTER;
 
-/// Which steps from sample to sample are progress.
+/// The steps from sample to sample that are progress.
 struct Steadiness {
-    /// So many at least.
+    /// The least number of steps.
     steps: usize,
     /// Each, for the time that its sample stands for, so many times the mean of the later ones.
     times: RangeInclusive<f64>,
@@ -32,7 +32,7 @@ const UNSURE_STEPS: usize = 12;
 pub struct Progress {
     /// Its index among the general ones.
     pub register: usize,
-    /// By how much, in a millisecond of the thread's CPU time; below 0: downwards.
+    /// The change in a millisecond of the thread's CPU time; below 0: downwards.
     pub units_per_ms: f64,
     /// Whether it belongs to a loop that wasn't left meanwhile, or to one around it.
     pub is_sure: bool,
@@ -70,7 +70,7 @@ impl Steadiness {
     }
 }
 
-/// By how much a register changed from one moment to the next.
+/// The change of a register from one moment to the next.
 struct Step {
     units: f64,
     ran_ns: f64,
@@ -91,11 +91,11 @@ impl Step {
     }
 }
 
-/// Steps from the last one back, which go on steadily.
+/// Steady steps, from the last one back.
 struct Course {
     units: f64,
     ran_ns: f64,
-    /// Those that lead on.
+    /// The steps that lead on.
     steps: usize,
     was_still: bool,
     is_sure: bool,

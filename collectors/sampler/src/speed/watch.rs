@@ -26,7 +26,7 @@ pub struct Found {
     /// Address of the instruction that changes it.
     pub changed_at: u64,
     pub changes: u32,
-    /// By how much it changes each time, if that is always as much.
+    /// The change each time, if it is always the same.
     pub step: Option<u64>,
     /// Instructions, by their number, from the first change to the last.
     from: u32,
@@ -67,7 +67,7 @@ impl<'p> Watch<'p> {
         &self.path[found.from as usize..found.to as usize]
     }
 
-    /// Of each register by the instruction that changed it oftenest.
+    /// What was found of each register, by the instruction that changed it most often.
     pub fn found(&self) -> Vec<Found> {
         let executed = self.path.len() as u32;
         let of = |progress: &Progress| {
@@ -134,7 +134,7 @@ struct Write {
     /// Instructions executed before, and the value: of the first time, and of the last.
     first: (u32, u64),
     last: (u32, u64),
-    /// By how much it changed from the first time to the second, and whether it went on so.
+    /// The change from the first time to the second, and whether all later ones were equal.
     step: i64,
     is_equal: bool,
     changes: u32,
@@ -170,7 +170,7 @@ impl Write {
         self.last = now;
     }
 
-    /// Whether it goes on from the sample's value, and to the end: else another thing is in the same register.
+    /// Whether it goes on from the sample's value, and to the end: else the register holds something else.
     fn is_progress(&self, start: u64, executed: u32) -> bool {
         let least = if self.is_equal {
             LEAST_CHANGES

@@ -8,9 +8,9 @@ use crate::registers::flag;
 pub struct Outcome {
     pub result: u64,
     pub flags: u64,
-    /// Which flags the instruction sets; the others stay.
+    /// Flags that the instruction sets; the others stay.
     pub sets: u64,
-    /// Those of them that have a defined value.
+    /// The set flags that have a defined value.
     pub defined: u64,
 }
 

@@ -1,9 +1,9 @@
-//! Which way jumps go whose outcome isn't known, as those of computing in vector registers: as often to either side as
-//! they went where it was known.
+//! Chooses the direction of jumps whose outcome isn't known, such as those that depend on vector registers. They go to
+//! either side as often as they did where the outcome was known.
 
 use std::collections::HashMap;
 
-/// Less outcomes than that say nothing.
+/// Fewer known outcomes than these say nothing.
 const LEAST: u32 = 24;
 
 /// How often a jump was taken.
@@ -18,7 +18,7 @@ struct Outcomes {
 pub struct Directions {
     jumps: HashMap<(u32, u64), Outcomes>,
     pid: u32,
-    /// Of the drawing.
+    /// State of the random number generator.
     state: u64,
 }
 
@@ -33,7 +33,7 @@ impl Default for Directions {
 }
 
 impl Directions {
-    /// What follows is of that process.
+    /// Outcomes that follow belong to that process.
     pub fn begin(&mut self, pid: u32) {
         self.pid = pid;
     }
@@ -43,7 +43,7 @@ impl Directions {
         self.jumps.retain(|(process, _), _| *process != pid);
     }
 
-    /// The outcome is known.
+    /// Notes a known outcome.
     pub fn note(&mut self, jump: u64, is_taken: bool) {
         let seen = self.jumps.entry((self.pid, jump)).or_default();
         if seen.all < u32::MAX {
@@ -52,13 +52,13 @@ impl Directions {
         }
     }
 
-    /// Whether a jump is taken of which that isn't known; none if nothing says which way it goes.
+    /// Chooses whether a jump with unknown outcome is taken; none if too few outcomes are known.
     pub fn draw(&mut self, jump: u64) -> Option<bool> {
         let seen = *self.jumps.get(&(self.pid, jump))?;
         (seen.all >= LEAST).then(|| self.number() * f64::from(seen.all) < f64::from(seen.taken))
     }
 
-    /// From 0 to 1 (G. Marsaglia, Xorshift RNGs, 2003).
+    /// A random number from 0 to 1 (G. Marsaglia, Xorshift RNGs, 2003).
     fn number(&mut self) -> f64 {
         self.state ^= self.state << 13;
         self.state ^= self.state >> 7;

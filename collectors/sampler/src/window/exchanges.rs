@@ -43,8 +43,8 @@ impl<S: MemorySource> Machine<'_, S> {
         }
     }
 
-    /// Where the value rests on memory that was read late, or isn't known, the exchange is taken to succeed: the program
-    /// made it long ago, so that memory now says otherwise, and few are contended.
+    /// If the value is unknown, or rests on memory that was read late, the exchange is taken to succeed. The program
+    /// made it long ago, so memory now says otherwise, and few exchanges are contended.
     fn compares_and_exchanges(&mut self, step: &Step, destination: Place, source: Place) {
         let size = size_of(destination);
         let (old, new) = (self.read(destination), self.read(source));

@@ -36,8 +36,8 @@ impl<S: MemorySource> Machine<'_, S> {
         Next::Following
     }
 
-    /// Comparing a copy of the stack's guard with the guard, which is relative to a segment: they are equal, or the
-    /// program is about to abort.
+    /// Executes a comparison of a copy of the stack's guard with the guard, which is relative to a segment. They are
+    /// taken to be equal, since otherwise the program is about to abort. False for other instructions.
     fn compares_with_guard(&mut self, step: &Step) -> bool {
         const GUARD: u64 = 0x28;
         let instruction = &step.instruction;
@@ -303,7 +303,7 @@ pub(super) fn size_of(place: Place) -> u32 {
     }
 }
 
-/// The lowest so many bytes as a signed number.
+/// So many of the lowest bytes as a signed number.
 fn extended(bits: u64, size: u32) -> u64 {
     let unused = 64 - size.clamp(1, 8) * 8;
     ((bits << unused) as i64 >> unused) as u64

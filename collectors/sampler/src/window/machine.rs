@@ -10,13 +10,13 @@ use crate::code::{Operand, Step};
 use crate::registers::{flag, index_of, Registers};
 
 pub struct Machine<'m, S> {
-    /// The general ones and, after them, what FS is based on.
+    /// The general registers, followed by the base of FS.
     pub registers: [Value; 17],
     pub flags: u64,
     pub known_flags: u64,
     /// Whether flags rest on memory that was read late.
     pub late_flags: bool,
-    /// Whether the way here rests on it.
+    /// Whether the way here rests on memory that was read late.
     pub late_path: bool,
     pub memory: &'m mut Memory<S>,
     pub directions: &'m mut Directions,
@@ -51,7 +51,7 @@ impl<'m, S: MemorySource> Machine<'m, S> {
         }
     }
 
-    /// Notes the accesses that an instruction's operands say.
+    /// Notes the accesses of an instruction's operands.
     pub fn note_accesses(&mut self, step: &Step) {
         for operand in &step.operands {
             self.note(step.address(), operand);
@@ -113,8 +113,8 @@ impl<'m, S: MemorySource> Machine<'m, S> {
 
     fn memory_place(&self, step: &Step, instruction: &Instruction) -> Place {
         let size = instruction.memory_size().size() as u32;
-        // Of an instruction's operands, the explicit one is the one with its displacement; there are others on the
-        // stack.
+        // The explicit operand has the size and the base of the instruction's memory operand. An instruction may have
+        // other operands on the stack.
         let explicit = step.operands.iter().find(|operand| {
             operand.size == size
                 && operand.base == index_of(instruction.memory_base()).map(|index| index as u8)
@@ -203,7 +203,7 @@ impl<'m, S: MemorySource> Machine<'m, S> {
     }
 }
 
-/// So many bytes' bits.
+/// A mask of so many bytes.
 pub fn mask(size: u32) -> u64 {
     match size {
         0..8 => (1 << (size * 8)) - 1,

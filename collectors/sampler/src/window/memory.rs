@@ -1,4 +1,4 @@
-//! Memory as a window sees it: that of the program, read late, under what the window itself stored.
+//! Memory as a window sees it: the program's, read late, overlaid with the window's own stores.
 
 use std::collections::HashMap;
 
@@ -9,9 +9,9 @@ const BLOCK: u64 = 256;
 /// Blocks that are kept.
 const BLOCKS: usize = 256;
 
-/// Where memory is read.
+/// The source from which memory is read.
 pub trait MemorySource {
-    /// Whether what is read may have changed since the window's begin.
+    /// Whether memory may have changed since the window's begin.
     fn is_late(&self) -> bool {
         false
     }
@@ -28,12 +28,12 @@ pub struct ProcessMemory {
 }
 
 impl ProcessMemory {
-    /// Of a process that runs on.
+    /// Memory of a process that runs on.
     pub fn late(pid: u32) -> Self {
         ProcessMemory { pid, is_late: true }
     }
 
-    /// Of a thread that stands still.
+    /// Memory of a process whose thread is stopped.
     pub fn stopped(pid: u32) -> Self {
         ProcessMemory { pid, is_late: false }
     }
@@ -59,8 +59,8 @@ impl MemorySource for ProcessMemory {
     }
 }
 
-/// What a thread keeps on its stack next to the stack pointer, which nobody else changes: spilled registers and return
-/// addresses.
+/// The part of a thread's stack next to the stack pointer. It holds spilled registers and return addresses, which no
+/// other thread changes.
 #[derive(Default)]
 pub struct StackMemory {
     pid: u32,
@@ -68,7 +68,7 @@ pub struct StackMemory {
     to: u64,
 }
 
-/// From the stack pointer on.
+/// Bytes from the stack pointer on.
 const FRAMES: u64 = 4096;
 
 impl StackMemory {
@@ -164,11 +164,11 @@ fn spread(bytes: u8) -> u64 {
 /// A process's memory with the stores of a window.
 pub struct Memory<S> {
     source: S,
-    /// By a hash of the address; 0 where there is none.
+    /// Addresses of the kept blocks, by a hash of the address; 0 where there is none.
     addresses: Vec<u64>,
     blocks: Vec<[u8; BLOCK as usize]>,
     stored: HashMap<u64, Stored, RandomState>,
-    /// What was filled or copied by one instruction: unknown from here to there.
+    /// A range that one instruction filled or copied; its content is unknown.
     unknown: Vec<(u64, u64)>,
 }
 
@@ -189,7 +189,7 @@ impl<S: MemorySource> Memory<S> {
         }
     }
 
-    /// Begins a window: forgets what was read and stored. What is read from now on is that of `source`.
+    /// Begins a window: forgets what was read and stored. Memory is read from `source` from now on.
     pub fn begin(&mut self, source: S) {
         self.source = source;
         self.addresses.fill(0);
@@ -276,7 +276,7 @@ impl<S: MemorySource> Memory<S> {
         Some(slot)
     }
 
-    /// Stores up to 8 bytes; of more, their values are unknown.
+    /// Stores up to 8 bytes; the values of larger stores are unknown.
     pub fn store(&mut self, address: u64, size: u32, value: Value) {
         if size > 8 {
             return self.forget(address, size.into());
@@ -297,7 +297,7 @@ impl<S: MemorySource> Memory<S> {
         self.unfill(address, size);
     }
 
-    /// Nothing is known of so many bytes any more.
+    /// Makes so many bytes unknown.
     pub fn forget(&mut self, address: u64, length: u64) {
         self.unknown.push((address, address.saturating_add(length)));
     }

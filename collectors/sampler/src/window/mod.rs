@@ -1,8 +1,8 @@
 //! A window: what a thread's next instructions access, found by executing them on its registers.
 //!
-//! Where the thread runs on meanwhile, its memory is late, and what rests on it is marked. Stores of the window stay
-//! within it. What an instruction does to vector registers isn't followed: values that come from there are unknown, and so
-//! is the way after a jump that depends on one, unless other windows saw where it goes.
+//! If the thread runs on meanwhile, its memory is read late, and what rests on it is marked. Stores of the window stay
+//! within it. Computations in vector registers aren't followed: values that come from there are unknown. So is the way
+//! after a jump that depends on one, unless other windows saw where it goes.
 
 mod arithmetic;
 mod directions;
@@ -33,22 +33,23 @@ pub struct Window {
     pub instructions: u32,
     pub end: WindowEnd,
     pub accesses: Vec<WindowAccess>,
-    /// Whether that rests on nothing that was read later or drawn.
+    /// Whether the way to the end rests neither on memory that was read late nor on a jump chosen by chance.
     pub is_way_sure: bool,
-    /// The time for which it stands: that of its loop's samples since the loop's last window, ns; 0: as all others.
+    /// The time that the window represents: that of its loop's samples since the loop's last window, ns. 0: the same as
+    /// all others.
     pub stands_for_ns: u64,
-    /// How fast the thread ran there, instructions in a millisecond of its CPU time; 0 if unknown.
+    /// The thread's speed there: instructions in a millisecond of its CPU time; 0 if unknown.
     pub speed: u32,
 }
 
 /// Sees what is executed.
 pub trait Observer {
-    /// An instruction was executed; the general registers after it, and whether the way there rests on nothing that was
-    /// read late or drawn. False: no more is wanted.
+    /// Called after each executed instruction, with the general registers after it. It is also told whether the way
+    /// there rests neither on memory that was read late nor on a jump chosen by chance. False: no more is wanted.
     fn executed(&mut self, step: &Step, registers: &[Value; 17], is_way_sure: bool) -> bool;
 }
 
-/// Nobody looks.
+/// Observes nothing.
 #[cfg(test)]
 pub struct Unobserved;
 
@@ -68,8 +69,8 @@ enum Next {
 }
 
 /// Executes up to `limit` instructions from the registers' instruction pointer on. `function_at` gives the function
-/// that holds an address, if its code can be read. Jumps whose outcome isn't known go as `directions` says. Where `observer`
-/// wants no more, the window is full.
+/// that holds an address, if its code can be read. `directions` decides jumps whose outcome isn't known. The window is
+/// full once `observer` wants no more.
 pub fn look_ahead<S: MemorySource>(
     registers: &Registers,
     limit: u32,

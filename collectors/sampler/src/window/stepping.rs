@@ -1,4 +1,5 @@
-//! Windows against the processor: a stopped process is looked ahead of, then stepped instruction by instruction.
+//! Compares windows with the processor: a window is made of a stopped process, which is then stepped instruction by
+//! instruction.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};

@@ -16,7 +16,7 @@ const RSI: usize = 6;
 const RDI: usize = 7;
 
 impl<S: MemorySource> Machine<'_, S> {
-    /// Where an instruction goes that isn't followed by the next one, or uses the stack. None for others.
+    /// Executes an instruction that isn't followed by the next one, or that uses the stack. None for others.
     pub(super) fn transfer(&mut self, step: &Step) -> Option<Next> {
         let instruction = &step.instruction;
         match (instruction.flow_control(), instruction.mnemonic()) {
@@ -86,7 +86,7 @@ impl<S: MemorySource> Machine<'_, S> {
             _ => step.instruction.immediate(0),
         };
         self.move_stack(WORD.wrapping_add(popped));
-        // The return address of a frame stays while the frame does: it isn't late in effect.
+        // A frame's return address stays as long as the frame, so reading it late makes no difference.
         match address.is_known {
             true => Next::At(address.bits),
             false => UNKNOWN,

@@ -1,4 +1,4 @@
-//! Copies through vector registers: structures are moved by them. What is computed in them isn't followed.
+//! Copies through vector registers, which move structures. Computations in them aren't followed.
 
 use iced_x86::{Instruction, Mnemonic, OpKind, Register};
 
@@ -145,7 +145,7 @@ fn copies(instruction: &Instruction) -> bool {
             | Vmovdqu32
             | Vmovdqu64
     );
-    // Between registers these leave a part of the destination alone.
+    // These leave a part of the destination alone if both operands are registers.
     let is_scalar = matches!(instruction.mnemonic(), Movss | Movsd | Vmovss | Vmovsd)
         && [0, 1]
             .iter()

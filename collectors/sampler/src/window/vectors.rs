@@ -4,15 +4,15 @@ use iced_x86::{Instruction, Mnemonic, OpKind};
 
 use super::memory::Value;
 
-/// Of the vector registers, 256 bits of the first sixteen.
+/// Vector registers that are followed: the first sixteen, 256 bits of each.
 pub(super) const REGISTERS: usize = 16;
 pub(super) const WORDS: usize = 4;
-/// What the forms of before AVX leave alone: the words after these.
+/// Words that the forms of before AVX write; they leave the rest alone.
 pub(super) const NARROW_WORDS: usize = 2;
 
 pub(super) type Words = [Value; WORDS];
 
-/// Samples don't hold vector registers: a window knows of them what it loaded itself.
+/// Samples don't hold vector registers, so a window knows only what it loaded into them itself.
 pub struct Vectors(pub(super) [Words; REGISTERS]);
 
 impl Default for Vectors {

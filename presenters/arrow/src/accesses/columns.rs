@@ -7,7 +7,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use crate::cells::described;
 use crate::sites;
 
-/// What of an access a column says.
+/// Columns of accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessColumn {
     Process,
@@ -130,7 +130,7 @@ pub fn is_of_sites(name: &str) -> bool {
     })
 }
 
-/// What of a site's accesses a column says.
+/// Columns of the counts of a site's accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CountColumn {
     Process,
@@ -143,7 +143,7 @@ pub enum CountColumn {
     Highest,
 }
 
-/// All columns of the counts of sites: which accesses a row stands for, and what they come to.
+/// All columns of the counts of sites: the accesses that a row stands for, and their totals.
 pub fn all_of_counts() -> Vec<(CountColumn, Field)> {
     let keys = all().into_iter().filter_map(|(column, field)| {
         let key = match column {

@@ -58,7 +58,7 @@ impl CountScan {
         }
     }
 
-    /// The counts of the next thread. What is damaged of its chunks is told before them.
+    /// The counts of the next thread. Damage of its chunks is reported before them.
     pub fn next(&mut self) -> Option<Result<RecordBatch, TraceError>> {
         while let Some(&(stream, index)) = self.chunks.front() {
             if self.counted.is_some_and(|(_, thread)| thread != stream) {
@@ -111,7 +111,7 @@ impl CountScan {
         })
     }
 
-    /// What was counted of a thread; counting begins anew.
+    /// The counts of a thread; counting begins anew.
     fn batch(&mut self, process: u32, thread: u32) -> RecordBatch {
         let tables = self.decoding.borrow_owner();
         let sites = tables.trace().program().sites.len();

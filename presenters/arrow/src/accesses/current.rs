@@ -42,7 +42,7 @@ pub fn queue(partition: &Partition, selection: &Selection) -> VecDeque<(u32, usi
     chunks.collect()
 }
 
-/// Begins to decode a chunk; none if the trace has no such one, as when the part is of another trace.
+/// Begins to decode a chunk; none if the trace has no such chunk, as when the part belongs to another trace.
 pub fn begin<'t>(
     decoding: &mut Decoding,
     tables: &'t TraceTables,

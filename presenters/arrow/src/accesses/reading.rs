@@ -27,7 +27,7 @@ pub struct AccessScan {
     columns: Vec<AccessColumn>,
     schema: SchemaRef,
     rows: Rows,
-    /// What comes after the rows before it.
+    /// Damage to report after the rows before it.
     damage: Option<TraceError>,
     pub batch_rows: usize,
 }
@@ -35,7 +35,7 @@ pub struct AccessScan {
 /// The chunk that is being decoded.
 struct CurrentChunk {
     place: Place,
-    /// The wanted ones of its accesses.
+    /// Positions of the wanted accesses.
     positions: Range<u64>,
 }
 

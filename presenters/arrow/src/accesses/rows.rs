@@ -19,7 +19,7 @@ use trackway_analysis::moments::Span;
 /// Where the accesses of a batch stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
-    /// Of the chunk; a counted one if times are asked for.
+    /// Span of the chunk; if times are asked for, its accesses have been counted.
     pub span: Span,
     /// Accesses of the chunk before the batch.
     pub before: u64,

@@ -1,11 +1,11 @@
-//! What accesses come to, by site.
+//! Totals of accesses by site.
 
 use trackway_trace::{Batch, Lane, Run};
 
 use super::columns::CountColumn;
 use super::wanted::Chosen;
 
-/// By number of the site; what no column asks for stays empty.
+/// Each list is indexed by the number of the site; a list that no column needs stays empty.
 #[derive(Default)]
 pub struct Tally {
     pub accesses: Vec<u64>,
@@ -95,7 +95,7 @@ impl Tally {
     }
 }
 
-/// Whether the lane leaves the addresses at one end and goes on at the other.
+/// Whether the lane's addresses wrap around the end of the address space.
 fn goes_round(lane: &Lane, last: u64) -> bool {
     let distance = i128::from(lane.stride as i64) * i128::from(last);
     let end = i128::from(lane.address) + distance;

@@ -22,10 +22,10 @@ impl Chosen<'_> {
     }
 }
 
-/// The wanted rows of accesses, but for what whole chunks are left out by.
+/// The wanted rows of accesses. Restrictions that leave out whole chunks are applied elsewhere.
 pub struct Wanted {
     selection: Selection,
-    /// By number of the site; none if all are wanted.
+    /// Whether each site is wanted, by its number; none if all are wanted.
     sites: Option<Vec<bool>>,
     indices: Vec<u32>,
 }
@@ -54,7 +54,7 @@ impl Wanted {
         !self.selection.has_every_time() && (span.first_ns < *times.start() || span.last_ns > *times.end())
     }
 
-    /// The accesses of a chunk, by their positions, whose times are wanted. The span is a counted one.
+    /// The accesses of a chunk, by their positions, whose times are wanted. The span must have its accesses counted.
     pub fn positions(&self, span: &Span) -> Range<u64> {
         let times = &self.selection.times_ns;
         let end = match times.end().checked_add(1) {
@@ -89,7 +89,7 @@ impl Wanted {
     }
 }
 
-/// The first access whose time is at least so late. [`Span::first_at`] knows no spans without duration.
+/// The first access whose time is at least so late. [`Span::first_at`] doesn't handle spans without duration.
 fn first_at(span: &Span, time_ns: u64) -> u64 {
     match span.first_ns == span.last_ns {
         true if time_ns <= span.first_ns => 0,

@@ -15,7 +15,7 @@ pub struct Calls<'t> {
     events: AllocationEvents<'t>,
     sites: CallSites,
     pids: HashMap<u32, u32>,
-    /// By process and stack; names of places don't change.
+    /// Places by process and stack; their names don't change.
     places: HashMap<(u32, StackId), Arc<CallPlace>>,
     /// What could not be read of the names.
     pub damage: Vec<TraceError>,

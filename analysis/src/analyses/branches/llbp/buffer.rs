@@ -2,8 +2,8 @@
 
 const WAYS: usize = 4;
 
-/// Which contexts are at hand, and from when on. Their patterns stay in the store: what is changed is written back at
-/// once.
+/// The contexts at hand, and when each becomes available. Their patterns stay in the store, so changes are written back
+/// at once.
 #[derive(Debug, Clone)]
 pub(super) struct PatternBuffer {
     entries: Vec<Entry>,
@@ -42,7 +42,7 @@ impl PatternBuffer {
         })
     }
 
-    /// Fetches a context, unless it is there or under way, in place of the one least recently used.
+    /// Fetches a context, unless it is there or under way. It replaces the least recently used one.
     pub(super) fn fetch(&mut self, context: u32, now: u64, ready_at: u64) {
         let set = self.set(context);
         if let Some(entry) = set.iter_mut().find(|entry| entry.context == Some(context)) {

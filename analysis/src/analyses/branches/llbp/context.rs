@@ -9,14 +9,15 @@ pub(super) struct RollingContext {
     addresses: Vec<u64>,
     window: usize,
     bits: u32,
-    /// Without the newest branches: the context of now.
+    /// The present context, which leaves out the newest branches.
     pub(super) present: u32,
-    /// With them: what will be the context of now after as many branches.
+    /// The context that includes the newest branches. It becomes the present one after as many branches.
     pub(super) upcoming: u32,
 }
 
 impl RollingContext {
-    /// Contexts of `bits` bits (at most 31) of `window` branches; that of now leaves out the newest `distance`.
+    /// Makes contexts of `bits` bits (at most 31) from `window` branches. The present one leaves out the newest
+    /// `distance`.
     pub(super) fn new(window: usize, distance: usize, bits: u32) -> Self {
         RollingContext {
             addresses: vec![0; window + distance],
@@ -53,7 +54,7 @@ impl RollingContext {
             .fold(0, |context, code| context ^ code) as u32
     }
 
-    /// Addresses as hardware keeps them: as many bits as a context has.
+    /// Hardware keeps as many bits of an address as a context has.
     pub(super) fn storage_bits(&self) -> u64 {
         self.addresses.len() as u64 * u64::from(self.bits)
     }

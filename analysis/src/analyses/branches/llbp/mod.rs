@@ -24,26 +24,26 @@ const FETCH_WIDTH: u64 = 8;
 /// Sizes of LLBP, beside the TAGE-SC-L before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlbpConfig {
-    /// Of the predictor before it.
+    /// Sizes of the predictor before it.
     pub tage: TageConfig,
     /// Unconditional branches that make a context, at least 1.
     pub window: usize,
-    /// So many newest ones are left out: while they are executed, the context's patterns are fetched.
+    /// Number of newest branches that are left out. While they are executed, the context's patterns are fetched.
     pub distance: usize,
     pub context_bits: u32,
     pub log2_sets: u32,
     pub ways: usize,
-    /// Of the pattern buffer, of 4 entries each.
+    /// Binary logarithm of the sets of the pattern buffer, of 4 entries each.
     pub buffer_log2_sets: u32,
-    /// From a prefetch to its arrival.
+    /// Time from a prefetch to its arrival.
     pub latency_cycles: u64,
     /// Bits of the shortest and the longest of the 16 histories, a geometric series.
     pub histories: (usize, usize),
 }
 
 impl Default for LlbpConfig {
-    /// That of the paper: 14,336 contexts of 16 patterns, 504 KiB, their directory 8.75 KiB, a pattern buffer of 64
-    /// sets; 8 branches make a context, 4 newer ones are left out, 6 cycles.
+    /// The configuration of the paper: 14,336 contexts of 16 patterns, 504 KiB; their directory, 8.75 KiB; a pattern
+    /// buffer of 64 sets. 8 branches make a context, 4 newer ones are left out, and a prefetch takes 6 cycles.
     fn default() -> Self {
         LlbpConfig {
             tage: TageConfig::default(),
@@ -59,15 +59,15 @@ impl Default for LlbpConfig {
     }
 }
 
-/// The last-level branch predictor (Schall, Sandberg and Grot, *The Last-Level Branch Predictor*, MICRO 2024) on top
-/// of TAGE-SC-L: patterns of longer histories are kept by the context of a chain of unconditional branches, in a
-/// large structure, from which the few patterns of a context that is about to come are prefetched. A pattern of at
-/// least TAGE's history predicts in its place.
+/// The last-level branch predictor (Schall, Sandberg and Grot, *The Last-Level Branch Predictor*, MICRO 2024) on top of
+/// TAGE-SC-L. A large structure keeps patterns of longer histories by context, which is a chain of unconditional
+/// branches. The few patterns of an upcoming context are prefetched from it. A pattern with at least TAGE's history
+/// predicts in its place.
 ///
-/// Differences: the 16 histories are a series of their own; a weak pattern gives way to TAGE's prediction where that
-/// has been right more often, as a weak entry does within TAGE; loop predictor and corrector may overrule a pattern
-/// (so fewer are missed than if patterns had the last word); cycles are counted as taken branches and fetches of 8
-/// instructions, and prefetches of wrong paths are unknown, as a trace has none.
+/// Differences: The 16 histories are a series of their own. A weak pattern gives way to TAGE's prediction where that
+/// has been right more often, as a weak entry does within TAGE. Loop predictor and corrector may overrule a pattern, so
+/// fewer branches are missed than if patterns had the last word. Cycles are counted as taken branches and fetches of 8
+/// instructions. Prefetches of wrong paths are unknown, as a trace has none.
 #[derive(Debug, Clone)]
 pub struct Llbp {
     before: TageScL<FiniteBanks>,
@@ -77,7 +77,7 @@ pub struct Llbp {
     histories: Vec<PatternHistory>,
     latency_cycles: u64,
     cycles: u64,
-    /// At least 0: weak patterns are followed.
+    /// Weak patterns are followed if this is at least 0.
     weak_trust: i8,
     found: Option<Found>,
     /// What was predicted before loop predictor and corrector.
@@ -100,7 +100,7 @@ struct Found {
     history: usize,
     predicts: bool,
     is_weak: bool,
-    /// Of a history not shorter than TAGE's.
+    /// Whether its history is no shorter than TAGE's.
     provides: bool,
 }
 

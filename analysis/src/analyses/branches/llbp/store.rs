@@ -16,7 +16,7 @@ const WORTH_BITS: u32 = 2;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pattern {
     tag: u16,
-    /// Which of its bucket's histories.
+    /// Number of the history among those of its bucket.
     length: u8,
     pub(super) counter: i8,
 }
@@ -25,13 +25,13 @@ pub(super) struct Pattern {
 struct Context {
     /// The bits of its number that its set doesn't say.
     tag: u32,
-    /// Rises when a pattern becomes sure, falls when one is no longer: the least gives way.
+    /// Rises when a pattern becomes sure, and falls when one no longer is. The context with the least is replaced.
     worth: i8,
     patterns: [Pattern; PATTERNS],
 }
 
 /// Contexts and their pattern sets: directory and storage of LLBP. At first each way holds some context, with unused
-/// patterns: so no bit need say what is valid.
+/// patterns, so no valid bit is needed.
 #[derive(Debug, Clone)]
 pub(super) struct PatternStore {
     contexts: Vec<Context>,
@@ -72,7 +72,7 @@ impl PatternStore {
         way.map(|way| ContextPlace(set + way))
     }
 
-    /// Makes a context in place of the least worthy; returns it, and the number of the one that had to go.
+    /// Replaces the least worthy context. Returns the new one's place, and the number of the replaced one.
     pub(super) fn replace(&mut self, context: u32) -> (ContextPlace, u32) {
         let set = self.set(context);
         let least = (set..set + self.ways)
@@ -130,12 +130,12 @@ impl PatternStore {
         }
     }
 
-    /// Of the pattern sets.
+    /// Bits of the pattern sets.
     pub(super) fn storage_bits(&self) -> u64 {
         self.contexts.len() as u64 * PATTERN_SET_BITS
     }
 
-    /// Of the directory.
+    /// Bits of the directory.
     pub(super) fn directory_bits(&self) -> u64 {
         self.contexts.len() as u64 * u64::from(self.tag_bits + WORTH_BITS)
     }

@@ -8,9 +8,9 @@ const FUNCTIONS: u64 = 300;
 const CALLS: u64 = 40;
 const BRANCHES: u64 = 6;
 
-/// A server: requests in random order, each a fixed chain of calls, and the branches of a function go different ways
-/// in each request. After the first twelve calls the context says which request it is; but each (request, call,
-/// branch) needs a pattern.
+/// A server that serves requests in random order. Each request is a fixed chain of calls, and the branches of a
+/// function go different ways in each request. After the first twelve calls, the context says which request it is, but
+/// each (request, call, branch) needs a pattern.
 fn requests(kinds: u64, times: u64) -> Stream {
     let mut chance = Chance::new();
     let mut events = Vec::new();

@@ -6,7 +6,7 @@ use crate::analyses::branches::history::GlobalHistory;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Entry {
     pub tag: u16,
-    /// At least 0: taken.
+    /// Predicts taken if at least 0.
     pub counter: i8,
     /// It was right where a shorter history would have been wrong.
     pub is_useful: bool,

@@ -13,18 +13,18 @@ pub struct TaggedTable {
 /// Sizes of a TAGE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TageConfig {
-    /// Of the bimodal table.
+    /// Binary logarithm of the entries of the bimodal table.
     pub base_log2_entries: u32,
     /// From 2 to 8.
     pub counter_bits: u32,
-    /// By rising histories.
+    /// Tables in the order of rising histories.
     pub tables: Vec<TaggedTable>,
 }
 
 impl Default for TageConfig {
-    /// 57 KiB. 15 tables of 2048 entries, the five of the shortest histories with tags of 8 bits, others of 12: as many
-    /// bits (450,560) as the 30 banks of Seznec's predictor of 64 KiB (CBP-5, 2016), and histories from 6 to 3000 bits
-    /// as there. The bimodal table has 8192 counters.
+    /// 57 KiB in 15 tables of 2048 entries. The five tables of the shortest histories have tags of 8 bits, the others
+    /// of 12. That is as many bits (450,560) as the 30 banks of Seznec's predictor of 64 KiB (CBP-5, 2016). Histories
+    /// go from 6 to 3000 bits, as there. The bimodal table has 8192 counters.
     fn default() -> Self {
         TageConfig::geometric(11, 15, 6, 3000)
     }

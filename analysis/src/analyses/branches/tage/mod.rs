@@ -19,18 +19,19 @@ use crate::model::control_flow::BranchEvent;
 
 /// Bits of the counter that says whether new entries are worse than what they replace.
 const CHOOSER_BITS: u32 = 4;
-/// As many more failed than successful allocations make the useful entries age.
+/// Useful entries age when this many more allocations have failed than succeeded.
 const MOST_FAILURES: i32 = 1023;
-/// A misprediction allocates in up to so many tables.
+/// A misprediction allocates in at most this many tables.
 const MOST_ALLOCATED: usize = 2;
 
-/// TAGE (Seznec and Michaud, *A case for (partially) tagged geometric history length branch predictors*, JILP 8, 2006):
-/// the entry with a matching tag in the table of the longest history predicts, a bimodal table where there is none.
+/// TAGE (Seznec and Michaud, *A case for (partially) tagged geometric history length branch predictors*, JILP 8, 2006).
+/// The entry with a matching tag in the table of the longest history predicts. If there is none, a bimodal table
+/// predicts.
 ///
-/// Allocation in two tables, ageing by failed allocations and the weak entry that gives way to the alternative one
-/// are those of Seznec, *TAGE-SC-L branch predictors again* (CBP-5, 2016). Differences: each history has a table of
-/// its own, where his share banks, and half of them are associative; useful entries have one bit, cleared when they
-/// age.
+/// Allocation in two tables, ageing by failed allocations and the weak entry that gives way to the alternative one are
+/// those of Seznec, *TAGE-SC-L branch predictors again* (CBP-5, 2016). Differences: Each history has a table of its
+/// own, where Seznec's share banks, half of which are associative. Useful entries have one bit, which is cleared when
+/// they age.
 #[derive(Debug, Clone)]
 pub struct Tage<B> {
     name: String,
@@ -51,14 +52,14 @@ struct Found {
     longest: usize,
     longest_predicts: bool,
     longest_is_weak: bool,
-    /// As `longest`, of the next shorter one.
+    /// Table of the next shorter history that matches, as in `longest`.
     alternative: usize,
     alternative_predicts: bool,
     prediction: bool,
     sureness: Sureness,
 }
 
-/// How sure TAGE is of a prediction, by the counter it is from (Seznec, *Storage free confidence estimation for the
+/// How sure TAGE is of a prediction, by the predicting counter (Seznec, *Storage free confidence estimation for the
 /// TAGE branch predictor*, HPCA 2011).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sureness {
@@ -82,7 +83,8 @@ impl Default for Tage<FiniteBanks> {
 }
 
 impl Tage<UnlimitedBanks> {
-    /// Of the same histories, but entries for all that ever happens: what no size can better. Nothing is forgotten.
+    /// Makes a predictor with the same histories, but an entry for everything that ever happens. No size does better.
+    /// Nothing is forgotten.
     pub fn unlimited(config: &TageConfig) -> Self {
         Tage::with_banks("TAGE unlimited".to_owned(), config, UnlimitedBanks::new(config))
     }
@@ -156,7 +158,7 @@ impl<B: Banks> Tage<B> {
         self.found.prediction != taken && !young_one_is_right
     }
 
-    /// Learns a conditional branch's outcome, the one that was looked up, but allocates nothing.
+    /// Learns the outcome of the conditional branch that was looked up, but allocates nothing.
     pub(super) fn train(&mut self, taken: bool) {
         let found = self.found;
         if found.longest == 0 {
@@ -183,7 +185,8 @@ impl<B: Banks> Tage<B> {
         self.base.learn(self.found.address, taken);
     }
 
-    /// Of a young entry: says which of both to prefer, and teaches the alternative while the young one is wrong.
+    /// Trains the choice between a young entry and the alternative. While the young entry is wrong, the alternative
+    /// also learns.
     fn train_alternative(&mut self, taken: bool) {
         let found = self.found;
         if found.longest_predicts != found.alternative_predicts {
@@ -208,7 +211,7 @@ impl<B: Banks> Tage<B> {
         let first = (1..=self.banks.count())
             .find(|&table| self.banks.history_length(table) > bits)
             .unwrap_or(self.banks.count() + 1);
-        // Not always the next one: else branches of one history fight for the same entries.
+        // Sometimes this skips a table, lest branches of one history fight for the same entries.
         let mut table = first + usize::from(self.banks.is_limited() && self.chance.next() & 3 == 0);
         let mut made = 0;
         while table <= self.banks.count() && made < self.most_allocated() {
@@ -237,7 +240,7 @@ impl<B: Banks> Tage<B> {
         }
     }
 
-    /// Adds a branch of any kind to the history, and tells of each bit that came.
+    /// Adds a branch of any kind to the history, and calls `tell` after each added bit.
     pub(super) fn remember(&mut self, event: &BranchEvent, mut tell: impl FnMut(&GlobalHistory)) {
         for bit in history_bits(event) {
             self.history.push(bit);

@@ -77,7 +77,7 @@ fn random_branch_is_missed_about_as_often_as_its_rare_side_comes() {
 
 #[test]
 fn what_a_small_table_forgets_an_unlimited_one_knows() {
-    // Each of 4096 branches does the opposite of what it did last, which its last appearance's place in history tells.
+    // Each of 4096 branches does the opposite of what it did last. Its last appearance in the history shows that.
     let round =
         |flip: bool| (0..4096u64).map(move |place| conditional(0x1000 + place * 4, flip ^ (mix_bit(place))));
     let events = (0..40).flat_map(|count| round(count % 2 == 0)).collect();

@@ -9,7 +9,8 @@ use crate::analyses::branches::counter::mix;
 use crate::analyses::branches::history::{Fold, GlobalHistory};
 
 /// Tables with an entry for each address and history that was ever allocated. Histories are told apart by 61 bits of
-/// folds, addresses exactly, and both mixed to 64 bits: that two meet is as unlikely as for random numbers of 64 bits.
+/// folds, addresses exactly. Both are mixed to 64 bits, so collisions are as unlikely as among random numbers of 64
+/// bits.
 #[derive(Debug, Clone)]
 pub struct UnlimitedBanks {
     tables: Vec<Bank>,
@@ -24,7 +25,7 @@ struct Bank {
     key: u64,
 }
 
-/// Of keys that are mixed, which need no hashing.
+/// A hasher for keys that are already mixed.
 #[derive(Debug, Clone, Default)]
 struct MixedAlready(u64);
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::{RegionSample, Sample};
 
-/// With fewer bins there is no course of time any more, however many rows they have.
+/// So few bins are not halved, however many rows they have: fewer would no longer show a course of time.
 const FEWEST_BINS: usize = 40;
 
-/// Samples in their order; from some number of rows on, each bin stands for twice as many of them, again and again.
+/// Samples in their order. Whenever there are too many rows, each bin stands for twice as many samples.
 #[derive(Debug)]
 pub struct Bins {
     most_rows: usize,
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// The second of that number, in which each of these streams took that much time in `solve`.
+    /// The sample of the second with that number, in which each of these streams spent that much time in `solve`.
     fn sample(second: u64, streams: &[(u32, u64)]) -> Sample {
         let threads: Vec<ThreadSample> = streams
             .iter()

@@ -24,11 +24,11 @@ pub struct SeenNode<'c> {
     /// Number of the process in the trace.
     pub process: u32,
     pub pid: u32,
-    /// When its thread took it, CLOCK_MONOTONIC nanoseconds.
+    /// Time at which its thread took it, in CLOCK_MONOTONIC nanoseconds.
     pub first_ns: u64,
     /// When it was seen.
     pub seen_ns: u64,
-    /// As its thread handed it over: what is seen later is older.
+    /// The node is as its thread handed it over. What is seen later is older.
     pub is_final: bool,
     pub counts: &'c NodeCounts,
 }
@@ -36,7 +36,7 @@ pub struct SeenNode<'c> {
 /// All threads that count, as far as they were seen.
 #[derive(Debug, Default)]
 pub struct LiveRegions {
-    /// By stream.
+    /// Threads by stream.
     threads: BTreeMap<u32, Thread>,
     weights: WeightsOfImages,
     totals: IndexMap<String, Activity>,
@@ -51,7 +51,7 @@ pub struct Sample {
     pub end_ns: u64,
     /// Time of all threads that count, within regions and outside.
     pub threads_time_ns: u64,
-    /// The one with the most time of its own, since all began, comes first.
+    /// The region with the most own time since the beginning comes first.
     pub regions: Vec<RegionSample>,
 }
 
@@ -59,9 +59,9 @@ pub struct Sample {
 pub struct RegionSample {
     pub name: String,
     pub all: Activity,
-    /// Since it was seen first.
+    /// Activity since it was seen first.
     pub total: Activity,
-    /// Those that entered it at some time, and still count or did at the beginning; in the order of their streams.
+    /// Threads that entered it at some time, and still count or did so at the beginning, in the order of their streams.
     pub threads: Vec<ThreadSample>,
 }
 
@@ -120,7 +120,7 @@ impl LiveRegions {
         self.sampled(begin_ns, gathered)
     }
 
-    /// The entries in which threads were that inherited regions, if any did.
+    /// The entries that threads made, if any thread has inherited regions.
     fn origins(&self) -> Origins {
         let mut origins = Origins::default();
         if self.threads.values().any(Thread::has_inherited) {
@@ -196,7 +196,7 @@ impl Sample {
         (duration_ns > 0).then(|| number as f64 * 1e9 / duration_ns as f64)
     }
 
-    /// Of the time of all threads that count; none if there was none.
+    /// The share of the time of all threads that count; none if there was no time.
     pub fn time_share(&self, activity: &Activity) -> Option<f64> {
         let whole = self.threads_time_ns;
         (whole > 0).then(|| (activity.own_time_ns as f64 / whole as f64).min(1.0))

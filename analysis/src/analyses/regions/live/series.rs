@@ -15,7 +15,7 @@ struct RegionRow<'s> {
     region: &'s RegionSample,
 }
 
-/// A row for each sample, region and thread. Times are since `begin_ns`; bytes are left out where no tables say what the
+/// A row for each sample, region and thread. Times count from `begin_ns`. Bytes are left out if no tables say what the
 /// counters stand for.
 pub fn series(samples: &[Sample], begin_ns: u64, with_bytes: bool) -> Table {
     let rows: Vec<ThreadRow> = samples.iter().flat_map(threads_of).collect();

@@ -7,7 +7,7 @@ use crate::analyses::regions::Regions;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// A program whose only module is not known: times and entries are told, bytes are not.
+/// A program whose only module is not known. Times and entries are known, bytes are not.
 fn no_tables() -> Trace {
     let header = trackway_trace::file_header([1; 16]).to_vec();
     Trace::from_bytes("synthetic".as_ref(), header).unwrap()
@@ -206,7 +206,7 @@ fn the_series_has_a_row_for_each_thread() {
     );
 }
 
-/// Of a trace with derived variables, counted amounts, nested regions and several threads.
+/// The trace has derived variables, counted amounts, nested regions and several threads.
 #[test]
 fn what_was_handed_over_adds_up_to_the_report() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");

@@ -8,7 +8,7 @@ use crate::analyses::regions::origins::Origins;
 use crate::analyses::regions::read::{is_within, region_name};
 use crate::analyses::regions::stratum::{strata, Stratum};
 
-/// What is told of a region and thread, of an interval or in all.
+/// Activity of a region or thread, in an interval or in all.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Activity {
     pub entries: u64,
@@ -24,7 +24,7 @@ struct Seen {
     first_ns: u64,
     /// None if the module's tables aren't known.
     traffic: Option<Traffic>,
-    /// As its thread handed it over.
+    /// The node is as its thread handed it over.
     is_final: bool,
 }
 
@@ -33,13 +33,13 @@ pub struct Thread {
     pub pid: u32,
     /// The kernel's id.
     pub thread: u32,
-    /// In the order of their numbers and images, and of each of these, when they were taken.
+    /// Nodes in the order of numbers and images. Those with the same ones are in the order in which they were taken.
     nodes: Vec<Node>,
-    /// Of the same nodes.
+    /// What was last seen of each of these nodes.
     seen: Vec<Seen>,
-    /// In all, by region: the most that was seen.
+    /// The most that was seen in all, by region.
     regions: IndexMap<String, Activity>,
-    /// Since it counted first.
+    /// Time since the thread counted first.
     time_ns: u64,
     changed: bool,
 }
@@ -47,7 +47,7 @@ pub struct Thread {
 /// What has come since it was asked last.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// By region; those to which nothing has come, too.
+    /// Activities by region, including regions to which nothing has come.
     pub regions: Vec<(String, Activity)>,
     pub time_ns: u64,
 }
@@ -87,7 +87,7 @@ impl Activity {
 }
 
 impl Thread {
-    /// `first_ns` tells nodes of the same number apart: those of a thread that began to count again.
+    /// `first_ns` distinguishes nodes with the same number, of a thread that began to count again.
     pub fn see(&mut self, node: Node, first_ns: u64, traffic: Option<Traffic>, is_final: bool) {
         let (at, is_known) = self.position(&node, first_ns);
         let seen = Seen {
@@ -158,7 +158,7 @@ impl Thread {
         }
     }
 
-    /// Of each region, and the time of the thread.
+    /// Sums up the activity of each region, and the time of the thread.
     fn sum(&self, origins: &Origins) -> (IndexMap<String, Activity>, u64) {
         let mut regions: IndexMap<String, Activity> = IndexMap::new();
         let mut time_ns = 0u64;

@@ -12,7 +12,7 @@ pub struct Traffic {
     pub bytes_written: u64,
 }
 
-/// Of all counters of an image that matter: their place among its counters, and the bytes that 1 of it stands for.
+/// All counters of an image that matter: their place among its counters, and the bytes for which a count of 1 stands.
 #[derive(Debug, Default)]
 pub struct Weights {
     terms: Vec<(usize, Traffic)>,
@@ -80,7 +80,7 @@ impl Traffic {
     }
 }
 
-/// By the module's counters.
+/// The weights of the module's counters.
 fn weights_of(program: &Program, module: &Module) -> Vec<Traffic> {
     let counters = module.counter_count.unwrap_or(0) as usize;
     let mut weights = vec![Traffic::default(); counters + module.derived.len()];
@@ -99,7 +99,7 @@ fn weights_of(program: &Program, module: &Module) -> Vec<Traffic> {
             distribute(&mut weights, count, each);
         }
     }
-    // Each is made of counters and of those before it.
+    // Each derived variable is made of counters and of variables before it.
     for index in (0..module.derived.len()).rev() {
         let weight = weights[counters + index];
         distribute(&mut weights, &module.derived[index], weight);

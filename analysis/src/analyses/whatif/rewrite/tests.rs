@@ -1,4 +1,4 @@
-//! Against a map of each byte.
+//! Compares with a map of each byte.
 
 use std::collections::BTreeSet;
 

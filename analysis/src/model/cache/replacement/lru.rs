@@ -1,4 +1,4 @@
-//! The least recently used line gives way.
+//! Replaces the least recently used line.
 
 use super::{position, Replacement};
 use crate::model::cache::entry::Entry;

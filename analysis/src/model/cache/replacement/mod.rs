@@ -1,4 +1,4 @@
-//! Which line of a full set gives way.
+//! Chooses the line of a full set that is replaced.
 
 mod lru;
 mod plru;
@@ -20,7 +20,7 @@ pub(crate) trait Replacement: Clone + Send {
     /// Marks a way as used. Returns the way in which its line is now.
     fn hit(&mut self, entries: &mut [Entry], set: usize, way: usize) -> usize;
 
-    /// Puts a line into a set that doesn't hold it. Returns what had to give way, or an empty entry.
+    /// Puts a line into a set that doesn't hold it. Returns the replaced entry, or an empty one.
     fn insert(&mut self, entries: &mut [Entry], set: usize, entry: Entry) -> Entry;
 
     /// Empties a way and returns what was there.

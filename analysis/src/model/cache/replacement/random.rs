@@ -6,7 +6,7 @@ use crate::model::cache::entry::Entry;
 /// State of the generator at the beginning.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// xorshift64 by Marsaglia, stepped once for each line that gives way.
+/// xorshift64 by Marsaglia, stepped once for each replaced line.
 #[derive(Debug, Clone)]
 pub(crate) struct Random {
     state: u64,

@@ -3,7 +3,7 @@
 use super::{empty_way, Replacement};
 use crate::model::cache::entry::Entry;
 
-/// Used again in the distant future: gives way.
+/// The line is used again in the distant future, so it is replaced.
 const DISTANT: u8 = 3;
 /// The prediction for a line that comes in.
 const LONG: u8 = 2;
@@ -78,7 +78,7 @@ impl Replacement for Srrip {
 const LEADER_DISTANCE: usize = 64;
 const SELECTOR_MAX: u16 = 1023;
 const SELECTOR_MIDDLE: u16 = 512;
-/// In the bimodal form, one of so many lines comes in with a long interval, the others with a distant one.
+/// In the bimodal form, one of this many lines comes in with a long interval, the others with a distant one.
 const BIMODAL_PERIOD: u32 = 32;
 
 /// The dynamic form: two groups of sets lead, the others follow the group that misses less.

@@ -9,7 +9,7 @@ use trackway_trace::{ChunkRef, StringId, Trace, TraceError};
 
 use crate::{share_out, Progress};
 
-/// Those of the names whose functions were entered by a record. Damaged chunks are left out.
+/// Names whose functions were entered by a record. Damaged chunks are left out.
 pub(super) fn functions(
     trace: &Trace,
     names: &HashSet<StringId>,

@@ -14,10 +14,10 @@ use crate::model::control_flow::{BranchEvent, BranchKind};
 /// The functions that a thread is in, the innermost last.
 pub(super) struct Stack<'a> {
     flow: &'a RecordedFlow<'a>,
-    /// By function, of those that were met.
+    /// Ways of the functions that were met, by function.
     ways: Vec<Option<Rc<Ways<'a>>>>,
     frames: Vec<Frame<'a>>,
-    /// Since the last event.
+    /// Instructions since the last event.
     instructions: u32,
     unresolved: Unresolved,
 }
@@ -48,10 +48,10 @@ enum Place {
     Start,
     /// After the record that ends in the piece.
     Behind(u32),
-    /// In the call at the end of the piece, within which a function was entered. `others` may be entered within it, too,
-    /// though the callee is known: it left by a call in tail position to who knows what.
+    /// In the call at the end of the piece, within which a function was entered. `others` may be entered within it,
+    /// too, though the callee is known: it left by a call in tail position to an unknown function.
     InCall { piece: u32, others: bool },
-    /// Nobody knows, until a record says it.
+    /// The place is unknown until a record says it.
     Unknown,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Of a way that was lost before, it has been counted.
+    /// Counts a lost way, unless it was lost, and thus counted, before.
     fn count_unknown(&mut self) {
         if self
             .frames
@@ -365,7 +365,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// Of the end of an iteration of a loop whose count is known.
+    /// The successor at the end of an iteration of a loop whose count is known.
     fn next_by_count(&mut self, loops: PieceLoop, successors: &[u32]) -> Option<u32> {
         let frame = self.frames.last_mut()?;
         let (back, out) = match loops {
@@ -389,7 +389,7 @@ impl<'a> Stack<'a> {
         Some(out)
     }
 
-    /// From the end of a piece to another one.
+    /// Goes on from the end of a piece to another one.
     fn pass(&mut self, at: u32, next: u32, entered: bool, ways: &Ways, take: Take) {
         let piece = &ways.pieces[at as usize];
         let start = |flow: &RecordedFlow, function, piece| flow.start_address(function, piece);

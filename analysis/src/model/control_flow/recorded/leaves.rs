@@ -1,6 +1,6 @@
 //! Functions of the C library and the C++ runtime that call nothing of the program.
 
-/// By name, in order.
+/// Their names, in order.
 #[rustfmt::skip]
 const LEAVES: [&str; 152] = [
     "_Unwind_Resume", "_ZSt9terminatev", "__assert_fail", "__clang_call_terminate", "__cxa_allocate_exception",

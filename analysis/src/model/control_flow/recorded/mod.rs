@@ -1,5 +1,5 @@
-//! The branches of programs that the compiler pass records: each record says which pieces of code were executed, and where
-//! only one way without a record leads from one to the next, it says how each branch on it went.
+//! The branches of programs that the compiler pass records. Each record says which pieces of code were executed. If
+//! only one way without a record leads from a piece to the next, it shows how each branch on that way went.
 
 mod entered;
 mod follow;
@@ -30,15 +30,15 @@ const FUNCTION_ALIGNMENT: u64 = 16;
 #[derive(Debug)]
 pub struct RecordedFlow<'p> {
     program: &'p Program,
-    /// Of each function the addresses of its pieces' ends.
+    /// For each function, the addresses of its pieces' ends.
     ends: Vec<Vec<u64>>,
     /// Names of the functions that record whenever they are called.
     recording: HashSet<StringId>,
-    /// Names of functions that other definitions may take the place of, but of which the recording one was entered.
+    /// Functions that other definitions may replace, but whose recording definition was entered, by name.
     entered: HashSet<StringId>,
-    /// For each function and segment the pieces that its record stands for; none if it describes no flow.
+    /// Pieces that the record of each function and segment stands for; none if it describes no flow.
     chains: Vec<Vec<Vec<u32>>>,
-    /// By address, the conditional branches.
+    /// The conditional branches by address.
     branches: HashMap<u64, (FunctionId, u32)>,
 }
 
@@ -59,7 +59,7 @@ impl<'p> RecordedFlow<'p> {
         flow
     }
 
-    /// Goes over all records to learn which definitions the linker chose. A function that was entered once records whenever
+    /// Reads all records to learn which definitions the linker chose. A function that was entered once records whenever
     /// it is called by its name, as an object has one definition of a name.
     #[must_use]
     pub fn with_entered(mut self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Self {
@@ -186,7 +186,7 @@ pub struct RecordedBranches<'a> {
 }
 
 impl RecordedBranches<'_> {
-    /// The branches whose outcomes are unknown, once all have been handed over.
+    /// The branches whose outcomes are unknown, after all have been passed on.
     pub fn unresolved(&self) -> Unresolved {
         self.stack.unresolved()
     }
@@ -196,7 +196,7 @@ impl RecordedBranches<'_> {
         self.damage
     }
 
-    /// Hands over each allocation with the chunk in which it stands and the callers of its function, from the inside out.
+    /// Passes on each allocation with its chunk and the callers of its function, from the inside out.
     pub fn for_each_allocation(
         &mut self,
         take: &mut dyn FnMut(&ChunkRef, AllocationSiteId, &mut dyn Iterator<Item = Caller>),
@@ -210,7 +210,7 @@ impl RecordedBranches<'_> {
         });
     }
 
-    /// `watch` is told of each record before its function is left.
+    /// Calls `watch` for each record before its function is left.
     fn read_chunk(
         &mut self,
         chunk: &ChunkRef,

@@ -8,7 +8,7 @@ use trackway_trace::flow::FlowPiece;
 use trackway_trace::table::PieceEnd;
 use trackway_trace::StringId;
 
-/// What a function was seen to come to next.
+/// What a function was seen to reach next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Goal {
     /// A record ends in the piece.
@@ -19,13 +19,13 @@ pub(super) enum Goal {
     Exit,
 }
 
-/// Of one function, for one thread.
+/// The pieces of one function and the ways through them, for one thread.
 #[derive(Debug)]
 pub(super) struct Ways<'p> {
     pub(super) pieces: &'p [FlowPiece],
-    /// For each piece whether its call enters exactly one function that records, whose name is its callee's.
+    /// Whether each piece's call enters exactly one function that records, whose name is its callee's.
     surely_enters: Vec<bool>,
-    /// For each piece whether its call enters nothing that records.
+    /// Whether each piece's call enters nothing that records.
     enters_nothing: Vec<bool>,
     before: Vec<Vec<u32>>,
     leading: RefCell<HashMap<Goal, Rc<Vec<bool>>>>,
@@ -87,7 +87,7 @@ impl<'p> Ways<'p> {
         goal == Goal::Piece(piece) || leading[piece as usize]
     }
 
-    /// For each piece without a record whether the goal can be reached by way of it.
+    /// Whether the goal can be reached by way of each piece without a record.
     pub(super) fn leading(&self, goal: Goal) -> Rc<Vec<bool>> {
         if let Some(known) = self.leading.borrow().get(&goal) {
             return Rc::clone(known);

@@ -17,7 +17,7 @@ pub struct ArrivedChunk {
 /// Why a feed took no chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeedError {
-    /// It was told that nobody waits for it any more.
+    /// It was told to stop waiting.
     Stopped,
     /// It never will; the text is for the user.
     Refused(String),

@@ -21,7 +21,7 @@ pub use feed::{ArrivedChunk, Feed, FeedError, TraceFeed};
 use trace_store::TraceStore;
 use visitors::{Stage, Visitors};
 
-/// Signals and the end of the last trace are noticed that late.
+/// Longest delay until signals and the end of the last trace are noticed.
 const TICK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
@@ -36,7 +36,7 @@ pub struct CollectOptions {
     /// Listen where other machines can connect, too.
     pub allow_remote: bool,
     pub output: CollectOutput,
-    /// Who gets the chunks of all traces first, if anybody.
+    /// The feed that gets the chunks of all traces first, if there is one.
     pub feed: Option<Arc<dyn Feed>>,
     /// Take this many traces and end when they are complete; none: until SIGINT, SIGTERM, SIGHUP or SIGQUIT.
     pub count: Option<u64>,
@@ -50,7 +50,7 @@ pub enum CollectOutput {
     Folder(PathBuf),
     /// One trace. A file of another trace is replaced only with `force`.
     File { path: PathBuf, force: bool },
-    /// No file: the traces are only fed to somebody.
+    /// No file: the traces only go to the feed.
     FeedOnly,
 }
 
@@ -210,7 +210,7 @@ impl Server<'_> {
         self.visitors().remove(number);
     }
 
-    /// Sends all away; what they have brought so far stays.
+    /// Closes all connections; what they have brought so far stays.
     fn close(&self) {
         self.closing.store(true, Relaxed);
         self.visitors().send_all_away();

@@ -5,22 +5,22 @@ use trackway_trace::{Chunk, ChunkHeader, TraceError, TraceWriter};
 
 use super::feed::{ArrivedChunk, FeedError, TraceFeed};
 
-/// What there is of a trace. Where it is fed to somebody, chunks wait until [`Part::settle`], and get into the file only
-/// after that: so what the file has was fed, too.
+/// What there is of a trace. If it is fed, chunks wait until [`Part::settle`], and get into the file only after that.
+/// So what the file has was fed, too.
 pub struct Part {
     /// None if the trace is fed only.
     file: Option<TraceWriter>,
     feed: Option<Box<dyn TraceFeed>>,
     waiting: Vec<ArrivedChunk>,
-    /// After the last chunk, waiting ones included.
+    /// Position after the last chunk, waiting ones included.
     position: u64,
 }
 
 /// Why a chunk is not kept.
 pub enum PartError {
-    /// Nobody waits any more.
+    /// Waiting for the feed was given up.
     Stopped,
-    /// For the user.
+    /// The text is for the user.
     Failed(String),
 }
 
@@ -93,8 +93,8 @@ impl Part {
         self.waiting.clear();
     }
 
-    /// After the end chunk: adds what only the collector writes, index and trailer. They can be made again, so the disk
-    /// may have them later.
+    /// Adds what only the collector writes, after the end chunk: index and trailer. They can be made again, so they may
+    /// reach the disk later.
     pub fn complete(self) -> Result<(), TraceError> {
         self.file.map_or(Ok(()), TraceWriter::close)
     }

@@ -170,7 +170,7 @@ impl Session<'_, '_> {
         }
         loop {
             if let Err(ending) = self.take_next(slot, kept, hello) {
-                // What has come is kept, though nobody is there to hear of it.
+                // What has come is kept, although the sender can't be told any more.
                 let settled = slot.settle(kept, &|| self.goes_on());
                 return settled.map_or_else(Ending::from, |()| ending);
             }
@@ -249,8 +249,8 @@ impl Session<'_, '_> {
         }
     }
 
-    /// Whether it is better to take the next chunk than to acknowledge the last one. Where chunks are fed to somebody,
-    /// one that has begun to come is waited for.
+    /// Whether it is better to take the next chunk than to acknowledge the last one. With a feed, a chunk that has
+    /// begun to arrive is waited for.
     fn has_more(&self, slot: &Slot) -> bool {
         match slot.is_fed() {
             true => !self.source.buffer().is_empty() || self.connection.has_input(),

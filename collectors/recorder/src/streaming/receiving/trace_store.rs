@@ -17,11 +17,11 @@ use super::{CollectOptions, CollectOutput, CollectSummary};
 use crate::streaming::connection::Connection;
 use crate::streaming::protocol::Hello;
 
-/// Of the index, the only chunk that is made here.
+/// Codec of the index, the only chunk that the collector makes.
 const CODEC: Codec = Codec::Lz4;
-/// While more is here already, acknowledgements may lag after by this.
+/// Bytes by which acknowledgements may lag behind while more data has already arrived.
 const LONGEST_LAG: u64 = 1 << 20;
-/// The same where each takes two answers of a broker.
+/// The same limit where each acknowledgement takes two answers of a broker.
 const LONGEST_FED_LAG: u64 = 8 << 20;
 /// Letters of a program's name in the name of its trace.
 const LONGEST_NAME: usize = 40;
@@ -39,12 +39,12 @@ pub struct TraceStore {
 
 /// The place of one trace.
 pub struct Slot {
-    /// Of its file; if it has none, what that would be called.
+    /// Path of its file; if it has none, the path that the file would have.
     pub path: PathBuf,
     has_file: bool,
     force: bool,
     feed: Option<Arc<dyn Feed>>,
-    /// Have everything on the disk before it is acknowledged.
+    /// Whether everything is on the disk before it is acknowledged.
     sync: bool,
     trace: Mutex<Kept>,
     /// Number and connection of the visitor that brings it. Another one for the same trace replaces it: the sender has
@@ -67,7 +67,7 @@ const DISPLACED: u8 = 2;
 pub enum Kept {
     /// It was not looked for, or failed.
     Unknown,
-    /// Of a new one at most the header has come, and there is no file yet.
+    /// At most the header of a new trace has arrived, and there is no file yet.
     Nothing {
         header: bool,
     },
@@ -103,7 +103,7 @@ impl TraceStore {
             return Ok(Arc::clone(slot));
         }
         if self.limit.is_some_and(|limit| slots.len() as u64 >= limit) {
-            // A hello alone reserves nothing: else everybody who can connect could keep recorders out.
+            // A hello alone reserves nothing, else any client that can connect could keep recorders out.
             let Some(empty) =
                 { slots.iter() }.find_map(|(identity, slot)| slot.displace().then_some(*identity))
             else {
@@ -131,7 +131,7 @@ impl TraceStore {
         Ok(slot)
     }
 
-    /// Forgets a trace of which nothing came and nobody else brings anything.
+    /// Forgets a trace of which nothing has come, and which no other visitor brings.
     pub fn forget_if_empty(&self, identity: &Identity, slot: Arc<Slot>) {
         const HERE_AND_ON_THE_SHELF: usize = 2;
         let mut slots = self.slots();
@@ -177,7 +177,7 @@ impl Slot {
     }
 
     fn is_complete(&self) -> bool {
-        // Whoever holds the lock is bringing the rest.
+        // The visitor that holds the lock is bringing the rest.
         self.trace
             .try_lock()
             .is_ok_and(|trace| matches!(*trace, Kept::Whole { .. }))
@@ -201,8 +201,8 @@ impl Slot {
         }
     }
 
-    /// Gives the place up for another trace, unless a part of this one is here already. Whoever wanted it is sent away, and
-    /// may come again.
+    /// Gives the place up for another trace, unless a part of this one is here already. The visitor that wanted it is
+    /// sent away, and may come again.
     fn displace(&self) -> bool {
         let displaced = self
             .claim
@@ -353,7 +353,7 @@ impl Slot {
         Ok(Part::new(file, self.feed(hello), FILE_HEADER_LENGTH as u64))
     }
 
-    /// Before an acknowledgement.
+    /// Must be called before an acknowledgement.
     pub fn settle(&self, kept: &mut Kept, goes_on: &dyn Fn() -> bool) -> Result<(), PartError> {
         match kept {
             Kept::Part(part) => part.settle(self.sync, goes_on),
@@ -385,7 +385,7 @@ fn identity_of(path: &Path) -> io::Result<Identity> {
     check_file_header(path, &header).map_err(no_trace)
 }
 
-/// `PROGRAM-IDENTITY.trackway`, whatever the sender says that its program is called.
+/// `PROGRAM-IDENTITY.trackway`; it is a valid name whatever the sender calls its program.
 fn file_name(hello: &Hello) -> String {
     let is_harmless = |letter: char| letter.is_alphanumeric() || "._+-".contains(letter);
     let program: String = hello

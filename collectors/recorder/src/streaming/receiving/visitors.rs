@@ -1,8 +1,8 @@
-//! Who is connected, and who makes room where there is none left.
+//! The visitors that are connected, and the choice of the one that makes room when there is none left.
 //!
-//! Everybody may connect to a collector that listens on TCP. So a connection has to earn its place: one that has brought
-//! nothing yet makes room for a newer one. One that brings a trace keeps its place, unless it was silent for long: its
-//! sender connects again, and goes on where it was.
+//! Any client may connect to a collector that listens on TCP. So a connection has to earn its place: one that has
+//! brought nothing yet makes room for a newer one. One that brings a trace keeps its place, unless it was silent for
+//! long: its sender connects again, and goes on where it was.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -55,8 +55,8 @@ impl Visitors {
         Some(number)
     }
 
-    /// Of those that can be missed, one without a chunk before one with some, and of these the one that was silent for longest.
-    /// Whether it said hello makes no difference: a recorder that has just connected outlives all who wait.
+    /// The visitor to drop: one without chunks, else one that was silent for long. Among equals the one that was silent
+    /// for longest goes. A hello makes no difference: a recorder that has just connected outlasts all that wait.
     fn dispensable(&self, now: Instant) -> Option<u64> {
         let can_be_missed = |visitor: &Visitor| {
             visitor.stage < Stage::BringsChunks

@@ -10,7 +10,7 @@ use crate::streaming::protocol::Hello;
 use crate::streaming::window::Window;
 use crate::Route;
 
-/// The user's impatience is noticed that late.
+/// Longest delay until the user's impatience is noticed.
 const PATIENCE_TICK: Duration = Duration::from_millis(50);
 
 pub struct Link {
@@ -28,11 +28,11 @@ pub struct State {
     pub phase: Phase,
     /// The end chunk is in the window.
     pub ended: bool,
-    /// After the last piece that the present connection was given.
+    /// Position after the last piece that the present connection was given.
     pub sent: u64,
     /// When the collector last acknowledged, or was given something to acknowledge.
     pub last_progress: Instant,
-    /// Of the present connection.
+    /// Why the present connection failed.
     pub failure: Option<Failure>,
     pub connection: Option<Connection>,
 }
@@ -107,7 +107,7 @@ impl Link {
     }
 
     pub fn heed(&self, impatience: Arc<AtomicBool>) {
-        // Who is heeded first is heeded.
+        // Only the first flag counts.
         let _ = self.impatience.set(impatience);
     }
 

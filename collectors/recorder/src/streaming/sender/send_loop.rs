@@ -7,14 +7,14 @@ use super::link::{Failure, Link, Phase};
 use crate::streaming::connection::{is_timeout, Connection};
 use crate::streaming::protocol::{Hello, Reply, FAREWELL};
 
-/// How long a collector may take to say how much it has, for it checks all of that; while a lost connection is tried
-/// again, only as long as is left for that.
+/// How long a collector may take to say how much it has, since it checks all of that. While a lost connection is tried
+/// again, only the time left for that counts.
 pub const GREETING_TIMEOUT: Duration = Duration::from_secs(30);
 /// Acknowledgements are waited for in steps of this at most.
 const TICK: Duration = Duration::from_secs(1);
 /// A time-out of 0 would mean none.
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
-/// At the end of the recording a collector that is back gets as long, however little was left before.
+/// At the end of the recording, a collector that is back gets this long, however little was left before.
 const SHORTEST_REVIVAL: Duration = Duration::from_secs(2);
 const SHORTEST_DELAY: Duration = Duration::from_millis(20);
 const LONGEST_DELAY: Duration = Duration::from_secs(2);
