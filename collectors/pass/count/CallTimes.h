@@ -1,6 +1,7 @@
 // Times calls of code that isn't instrumented: of each function that is called, some calls, which speak for the others.
 #pragma once
 
+#include "abi.h"
 #include "count/CountingCode.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -8,8 +9,7 @@
 
 namespace trackway {
 
-// struct trackway_callee of abi.h
-constexpr uint32_t CountersOfCallee = 4;
+constexpr uint32_t CountersOfCallee = sizeof(trackway_callee) / sizeof(uint64_t);
 
 // Whether it calls a function that the module doesn't define, and returns to the instruction after the call.
 bool canBeTimed(const llvm::CallBase &Call);

@@ -29,6 +29,7 @@ CountingSymbols CountingSymbols::declare(Module &M) {
     auto *I64 = Type::getInt64Ty(C);
     CountingSymbols S;
     S.Descriptor = declareModule(M);
+    static_assert(sizeof(trackway_counting) == 4 * sizeof(uint64_t), "the type of the variable");
     S.Counting = new GlobalVariable(M, StructType::get(C, {I64, I64, I64, I64}), false, GlobalValue::ExternalLinkage,
                                     nullptr, "__trackway_counting", nullptr, GlobalValue::InitialExecTLSModel);
     S.Begin = M.getOrInsertFunction("__trackway_begin_counting", Type::getVoidTy(C));
@@ -41,21 +42,21 @@ CountingSymbols CountingSymbols::declare(Module &M) {
     return S;
 }
 
-Value *CountingSymbols::load(IRBuilder<> &B, unsigned Field) const {
+Value *CountingSymbols::load(IRBuilder<> &B, size_t Offset) const {
     Value *Here = B.CreateThreadLocalAddress(Counting);
-    return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Counting->getValueType(), Here, Field));
+    return B.CreateLoad(B.getInt64Ty(), B.CreateStructGEP(Counting->getValueType(), Here, Offset / sizeof(uint64_t)));
 }
 
-Value *CountingSymbols::counters(IRBuilder<> &B) const { return load(B, 0); }
+Value *CountingSymbols::counters(IRBuilder<> &B) const { return load(B, offsetof(trackway_counting, counters)); }
 
-Value *CountingSymbols::state(IRBuilder<> &B) const { return load(B, 1); }
+Value *CountingSymbols::state(IRBuilder<> &B) const { return load(B, offsetof(trackway_counting, state)); }
 
 Value *CountingSymbols::countsNow(IRBuilder<> &B) const { return B.CreateICmpEQ(state(B), B.getInt64(CountsNow)); }
 
-Value *CountingSymbols::openRegions(IRBuilder<> &B) const { return load(B, 2); }
+Value *CountingSymbols::openRegions(IRBuilder<> &B) const { return load(B, offsetof(trackway_counting, open)); }
 
 Value *CountingSymbols::countdown(IRBuilder<> &B, Value &Region) const {
-    Value *All = B.CreateIntToPtr(load(B, 3), B.getPtrTy());
+    Value *All = B.CreateIntToPtr(load(B, offsetof(trackway_counting, countdowns)), B.getPtrTy());
     Value *Index = B.CreateLoad(B.getInt64Ty(), B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), &Region, 1));
     return B.CreateInBoundsGEP(B.getInt64Ty(), All, Index);
 }

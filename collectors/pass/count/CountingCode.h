@@ -1,6 +1,7 @@
 // The code that counts: what it refers to, and additions to counters.
 #pragma once
 
+#include "abi.h"
 #include "count/CountingCost.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -12,8 +13,7 @@
 
 namespace trackway {
 
-// enum trackway_counting_state of abi.h
-constexpr uint64_t CountsNot = 1, CountsNow = 2, NotBegun = 3;
+constexpr uint64_t CountsNot = TRACKWAY_COUNTS_NOT, CountsNow = TRACKWAY_COUNTS_NOW, NotBegun = TRACKWAY_NOT_BEGUN;
 
 // The symbols that the code of a module that counts refers to (collectors/ring/abi.h).
 struct CountingSymbols {
@@ -31,7 +31,7 @@ struct CountingSymbols {
     llvm::Value *countdown(llvm::IRBuilder<> &B, llvm::Value &Region) const;
 
   private:
-    llvm::Value *load(llvm::IRBuilder<> &B, unsigned Field) const;
+    llvm::Value *load(llvm::IRBuilder<> &B, size_t Offset) const;
 };
 
 struct Addition {

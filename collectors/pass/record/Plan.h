@@ -5,6 +5,7 @@
 // root is in its register) is "available": recorded on every path since the last call.
 #pragma once
 
+#include "abi.h"
 #include "code/Accesses.h"
 #include "code/Allocators.h"
 #include "code/Root.h"
@@ -107,7 +108,7 @@ void solveAvailability(Plan &P, const PlanInput &In);
 // Longest payload of a unit in bytes, unless a single instruction needs more. Between two checks records of
 // CheckBudget bytes fit in the slack of a buffer (TRACKWAY_SLACK in abi.h).
 constexpr unsigned MaxUnitPayload = 1900;
-constexpr unsigned CheckBudget = 4096;
+constexpr unsigned CheckBudget = TRACKWAY_SLACK;
 // Longest resume in bytes: after a call it must fit in the slack beside a unit.
 constexpr unsigned MaxResumePayload = 2000;
 // Longest payload of a record that continues another: a correction repeats it.

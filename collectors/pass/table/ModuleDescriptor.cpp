@@ -1,4 +1,5 @@
 #include "table/ModuleDescriptor.h"
+#include "abi.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -11,6 +12,11 @@ namespace trackway {
 static constexpr StringRef TableName = "trackway.table";
 
 bool isEmbedded(const Module &M) { return M.getNamedGlobal(TableName); }
+
+// The type that `declareModule` gives the descriptor is this structure.
+static_assert(offsetof(trackway_module, table) == 8 && offsetof(trackway_module, symbols) == 24 &&
+              offsetof(trackway_module, next) == 40 && offsetof(trackway_module, counter_count) == 48 &&
+              offsetof(trackway_module, has_regions) == 72 && sizeof(trackway_module) == 80);
 
 GlobalVariable *declareModule(Module &M) {
     LLVMContext &C = M.getContext();
@@ -42,8 +48,8 @@ static void addConstructor(Module &M, GlobalVariable &Descriptor) {
                                                         GlobalValue::InternalLinkage, 0, "trackway.register", &M);
     IRBuilder<> B(BasicBlock::Create(C, "entry", Constructor));
     // Fails to link with a runtime of another version.
-    auto *Version =
-        new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr, "__trackway_abi_7");
+    auto *Version = new GlobalVariable(M, B.getInt8Ty(), true, GlobalValue::ExternalLinkage, nullptr,
+                                       "__trackway_abi_" + Twine(TRACKWAY_ABI));
     FunctionCallee Register = M.getOrInsertFunction("__trackway_register", Type::getVoidTy(C), Ptr, Ptr);
     B.CreateCall(Register, {&Descriptor, Version});
     B.CreateRetVoid();

@@ -1,6 +1,7 @@
 // Describes what a record means, operation by operation: docs/format.md, section 2.1.
 #pragma once
 
+#include "abi.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -15,8 +16,8 @@ using Register = unsigned;
 // Registers from here on are the stream's: they outlive calls. The program has what they hold in struct trackway_thread
 // (abi.h): first those that hold high halves of pointers, then those that hold values.
 constexpr Register FirstStreamRegister = 1U << 20;
-constexpr unsigned StreamHighHalves = 24;
-constexpr unsigned StreamValues = 8;
+constexpr unsigned StreamHighHalves = sizeof(trackway_thread::high_halves) / sizeof(uint32_t);
+constexpr unsigned StreamValues = sizeof(trackway_thread::values) / sizeof(uint64_t);
 constexpr unsigned StreamRegisters = StreamHighHalves + StreamValues;
 // A function's own ones and the stream's (docs/format.md, section 2.1).
 constexpr unsigned MaxRegisters = 65535;
