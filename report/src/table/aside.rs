@@ -30,10 +30,10 @@ impl Table {
         self.with_aside(column, "source", "source", Unit::Source, Arc::new(lines))
     }
 
-    /// Adds the column if the table has the column `behind`, and no column of the new name yet.
-    fn with_aside(&self, behind: &str, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Table {
+    /// Adds the column if the table has the column `place`, and no column of the new name yet.
+    fn with_aside(&self, place: &str, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Table {
         let schema = self.batch.schema();
-        let Ok(position) = schema.index_of(behind) else {
+        let Ok(position) = schema.index_of(place) else {
             return self.clone();
         };
         if self.column(name).is_some() {

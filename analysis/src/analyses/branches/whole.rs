@@ -138,7 +138,7 @@ impl TraceReplay<'_> {
     pub fn is_known(&self) -> bool {
         match &self.flow {
             Flow::Machine(_) => true,
-            Flow::Recorded(flow) => flow.is_known(),
+            Flow::Recorded(_) => RecordedFlow::is_known(self.trace.program()),
         }
     }
 

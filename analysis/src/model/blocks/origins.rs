@@ -41,7 +41,7 @@ impl Origins {
 
     /// Whether the program has a site that must be divided, and its flow is described.
     pub fn divide(program: &Program) -> bool {
-        divided(program, &UserCode::new(program)).contains(&true) && RecordedFlow::new(program).is_known()
+        RecordedFlow::is_known(program) && divided(program, &UserCode::new(program)).contains(&true)
     }
 
     /// Goes over the records if there is a site that must be divided.
@@ -50,7 +50,7 @@ impl Origins {
         let user_code = UserCode::new(program);
         let divided = divided(program, &user_code);
         let mut origins = Origins::none(program);
-        if !Origins::divide(program) {
+        if !RecordedFlow::is_known(program) || !divided.contains(&true) {
             return origins;
         }
         let flow = RecordedFlow::new(program).with_entered(trace, threads, progress);

@@ -118,8 +118,8 @@ impl<'p> RecordedFlow<'p> {
     }
 
     /// Whether any function's flow is described.
-    pub fn is_known(&self) -> bool {
-        !self.recording.is_empty()
+    pub fn is_known(program: &Program) -> bool {
+        program.flows.iter().any(|flow| !flow.pieces.is_empty())
     }
 
     /// Conditional branches of the program.
