@@ -3,8 +3,6 @@ engine."""
 
 import functools
 import json
-import re
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -19,9 +17,10 @@ from trackway.spark.live.kafka_topics import Topics
 from . import traces
 
 sys.path.append(str(traces.ROOT / "tests"))
+from end_to_end import tools  # noqa: E402
+from end_to_end.collecting import LIMIT_S, Collector  # noqa: E402
 from end_to_end.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
 
-LIMIT_S = 120
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "16")
 RELAY = Path(__file__).parent / "relay.c"
 
@@ -34,37 +33,6 @@ def relay() -> Path:
     return program
 
 
-class Collector:
-    """`trackway collect` with these options."""
-
-    def __init__(self, *options: object, listen: str = "tcp://127.0.0.1:0") -> None:
-        command = [traces.TRACKWAY, "collect", "--listen", listen, *options]
-        self.process = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
-        assert self.process.stderr is not None
-        line = self.process.stderr.readline()
-        listening = re.match(r"trackway: listening at (\S+);", line)
-        if listening is None:
-            raise AssertionError(line + self.process.stderr.read())
-        self.address = listening.group(1)
-
-    def end(self) -> str:
-        """Waits until it has ended by itself; returns what it said."""
-        said = self.process.communicate(timeout=LIMIT_S)[1]
-        if self.process.returncode != 0:
-            raise AssertionError(f"status {self.process.returncode}: {said}")
-        return str(said)
-
-    def interrupt(self) -> str:
-        self.process.send_signal(signal.SIGINT)
-        return self.end()
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        if self.process.stderr is not None:
-            self.process.stderr.close()
-
-
 def start_recorder(address: str, *arguments: object, options: tuple[str, ...] = ()) -> subprocess.Popen[str]:
     """Records the program to a collector; returns when the program runs."""
     command = [traces.TRACKWAY, "record", "-q", "--to", address, *SMALL_BUFFERS, *options, "--", relay(), *arguments]
@@ -72,7 +40,7 @@ def start_recorder(address: str, *arguments: object, options: tuple[str, ...] = 
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert recorder.stdout is not None
-    line = recorder.stdout.readline()
+    line = tools.read_line(recorder.stdout)
     if line != "running\n":
         raise AssertionError(f"{line}{recorder.communicate()}")
     return recorder
@@ -176,4 +144,4 @@ def shared_truth(trace: Path, granule_bytes: int) -> tuple[set[Any], dict[tuple[
     return shared, {key: count for key, count in details.items() if count > 0}
 
 
-__all__ = ["PASSWORD", "USER", "Broker", "Collector"]
+__all__ = ["LIMIT_S", "PASSWORD", "USER", "Broker", "Collector"]

@@ -144,7 +144,7 @@ class Endings(unittest.TestCase):
             trace = f"{folder}/trace"
             command = [tools.TRACKWAY, "record", "-f", "-o", trace, "--", endings(), "hang"]
             recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            self.assertEqual(recorder.stdout.readline(), "hanging\n")
+            self.assertEqual(tools.read_line(recorder.stdout), "hanging\n")
             recorder.send_signal(signal.SIGINT)
             recorder.communicate(timeout=60)
             self.assertEqual(numbers_written(trace), self.WRITES)

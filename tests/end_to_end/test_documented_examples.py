@@ -205,7 +205,7 @@ class Examples(unittest.TestCase):
             collector = subprocess.Popen(["bash", "-ec", f"exec {collect}"], cwd=folder, env=tools.environment(PATH=path),
                                          stderr=subprocess.PIPE, text=True)
             try:
-                self.assertIn("listening", collector.stderr.readline())
+                self.assertIn("listening", tools.read_line(collector.stderr))
                 shell(folder, record)
             finally:
                 collector.send_signal(signal.SIGINT)

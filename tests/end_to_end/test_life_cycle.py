@@ -58,7 +58,7 @@ class Recorder(unittest.TestCase):
     def start_hanging(self, trace):
         command = [tools.TRACKWAY, "record", "-f", "-o", trace, "--", endings(), "hang"]
         recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        self.assertEqual(recorder.stdout.readline(), "hanging\n")
+        self.assertEqual(tools.read_line(recorder.stdout), "hanging\n")
         return recorder
 
     def test_interrupt_leaves_a_valid_trace(self):

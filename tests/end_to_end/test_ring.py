@@ -74,7 +74,7 @@ class Outlasting(unittest.TestCase):
         )
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
-        self.assertEqual(recorder.stdout.readline(), "ready\n")
+        self.assertEqual(tools.read_line(recorder.stdout), "ready\n")
         return recorder
 
     def finish(self, recorder, status=7):
@@ -160,7 +160,7 @@ class SignalsToTheGroup(unittest.TestCase):
             )
             self.addCleanup(recorder.communicate)
             self.addCleanup(recorder.kill)
-            self.assertEqual(recorder.stdout.readline(), "ready\n")
+            self.assertEqual(tools.read_line(recorder.stdout), "ready\n")
             send(recorder.pid)
             output, said = recorder.communicate(timeout=LIMIT_S)
             self.assertEqual((recorder.returncode, output), (0, "one signal\n"), said)

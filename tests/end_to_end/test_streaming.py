@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import signal
 import socket
 import stat
@@ -12,6 +11,7 @@ import unittest
 from pathlib import Path
 
 from . import tools
+from .collecting import Collector
 from .wire import Proxy
 
 LIMIT_S = 60
@@ -51,47 +51,6 @@ def dump(trace):
     return tools.trackway("dump", "--count", 20_000, trace).stdout
 
 
-class Collector:
-    """`trackway collect`, and the address at which it listens."""
-
-    def __init__(self, output, *options, listen="tcp://127.0.0.1:0"):
-        command = [tools.TRACKWAY, "collect", "--listen", listen, "-o", output, *options]
-        self.process = subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True)
-        line = self.process.stderr.readline()
-        listening = re.match(r"trackway: listening at (\S+);", line)
-        if not listening:
-            raise AssertionError(line + self.process.stderr.read())
-        self.address = listening.group(1)
-
-    @property
-    def port(self):
-        return int(self.address.rsplit(":", 1)[1])
-
-    @property
-    def target(self):
-        return ("127.0.0.1", self.port)
-
-    def end(self):
-        """Waits until it has ended by itself; returns what it said."""
-        try:
-            said = self.process.communicate(timeout=LIMIT_S)[1]
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise AssertionError("the collector does not end: " + self.process.communicate()[1]) from None
-        if self.process.returncode != 0:
-            raise AssertionError(f"status {self.process.returncode}: {said}")
-        return said
-
-    def interrupt(self):
-        self.process.send_signal(signal.SIGINT)
-        return self.end()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
-
-
 class Streaming(unittest.TestCase):
     def setUp(self):
         folder = tools.folder()
@@ -101,7 +60,7 @@ class Streaming(unittest.TestCase):
         self.arguments = {}  # of programs, by their recorders
 
     def collector(self, output, *options, **settings):
-        collector = Collector(output, *options, **settings)
+        collector = Collector("-o", output, *options, **settings)
         self.addCleanup(collector.kill)
         return collector
 
@@ -113,7 +72,7 @@ class Streaming(unittest.TestCase):
         )
         self.addCleanup(recorder.communicate)
         self.addCleanup(recorder.kill)
-        self.assertEqual(recorder.stdout.readline(), "running\n")
+        self.assertEqual(tools.read_line(recorder.stdout), "running\n")
         self.arguments[recorder.pid] = arguments
         return recorder
 
@@ -256,7 +215,7 @@ class BadConnections(Streaming):
         with Proxy(collector.target) as proxy:
             recorder = self.start_recorder(proxy.address, 1000, 0, options=options)
             proxy.stop_reading()
-            line = recorder.stdout.readline()
+            line = tools.read_line(recorder.stdout)
             self.assertTrue(line.startswith("sum"))  # it did not wait
             proxy.go_on_reading()
             _, said = self.finish(recorder, shown=line)
@@ -311,7 +270,7 @@ class DyingCollectors(Streaming):
         recorder = self.start_recorder(collector.address, 60, 40, options=("--reconnect-timeout", "500ms"))
         time.sleep(0.3)
         collector.kill()
-        self.assertIn("out of reach", recorder.stderr.readline())
+        self.assertIn("out of reach", tools.read_line(recorder.stderr))
         collector = self.collector(f"{self.traces}/", "--once", listen=collector.address)
         self.finish(recorder)
         collector.end()

@@ -353,7 +353,7 @@ class Killed(unittest.TestCase):
             script = 'echo $$; exec "$0" 3000000'
             command = [tools.TRACKWAY, "record", "-f", "-o", f"{folder}/trace", "--", "bash", "-c", script, traced]
             recorder = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-            program = int(recorder.stdout.readline())
+            program = int(tools.read_line(recorder.stdout))
             with stopped(recorder):
                 os.kill(program, signal.SIGTERM)
                 self.wait_for_end(program)
@@ -432,7 +432,7 @@ class Limits(unittest.TestCase):
             command = [tools.TRACKWAY, "record", "-f", "-o", f"{folder}/trace", *RECORD_OPTIONS, "--", traced]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
             recorder = subprocess.Popen(command, text=True, **pipes)
-            self.assertEqual(recorder.stdout.readline(), "computing\n")
+            self.assertEqual(tools.read_line(recorder.stdout), "computing\n")
             with stopped(recorder):
                 recorder.stdin.write("x")
                 recorder.stdin.flush()

@@ -54,6 +54,17 @@ def run(*command, check=True, time_limit_s=TIME_LIMIT_S, **settings):
     return done
 
 
+def read_line(stream):
+    """The next line of a pipe, and nothing past it: what `readline` has read ahead is lost to `communicate`."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = os.read(stream.fileno(), 1)
+        if not byte:
+            break
+        line += byte
+    return line.decode(errors="replace")
+
+
 def folder():
     """A folder of its own for a test, removed when the returned object is."""
     parent = BUILD / "tests"
