@@ -198,6 +198,7 @@ mod tests {
         let mut summary = RecordSummary {
             program_end: trackway_recorder::ProgramEnd::Exited(0),
             remains: trackway_recorder::Remains::default(),
+            thread_stacks: Vec::new(),
             instrumented: true,
             modules: 1,
             processes: 1,

@@ -2,44 +2,71 @@
 
 use trackway_analysis::overflow::{find, Circumstances, Evidence, Overflow};
 use trackway_answers::output;
-use trackway_recorder::{Output, ProgramEnd, RecordOptions, RecordSummary};
+use trackway_recorder::{CountsSummary, Output, ProgramEnd, RecordOptions, RecordSummary};
 use trackway_report::grouped;
 use trackway_trace::Trace;
 
 const SIGSEGV: i32 = 11;
+const MEBIBYTE: u64 = 1 << 20;
 const REMEDY: &str =
     "Raise the limit with `ulimit -s`, for threads with pthread_attr_setstacksize or OMP_STACKSIZE";
 
-/// Looks at the trace only if the program died by SIGSEGV, and if there is a file that holds all that was recorded.
+/// Looks at the trace only if the program died by SIGSEGV. Says so if that can't show whether its stack overflowed.
 pub fn warn(summary: &RecordSummary, options: &RecordOptions) {
-    let (Output::File { path, .. }, Some(stack_limit_bytes)) =
-        (&options.output, summary.remains.stack_limit_bytes)
-    else {
-        return;
-    };
-    let is_complete = summary.damage.is_none() && summary.write_failure.is_none();
-    if summary.program_end != ProgramEnd::Signalled(SIGSEGV) || !is_complete {
+    if summary.program_end != ProgramEnd::Signalled(SIGSEGV) || !summary.instrumented {
         return;
     }
-    let circumstances = Circumstances {
-        stack_limit_bytes,
-        peak_memory_bytes: summary.remains.peak_memory_bytes,
-    };
-    // A trace that can't be opened is reported when it is read.
-    let overflow = Trace::open(path)
-        .ok()
-        .and_then(|trace| find(&trace, &circumstances));
-    if let Some(overflow) = overflow {
-        output::warn(message(&overflow, stack_limit_bytes));
+    match look(summary, options) {
+        Ok(Some(overflow)) => output::warn(message(&overflow)),
+        Ok(None) => {}
+        Err(reason) => output::warn(format!(
+            "the program died by SIGSEGV, and {reason}: whether its stack overflowed is not known. If it did: {REMEDY}."
+        )),
     }
 }
 
-fn message(overflow: &Overflow, limit_bytes: u64) -> String {
-    let limit = mebibytes(limit_bytes);
+/// The overflow that ended the program, if one did, or why that can't be known.
+fn look(summary: &RecordSummary, options: &RecordOptions) -> Result<Option<Overflow>, &'static str> {
+    let Output::File { path, .. } = &options.output else {
+        return Err("there is no trace here");
+    };
+    let circumstances = Circumstances {
+        stack_limit_bytes: summary.remains.stack_limit_bytes,
+        thread_stacks: summary.thread_stacks.clone(),
+        peak_memory_bytes: summary.remains.peak_memory_bytes,
+    };
+    if summary.damage.is_some() || summary.write_failure.is_some() {
+        return Err("records are missing");
+    }
+    if summary.counts != CountsSummary::default() {
+        return Err("it only counted");
+    }
+    // A trace that can't be opened is reported when it is read.
+    let Ok(trace) = Trace::open(path) else {
+        return Ok(None);
+    };
+    if trace.program().modules.iter().all(|module| !module.calls) {
+        return Err("its calls were not recorded (--calls=0)");
+    }
+    match find(&trace, &circumstances) {
+        None if circumstances.stack_limit_bytes.is_none() => Err("its stack had no limit"),
+        found => Ok(found),
+    }
+}
+
+fn message(overflow: &Overflow) -> String {
     let function = &overflow.function;
+    let at_least = |is_all| match is_all {
+        true => "",
+        false => "at least ",
+    };
     match &overflow.evidence {
-        Evidence::Reached { depth_bytes, place } => {
-            let depth = mebibytes(*depth_bytes);
+        Evidence::Reached {
+            size_bytes,
+            depth_bytes,
+            place,
+        } => {
+            let (limit, depth) = (size(*size_bytes), size(*depth_bytes));
             let place = place
                 .as_ref()
                 .map_or_else(String::new, |place| format!(" at {place}"));
@@ -49,25 +76,38 @@ fn message(overflow: &Overflow, limit_bytes: u64) -> String {
             )
         }
         Evidence::Deep {
+            size_bytes,
             calls,
             is_all,
             bytes_per_call,
         } => {
-            let (at_least, at_most) = match is_all {
-                true => ("", ""),
-                false => ("at least ", "at most "),
+            let at_most = match is_all {
+                true => "",
+                false => "at most ",
             };
             format!(
-                "the program died {at_least}{} calls deep in {function}, most likely of a stack overflow: {limit} is \
-                 {at_most}{bytes_per_call} bytes for each call. {REMEDY}.",
-                grouped(*calls)
+                "the program died {}{} calls deep in {function}, most likely of a stack overflow: {} is {at_most}{bytes_per_call} \
+                 bytes for each call. {REMEDY}.",
+                at_least(*is_all),
+                grouped(*calls),
+                size(*size_bytes)
             )
         }
+        Evidence::UnknownStack { calls, is_all } => format!(
+            "the program died {}{} calls deep in {function}, on a thread whose stack may have another size than the limit: whether \
+             it overflowed is not known. If it did: {REMEDY}.",
+            at_least(*is_all),
+            grouped(*calls)
+        ),
     }
 }
 
-fn mebibytes(bytes: u64) -> String {
-    let tenths = (u128::from(bytes) * 10) >> 20;
+/// To the nearest tenth of a MiB, or to the nearest KiB.
+fn size(bytes: u64) -> String {
+    if bytes < MEBIBYTE {
+        return format!("{} KiB", (bytes + 512) >> 10);
+    }
+    let tenths = (u128::from(bytes) * 10 + u128::from(MEBIBYTE) / 2) >> 20;
     match tenths % 10 {
         0 => format!("{} MiB", tenths / 10),
         tenth => format!("{}.{tenth} MiB", tenths / 10),
@@ -88,21 +128,23 @@ mod tests {
     #[test]
     fn messages_say_what_they_rest_on() {
         let reached = overflow(Evidence::Reached {
-            depth_bytes: (32 << 20) - 5000,
+            size_bytes: 32 << 20,
+            depth_bytes: (32 << 20) - 100_000,
             place: Some("recursion.c:12".into()),
         });
-        let text = message(&reached, 32 << 20);
+        let text = message(&reached);
         assert!(text.starts_with(
             "the program overflowed its stack (32 MiB): it was 31.9 MiB below its first frame, in is_even at \
              recursion.c:12. Raise the limit with `ulimit -s`"
         ));
         let deep = |is_all| {
             let evidence = Evidence::Deep {
+                size_bytes: 32 << 20,
                 calls: 1_048_576,
                 is_all,
                 bytes_per_call: 32,
             };
-            message(&overflow(evidence), 32 << 20)
+            message(&overflow(evidence))
         };
         assert!(deep(true).starts_with(
             "the program died 1,048,576 calls deep in is_even, most likely of a stack overflow: 32 MiB is 32 bytes for each \
@@ -113,9 +155,21 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_rounded_down() {
-        assert_eq!(mebibytes(8 << 20), "8 MiB");
-        assert_eq!(mebibytes((8 << 20) - 1), "7.9 MiB");
-        assert_eq!(mebibytes(1000), "0 MiB");
+    fn what_is_unknown_is_called_so() {
+        let unknown = overflow(Evidence::UnknownStack {
+            calls: 20_000,
+            is_all: true,
+        });
+        assert!(message(&unknown)
+            .starts_with("the program died 20,000 calls deep in is_even, on a thread whose stack"));
+    }
+
+    #[test]
+    fn sizes_are_rounded() {
+        assert_eq!(size(8 << 20), "8 MiB");
+        assert_eq!(size((8 << 20) - 4096), "8 MiB");
+        assert_eq!(size((8 << 20) - 100_000), "7.9 MiB");
+        assert_eq!(size((256 << 10) - 4096), "252 KiB");
+        assert_eq!(size(100), "0 KiB");
     }
 }

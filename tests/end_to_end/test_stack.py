@@ -106,6 +106,9 @@ class Overflow(unittest.TestCase):
                       r"frame, in (.+) at (\w+\.\w+):\d+\. Raise the limit with `ulimit -s`")
     LIKELY = re.compile(r"trackway: warning: the program died ([\d,]+) calls deep in (\w+), most likely of a stack overflow: "
                         r"(\d+) MiB is (\d+) bytes for each call\. Raise the limit with `ulimit -s`")
+    UNKNOWN = re.compile(r"trackway: warning: the program died by SIGSEGV, and (.*): whether its stack overflowed is not known\. "
+                         r"If it did: Raise the limit with `ulimit -s`, for threads with .*\.\n")
+    UNSEEN = r"trackway: warning: the program died [\d,]+ calls deep in descend, on a thread whose stack may have another size"
     SEGMENTATION_FAULT = 128 + signal.SIGSEGV
 
     def record(self, source, level, *arguments, options=(), compiled=(), hard_limit=4 * DEFAULT_STACK_BYTES):
@@ -151,6 +154,17 @@ class Overflow(unittest.TestCase):
     def test_of_a_thread(self):
         self.check_sure(32, "descend", "overflow.c", "overflow.c", "-O0", "thread", self.FOR_EVER)
 
+    def test_of_a_thread_with_a_stack_of_its_own_size(self):
+        self.check_sure(2, "descend", "overflow.c", "overflow.c", "-O0", "later", self.FOR_EVER)
+
+    def test_of_a_thread_whose_stack_was_not_seen(self):
+        """It died within the milliseconds that the recorder takes to look, or not."""
+        for depth, seen in ((20_000, "^$"), (self.FOR_EVER, self.SURE.pattern)):
+            with self.subTest(depth=depth):
+                status, said = self.record("overflow.c", "-O0", "small", depth)
+                self.assertEqual(status, self.SEGMENTATION_FAULT)
+                self.assertRegex(said, f"{seen}|{self.UNSEEN}")
+
     def test_of_optimised_code_that_accesses_its_frames(self):
         self.check_sure(32, r"overflow\(unsigned long\)", "crashes.cpp", "crashes.cpp", "-O2", "overflow")
 
@@ -167,12 +181,34 @@ class Overflow(unittest.TestCase):
     def test_wild_pointer_is_none(self):
         for level in ("-O0", "-O2"):
             for where in ("main", "thread"):
-                for depth in (3, 500, 20_000):
+                for depth in (3, 500) if where == "thread" else (3, 500, 20_000):
                     with self.subTest(level=level, where=where, depth=depth):
                         self.check_silent(self.SEGMENTATION_FAULT, "overflow.c", level, where, depth)
 
     def test_other_ends_are_none(self):
         self.check_silent(3, "recursion.c", "-O0", 1000)
 
-    def test_without_calls_nothing_is_said(self):
-        self.check_silent(self.SEGMENTATION_FAULT, "recursion.c", "-O0", self.FOR_EVER, compiled=("--calls=0",))
+    def test_what_cannot_be_known_is_said(self):
+        cases = {
+            "its calls were not recorded (--calls=0)": {"compiled": ("--calls=0",)},
+            "it only counted": {"compiled": ("--count",)},
+        }
+        for reason, settings in cases.items():
+            with self.subTest(reason=reason):
+                status, said = self.record("recursion.c", "-O0", self.FOR_EVER, **settings)
+                self.assertEqual(status, self.SEGMENTATION_FAULT)
+                self.check_unknown(reason, said)
+
+    def test_of_a_trace_that_is_not_stored(self):
+        with tools.folder() as folder:
+            source = tools.ROOT / "tests" / "survival" / "recursion.c"
+            traced = tools.compile_traced(f"{folder}/traced", [source], "-O0", "-g", oracle=False)
+            done = tools.trackway("record", "-q", "--discard", "--", traced, self.FOR_EVER, check=False,
+                                  preexec_fn=within(4 * DEFAULT_STACK_BYTES))
+        self.assertEqual(done.returncode, self.SEGMENTATION_FAULT)
+        self.check_unknown("there is no trace here", done.stderr)
+
+    def check_unknown(self, reason, said):
+        told = self.UNKNOWN.fullmatch(said)
+        self.assertTrue(told, said)
+        self.assertEqual(told[1], reason)

@@ -1,5 +1,5 @@
-// Calls itself as often as its second argument says, and then follows a wild pointer: from main, from a thread, or with
-// a handler of SIGSEGV that ends the program. Optimised, no call accesses its frame.
+// Calls itself as often as its second argument says, and then follows a wild pointer: from main, from a thread, from one
+// with a stack of 2 MiB, at once or after it has run for a while, or with a handler of SIGSEGV that ends the program. Optimised, no call accesses its frame.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +15,24 @@ __attribute__((noinline)) static long descend(long depth) {
     return descend(depth - 1) * 3 + 1;
 }
 
-static void *on_thread(void *depth) { return (void *)descend((long)depth); }
+static unsigned pause_us;
+
+static void *on_thread(void *depth) {
+    long few = 3;
+    for (volatile long i = 0; i < few; i++)
+        usleep(pause_us / 3);
+    return (void *)descend((long)depth);
+}
+
+static void run_on_thread(size_t stack_bytes, long depth) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    if (stack_bytes)
+        pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_t thread;
+    pthread_create(&thread, &attributes, on_thread, (void *)depth);
+    pthread_join(thread, NULL);
+}
 
 static void leave(int number) {
     (void)number;
@@ -35,11 +52,12 @@ int main(int count, char **words) {
     long depth = count > 2 ? atol(words[2]) : 3;
     if (strcmp(where, "handled") == 0)
         handle_fault();
-    if (strcmp(where, "thread") == 0) {
-        pthread_t thread;
-        pthread_create(&thread, NULL, on_thread, (void *)depth);
-        pthread_join(thread, NULL);
-    }
+    if (strcmp(where, "thread") == 0)
+        run_on_thread(0, depth);
+    if (strcmp(where, "later") == 0)
+        pause_us = 300000;
+    if (strcmp(where, "small") == 0 || strcmp(where, "later") == 0)
+        run_on_thread(2 << 20, depth);
     printf("%ld\n", descend(depth));
     return 0;
 }

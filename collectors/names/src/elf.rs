@@ -1,13 +1,14 @@
 //! ELF files: an object, and what holds its debugging information, which may be another file.
 
 use std::cell::RefCell;
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use gimli::{EndianSlice, LittleEndian};
 use memmap2::Mmap;
-use object::{CompressionFormat, Object, ObjectSection, ObjectSegment};
+use object::{CompressionFormat, Object, ObjectSection};
+use trackway_trace::open_regular;
+
+use crate::segments::Segments;
 
 /// Debugging information in mapped or decompressed sections.
 pub type Bytes<'d> = EndianSlice<'d, LittleEndian>;
@@ -15,9 +16,6 @@ pub type Dwarf<'d> = gimli::Dwarf<Bytes<'d>>;
 
 /// Where distributions put debugging information that they strip off.
 const DEBUG_FOLDER: &str = "/usr/lib/debug";
-
-/// O_NONBLOCK and O_NOCTTY, on all processors that Linux programs are recorded on.
-const NOT_WAITING: i32 = 0o4000 | 0o400;
 
 /// The mapped files of an object.
 pub struct Files {
@@ -46,14 +44,8 @@ impl Files {
 }
 
 fn map(path: &Path) -> std::io::Result<Mmap> {
-    // The program may have said which file it is: what isn't one could wait for ever, or do something.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(NOT_WAITING)
-        .open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no file"));
-    }
+    // The program may have said which file it is.
+    let file = open_regular(path)?;
     // SAFETY: the map is only read. A file that is cut meanwhile would end this process, as with every mapping; who
     // replaces a program makes a new file.
     unsafe { Mmap::map(&file) }
@@ -154,7 +146,7 @@ impl<'d> ElfFile<'d> {
         let object = parse(&files.object)?;
         let other = |bytes: &'d Option<Mmap>| bytes.as_ref().and_then(|bytes| parse(bytes).ok());
         Ok(ElfFile {
-            first_address: first_address(&object),
+            first_address: Segments::of(&object).first_address(),
             object,
             debug: other(&files.debug),
             shared: other(&files.shared),
@@ -178,10 +170,4 @@ impl<'d> ElfFile<'d> {
         }
         dwarf
     }
-}
-
-fn first_address(file: &object::File) -> u64 {
-    const PAGE: u64 = 4096;
-    let first = file.segments().map(|segment| segment.address()).min();
-    first.unwrap_or(0) & !(PAGE - 1)
 }

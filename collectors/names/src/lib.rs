@@ -14,10 +14,12 @@ mod flow;
 mod frames;
 mod instructions;
 mod lines;
+mod maps;
 mod operands;
 mod places;
 mod referents;
 mod scopes;
+mod segments;
 mod state;
 mod statics;
 mod survey;
@@ -28,6 +30,8 @@ mod units;
 use std::sync::Arc;
 
 pub use executed::{ExecutedBlock, ExecutedCode};
+pub use maps::{maps_lines, MapsLine};
+pub use segments::{Segment, Segments};
 pub use trackway_trace::table::CodeNames;
 
 use building::NamesBuilder;

@@ -12,6 +12,7 @@ mod naming;
 mod nodes;
 mod processes;
 mod samples;
+mod thread_stacks;
 mod turns;
 
 use std::collections::{HashMap, HashSet};
@@ -23,6 +24,7 @@ use self::call_stacks::CallStacks;
 use self::definitions::{modules_of, Objects};
 use self::description::Description;
 use self::modules::IncompleteModules;
+use self::thread_stacks::ThreadStacks;
 use self::turns::Turn;
 use crate::abi;
 use crate::clock::RecordingClock;
@@ -67,6 +69,9 @@ pub struct Collector<'scope> {
     call_stacks: CallStacks,
     /// Stream slots whose process was noticed.
     noticed: usize,
+    /// The process whose threads' stacks are looked for: the program's.
+    program: u32,
+    pub thread_stacks: ThreadStacks,
     sequences: HashMap<u8, u64>,
     /// Names of the regions that were counted.
     regions: HashSet<Vec<u8>>,
@@ -115,6 +120,8 @@ impl<'scope> Collector<'scope> {
             executed: ExecutedCode::default(),
             call_stacks: CallStacks::default(),
             noticed: 0,
+            program: 0,
+            thread_stacks: ThreadStacks::default(),
             sequences: HashMap::new(),
             regions: HashSet::new(),
             totals: Totals::default(),
@@ -122,6 +129,7 @@ impl<'scope> Collector<'scope> {
     }
 
     pub fn start(&mut self, info: &StartInfo) {
+        self.program = info.pid;
         self.push_json(ChunkKind::Start, 0, info);
     }
 

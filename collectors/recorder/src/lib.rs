@@ -159,7 +159,7 @@ fn record_to(
     let keeps_pace = options.compression == Compression::Auto && !goes_far;
     let output = encoding::Output::new(sink, keeps_pace);
     let end = EndOfProgram::default();
-    let (totals, samples, interrupted, end_ns) = std::thread::scope(|scope| {
+    let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
@@ -181,11 +181,13 @@ fn record_to(
         collector.push_program_end(program.pid, end.get());
         let samples = sampling.map(|sampling| sampling.finish(&clock, &mut collector));
         collector.push_names(options);
+        let thread_stacks = collector.thread_stacks.ranges();
         (
             collector.finish(missing_reason(options)),
             samples,
             interrupted,
             clock.now_ns(),
+            thread_stacks,
         )
     });
     ring.stop();
@@ -197,6 +199,7 @@ fn record_to(
     Ok(RecordSummary {
         program_end,
         remains,
+        thread_stacks,
         instrumented: totals.modules > 0,
         modules: totals.modules,
         processes: totals.processes,

@@ -5,6 +5,8 @@ pub enum ProgramEnd {
     Signalled(i32),
 }
 
+use std::ops::Range;
+
 impl ProgramEnd {
     /// The status that a shell would report: the program's own, or 128 + the signal's number.
     pub fn shell_status(self) -> i32 {
@@ -69,6 +71,9 @@ pub struct Remains {
 pub struct RecordSummary {
     pub program_end: ProgramEnd,
     pub remains: Remains,
+    /// Memory of the program right above a guard page: its threads' stacks, and perhaps other memory. Of a program that
+    /// began more threads than it was looked at, only some.
+    pub thread_stacks: Vec<Range<u64>>,
     /// Whether any module of the program registered; if not, the trace is empty.
     pub instrumented: bool,
     pub modules: u64,

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::rc::Rc;
 
-use trackway_trace::{Mapping, MappingChange, MappingEvent, Protection};
+use trackway_names::{maps_lines, MapsLine};
+use trackway_trace::{Mapping, MappingChange, MappingEvent};
 
 use crate::code::CodeCache;
 use crate::record::MappedRecord;
@@ -65,7 +66,7 @@ impl AddressSpaces {
     /// Takes what a running process has mapped already.
     pub fn read_running(&mut self, pid: u32, time_ns: u64, cache: &mut CodeCache) -> std::io::Result<()> {
         let text = fs::read_to_string(format!("/proc/{pid}/maps"))?;
-        for record in text.lines().filter_map(|line| parse_line(line, pid, time_ns)) {
+        for record in maps_lines(&text).map(|line| record_of(line, pid, time_ns)) {
             self.map(record, cache);
         }
         Ok(())
@@ -73,57 +74,31 @@ impl AddressSpaces {
 }
 
 fn mapping_of(record: MappedRecord) -> Mapping {
-    let may = |protection: libc::c_int| record.protection & protection as u32 != 0;
     Mapping {
         start: record.start,
         length: record.length,
         file_offset: record.file_offset,
-        protection: Protection {
-            readable: may(libc::PROT_READ),
-            writable: may(libc::PROT_WRITE),
-            executable: may(libc::PROT_EXEC),
-            shared: record.is_shared,
-        },
+        protection: record.protection,
         path: record.path,
         build_id: record.build_id,
         load_address: 0,
     }
 }
 
-/// A line of /proc/PID/maps: `5581-5582 r-xp 00001000 08:01 42   /bin/prog`.
-fn parse_line(line: &str, pid: u32, time_ns: u64) -> Option<MappedRecord> {
-    let mut rest = line;
-    let mut word = || {
-        let (word, behind) = rest.trim_start().split_once(' ')?;
-        rest = behind;
-        Some(word)
-    };
-    let (range, protection, offset, _device, _inode) = (word()?, word()?, word()?, word()?, word());
-    let (start, end) = range.split_once('-')?;
-    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
-    let (start, end) = (hexadecimal(start)?, hexadecimal(end)?);
-    let bits = [
-        ('r', libc::PROT_READ),
-        ('w', libc::PROT_WRITE),
-        ('x', libc::PROT_EXEC),
-    ];
-    let granted = bits
-        .into_iter()
-        .filter(|(letter, _)| protection.contains(*letter));
-    Some(MappedRecord {
+fn record_of(line: MapsLine, pid: u32, time_ns: u64) -> MappedRecord {
+    MappedRecord {
         pid,
         time_ns,
-        start,
-        length: end.checked_sub(start)?,
-        file_offset: hexadecimal(offset)?,
-        protection: granted.fold(0, |all, (_, bit)| all | bit as u32),
-        is_shared: protection.ends_with('s'),
+        start: line.start,
+        length: line.end - line.start,
+        file_offset: line.file_offset,
+        protection: line.protection,
         build_id: Vec::new(),
-        path: match rest.trim_start() {
+        path: match line.path {
             "" => "//anon".into(),
             path => path.into(),
         },
-    })
+    }
 }
 
 #[cfg(test)]
@@ -131,21 +106,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_maps_are_read() {
-        let line = "7f0000001000-7f0000003000 r-xp 00002000 fe:01 4242                   /lib/a b.so";
-        let record = parse_line(line, 7, 9).unwrap();
-        assert_eq!((record.start, record.length), (0x7f00_0000_1000, 0x2000));
-        assert_eq!((record.file_offset, record.protection), (0x2000, 5));
-        assert_eq!((record.path.as_str(), record.is_shared), ("/lib/a b.so", false));
-        let anonymous = parse_line("1000-2000 rw-s 00000000 00:00 0 ", 7, 9).unwrap();
-        assert_eq!((anonymous.path.as_str(), anonymous.is_shared), ("//anon", true));
-        assert!(parse_line("", 7, 9).is_none());
-    }
-
-    #[test]
     fn a_childs_code_is_its_parents_until_it_executes() {
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
-        let record = parse_line("1000-2000 r-xp 00000000 00:00 0 [jit]", 1, 5).unwrap();
+        let line = maps_lines("1000-2000 r-xp 00000000 00:00 0 [jit]")
+            .next()
+            .unwrap();
+        let record = record_of(line, 1, 5);
         spaces.map(record, &mut cache);
         spaces.fork(2, 1, 6);
         assert_eq!(spaces.mapping(2, 0x1800).unwrap().path, "[jit]");

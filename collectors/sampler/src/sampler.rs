@@ -215,7 +215,7 @@ fn sample_of(record: &Record) -> Option<&PerfSample> {
 /// Data that is mapped changes no code.
 fn changes_code(record: &Record) -> bool {
     match record {
-        Record::Mapped(mapped) => mapped.protection & libc::PROT_EXEC as u32 != 0,
+        Record::Mapped(mapped) => mapped.protection.executable,
         Record::Forked { .. } | Record::Executed { .. } => true,
         _ => false,
     }

@@ -7,6 +7,7 @@ mod records;
 mod verdict;
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use trackway_trace::{ChunkRef, ProcessEvent, Program, SiteId, Stream, Trace};
 
@@ -18,12 +19,16 @@ use verdict::Verdict;
 /// Bytes of records to read, before compression and for all threads together. Reading them takes a quarter of a second.
 /// Since a call leaves 4 bytes at least, it takes up to 200 MB. A stack of 32 MiB holds two million calls.
 const MOST_RECORDS: u64 = 32 << 20;
+const PAGE: u64 = 4096;
 
-/// What the system knew of the program when it had ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is known of the program besides its trace.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The soft limit of its stack; threads without a size of their own have stacks of that size, too.
-    pub stack_limit_bytes: u64,
+    /// The soft limit of its stack; threads without a size of their own have stacks of that size, too. None if there was
+    /// none.
+    pub stack_limit_bytes: Option<u64>,
+    /// Memory right above a guard page: stacks of threads, of whatever size, and perhaps other memory.
+    pub thread_stacks: Vec<Range<u64>>,
     /// The most memory that the program had at a time.
     pub peak_memory_bytes: u64,
 }
@@ -40,17 +45,27 @@ pub struct Overflow {
 pub enum Evidence {
     /// It accessed its stack that far below its first frame.
     Reached {
+        /// Of the stack.
+        size_bytes: u64,
         depth_bytes: u64,
         /// Where the function accessed it last: `prog.c:12`; none if unknown.
         place: Option<String>,
     },
     /// An overflow is likely, as this many calls were open.
     Deep {
+        /// Of the stack.
+        size_bytes: u64,
         calls: u64,
         /// Whether these are all; if not, only the last records were read.
         is_all: bool,
         /// Bytes that a call takes, if it was an overflow.
         bytes_per_call: u64,
+    },
+    /// Whether it was one is unknown, as the size of the thread's stack is.
+    UnknownStack {
+        calls: u64,
+        /// As above.
+        is_all: bool,
     },
 }
 
@@ -63,13 +78,36 @@ pub fn find(trace: &Trace, circumstances: &Circumstances) -> Option<Overflow> {
         .into_iter()
         .filter_map(|stream| {
             let Followed { top, calls, is_all } = reader.follow(stream, budget, circumstances)?;
-            let verdict = verdict::of(top, &calls, is_all, circumstances)?;
+            let verdict = circumstances
+                .stack_bytes(top)
+                .and_then(|size| verdict::of(top, &calls, is_all, size, circumstances.peak_memory_bytes));
+            let may_have_another_stack =
+                !is_first(trace, stream) && circumstances.thread_stack(top).is_none();
+            let verdict = match verdict {
+                None if may_have_another_stack => verdict::of_unknown_stack(&calls, is_all),
+                verdict => verdict,
+            }?;
             Some((verdict, calls))
         })
         .collect();
     verdicts.sort_by_key(|(verdict, _)| Reverse(verdict.certainty()));
     let (verdict, calls) = verdicts.into_iter().next()?;
     Some(describe(&verdict, &calls, trace.program()))
+}
+
+impl Circumstances {
+    /// The size of the stack on which a thread first accessed a local variable; none if it is unknown.
+    fn stack_bytes(&self, top: Option<u64>) -> Option<u64> {
+        self.thread_stack(top).or(self.stack_limit_bytes)
+    }
+
+    /// The same if it was seen.
+    fn thread_stack(&self, top: Option<u64>) -> Option<u64> {
+        let top = top?;
+        let stack = self.thread_stacks.iter().find(|stack| stack.contains(&top))?;
+        // The kernel may have joined the mapping with one above it.
+        Some(top.checked_next_multiple_of(PAGE)? - stack.start)
+    }
 }
 
 /// The program's streams that something interrupted before their threads could hand over their last records.
@@ -90,6 +128,13 @@ fn interrupted_streams(trace: &Trace) -> Vec<&Stream> {
         .collect()
 }
 
+/// Whether it is its process' first one: mostly the main thread's.
+fn is_first(trace: &Trace, stream: &Stream) -> bool {
+    let streams = trace.streams().iter();
+    let earlier = streams.filter(|other| other.process == stream.process && other.id < stream.id);
+    earlier.count() == 0
+}
+
 /// The last chunks that hold at most this many bytes of records, but at least one chunk, and whether these are all.
 fn last_chunks(chunks: &[ChunkRef], budget: u64) -> (&[ChunkRef], bool) {
     let mut bytes = 0u64;
@@ -108,34 +153,43 @@ fn last_chunks(chunks: &[ChunkRef], budget: u64) -> (&[ChunkRef], bool) {
 
 fn describe(verdict: &Verdict, calls: &OpenCalls, program: &Program) -> Overflow {
     let names = Names::new(program);
-    match *verdict {
-        Verdict::Reached { depth_bytes, site } => {
+    let most_open = || match calls.most_open() {
+        Some(function) => names.function(program.function(function).linkage_name),
+        None => crate::UNKNOWN.to_owned(),
+    };
+    let (evidence, function) = match *verdict {
+        Verdict::Reached {
+            size_bytes,
+            depth_bytes,
+            site,
+        } => {
             // Rather than a small function that the recursive one calls.
             let site = calls.latest_site_of_most_open().unwrap_or(site);
-            Overflow {
-                evidence: Evidence::Reached {
-                    depth_bytes,
-                    place: place(program, site),
-                },
-                function: names.function_of(program.site(site)),
-            }
+            let place = place(program, site);
+            let evidence = Evidence::Reached {
+                size_bytes,
+                depth_bytes,
+                place,
+            };
+            (evidence, names.function_of(program.site(site)))
         }
         Verdict::Deep {
-            calls: count,
+            size_bytes,
+            calls,
             is_all,
             bytes_per_call,
-        } => Overflow {
-            evidence: Evidence::Deep {
-                calls: count,
+        } => {
+            let evidence = Evidence::Deep {
+                size_bytes,
+                calls,
                 is_all,
                 bytes_per_call,
-            },
-            function: match calls.most_open() {
-                Some(function) => names.function(program.function(function).linkage_name),
-                None => crate::UNKNOWN.to_owned(),
-            },
-        },
-    }
+            };
+            (evidence, most_open())
+        }
+        Verdict::UnknownStack { calls, is_all } => (Evidence::UnknownStack { calls, is_all }, most_open()),
+    };
+    Overflow { evidence, function }
 }
 
 fn place(program: &Program, site: SiteId) -> Option<String> {
@@ -159,6 +213,21 @@ mod tests {
             header: ChunkHeader::new(&fields, Codec::None, raw_length, &[]),
             offset: 0,
         }
+    }
+
+    #[test]
+    fn a_threads_stack_is_known_by_its_guard_page() {
+        let mut circumstances = Circumstances {
+            stack_limit_bytes: Some(8 << 20),
+            thread_stacks: vec![0x7000_0000..0x7010_0000, 0x7020_1000..0x7030_0000],
+            peak_memory_bytes: 0,
+        };
+        assert_eq!(circumstances.stack_bytes(Some(0x702f_f123)), Some(0xf_f000));
+        assert_eq!(circumstances.stack_bytes(Some(0x702f_0000)), Some(0xe_f000));
+        assert_eq!(circumstances.stack_bytes(Some(0x7018_0000)), Some(8 << 20));
+        assert_eq!(circumstances.stack_bytes(None), Some(8 << 20));
+        circumstances.stack_limit_bytes = None;
+        assert_eq!(circumstances.stack_bytes(Some(0x7018_0000)), None);
     }
 
     #[test]

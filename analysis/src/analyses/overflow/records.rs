@@ -56,7 +56,7 @@ impl<'t> Reader<'t> {
     ) -> Option<Followed> {
         let first = stream.chunks.first()?;
         let top = self.first_on_stack(first).ok()?;
-        let window = verdict::window(top, circumstances);
+        let window = verdict::window(top, circumstances.stack_bytes(top).unwrap_or(0));
         let (chunks, is_all) = last_chunks(&stream.chunks, budget);
         let mut calls = OpenCalls::default();
         for chunk in chunks {

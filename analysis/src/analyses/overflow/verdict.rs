@@ -5,7 +5,6 @@ use std::ops::RangeInclusive;
 use trackway_trace::SiteId;
 
 use super::open_calls::{OpenCalls, Spot};
-use super::Circumstances;
 
 /// The deepest access of an overflow lies in this last part of the stack. The rest of it lies above the first access
 /// (environment, arguments, thread-local variables), or below the last one (a frame that no longer fitted).
@@ -24,48 +23,59 @@ const MOST_BYTES_PER_CALL: u64 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Reached {
+        size_bytes: u64,
         depth_bytes: u64,
         site: SiteId,
     },
     Deep {
+        size_bytes: u64,
         calls: u64,
         is_all: bool,
         bytes_per_call: u64,
+    },
+    UnknownStack {
+        calls: u64,
+        is_all: bool,
     },
 }
 
 impl Verdict {
     pub fn certainty(&self) -> u8 {
         match self {
-            Verdict::Reached { .. } => 1,
-            Verdict::Deep { .. } => 0,
+            Verdict::Reached { .. } => 2,
+            Verdict::Deep { .. } => 1,
+            Verdict::UnknownStack { .. } => 0,
         }
     }
 }
 
 /// Where accesses of a thread's stack may lie, if its first one was there. A stack of another size than the limit reaches past
 /// that, which must show.
-pub fn window(top: Option<u64>, circumstances: &Circumstances) -> RangeInclusive<u64> {
-    let below = circumstances.stack_limit_bytes.saturating_mul(4);
+pub fn window(top: Option<u64>, limit_bytes: u64) -> RangeInclusive<u64> {
+    let below = limit_bytes.saturating_mul(4);
     // Empty: nothing is known of the stack.
     top.map_or(RangeInclusive::new(1, 0), |top| top.saturating_sub(below)..=top)
 }
 
 /// `top`: the thread's first access by way of a local variable; none if there was none. `is_all`: whether all of the
-/// thread's records were read.
+/// thread's records were read. `limit`: bytes of its stack.
 pub fn of(
     top: Option<u64>,
     calls: &OpenCalls,
     is_all: bool,
-    circumstances: &Circumstances,
+    limit: u64,
+    peak_memory_bytes: u64,
 ) -> Option<Verdict> {
-    let limit = circumstances.stack_limit_bytes;
     let deepest = top.and_then(|top| deepest(top, calls));
     let (depth_bytes, deeper_calls) = match deepest {
         Some((_, depth_bytes, _)) if depth_bytes > limit => return None,
         Some((spot, depth_bytes, _)) if depth_bytes >= limit - limit / MARGIN => {
             let site = spot.site;
-            return Some(Verdict::Reached { depth_bytes, site });
+            return Some(Verdict::Reached {
+                size_bytes: limit,
+                depth_bytes,
+                site,
+            });
         }
         Some((_, depth_bytes, deeper_calls)) => (depth_bytes, deeper_calls),
         None => (0, calls.as_slice().len() as u64),
@@ -73,12 +83,19 @@ pub fn of(
     let bytes_per_call = limit.saturating_sub(depth_bytes).checked_div(deeper_calls)?;
     let is_plausible = deeper_calls >= FEWEST_CALLS
         && (LEAST_BYTES_PER_CALL..=MOST_BYTES_PER_CALL).contains(&bytes_per_call)
-        && circumstances.peak_memory_bytes >= limit - limit / 8;
+        && peak_memory_bytes >= limit - limit / 8;
     is_plausible.then_some(Verdict::Deep {
+        size_bytes: limit,
         calls: calls.as_slice().len() as u64,
         is_all,
         bytes_per_call,
     })
+}
+
+/// Of a thread that may have a stack of another size than the limit, where nothing else shows an overflow.
+pub fn of_unknown_stack(calls: &OpenCalls, is_all: bool) -> Option<Verdict> {
+    let calls = calls.as_slice().len() as u64;
+    (calls >= FEWEST_CALLS).then_some(Verdict::UnknownStack { calls, is_all })
 }
 
 /// The innermost access to the stack, how far it lies below the first one, and how many calls are open within it. None
@@ -112,13 +129,6 @@ mod tests {
     const RECURSIVE: FunctionId = FunctionId(1);
     const SITE: SiteId = SiteId(3);
 
-    fn circumstances(peak_memory_bytes: u64) -> Circumstances {
-        Circumstances {
-            stack_limit_bytes: LIMIT,
-            peak_memory_bytes,
-        }
-    }
-
     /// Makes that many calls with frames of that size, of which the outer ones access them.
     fn recursion(count: u64, frame_bytes: u64, accessing: u64) -> OpenCalls {
         let mut calls = OpenCalls::default();
@@ -132,20 +142,21 @@ mod tests {
     }
 
     fn verdict(calls: &OpenCalls) -> Option<Verdict> {
-        of(Some(TOP), calls, true, &circumstances(LIMIT))
+        of(Some(TOP), calls, true, LIMIT, LIMIT)
     }
 
     #[test]
     fn accesses_at_the_end_of_the_stack_are_an_overflow() {
         let count = LIMIT / 48;
         let expected = Verdict::Reached {
+            size_bytes: LIMIT,
             depth_bytes: count * 48,
             site: SITE,
         };
         assert_eq!(verdict(&recursion(count, 48, count)), Some(expected));
         assert_eq!(
             verdict(&recursion(16, LIMIT / 16, 16)).map(|it| it.certainty()),
-            Some(1)
+            Some(2)
         );
     }
 
@@ -153,8 +164,8 @@ mod tests {
     fn a_stack_larger_than_the_limit_is_not_the_one_that_is_known() {
         let count = LIMIT / 48 * 2;
         assert_eq!(verdict(&recursion(count, 48, count)), None);
-        assert!(window(Some(TOP), &circumstances(0)).contains(&(TOP - count * 48)));
-        assert!(window(None, &circumstances(0)).is_empty());
+        assert!(window(Some(TOP), LIMIT).contains(&(TOP - count * 48)));
+        assert!(window(None, LIMIT).is_empty());
     }
 
     #[test]
@@ -177,13 +188,25 @@ mod tests {
     fn deep_recursion_without_accesses_is_a_likely_overflow() {
         let calls = recursion(LIMIT / 32, 32, 0);
         let expected = Verdict::Deep {
+            size_bytes: LIMIT,
             calls: LIMIT / 32,
             is_all: true,
             bytes_per_call: 32,
         };
         assert_eq!(verdict(&calls), Some(expected));
-        assert_eq!(of(None, &calls, true, &circumstances(LIMIT)), Some(expected));
-        assert_eq!(of(None, &calls, true, &circumstances(LIMIT / 2)), None);
+        assert_eq!(of(None, &calls, true, LIMIT, LIMIT), Some(expected));
+        assert_eq!(of(None, &calls, true, LIMIT, LIMIT / 2), None);
+    }
+
+    #[test]
+    fn deep_calls_on_a_stack_of_unknown_size_may_be_an_overflow() {
+        let of_calls = |count| of_unknown_stack(&recursion(count, 32, 0), true);
+        assert_eq!(of_calls(999), None);
+        let expected = Verdict::UnknownStack {
+            calls: 1000,
+            is_all: true,
+        };
+        assert_eq!(of_calls(1000), Some(expected));
     }
 
     #[test]
@@ -200,6 +223,7 @@ mod tests {
         let half = LIMIT / 2 / 64;
         let calls = recursion(2 * half, 64, half);
         let expected = Verdict::Deep {
+            size_bytes: LIMIT,
             calls: 2 * half,
             is_all: true,
             bytes_per_call: 64,
@@ -216,6 +240,6 @@ mod tests {
             let address = TOP - LIMIT + 64 + number % 5 * 64;
             calls.access(RECURSIVE, Some(Spot { site: SITE, address }));
         }
-        assert_eq!(verdict(&calls).map(|verdict| verdict.certainty()), Some(0));
+        assert_eq!(verdict(&calls).map(|verdict| verdict.certainty()), Some(1));
     }
 }

@@ -13,6 +13,7 @@ const MOST_GENERATIONS: u32 = 64;
 impl Collector<'_> {
     /// Processes whose stream has begun, even if no buffer of theirs comes for a long time.
     pub(super) fn notice_streams(&mut self) {
+        let mut has_new_threads = false;
         for slot in self.ring.slots(self.noticed) {
             let image = Image {
                 pid: slot.pid,
@@ -23,6 +24,10 @@ impl Collector<'_> {
             }
             self.processes.notice(image);
             self.noticed += 1;
+            has_new_threads |= image.pid == self.program;
+        }
+        if has_new_threads {
+            self.thread_stacks.look_at(self.program);
         }
     }
 

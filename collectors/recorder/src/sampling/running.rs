@@ -81,6 +81,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     Ok(RecordSummary {
         program_end: ProgramEnd::Exited(0),
         remains: Remains::default(),
+        thread_stacks: Vec::new(),
         instrumented: false,
         modules: totals.modules,
         processes: totals.processes,

@@ -55,19 +55,17 @@ impl CodeCache {
     /// Address at which the first byte of the object's memory image is loaded, by one of its mappings.
     pub fn load_address(&mut self, mapping: &Mapping) -> Option<u64> {
         let object = self.object(&mapping.path)?;
-        let address = object.address_at(mapping.file_offset, mapping.protection.executable)?;
-        Some(
-            mapping
-                .start
-                .wrapping_sub(address)
-                .wrapping_add(object.first_address()),
-        )
+        object
+            .segments()
+            .load_address(mapping.start, mapping.file_offset, mapping.protection.executable)
     }
 
     /// The function of the object in which the address is.
     pub fn function(&mut self, mapping: &Mapping, address: u64) -> Option<Rc<Function>> {
         let object = self.object(&mapping.path)?;
-        let bias = mapping.load_address.wrapping_sub(object.first_address());
+        let bias = mapping
+            .load_address
+            .wrapping_sub(object.segments().first_address());
         let (start, end) = object.function_around(address.wrapping_sub(bias))?;
         if end - start > function::LONGEST {
             return None;

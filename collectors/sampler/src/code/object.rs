@@ -3,27 +3,17 @@
 use std::path::Path;
 
 use memmap2::Mmap;
-use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, SegmentFlags, SymbolKind};
+use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
+use trackway_names::Segments;
 use trackway_trace::open_regular;
-
-const PAGE: u64 = 4096;
 
 /// What a file says of the code in it. Addresses are those of the file.
 pub struct ObjectFile {
     bytes: Mmap,
-    segments: Vec<Segment>,
+    segments: Segments,
     /// Where functions begin, in order.
     starts: Vec<u64>,
-    first_address: u64,
     build_id: Vec<u8>,
-}
-
-struct Segment {
-    address: u64,
-    file_offset: u64,
-    /// Bytes in the file.
-    length: u64,
-    is_executable: bool,
 }
 
 impl ObjectFile {
@@ -36,21 +26,16 @@ impl ObjectFile {
         if object.architecture() != object::Architecture::X86_64 {
             return None;
         }
-        let segments: Vec<Segment> = object.segments().map(|segment| Segment::of(&segment)).collect();
-        let first = segments.iter().map(|segment| segment.address).min()?;
-        let starts = function_starts(&object);
         Some(ObjectFile {
-            segments,
-            starts,
-            first_address: first & !(PAGE - 1),
+            segments: Segments::of(&object),
+            starts: function_starts(&object),
             build_id: object.build_id().ok().flatten().unwrap_or_default().to_vec(),
             bytes,
         })
     }
 
-    /// Address at which offset 0 of the object's memory image is, in the file's own addresses.
-    pub fn first_address(&self) -> u64 {
-        self.first_address
+    pub fn segments(&self) -> &Segments {
+        &self.segments
     }
 
     /// Identifies other copies of the file; empty if it has none.
@@ -58,29 +43,10 @@ impl ObjectFile {
         &self.build_id
     }
 
-    /// The file's address of what stands at an offset of the file, if it is loaded, as code or as data.
-    pub fn address_at(&self, file_offset: u64, is_executable: bool) -> Option<u64> {
-        // Mappings begin at pages, and may begin before their segment: a page may belong to two of them.
-        let mut segments = self
-            .segments
-            .iter()
-            .filter(|segment| segment.is_executable == is_executable);
-        let segment = segments.find(|segment| {
-            let begin = segment.file_offset & !(PAGE - 1);
-            segment.length > 0 && file_offset >= begin && file_offset < segment.file_offset + segment.length
-        })?;
-        Some(
-            segment
-                .address
-                .wrapping_add(file_offset)
-                .wrapping_sub(segment.file_offset),
-        )
-    }
-
     /// Bounds of the function that holds the address. It ends at the next one's begin, or at the end of the code. None
     /// if the address isn't in code, or is before all functions.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
-        let segment = self.code_segment(address)?;
+        let segment = self.segments.code_at(address)?;
         let next = self.starts.partition_point(|start| *start <= address);
         let start = *self.starts[..next].last()?;
         let end = segment.address + segment.length;
@@ -90,34 +56,10 @@ impl ObjectFile {
 
     /// Code between two addresses of the same segment.
     pub fn code(&self, start: u64, end: u64) -> Option<&[u8]> {
-        let segment = self.code_segment(start)?;
+        let segment = self.segments.code_at(start)?;
         let begin = usize::try_from(segment.file_offset + (start - segment.address)).ok()?;
         let length = usize::try_from(end.checked_sub(start)?).ok()?;
         self.bytes.get(begin..begin.checked_add(length)?)
-    }
-
-    fn code_segment(&self, address: u64) -> Option<&Segment> {
-        let inside = |segment: &&Segment| address.wrapping_sub(segment.address) < segment.length;
-        self.segments
-            .iter()
-            .filter(|segment| segment.is_executable)
-            .find(inside)
-    }
-}
-
-impl Segment {
-    fn of(segment: &object::Segment) -> Self {
-        let (file_offset, length) = segment.file_range();
-        let flags = match segment.flags() {
-            SegmentFlags::Elf { p_flags, .. } => p_flags.0,
-            _ => 0,
-        };
-        Segment {
-            address: segment.address(),
-            file_offset,
-            length,
-            is_executable: flags & object::elf::PF_X.0 != 0,
-        }
     }
 }
 

@@ -10,6 +10,7 @@ pub use sample::{PerfSample, SampleLayout};
 
 use fields::Fields;
 use perf_event_open_sys::bindings as perf;
+use trackway_trace::Protection;
 
 /// Bytes before the content of a record.
 pub const HEADER_LENGTH: usize = 8;
@@ -68,9 +69,7 @@ pub struct MappedRecord {
     pub length: u64,
     /// Bytes from the start of the file.
     pub file_offset: u64,
-    /// The protection as in mmap(2): `PROT_READ` and others.
-    pub protection: u32,
-    pub is_shared: bool,
+    pub protection: Protection,
     /// Empty if unknown.
     pub build_id: Vec<u8>,
     pub path: String,
@@ -116,11 +115,11 @@ fn mapped(content: &[u8], header: RecordHeader, time_ns: u64) -> Option<Record> 
         start,
         length,
         file_offset,
-        protection: match is_data {
-            true => libc::PROT_READ as u32,
-            false => (libc::PROT_READ | libc::PROT_EXEC) as u32,
+        protection: Protection {
+            readable: true,
+            executable: !is_data,
+            ..Protection::default()
         },
-        is_shared: false,
         build_id: Vec::new(),
         path: fields.text(),
     }))
@@ -145,8 +144,12 @@ fn mapped_with_protection(content: &[u8], header: RecordHeader, time_ns: u64) ->
         start,
         length,
         file_offset,
-        protection,
-        is_shared: flags & libc::MAP_SHARED as u32 != 0,
+        protection: Protection {
+            readable: protection & libc::PROT_READ as u32 != 0,
+            writable: protection & libc::PROT_WRITE as u32 != 0,
+            executable: protection & libc::PROT_EXEC as u32 != 0,
+            shared: flags & libc::MAP_SHARED as u32 != 0,
+        },
         build_id,
         path: fields.text(),
     }))

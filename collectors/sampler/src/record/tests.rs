@@ -168,15 +168,25 @@ fn mappings_are_read_with_and_without_build_id() {
         (mapped.build_id.len(), &mapped.build_id[..4]),
         (20, &[1, 2, 3, 4][..])
     );
-    assert_eq!((mapped.protection, mapped.is_shared), (5, false));
+    let code = Protection {
+        readable: true,
+        executable: true,
+        ..Protection::default()
+    };
+    assert_eq!(mapped.protection, code);
     let old = trailer(content().text("//anon"), 98)
         .record(perf::PERF_RECORD_MMAP, perf::PERF_RECORD_MISC_MMAP_DATA);
     let Some(Record::Mapped(mapped)) = parse(&old, &layout()) else {
         panic!("it is a mapping");
     };
     assert_eq!(
-        (mapped.path.as_str(), mapped.time_ns, mapped.protection),
-        ("//anon", 98, 1)
+        (
+            mapped.path.as_str(),
+            mapped.time_ns,
+            mapped.protection.readable,
+            mapped.protection.executable
+        ),
+        ("//anon", 98, true, false)
     );
 }
 
