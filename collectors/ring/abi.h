@@ -81,6 +81,8 @@ struct trackway_callee {
 //       Once per module, from a constructor.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most; once per object. Hands over the buffer and returns a new cursor.
+//   unsigned char *__trackway_flush_all(unsigned char *cursor)
+//       The same, preserve_all; on x86-64 only.
 //   void __trackway_came_back(void)
 //       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.

@@ -7,3 +7,11 @@
 __attribute__((preserve_most)) unsigned char *__trackway_flush(unsigned char *cursor) {
     return __trackway_next_buffer(cursor);
 }
+
+#ifdef __x86_64__
+// For functions that must leave vector registers as they were: they would save them in frames of their own. Only
+// registers of 16 bytes are preserved.
+__attribute__((preserve_all)) unsigned char *__trackway_flush_all(unsigned char *cursor) {
+    return __trackway_next_buffer(cursor);
+}
+#endif

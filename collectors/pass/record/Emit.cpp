@@ -5,7 +5,6 @@
 #include "record/Expect.h"
 #include "record/KeptArguments.h"
 #include "record/SharedSlots.h"
-#include "table/ModuleDescriptor.h"
 
 #include "llvm/ADT/bit.h"
 #include "llvm/IR/Dominators.h"
@@ -20,26 +19,6 @@
 using namespace llvm;
 
 namespace trackway {
-
-RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
-    LLVMContext &C = M.getContext();
-    Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
-    // struct trackway_thread of abi.h
-    auto *ThreadTy =
-        StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamHighHalves), ArrayType::get(I64, StreamValues)});
-
-    RuntimeSymbols S;
-    S.ModuleRecord = declareModule(M);
-    S.Thread = new GlobalVariable(M, ThreadTy, false, GlobalValue::ExternalLinkage, nullptr, "__trackway_thread",
-                                  nullptr, GlobalValue::InitialExecTLSModel);
-    S.Flush = M.getOrInsertFunction("__trackway_flush", Ptr, Ptr);
-    auto *Flush = cast<Function>(S.Flush.getCallee());
-    Flush->setCallingConv(CallingConv::PreserveMost);
-    Flush->setDoesNotThrow();
-    S.CameBack = M.getOrInsertFunction("__trackway_came_back", Type::getVoidTy(C));
-    cast<Function>(S.CameBack.getCallee())->setDoesNotThrow();
-    return S;
-}
 
 namespace {
 
@@ -589,12 +568,17 @@ class Emitter {
         MDNode *Unlikely = unlikely(F.getContext());
         Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, Unlikely);
         IRBuilder<> C(Cold);
-        CallInst *Fresh = C.CreateCall(Runtime.Flush, {C.CreateLoad(Ptr, Cursor)});
-        Fresh->setCallingConv(CallingConv::PreserveMost);
-        Fresh->setDoesNotThrow();
-        C.CreateStore(Fresh, Cursor);
+        C.CreateStore(callFlush(C, C.CreateLoad(Ptr, Cursor)), Cursor);
         if (U.FunctionKnown && !U.Repairs)
             emitResume(Index, Cold);
+    }
+
+    CallInst *callFlush(IRBuilder<> &B, Value *Full) {
+        FunctionCallee Flush = P.KeepsFrameSmall ? Runtime.flushInSmallFrame(F) : Runtime.Flush;
+        CallInst *Call = B.CreateCall(Flush, {Full});
+        Call->setCallingConv(cast<Function>(Flush.getCallee())->getCallingConv());
+        Call->setDoesNotThrow();
+        return Call;
     }
 
     void emitResume(unsigned Index, Instruction *Before) {
