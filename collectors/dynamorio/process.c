@@ -26,6 +26,7 @@ static uint32_t bases_note;
 
 void __trackway_complain(const char *message) { dr_fprintf(STDERR, "trackway: %s\n", message); }
 
+// DynamoRIO must know of what a client maps, so `__trackway_find_ring` won't do.
 static struct trackway_ring *map_file(const char *path, const struct ring_name *name) {
     file_t file = dr_open_file(path, DR_FILE_READ | DR_FILE_WRITE_APPEND);
     struct stat status;
@@ -72,8 +73,7 @@ bool attach_process(void) {
     if (!variable || !read_name(variable, &name))
         return false;
     __trackway_process.ring = map_ring(&name);
-    if (!__trackway_process.ring || __trackway_process.ring->magic != TRACKWAY_RING_MAGIC ||
-        __trackway_process.ring->abi != TRACKWAY_ABI) {
+    if (!__trackway_process.ring || !__trackway_speaks_our_version(__trackway_process.ring)) {
         __trackway_complain("the recorder's memory can't be mapped, or is of another version; this process runs "
                             "unrecorded");
         return false;

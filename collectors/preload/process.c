@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define VARIABLE "TRACKWAY_ALLOCATIONS_RING="
@@ -70,42 +69,8 @@ static bool read_variable(struct search *search) {
     return found;
 }
 
-static long map_shared(uint64_t size, long descriptor) {
-    register long fourth __asm__("r10") = MAP_SHARED;
-    register long fifth __asm__("r8") = descriptor;
-    register long sixth __asm__("r9") = 0;
-    long result;
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "0"(SYS_mmap), "D"(NULL), "S"(size), "d"(PROT_READ | PROT_WRITE), "r"(fourth), "r"(fifth),
-                       "r"(sixth)
-                     : "rcx", "r11", "memory");
-    return result;
-}
-
-// Maps the ring's first page if the descriptor is that of the named file.
-static struct trackway_ring *map_descriptor(long descriptor, const struct ring_name *name) {
-    struct stat file;
-    if (kernel_call(SYS_fstat, descriptor, (long)&file, 0, 0) != 0 || file.st_dev != name->device ||
-        file.st_ino != name->inode)
-        return NULL;
-    long memory = map_shared(4096, descriptor);
-    return memory < 0 && memory > -4096 ? NULL : (struct trackway_ring *)memory;
-}
-
-// A parent may have closed the inherited descriptor.
-static struct trackway_ring *map_from_recorder(const struct ring_name *name) {
-    struct text path = path_at_recorder(name);
-    long descriptor = kernel_call(SYS_openat, AT_FDCWD, (long)path.bytes, O_RDWR | O_CLOEXEC, 0);
-    if (descriptor < 0)
-        return NULL;
-    struct trackway_ring *ring = map_descriptor(descriptor, name);
-    kernel_call(SYS_close, descriptor, 0, 0, 0);
-    return ring;
-}
-
 static bool speaks_our_version(const struct trackway_ring *ring) {
-    bool speaks = ring->magic == TRACKWAY_RING_MAGIC && ring->abi == TRACKWAY_ABI;
+    bool speaks = __trackway_speaks_our_version(ring);
     if (!speaks)
         __trackway_complain("preload.so is of another version than the recorder; the allocations of this process are "
                             "not recorded: build both with `make`");
@@ -115,12 +80,7 @@ static bool speaks_our_version(const struct trackway_ring *ring) {
 // Looks for the recorder. Nothing of the C library is needed, so that it may be the first that ever happens.
 void attach(void) {
     struct search search = {.matched = 0};
-    struct ring_name name;
-    if (!read_variable(&search) || !read_name(search.value.bytes, &name))
-        return;
-    struct trackway_ring *ring = map_descriptor((long)name.descriptor, &name);
-    if (!ring)
-        ring = map_from_recorder(&name);
+    struct trackway_ring *ring = read_variable(&search) ? __trackway_find_ring(search.value.bytes) : NULL;
     if (!ring || !speaks_our_version(ring))
         return;
     ring = __trackway_map_ring(ring);

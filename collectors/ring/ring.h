@@ -80,6 +80,12 @@ extern struct process __trackway_process;
 // Tells the user in a line.
 void __trackway_complain(const char *message);
 
+// find_ring.c
+// Maps the first page of the ring that the value of an environment variable names. None if it names none that can be
+// mapped.
+struct trackway_ring *__trackway_find_ring(const char *variable);
+bool __trackway_speaks_our_version(const struct trackway_ring *ring);
+
 // windows.c
 // Maps all of the ring that every process needs, given its first page; that isn't mapped any more then. None if there
 // is no address space.

@@ -27,14 +27,12 @@ static uint32_t buffers_of(const struct trackway_ring *ring, unsigned window) {
     return (end < ring->buffer_count ? end : ring->buffer_count) - first;
 }
 
-static bool is_error(long result) { return result < 0 && result > -4096; }
-
 // Grows the mapping of the ring's first page. The descriptor isn't needed for that.
 struct trackway_ring *__trackway_map_ring(struct trackway_ring *first_page) {
     uint32_t buffers = MAPS_ALL_AT_ONCE ? first_page->buffer_count : buffers_of(first_page, 0);
     size_t length = first_page->data_offset + (size_t)buffers * first_page->buffer_size;
     long ring = kernel_call(SYS_mremap, (long)first_page, PAGE, (long)length, MREMAP_MAYMOVE);
-    if (is_error(ring))
+    if (kernel_call_failed(ring))
         return NULL;
     __trackway_use_mapping((struct trackway_ring *)ring, buffers);
     kernel_call(SYS_madvise, ring, (long)length, MADV_DONTDUMP, 0); // a core dump would hold all of it
@@ -56,7 +54,7 @@ static unsigned char *map_window(const struct trackway_ring *ring, unsigned wind
     size_t length = PAGE + (size_t)buffers_of(ring, window) * ring->buffer_size;
     unsigned char *last_page = before + (size_t)buffers_of(ring, window - 1) * ring->buffer_size - PAGE;
     long mapping = kernel_call(SYS_mremap, (long)last_page, 0, (long)length, MREMAP_MAYMOVE);
-    if (is_error(mapping))
+    if (kernel_call_failed(mapping))
         return NULL;
     kernel_call(SYS_madvise, mapping, (long)length, MADV_DONTDUMP, 0);
     unsigned char *none = NULL, *data = (unsigned char *)mapping + PAGE;

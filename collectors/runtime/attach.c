@@ -1,15 +1,13 @@
-// Finding the recorder's ring, and making modules known to the recorder.
+// Recording begins in a process, and modules are made known to the recorder.
 #include "image.h"
 #include "kernel.h"
 #include "ring_name.h"
 #include "runtime.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct process __trackway_process;
@@ -24,28 +22,8 @@ void __trackway_complain(const char *message) {
     kernel_call(SYS_write, STDERR_FILENO, (long)line.bytes, (long)line.length, 0);
 }
 
-// Maps the ring's first page if the descriptor is that of the named file.
-static void *map_descriptor(int descriptor, const struct ring_name *name) {
-    struct stat file;
-    if (fstat(descriptor, &file) != 0 || file.st_dev != name->device || file.st_ino != name->inode)
-        return NULL;
-    void *memory = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-// A parent may have closed the inherited descriptor.
-static void *map_from_recorder(const struct ring_name *name) {
-    struct text path = path_at_recorder(name);
-    int descriptor = open(path.bytes, O_RDWR | O_CLOEXEC);
-    if (descriptor < 0)
-        return NULL;
-    void *memory = map_descriptor(descriptor, name);
-    close(descriptor);
-    return memory;
-}
-
 static bool speaks_our_version(const struct trackway_ring *ring) {
-    if (ring->magic == TRACKWAY_RING_MAGIC && ring->abi == TRACKWAY_ABI)
+    if (__trackway_speaks_our_version(ring))
         return true;
     struct text message = {.length = 0};
     append(&message, "this program was built for runtime interface ");
@@ -72,13 +50,7 @@ static uint32_t *new_witness(void) {
 }
 
 static void attach(void) {
-    struct ring_name name;
-    const char *variable = secure_getenv("TRACKWAY_RING");
-    if (!variable || !read_name(variable, &name))
-        return;
-    struct trackway_ring *ring = map_descriptor((int)name.descriptor, &name);
-    if (!ring)
-        ring = map_from_recorder(&name);
+    struct trackway_ring *ring = __trackway_find_ring(secure_getenv("TRACKWAY_RING"));
     if (!ring || !speaks_our_version(ring))
         return;
     ring = __trackway_map_ring(ring);
