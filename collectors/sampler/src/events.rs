@@ -5,11 +5,10 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use perf_event_open_sys::{self as sys, bindings as perf};
+use trackway_perf_records::{SampleLayout, PERF_MASK};
 
 use crate::attributes::{EventPlan, Source};
 use crate::processors;
-use crate::record::SampleLayout;
-use crate::registers::PERF_MASK;
 use crate::ring::Ring;
 use crate::SamplerError;
 

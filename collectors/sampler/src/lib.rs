@@ -1,11 +1,10 @@
 //! Samples of the instructions that a program executes, and of the memory that these access; the program is not compiled
 //! anew, and its threads are stopped for moments only.
 //!
-//! [`attributes`] chooses what takes samples on a machine, [`record`] reads what the kernel delivers, and [`Sampler`]
-//! makes samples of a trace of it. Where no processor says which access a sample stands for, `attribution` finds the
+//! [`attributes`] chooses what takes samples on a machine, and [`Sampler`] makes samples of a trace of the records that
+//! the kernel delivers. Where no processor says which access a sample stands for, `attribution` finds the
 //! instruction that stalled, and what it accessed, in `code`; `window` executes the instructions that follow.
 
-mod address_spaces;
 pub mod attributes;
 mod attribution;
 mod budget;
@@ -15,9 +14,7 @@ mod error;
 mod events;
 mod loop_times;
 mod preparation;
-mod process_maps;
 mod processors;
-pub mod record;
 mod registers;
 mod ring;
 mod sampler;
@@ -32,7 +29,6 @@ mod window_maker;
 pub use error::SamplerError;
 pub use events::Target;
 pub use preparation::{Choice, OpenSampler, Pace, PreparedSampler, SamplerOptions, USUAL_RATE, USUAL_WINDOW};
-pub use process_maps::ProcessMaps;
 pub use registers::Registers;
 pub use sampler::Sampler;
 pub use seen_code::SeenBlock;

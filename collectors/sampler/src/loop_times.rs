@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::address_spaces::AddressSpaces;
+use trackway_perf_records::{AddressSpaces, PerfSample};
+
 use crate::code::Loop;
-use crate::record::PerfSample;
 use crate::seen_code::SeenCode;
 
 /// Loops and instructions that are kept; with more, all begin anew.

@@ -1,6 +1,7 @@
 //! The general registers of a thread of x86-64.
 
 use iced_x86::Register;
+use trackway_perf_records::SampledRegisters;
 
 /// Flags of interest, at their bits in RFLAGS.
 pub mod flag {
@@ -32,15 +33,6 @@ pub struct Registers {
     pub thread_pointer: Option<u64>,
 }
 
-/// Where perf's numbers of x86 registers (asm/perf_regs.h) go.
-const PERF_ORDER: [usize; 8] = [0, 3, 1, 2, 6, 7, 5, 4]; // AX, BX, CX, DX, SI, DI, BP, SP
-const PERF_INSTRUCTION: u32 = 8;
-const PERF_FLAGS: u32 = 9;
-const PERF_R8: u32 = 16;
-
-/// The registers that samples hold, as `sample_regs_user`: all that [`Registers`] holds.
-pub const PERF_MASK: u64 = 0xff << PERF_R8 | 1 << PERF_FLAGS | 1 << PERF_INSTRUCTION | 0xff;
-
 impl Registers {
     /// The value of a general register, or of [`THREAD_POINTER`].
     pub fn value(&self, register: usize) -> Option<u64> {
@@ -64,21 +56,14 @@ impl Registers {
         }
     }
 
-    /// The registers of a sample, whose values are in the order of the bits of `mask`.
-    pub fn from_perf(values: &[u8], mask: u64) -> Self {
-        let mut registers = Registers::default();
-        let numbers = (0..u64::BITS).filter(|number| mask >> number & 1 != 0);
-        for (number, value) in numbers.zip(values.chunks_exact(8)) {
-            let value = u64::from_le_bytes(value.try_into().unwrap_or_default());
-            match number {
-                0..=7 => registers.general[PERF_ORDER[number as usize]] = value,
-                PERF_INSTRUCTION => registers.instruction = value,
-                PERF_FLAGS => registers.flags = value,
-                PERF_R8..24 => registers.general[(number - PERF_R8) as usize + 8] = value,
-                _ => {}
-            }
+    /// The registers of a sample, which don't include the base of FS.
+    pub fn from_sample(sampled: &SampledRegisters, thread_pointer: Option<u64>) -> Self {
+        Registers {
+            general: sampled.general,
+            instruction: sampled.instruction,
+            flags: sampled.flags,
+            thread_pointer,
         }
-        registers
     }
 }
 
@@ -93,16 +78,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn registers_have_the_processors_order() {
-        let values: Vec<u8> = (0..18u64).flat_map(|value| (100 + value).to_le_bytes()).collect();
-        let registers = Registers::from_perf(&values, PERF_MASK);
-        let of = |register| registers.general[index_of(register).unwrap()];
-        assert_eq!((of(Register::RAX), of(Register::RBX)), (100, 101));
-        assert_eq!((of(Register::RCX), of(Register::EDX)), (102, 103));
-        assert_eq!((of(Register::SIL), of(Register::DI)), (104, 105));
-        assert_eq!((of(Register::RBP), of(Register::RSP)), (106, 107));
-        assert_eq!((registers.instruction, registers.flags), (108, 109));
-        assert_eq!((of(Register::R8), of(Register::R15)), (110, 117));
+    fn parts_have_the_index_of_their_register() {
+        assert_eq!(index_of(Register::EDX), Some(2));
+        assert_eq!(index_of(Register::SIL), Some(6));
+        assert_eq!(index_of(Register::DI), Some(7));
+        assert_eq!(index_of(Register::R15), Some(15));
         assert_eq!(index_of(Register::XMM0), None);
         assert_eq!(index_of(Register::RIP), None);
         assert_eq!(index_of(Register::RSP), Some(STACK_POINTER));

@@ -5,8 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use perf_event_open_sys::bindings as perf;
-
-use crate::record::{RecordHeader, HEADER_LENGTH};
+use trackway_perf_records::{RecordHeader, HEADER_LENGTH};
 
 const PAGE: usize = 4096;
 

@@ -1,13 +1,12 @@
 //! Takes samples from the kernel and makes them those of a trace.
 
+use trackway_perf_records::{parse, AddressSpaces, PerfSample, Record};
 use trackway_trace::{AddressClass, DataSource, Direction, MappingEvent, Sample, Samples, SamplingInfo};
 
-use crate::address_spaces::AddressSpaces;
 use crate::attributes::{tick_period_ns, EventPlan, Source};
 use crate::attribution::{self, Attribution};
 use crate::code::Function;
 use crate::events::{Events, Target};
-use crate::record::{self, PerfSample, Record};
 use crate::registers::Registers;
 use crate::seen_code::{SeenBlock, SeenCode};
 use crate::window::Window;
@@ -53,7 +52,7 @@ impl Sampler {
 
     /// Takes what a process that runs already has mapped.
     pub(crate) fn read_running(&mut self, pid: u32, now_ns: u64) -> Result<(), SamplerError> {
-        let read = self.spaces.read_running(pid, now_ns, &mut self.code.cache);
+        let read = self.code.cache.map_running(pid, now_ns, &mut self.spaces);
         read.map_err(|source| SamplerError::NoProcess { pid, source })
     }
 
@@ -67,7 +66,7 @@ impl Sampler {
         let mut records = std::mem::take(&mut self.records);
         let layout = self.events.layout;
         for ring in &mut self.events.rings {
-            ring.drain(|bytes| records.extend(record::parse(bytes, &layout)));
+            ring.drain(|bytes| records.extend(parse(bytes, &layout)));
         }
         for record in &mut records {
             shift(record, offset_ns);
@@ -99,7 +98,7 @@ impl Sampler {
                 self.code.name([sample.instruction, attributed.instruction]);
                 samples.samples.push(self.sample(sample, attributed));
             }
-            Record::Mapped(mapped) => self.spaces.map(mapped.clone(), &mut self.code.cache),
+            Record::Mapped(mapped) => self.code.cache.map(mapped.clone(), &mut self.spaces),
             Record::Forked { pid, parent, time_ns } => self.spaces.fork(*pid, *parent, *time_ns),
             Record::Executed { pid, name, time_ns } => {
                 self.windows.forget(*pid);
@@ -134,10 +133,8 @@ impl Sampler {
         let function = self.code.function(&self.spaces, sample.pid, sample.instruction);
         match (self.source_of(sample).1, &sample.registers, function) {
             (source, Some(registers), Some(function)) if source.is_of_threads() => {
-                let registers = Registers {
-                    thread_pointer: self.windows.thread_pointer(sample.tid),
-                    ..*registers
-                };
+                let thread_pointer = self.windows.thread_pointer(sample.tid);
+                let registers = Registers::from_sample(registers, thread_pointer);
                 attribution::attribute(&function, &registers, self.is_successor)
             }
             (source, ..) if source.is_of_threads() => Attribution::default(),
@@ -291,6 +288,8 @@ fn shift(record: &mut Record, offset_ns: i64) {
 
 #[cfg(test)]
 mod tests {
+    use trackway_perf_records::SampledRegisters;
+
     use super::*;
 
     #[test]
@@ -301,9 +300,9 @@ mod tests {
             ..PerfSample::default()
         };
         assert!(!seen_by_tick(&mut sample), "a thread of the kernel");
-        sample.registers = Some(Registers {
+        sample.registers = Some(SampledRegisters {
             instruction: 0x1000,
-            ..Registers::default()
+            ..SampledRegisters::default()
         });
         assert!(seen_by_tick(&mut sample));
         assert_eq!((sample.instruction, sample.period), (0x1000, tick_period_ns()));

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::address_spaces::AddressSpaces;
+use trackway_perf_records::AddressSpaces;
+
 use crate::code::{CodeCache, Function};
 use crate::cpu_time::cpu_time;
 

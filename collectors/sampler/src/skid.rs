@@ -2,12 +2,11 @@
 
 use std::time::{Duration, Instant};
 
+use trackway_perf_records::{parse, Record, SampleLayout, PERF_MASK};
 use trackway_trace::Skid;
 
 use crate::attributes;
 use crate::events::{self, Rate};
-use crate::record::{self, Record, SampleLayout};
-use crate::registers::PERF_MASK;
 use crate::ring::Ring;
 use crate::SamplerError;
 
@@ -52,7 +51,7 @@ pub fn calibrate(measures_cost: bool) -> Result<Calibration, SamplerError> {
     let (sampled, around) = speed(&mut place, steps);
     let (mut skid, mut samples) = (Skid::default(), 0);
     ring.drain(|bytes| {
-        if let Some(Record::Sample(sample)) = record::parse(bytes, &layout()) {
+        if let Some(Record::Sample(sample)) = parse(bytes, &layout()) {
             samples += 1;
             note(&mut skid, &around, sample.instruction);
         }

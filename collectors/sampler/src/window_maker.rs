@@ -3,15 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use trackway_perf_records::{AddressSpaces, PerfSample};
 use trackway_trace::WindowEnd;
 
-use crate::address_spaces::AddressSpaces;
 use crate::budget::Budget;
 use crate::code::LiveCode;
 use crate::cpu_time::cpu_time;
 use crate::events::Target;
 use crate::loop_times::{LoopTimes, Place};
-use crate::record::PerfSample;
 use crate::registers::Registers;
 use crate::seen_code::SeenCode;
 use crate::speed::{Position, SpeedMeter, Way};
@@ -203,10 +202,9 @@ impl WindowMaker {
         spaces: &AddressSpaces,
         code: &mut SeenCode,
     ) -> (Option<Window>, Duration) {
-        let registers = sample.registers.map(|registers| Registers {
-            thread_pointer: self.threads.of(sample.tid),
-            ..registers
-        });
+        let thread_pointer = self.threads.of(sample.tid);
+        let registers = sample.registers.as_ref();
+        let registers = registers.map(|registers| Registers::from_sample(registers, thread_pointer));
         let (began, found) = (cpu_time(), code.finding);
         // The memory isn't that of the sample's time any more.
         let memory = ProcessMemory::late(place.pid);

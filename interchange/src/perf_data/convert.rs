@@ -4,8 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use trackway_names::{resolve, ExecutedCode};
-use trackway_sampler::record::{self, PerfSample, Record};
-use trackway_sampler::ProcessMaps;
+use trackway_perf_records::{parse, AddressSpaces, PerfSample, Record};
 use trackway_trace::{
     encode_mappings, AddressClass, ChunkFields, ChunkKind, Codec, DataSource, Direction, EndInfo, Sample,
     Samples, SamplingInfo, StartInfo, TraceWriter,
@@ -70,7 +69,7 @@ fn records(data: &PerfData) -> Result<Read, ImportError> {
             SAMPLE => data.event_of_sample(bytes),
             _ => 0,
         };
-        let Some(record) = record::parse(bytes, &data.events[event].layout) else {
+        let Some(record) = parse(bytes, &data.events[event].layout) else {
             return Err(data.invalid(offset, "a record that is shorter than its fields".into()));
         };
         let event = match &record {
@@ -88,7 +87,7 @@ fn records(data: &PerfData) -> Result<Read, ImportError> {
 
 struct Gathered<'d> {
     events: &'d [FileEvent],
-    maps: ProcessMaps,
+    spaces: AddressSpaces,
     samples: Vec<Sample>,
     code: HashMap<PathBuf, Vec<u64>>,
     summary: PerfSummary,
@@ -99,7 +98,7 @@ impl<'d> Gathered<'d> {
         let names = data.events.iter().map(|event| (event.described.name.clone(), 0));
         Gathered {
             events: &data.events,
-            maps: ProcessMaps::default(),
+            spaces: AddressSpaces::default(),
             samples: Vec::new(),
             code: HashMap::new(),
             summary: PerfSummary {
@@ -115,9 +114,9 @@ impl<'d> Gathered<'d> {
             Record::Sample(sample) => self.add_sample(event, &sample),
             // The kernel's own memory.
             Record::Mapped(mapped) if mapped.start >= KERNEL => {}
-            Record::Mapped(mapped) => self.maps.map(mapped),
-            Record::Forked { pid, parent, time_ns } => self.maps.fork(pid, parent, time_ns),
-            Record::Executed { pid, name, time_ns } => self.maps.execute(pid, name, time_ns),
+            Record::Mapped(mapped) => self.spaces.map(mapped),
+            Record::Forked { pid, parent, time_ns } => self.spaces.fork(pid, parent, time_ns),
+            Record::Executed { pid, name, time_ns } => self.spaces.execute(pid, name, time_ns),
             Record::Lost { count } => self.summary.lost += count,
             Record::Other => {}
         }
@@ -127,7 +126,7 @@ impl<'d> Gathered<'d> {
         self.summary.events[event].1 += 1;
         let converted = converted(event as u32, &self.events[event], sample);
         self.summary.addressed += u64::from(converted.address.is_some());
-        let mapping = self.maps.mapping(sample.pid, sample.instruction);
+        let mapping = self.spaces.mapping(sample.pid, sample.instruction);
         if let Some((mapping, offset)) =
             mapping.and_then(|mapping| Some((mapping, mapping.object_offset(sample.instruction)?)))
         {
@@ -158,7 +157,7 @@ impl<'d> Gathered<'d> {
             ..StartInfo::default()
         };
         writer.write_chunk(&ChunkFields::new(ChunkKind::Start), &json(output, &start)?)?;
-        let mappings = encode_mappings(&self.maps.take_changes());
+        let mappings = encode_mappings(&self.spaces.take_changes());
         writer.write_chunk(&ChunkFields::new(ChunkKind::Mappings), &mappings)?;
         self.write_samples(&mut writer)?;
         let names = resolve(&self.executed(), |_| ()).encode();

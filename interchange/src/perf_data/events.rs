@@ -1,6 +1,6 @@
 //! What the events of a file are, by their attributes.
 
-use trackway_sampler::record::SampleLayout;
+use trackway_perf_records::SampleLayout;
 use trackway_trace::SampledEvent;
 
 /// An event of the file.

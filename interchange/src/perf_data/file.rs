@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use trackway_sampler::record::{RecordHeader, HEADER_LENGTH};
+use trackway_perf_records::{RecordHeader, HEADER_LENGTH};
 
 use super::events::FileEvent;
 use crate::ImportError;

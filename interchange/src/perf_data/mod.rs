@@ -1,8 +1,7 @@
 //! Files of `perf record`: samples with their addresses, weights and sources of data, and what processes had mapped.
 //!
 //! `tools/perf/Documentation/perf.data-file-format.txt` of the Linux sources describes the file; the records in it are
-//! the kernel's ([`trackway_sampler::record`]). What a processor wrote by itself
-//! (AUXTRACE) stands between them, and is left out.
+//! the kernel's ([`trackway_perf_records`]). What a processor wrote by itself (AUXTRACE) stands between them, and is left out.
 
 mod convert;
 mod events;

@@ -2,27 +2,28 @@
 
 mod function;
 mod live;
+mod mapped;
 mod object;
 mod rollback;
 mod step;
 
 use std::collections::HashMap;
-use std::path::Path;
 use std::rc::Rc;
 
 use iced_x86::InstructionInfoFactory;
+use trackway_perf_records::ObjectFile;
+use trackway_trace::Mapping;
 
 pub use function::{Function, Loop, Predecessor};
 pub use live::LiveCode;
-pub use object::ObjectFile;
 pub use rollback::{place_of_lea, Rollback};
 pub use step::{Operand, Step};
 
-use trackway_trace::Mapping;
+use object::ObjectCode;
 
-/// Objects and functions that were needed so far. An object that is loaded at several addresses is decoded for each.
+/// The code of the objects that were mapped so far, and the functions that were needed. An object that is loaded at several addresses is decoded for each.
 pub struct CodeCache {
-    objects: HashMap<String, Option<Rc<ObjectFile>>>,
+    objects: HashMap<String, ObjectCode>,
     functions: HashMap<(String, u64, u64), Option<Rc<Function>>>,
     factory: InstructionInfoFactory,
 }
@@ -38,31 +39,15 @@ impl Default for CodeCache {
 }
 
 impl CodeCache {
-    /// The object of that path; none if it can't be read as one.
-    pub fn object(&mut self, path: &str) -> Option<Rc<ObjectFile>> {
-        if let Some(object) = self.objects.get(path) {
-            return object.clone();
-        }
-        let is_file = path.starts_with('/') && !path.starts_with("//");
-        let object = match is_file {
-            true => ObjectFile::open(Path::new(path)).map(Rc::new),
-            false => None,
-        };
-        self.objects.insert(path.to_owned(), object.clone());
-        object
-    }
-
-    /// Address at which the first byte of the object's memory image is loaded, by one of its mappings.
-    pub fn load_address(&mut self, mapping: &Mapping) -> Option<u64> {
-        let object = self.object(&mapping.path)?;
-        object
-            .segments()
-            .load_address(mapping.start, mapping.file_offset, mapping.protection.executable)
+    /// The object of that path was mapped.
+    fn add(&mut self, path: String, file: &Rc<ObjectFile>) {
+        let code = || ObjectCode::new(Rc::clone(file));
+        self.objects.entry(path).or_insert_with(code);
     }
 
     /// The function of the object in which the address is.
     pub fn function(&mut self, mapping: &Mapping, address: u64) -> Option<Rc<Function>> {
-        let object = self.object(&mapping.path)?;
+        let object = self.objects.get(&mapping.path)?;
         let bias = mapping
             .load_address
             .wrapping_sub(object.segments().first_address());

@@ -1,52 +1,37 @@
-//! An object's file: where its functions begin, and their bytes.
+//! The code of an object's file: where its functions begin, and their bytes.
 
-use std::path::Path;
+use std::rc::Rc;
 
-use memmap2::Mmap;
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 use trackway_names::Segments;
-use trackway_trace::open_regular;
+use trackway_perf_records::ObjectFile;
 
 /// What a file says of the code in it. Addresses are those of the file.
-pub struct ObjectFile {
-    bytes: Mmap,
-    segments: Segments,
+pub struct ObjectCode {
+    file: Rc<ObjectFile>,
     /// Where functions begin, in order.
     starts: Vec<u64>,
-    build_id: Vec<u8>,
 }
 
-impl ObjectFile {
-    /// None if there is no such file, or if it is no object of x86-64.
-    pub fn open(path: &Path) -> Option<Self> {
-        let file = open_regular(path).ok()?;
-        // SAFETY: only read. Whoever changes an object that is running breaks the program, too.
-        let bytes = unsafe { Mmap::map(&file) }.ok()?;
-        let object = object::File::parse(&*bytes).ok()?;
-        if object.architecture() != object::Architecture::X86_64 {
-            return None;
-        }
-        Some(ObjectFile {
-            segments: Segments::of(&object),
-            starts: function_starts(&object),
-            build_id: object.build_id().ok().flatten().unwrap_or_default().to_vec(),
-            bytes,
-        })
+impl ObjectCode {
+    /// Finds the functions of the file.
+    pub fn new(file: Rc<ObjectFile>) -> Self {
+        let starts = match object::File::parse(file.bytes()) {
+            Ok(object) => function_starts(&object),
+            Err(_) => Vec::new(),
+        };
+        ObjectCode { file, starts }
     }
 
+    /// What the file loads, and where.
     pub fn segments(&self) -> &Segments {
-        &self.segments
-    }
-
-    /// Identifies other copies of the file; empty if it has none.
-    pub fn build_id(&self) -> &[u8] {
-        &self.build_id
+        self.file.segments()
     }
 
     /// Bounds of the function that holds the address. It ends at the next one's begin, or at the end of the code. None
     /// if the address isn't in code, or is before all functions.
     pub fn function_around(&self, address: u64) -> Option<(u64, u64)> {
-        let segment = self.segments.code_at(address)?;
+        let segment = self.segments().code_at(address)?;
         let next = self.starts.partition_point(|start| *start <= address);
         let start = *self.starts[..next].last()?;
         let end = segment.address + segment.length;
@@ -56,10 +41,10 @@ impl ObjectFile {
 
     /// Code between two addresses of the same segment.
     pub fn code(&self, start: u64, end: u64) -> Option<&[u8]> {
-        let segment = self.segments.code_at(start)?;
+        let segment = self.segments().code_at(start)?;
         let begin = usize::try_from(segment.file_offset + (start - segment.address)).ok()?;
         let length = usize::try_from(end.checked_sub(start)?).ok()?;
-        self.bytes.get(begin..begin.checked_add(length)?)
+        self.file.bytes().get(begin..begin.checked_add(length)?)
     }
 }
 
@@ -119,13 +104,11 @@ mod tests {
     #[test]
     fn this_programs_functions_are_found() {
         let path = std::env::current_exe().unwrap();
-        let object = ObjectFile::open(&path).unwrap();
+        let object = ObjectCode::new(Rc::new(ObjectFile::open(&path).unwrap()));
         let anywhere = object.starts[object.starts.len() / 2];
         let (start, end) = object.function_around(anywhere).unwrap();
         assert!(start == anywhere && end > start);
         assert_eq!(object.code(start, end).unwrap().len() as u64, end - start);
         assert_eq!(object.function_around(u64::MAX), None);
-        assert!(ObjectFile::open(Path::new("/etc/passwd")).is_none());
-        assert!(ObjectFile::open(Path::new("/dev/zero")).is_none());
     }
 }

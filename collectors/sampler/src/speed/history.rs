@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use trackway_perf_records::PerfSample;
+
 use crate::loop_times::Place;
-use crate::record::PerfSample;
 
 /// Moments of a thread in a function that are kept: those of a drain, and those that are asked for before them.
 const MOMENTS: usize = 48;
@@ -89,8 +90,9 @@ impl Histories {
 
 #[cfg(test)]
 mod tests {
+    use trackway_perf_records::SampledRegisters;
+
     use super::*;
-    use crate::registers::Registers;
 
     const MAIN: Place = at(0x1000);
     const OTHER: Place = at(0x2000);
@@ -110,9 +112,9 @@ mod tests {
             pid: 1,
             tid,
             period: 100,
-            registers: Some(Registers {
+            registers: Some(SampledRegisters {
                 general: [value; 16],
-                ..Registers::default()
+                ..SampledRegisters::default()
             }),
             ..PerfSample::default()
         }

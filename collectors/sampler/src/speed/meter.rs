@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use trackway_perf_records::PerfSample;
+
 use super::{Look, Position, Speeds, Way};
 use crate::budget::Budget;
 use crate::code::Function;
 use crate::cpu_time::cpu_time;
 use crate::loop_times::Place;
-use crate::record::PerfSample;
 use crate::registers::STACK_POINTER;
 use crate::stopped::Stopped;
 use crate::window::{Memory, ProcessMemory, StackMemory};

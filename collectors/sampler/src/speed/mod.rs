@@ -18,9 +18,10 @@ pub use way::Way;
 
 use std::rc::Rc;
 
+use trackway_perf_records::PerfSample;
+
 use crate::code::{Function, Step};
 use crate::loop_times::Place;
-use crate::record::PerfSample;
 use crate::registers::Registers;
 use crate::window::{look_ahead, Directions, Memory, MemorySource};
 use history::Histories;

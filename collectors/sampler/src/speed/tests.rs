@@ -1,4 +1,5 @@
 use iced_x86::InstructionInfoFactory;
+use trackway_perf_records::SampledRegisters;
 
 use super::*;
 use crate::window::StackMemory;
@@ -27,9 +28,9 @@ fn function(code: &[u8]) -> Rc<Function> {
 /// Every 0.2 ms, RBX greater by `step`; RCX as it happens to be.
 fn samples(count: u64, step: u64) -> Vec<PerfSample> {
     let sample = |number: u64| {
-        let mut registers = Registers {
+        let mut registers = SampledRegisters {
             instruction: INNER,
-            ..Registers::default()
+            ..SampledRegisters::default()
         };
         registers.general[RBX] = 0x4000 + number * step;
         registers.general[RCX] = 1 + number * number * 5 % 8;
@@ -50,7 +51,7 @@ fn position(samples: &[PerfSample]) -> Position {
         thread: (PID, last.tid),
         time_ns: last.time_ns,
         place: PLACE,
-        registers: last.registers.unwrap(),
+        registers: Registers::from_sample(&last.registers.unwrap(), None),
     }
 }
 

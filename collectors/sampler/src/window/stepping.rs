@@ -6,9 +6,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use super::*;
-use crate::address_spaces::AddressSpaces;
 use crate::code::CodeCache;
 
+use trackway_perf_records::AddressSpaces;
 use trackway_trace::WindowAddress;
 
 const STOPS: usize = 40;
@@ -161,7 +161,7 @@ fn score_of(command: &mut Command) -> Score {
             continue;
         };
         let (mut spaces, mut cache) = (AddressSpaces::default(), CodeCache::default());
-        spaces.read_running(pid, 0, &mut cache).unwrap();
+        cache.map_running(pid, 0, &mut spaces).unwrap();
         let mut function_at = |address| cache.function(spaces.mapping(pid, address)?, address);
         let mut memory = Memory::new(ProcessMemory::stopped(pid));
         let window = look_ahead(

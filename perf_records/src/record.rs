@@ -1,16 +1,10 @@
-//! Records of Linux's perf events, as they stand in ring buffers and in files of `perf record`.
-//!
-//! `linux/perf_event.h` defines them. The event's attributes say what a sample holds: [`SampleLayout`].
+//! Records: what happened.
 
-mod fields;
-mod identity;
-mod sample;
-
-pub use sample::{PerfSample, SampleLayout};
-
-use fields::Fields;
 use perf_event_open_sys::bindings as perf;
 use trackway_trace::Protection;
+
+use crate::fields::Fields;
+use crate::sample::{PerfSample, SampleLayout};
 
 /// Bytes before the content of a record.
 pub const HEADER_LENGTH: usize = 8;
@@ -18,7 +12,9 @@ pub const HEADER_LENGTH: usize = 8;
 /// What the header of a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordHeader {
+    /// A number of `enum perf_event_type`.
     pub kind: u32,
+    /// The bits `PERF_RECORD_MISC_*`.
     pub flags: u16,
     /// Bytes of the record with its header.
     pub length: usize,
@@ -35,7 +31,7 @@ impl RecordHeader {
     }
 }
 
-/// What happened, as far as sampling needs it.
+/// What happened, as far as traces of samples need it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Record {
     Sample(Box<PerfSample>),
@@ -56,7 +52,7 @@ pub enum Record {
     Lost {
         count: u64,
     },
-    /// A record that the sampler doesn't use.
+    /// A record that isn't used.
     Other,
 }
 

@@ -2,8 +2,8 @@
 
 use perf_event_open_sys::bindings as perf;
 
-use super::fields::Fields;
-use super::sample::SampleLayout;
+use crate::fields::Fields;
+use crate::sample::SampleLayout;
 
 /// The process, thread and time of a record; what it doesn't say is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Identity {
 
 impl SampleLayout {
     /// The identity of a record that isn't a sample; none if the record has none, or is too short.
-    pub(super) fn identity_of_other(&self, content: &[u8]) -> Option<Identity> {
+    pub(crate) fn identity_of_other(&self, content: &[u8]) -> Option<Identity> {
         if !self.identifies_all {
             return None;
         }

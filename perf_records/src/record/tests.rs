@@ -1,5 +1,5 @@
 use super::*;
-use crate::registers::PERF_MASK;
+use crate::PERF_MASK;
 
 /// Puts fields together.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use perf_event_open_sys::bindings as perf;
 
-use super::fields::Fields;
-use crate::registers::Registers;
+use crate::fields::Fields;
+use crate::registers::SampledRegisters;
 
 /// What the samples and other records of an event hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct PerfSample {
     /// Callers' addresses, innermost first.
     pub callers: Vec<u64>,
     /// The program's registers, if the sample has them.
-    pub registers: Option<Registers>,
+    pub registers: Option<SampledRegisters>,
     /// Cycles that the access took.
     pub latency_cycles: u64,
     pub data_source: u64,
@@ -47,14 +47,14 @@ pub struct PerfSample {
 }
 
 impl SampleLayout {
-    pub(super) fn has(&self, field: perf::perf_event_sample_format) -> bool {
+    pub(crate) fn has(&self, field: perf::perf_event_sample_format) -> bool {
         self.sample_type & u64::from(field) != 0
     }
 }
 
 impl PerfSample {
     /// Reads the content of a sample. None if it is shorter than its fields.
-    pub(super) fn parse(content: &[u8], layout: &SampleLayout, flags: u16) -> Option<PerfSample> {
+    pub(crate) fn parse(content: &[u8], layout: &SampleLayout, flags: u16) -> Option<PerfSample> {
         let mut fields = Fields::new(content);
         let mut sample = PerfSample {
             is_exact: u32::from(flags) & perf::PERF_RECORD_MISC_EXACT_IP != 0,
@@ -156,14 +156,14 @@ impl PerfSample {
 
 /// The outer option: whether the record is long enough. The inner one: whether it has registers; the kernel's threads
 /// have none.
-fn parse_registers(fields: &mut Fields, mask: u64) -> Option<Option<Registers>> {
+fn parse_registers(fields: &mut Fields, mask: u64) -> Option<Option<SampledRegisters>> {
     const ABI_64: u64 = 2;
     let abi = fields.u64()?;
     if abi == 0 {
         return Some(None);
     }
     let values = fields.bytes(8 * mask.count_ones() as usize)?;
-    Some((abi == ABI_64).then(|| Registers::from_perf(values, mask)))
+    Some((abi == ABI_64).then(|| SampledRegisters::parse(values, mask)))
 }
 
 /// Skips the values of counters.
