@@ -1,10 +1,10 @@
 //! The program's code, from the files of its objects.
 
 mod function;
-mod live;
 mod mapped;
 mod object;
 mod rollback;
+mod seen;
 mod step;
 
 use std::collections::HashMap;
@@ -15,8 +15,8 @@ use trackway_perf_records::ObjectFile;
 use trackway_trace::Mapping;
 
 pub use function::{Function, Loop, Predecessor};
-pub use live::LiveCode;
 pub use rollback::{place_of_lea, Rollback};
+pub use seen::{SeenBlock, SeenCode};
 pub use step::{Operand, Step};
 
 use object::ObjectCode;

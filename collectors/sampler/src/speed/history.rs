@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 
 use trackway_perf_records::PerfSample;
 
-use crate::loop_times::Place;
+use super::loop_times::Place;
 
 /// Moments of a thread in a function that are kept: those of a drain, and those that are asked for before them.
 const MOMENTS: usize = 48;

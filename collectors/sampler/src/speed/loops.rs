@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::loop_times::Place;
 use super::watch::UnitCost;
 use super::Look;
-use crate::loop_times::Place;
 
 /// Loops that are kept; with more, all are found again.
 const LOOPS: usize = 1024;

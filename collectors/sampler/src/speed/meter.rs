@@ -4,13 +4,12 @@ use std::rc::Rc;
 
 use trackway_perf_records::PerfSample;
 
+use super::loop_times::Place;
 use super::{Look, Position, Speeds, Way};
-use crate::budget::Budget;
 use crate::code::Function;
-use crate::cpu_time::cpu_time;
-use crate::loop_times::Place;
+use crate::overhead::{cpu_time, Budget};
 use crate::registers::STACK_POINTER;
-use crate::stopped::Stopped;
+use crate::threads::Stopped;
 use crate::window::{Memory, ProcessMemory, StackMemory};
 
 /// Says how fast threads run, and measures loops whose speed isn't known while there is time for it.

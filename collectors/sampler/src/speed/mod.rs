@@ -5,6 +5,7 @@
 //! is measured: a thread that runs on may change that memory.
 
 mod history;
+mod loop_times;
 mod loops;
 mod meter;
 mod progress;
@@ -13,6 +14,7 @@ mod tests;
 mod watch;
 mod way;
 
+pub use loop_times::{LoopTimes, Place};
 pub use meter::SpeedMeter;
 pub use way::Way;
 
@@ -21,7 +23,6 @@ use std::rc::Rc;
 use trackway_perf_records::PerfSample;
 
 use crate::code::{Function, Step};
-use crate::loop_times::Place;
 use crate::registers::Registers;
 use crate::window::{look_ahead, Directions, Memory, MemorySource};
 use history::Histories;

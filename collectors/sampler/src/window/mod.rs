@@ -8,6 +8,7 @@ mod arithmetic;
 mod directions;
 mod exchanges;
 mod execute;
+mod live_code;
 mod machine;
 mod memory;
 mod products;
@@ -20,6 +21,7 @@ use std::rc::Rc;
 use trackway_trace::{WindowAccess, WindowEnd};
 
 pub use directions::Directions;
+pub use live_code::LiveCode;
 pub use memory::{Memory, MemorySource, ProcessMemory, StackMemory, Value};
 
 use crate::code::{Function, Step};

@@ -2,15 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use perf_event_open_sys::bindings as perf;
 use trackway_perf_records::{parse, Record, SampleLayout, PERF_MASK};
 use trackway_trace::Skid;
 
-use crate::attributes;
-use crate::events::{self, Rate};
-use crate::ring::Ring;
+use crate::events::ring::Ring;
+use crate::events::{attributes, opening, Rate};
 use crate::SamplerError;
-
-use perf_event_open_sys::bindings as perf;
 
 /// Bytes that are chased through: more than the caches of one core, so that a load takes many cycles.
 const CHASED: usize = 8 << 20;
@@ -92,10 +90,10 @@ fn layout() -> SampleLayout {
 fn sampled_thread() -> Result<Ring, SamplerError> {
     const ANY_PROCESSOR: u32 = u32::MAX;
     let plan = attributes::clock();
-    let mut attributes = events::attributes(&plan, RATE, &layout());
+    let mut attributes = opening::attributes(&plan, RATE, &layout());
     attributes.set_sample_id_all(0);
-    let event = events::open(&mut attributes, 0, ANY_PROCESSOR, None, &plan.name)?;
-    events::map(event)
+    let event = opening::open(&mut attributes, 0, ANY_PROCESSOR, None, &plan.name)?;
+    opening::map(event)
 }
 
 /// Lines in a random order, each with the address of the next.

@@ -1,5 +1,7 @@
 //! Attributes the time of a clock's sample to an instruction and an access.
 
+pub mod skid;
+
 use trackway_trace::{AddressClass, Direction, WindowAccess, WindowAddress};
 
 use crate::code::{Function, Operand, Predecessor, Rollback, Step};

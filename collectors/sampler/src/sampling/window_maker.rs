@@ -6,17 +6,13 @@ use std::time::Duration;
 use trackway_perf_records::{AddressSpaces, PerfSample};
 use trackway_trace::WindowEnd;
 
-use crate::budget::Budget;
-use crate::code::LiveCode;
-use crate::cpu_time::cpu_time;
+use crate::code::SeenCode;
 use crate::events::Target;
-use crate::loop_times::{LoopTimes, Place};
+use crate::overhead::{cpu_time, Budget};
 use crate::registers::Registers;
-use crate::seen_code::SeenCode;
-use crate::speed::{Position, SpeedMeter, Way};
-use crate::stopped::Stopper;
-use crate::thread_pointers::ThreadPointers;
-use crate::window::{look_ahead, Directions, Memory, ProcessMemory, Window};
+use crate::speed::{LoopTimes, Place, Position, SpeedMeter, Way};
+use crate::threads::{Stopper, ThreadPointers};
+use crate::window::{look_ahead, Directions, LiveCode, Memory, ProcessMemory, Window};
 
 /// Cost of a stop on the stopped thread's processor: an interrupt, and switching to another thread and back.
 const STOP: Duration = Duration::from_micros(20);

@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use iced_x86::InstructionInfoFactory;
 
-use super::Function;
-use crate::window::MemorySource;
+use super::MemorySource;
+use crate::code::Function;
 
 /// Bytes that are decoded at once.
 const STRETCH: u64 = 256;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use trackway_trace::{SampledEvent, SamplingInfo};
 
-use crate::attributes::{self, EventPlan, Source};
+use super::sampler::Sampler;
+use crate::attribution::skid;
+use crate::events::attributes::{self, EventPlan, Source};
 use crate::events::{Events, Rate, Target};
-use crate::sampler::Sampler;
-use crate::skid;
 use crate::SamplerError;
 
 /// Samples for each second of a thread's running, if nothing else is asked for.

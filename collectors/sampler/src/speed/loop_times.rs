@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use trackway_perf_records::{AddressSpaces, PerfSample};
 
-use crate::code::Loop;
-use crate::seen_code::SeenCode;
+use crate::code::{Loop, SeenCode};
 
 /// Loops and instructions that are kept; with more, all begin anew.
 const MOST: usize = 1 << 16;

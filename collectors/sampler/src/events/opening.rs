@@ -7,9 +7,9 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use perf_event_open_sys::{self as sys, bindings as perf};
 use trackway_perf_records::{SampleLayout, PERF_MASK};
 
-use crate::attributes::{EventPlan, Source};
-use crate::processors;
-use crate::ring::Ring;
+use super::attributes::{EventPlan, Source};
+use super::processors;
+use super::ring::Ring;
 use crate::SamplerError;
 
 /// Bytes of a processor's buffer: enough for a quarter of a second at 5000 samples a second.
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_clock_has_a_period_and_other_events_a_frequency() {
-        let plans = [crate::attributes::clock()];
+        let plans = [crate::events::attributes::clock()];
         let layout = layout(&plans);
         let attributes = attributes(&plans[0], Rate { hz: 1000 }, &layout);
         // SAFETY: all members of the union are numbers of the same width.

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use trackway_perf_records::AddressSpaces;
 
-use crate::code::{CodeCache, Function};
-use crate::cpu_time::cpu_time;
+use super::{CodeCache, Function};
+use crate::overhead::cpu_time;
 
 /// Addresses whose functions are kept.
 const MOST_RECENT: usize = 1 << 16;

@@ -3,14 +3,13 @@
 use trackway_perf_records::{parse, AddressSpaces, PerfSample, Record};
 use trackway_trace::{AddressClass, DataSource, Direction, MappingEvent, Sample, Samples, SamplingInfo};
 
-use crate::attributes::{tick_period_ns, EventPlan, Source};
+use super::window_maker::WindowMaker;
 use crate::attribution::{self, Attribution};
-use crate::code::Function;
+use crate::code::{Function, SeenBlock, SeenCode};
+use crate::events::attributes::{tick_period_ns, EventPlan, Source};
 use crate::events::{Events, Target};
 use crate::registers::Registers;
-use crate::seen_code::{SeenBlock, SeenCode};
 use crate::window::Window;
-use crate::window_maker::WindowMaker;
 use crate::SamplerError;
 
 /// Samples a program.
