@@ -12,7 +12,7 @@ const STYLES: [&str; 5] = [
 
 /// Each file defines one object that the later ones use; the last one draws the page.
 const SCRIPTS: [&str; 29] = [
-    include_str!("../assets/script/text.js"),
+    include_str!("../assets/script/texts.js"),
     include_str!("../assets/script/numbers.js"),
     include_str!("../assets/script/data.js"),
     include_str!("../assets/script/dom.js"),

@@ -1,19 +1,29 @@
 /** What each thread did when: a row for each thread, as high as its accesses at that time; gaps are dashed boxes. */
 const ActivityChart = (() => {
+  /** @typedef {{ stream: number, counts: Map<number, number> }} Row */
+
   const [WIDTH, ROW, LEFT, TOP] = [896, 34, 76, 24];
   const MAX_GAP_THREADS = 64;
 
-  /** A thread of which only gaps are left has a row, too. */
+  /**
+   * A thread of which only gaps are left has a row, too.
+   * @type {(table: Table<ActivityStep>, gaps: Gap[]) => Row[]}
+   */
   const streams = (table, gaps) => {
-    const found = new Map(gaps.slice(0, MAX_GAP_THREADS).map(({ stream }) => [stream, new Map()]));
+    /** @type {Map<number, Map<number, number>>} */
+    const found = new Map();
+    for (const { stream } of gaps.slice(0, MAX_GAP_THREADS)) found.set(stream, new Map());
     for (const { stream, time_bin: bin, accesses } of table.objects()) {
-      if (!found.has(stream)) found.set(stream, new Map());
-      found.get(stream).set(bin, accesses);
+      const counts = found.get(stream) ?? new Map();
+      found.set(stream, counts.set(bin, accesses));
     }
     return [...found].sort(([a], [b]) => a - b).map(([stream, counts]) => ({ stream, counts }));
   };
 
-  /** A row's outline in steps. */
+  /**
+   * A row's outline in steps.
+   * @type {(counts: Map<number, number>, bins: number, largest: number, top: number) => string}
+   */
   const outline = (counts, bins, largest, top) => {
     const width = (WIDTH - LEFT) / bins;
     const base = top + ROW - 4;
@@ -27,38 +37,47 @@ const ActivityChart = (() => {
     return `${path}V${base}Z`;
   };
 
+  /** @type {(gaps: Gap[], rows: Row[], toX: (timeNs: number) => number) => Child[]} */
   const drawGaps = (gaps, rows, toX) =>
     gaps.flatMap((gap) => {
       const row = rows.findIndex(({ stream }) => stream === gap.stream);
       const [first, last] = [gap.first_us ?? gap.last_us, gap.last_us ?? gap.first_us];
-      if (row < 0 || first === null) return [];
+      if (row < 0 || first === null || last === null) return [];
       const [from, to] = [toX(first * 1000), toX(last * 1000)];
-      const words = `Thread ${gap.stream}: ${gap.dropped_buffers} buffers are missing, ${Text.visible(gap.reason)}`;
+      const words = `Thread ${gap.stream}: ${gap.dropped_buffers} buffers are missing, ${Texts.visible(gap.reason)}`;
       const box = { x: from, y: TOP + row * ROW + 4, width: Math.max(to - from, 3), height: ROW - 8, class: 'gap' };
       return [Dom.svg('rect', box, Dom.svg('title', {}, words))];
     });
 
   class Activity {
+    /**
+     * @param {Table<ActivityStep>} table
+     * @param {ActivityAxis} axis
+     * @param {Gap[]} gaps
+     */
     constructor(table, axis, gaps) {
-      Object.assign(this, { table, axis, gaps });
-      this.rows = streams(table, gaps?.objects() ?? []);
+      this.axis = axis;
+      this.gaps = gaps;
+      this.rows = streams(table, gaps);
       this.largest = Math.max(1, ...this.rows.flatMap(({ counts }) => [...counts.values()]));
       this.firstNs = axis.first_us * 1000;
       this.cursor = { bin: 0, row: 0 };
       this.readout = Chart.readout();
+      this.line = Dom.svg('path', { class: 'cursor', d: '' });
+      this.svg = this.drawing();
     }
 
+    /** @param {number} timeNs */
     x(timeNs) {
       const length = this.axis.bins * this.axis.bin_ns;
       return LEFT + Chart.clamp((timeNs - this.firstNs) / length, 0, 1) * (WIDTH - LEFT);
     }
 
-    draw() {
+    drawing() {
       const height = TOP + this.rows.length * ROW;
       const last = this.firstNs + this.axis.bins * this.axis.bin_ns;
       const label = `Accesses over time of ${this.rows.length} threads, from ${Numbers.duration(this.firstNs)} to ${Numbers.duration(last)}`;
-      this.line = Dom.svg('path', { class: 'cursor', d: '' });
-      this.svg = Dom.svg(
+      const svg = Dom.svg(
         'svg',
         { viewBox: `0 0 ${WIDTH} ${height}`, role: 'img', 'aria-label': `${label}. Arrow keys move the cursor.`, tabindex: '0', class: 'activity' },
         Chart.ticks(this.firstNs, last, 8).map((time) => [
@@ -69,14 +88,15 @@ const ActivityChart = (() => {
           Dom.svg('text', { x: LEFT - 8, y: TOP + row * ROW + 22, class: 'tick end' }, `thread ${stream}`),
           Dom.svg('path', { d: outline(counts, this.axis.bins, this.largest, TOP + row * ROW), class: 'area' }),
         ]),
-        drawGaps(this.gaps?.objects() ?? [], this.rows, (time) => this.x(time)),
+        drawGaps(this.gaps, this.rows, (time) => this.x(time)),
         this.line,
       );
-      this.svg.addEventListener('pointermove', (event) => this.point(event));
-      Chart.onArrows(this.svg, (dx, dy) => this.move(this.cursor.bin + dx, this.cursor.row + dy));
-      return this.svg;
+      svg.addEventListener('pointermove', (event) => this.point(event));
+      Chart.onArrows(svg, (dx, dy) => this.move(this.cursor.bin + dx, this.cursor.row + dy));
+      return svg;
     }
 
+    /** @param {PointerEvent} event */
     point(event) {
       const box = this.svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * WIDTH;
@@ -84,6 +104,10 @@ const ActivityChart = (() => {
       this.move(Math.floor(((x - LEFT) / (WIDTH - LEFT)) * this.axis.bins), Math.floor((y - TOP) / ROW));
     }
 
+    /**
+     * @param {number} bin
+     * @param {number} row
+     */
     move(bin, row) {
       this.cursor = { bin: Chart.clamp(bin, 0, this.axis.bins - 1), row: Chart.clamp(row, 0, this.rows.length - 1) };
       const { stream, counts } = this.rows[this.cursor.row];
@@ -96,14 +120,17 @@ const ActivityChart = (() => {
     }
   }
 
-  /** A figure; none if no access has a time. */
+  /**
+   * A figure; none if no access has a time.
+   * @type {(table: Table<ActivityStep>, axisTable: Table<ActivityAxis> | undefined, gaps: Table<Gap> | undefined) => Child}
+   */
   const create = (table, axisTable, gaps) => {
     const axis = axisTable?.record();
-    if (table.rows.length === 0 || !axis) return null;
-    const activity = new Activity(table, axis, gaps);
+    if (table.rows.length === 0 || !axisTable || !axis) return null;
+    const activity = new Activity(table, axis, gaps?.objects() ?? []);
     const caption = `All rows have the same scale: the highest step is ${Numbers.grouped(activity.largest)} accesses in ${Numbers.duration(axis.bin_ns)}. Between two times that the trace knows, accesses are taken as evenly spread. Dashed boxes: records are missing.`;
     const tables = [table, axisTable, ...(gaps ? [gaps] : [])];
-    const scroll = Dom.element('div', { class: 'drawing' }, activity.draw());
+    const scroll = Dom.element('div', { class: 'drawing' }, activity.svg);
     return Chart.figure(Dom.element('div', {}, scroll, activity.readout), caption, tables);
   };
 

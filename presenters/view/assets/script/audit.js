@@ -1,15 +1,18 @@
 /** What the numbers rest on: what was seen, what is missing, which caches were simulated. */
 const Audit = (() => {
+  /** @type {(good: boolean, text: string) => HTMLElement} */
   const check = (good, text) =>
-    Dom.element('li', { class: good ? 'good' : 'bad' }, Dom.element('span', { class: 'sign' }, good ? '✓ yes' : '✗ no'), Text.visible(text));
+    Dom.element('li', { class: good ? 'good' : 'bad' }, Dom.element('span', { class: 'sign' }, good ? '✓ yes' : '✗ no'), Texts.visible(text));
 
+  /** @type {(made: Child[]) => HTMLElement} */
   const list = (made) => Dom.element('ul', { class: 'checks' }, made);
 
   /** Of programs that count. */
   const statementsOfCounts = () => {
     const counts = Data.table('regions', 'counts')?.record();
     if (!counts) return null;
-    const recording = Data.table('info', 'recording')?.record() ?? {};
+    const recording = Data.record('info', 'recording');
+    /** @type {(count: number | undefined, text: string, of: string) => HTMLElement} */
     const none = (count, text, of) => check(count === 0, `${text} (${Numbers.grouped(count ?? 0)} ${of}).`);
     return list([
       check(recording.reason !== 'unknown', 'The recording was ended in order.'),
@@ -23,9 +26,9 @@ const Audit = (() => {
   /** Statements that hold or not. */
   const statementsOfAccesses = () => {
     if (!Data.part('misses')) return null;
-    const trace = Data.table('misses', 'trace')?.record() ?? {};
-    const attribution = Data.table('misses', 'attribution')?.record() ?? {};
-    const instrumentation = Data.table('info', 'instrumentation')?.record() ?? {};
+    const trace = Data.record('misses', 'trace');
+    const attribution = Data.record('misses', 'attribution');
+    const instrumentation = Data.record('info', 'instrumentation');
     const order = Data.table('sharing', 'order')?.record();
     const made = [
       check(trace.complete === 'yes', 'The recording was ended in order.'),
@@ -33,7 +36,10 @@ const Audit = (() => {
       check(trace.damaged_parts === 0, `No part of the file is damaged (${Numbers.grouped(trace.damaged_parts ?? 0)}).`),
       check(trace.uncertain_accesses === 0, `Every access certainly happened (${Numbers.grouped(trace.uncertain_accesses ?? 0)} uncertain of ${Numbers.grouped(trace.accesses ?? 0)}).`),
     ];
-    const statement = (share, limit, text) => share !== null && share !== undefined && made.push(check(share >= limit, `${text} (${Numbers.percent(share)}).`));
+    /** @type {(share: number | null | undefined, limit: number, text: string) => void} */
+    const statement = (share, limit, text) => {
+      if (share !== null && share !== undefined) made.push(check(share >= limit, `${text} (${Numbers.percent(share)}).`));
+    };
     statement(instrumentation.recorded_share, 0.99, 'Nearly all memory instructions of the instrumented modules are recorded');
     statement(attribution.with_line, 0.99, 'Nearly all accesses have a line');
     statement(attribution.with_variable_or_field, 0.95, 'Nearly all accesses have a variable or field');
@@ -45,8 +51,8 @@ const Audit = (() => {
   const statementsOfSamples = () => {
     const sampled = Data.table('objects', 'sampled')?.record();
     if (!sampled) return null;
-    const sampling = Data.table('samples', 'sampling')?.record() ?? {};
-    const recording = Data.table('info', 'recording')?.record() ?? {};
+    const sampling = Data.record('samples', 'sampling');
+    const recording = Data.record('info', 'recording');
     const known = 1 - (sampled.no_address ?? 0);
     return list([
       check(recording.reason !== 'unknown', 'The recording was ended in order.'),
@@ -62,7 +68,7 @@ const Audit = (() => {
     return Dom.element(
       'p',
       {},
-      `Recorded in ${Text.visible(recording.duration)}. A trace does not hold how long the program takes without ` +
+      `Recorded in ${Texts.visible(recording.duration)}. A trace does not hold how long the program takes without ` +
         `${Data.part('misses') ? 'recording' : Data.part('objects') ? 'sampling' : 'counting'}: compare with a plain run. ` +
         'Recording takes nothing from the program’s heap, which is laid out as without it; times, and the order between threads, are those of the recorded run.',
     );
@@ -94,7 +100,9 @@ const Audit = (() => {
 
   /** Every table that has no place elsewhere on the page; what two analyses both say, once. */
   const tables = () => {
+    /** @type {Table[]} */
     const made = [];
+    /** @type {(table: Table) => boolean} */
     const isNew = (table) => !made.some(({ title, columns }) => title === table.title && columns.length === table.columns.length);
     for (const part of Data.parts) {
       if (!AUDITED.includes(part.name)) continue;
@@ -115,7 +123,7 @@ const Audit = (() => {
     );
 
   const create = () => {
-    const statements = [statementsOfAccesses(), statementsOfCounts(), statementsOfSamples()].filter(Boolean);
+    const statements = [statementsOfAccesses(), statementsOfCounts(), statementsOfSamples()].filter((list) => list !== null);
     return statements.length > 0 ? [statements, unseen(), perturbation(), model(), tables()] : null;
   };
 

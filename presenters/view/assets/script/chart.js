@@ -1,22 +1,28 @@
 /** What charts have in common: a frame with caption, axes, a read-out that follows pointer and keys, and the table. */
 const Chart = (() => {
-  /** `caption` says in words what is drawn; tables are what the drawing was made from. */
+  /**
+   * `caption` says in words what is drawn; tables are what the drawing was made from.
+   * @type {(drawing: Child, caption: string, tables: Table[]) => HTMLElement}
+   */
   const figure = (drawing, caption, tables) =>
     Dom.element(
       'figure',
       {},
       drawing,
       Dom.element('figcaption', {}, caption),
-      tables.map((table) => Dom.details(`Table: ${Text.visible(table.title)}`, () => TableView.create(table, { rows: 100 }))),
+      tables.map((table) => Dom.details(`Table: ${Texts.visible(table.title)}`, () => TableView.create(table, { rows: 100 }))),
     );
 
   const STEPS = [1, 2, 5, 10];
 
-  /** Round values from `first` to `last`, about `count` of them. */
+  /**
+   * Round values from `first` to `last`, about `count` of them.
+   * @type {(first: number, last: number, count: number) => number[]}
+   */
   const ticks = (first, last, count) => {
     const rough = (last - first) / count || 1;
     const power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * STEPS.find((factor) => factor * power >= rough);
+    const step = power * (STEPS.find((factor) => factor * power >= rough) ?? 10);
     const values = [];
     for (let value = Math.ceil(first / step) * step; value <= last + step / 1e6; value += step) values.push(value);
     return values;
@@ -25,20 +31,36 @@ const Chart = (() => {
   /** A line of text that says what is under the cursor, to eyes and to screen readers. */
   const readout = () => Dom.element('p', { class: 'readout', role: 'status' }, '');
 
+  /**
+   * Elements in general don't know the types of their events.
+   * @type {(target: Element, listen: (event: KeyboardEvent) => void) => void}
+   */
+  const onKey = (target, listen) =>
+    target.addEventListener('keydown', (event) => {
+      if (event instanceof KeyboardEvent) listen(event);
+    });
+
+  /** @type {Record<string, [number, number]>} */
   const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
-  /** Arrow keys on a focused chart move by columns and rows. */
+  /**
+   * Arrow keys on a focused chart move by columns and rows.
+   * @type {(target: Element, move: (dx: number, dy: number) => void) => void}
+   */
   const onArrows = (target, move) =>
-    target.addEventListener('keydown', (event) => {
+    onKey(target, (event) => {
       const step = ARROWS[event.key];
       if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       move(...step);
     });
 
-  /** Plus and minus on a focused chart zoom by a factor, 0 shows all. */
+  /**
+   * Plus and minus on a focused chart zoom by a factor, 0 shows all.
+   * @type {(target: Element, zoom: (factor: number) => void, showAll: () => void) => void}
+   */
   const onZoomKeys = (target, zoom, showAll) =>
-    target.addEventListener('keydown', (event) => {
+    onKey(target, (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === '+' || event.key === '=') zoom(0.5);
       else if (event.key === '-') zoom(2);
@@ -47,9 +69,13 @@ const Chart = (() => {
       event.preventDefault();
     });
 
+  /** @type {(value: number, low: number, high: number) => number} */
   const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
 
-  /** Makes the first of many by `make(from, to)`, and the next ones when a button is pressed, which it returns. */
+  /**
+   * Makes the first of many by `make(from, to)`, and the next ones when a button is pressed, which it returns.
+   * @type {(count: number, first: number, make: (from: number, to: number) => void) => HTMLButtonElement}
+   */
   const more = (count, first, make) => {
     let made = Math.min(first, count);
     make(0, made);
@@ -66,12 +92,15 @@ const Chart = (() => {
     return button;
   };
 
-  /** A chart below its own heading. */
+  /**
+   * A chart below its own heading.
+   * @type {(title: string, ...content: Child[]) => HTMLElement}
+   */
   const section = (title, ...content) =>
     Dom.element(
       'section',
-      { class: 'chart', 'aria-label': Text.visible(title) },
-      Dom.element('h3', {}, Text.visible(title)),
+      { class: 'chart', 'aria-label': Texts.visible(title) },
+      Dom.element('h3', {}, Texts.visible(title)),
       content,
     );
 

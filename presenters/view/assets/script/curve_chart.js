@@ -4,6 +4,10 @@
  * Tables: columns `group`, one curve for each, `size_bytes` and `miss_ratio`.
  */
 const CurveChart = (() => {
+  /** @typedef {{ size_bytes: number, miss_ratio: number }} Point */
+  /** @typedef {{ name: string, points: Point[], style: string, shown: boolean }} Curve */
+  /** @typedef {ReturnType<typeof scales>} Scale */
+
   const COLUMNS = ['group', 'size_bytes', 'miss_ratio'];
   const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [896, 340, 56, 170, 22, 34];
   /** Curves that are drawn at first; the others wait behind their checkboxes. */
@@ -11,13 +15,15 @@ const CurveChart = (() => {
   const MAX_CURVES = 24;
   const STYLES = 8;
 
+  /** @type {(table: Table<CurvePoint>) => Curve[]} */
   const curves = (table) => {
+    /** @type {Map<string, Point[]>} */
     const found = new Map();
-    for (const point of table.objects()) {
-      if (!(point.size_bytes > 0) || point.miss_ratio === null) continue;
-      const group = Text.visible(point.group);
-      if (!found.has(group)) found.set(group, []);
-      found.get(group).push(point);
+    for (const { group, size_bytes, miss_ratio } of table.objects()) {
+      if (!(size_bytes > 0) || miss_ratio === null) continue;
+      const name = Texts.visible(group);
+      const points = found.get(name) ?? [];
+      if (points.push({ size_bytes, miss_ratio }) === 1) found.set(name, points);
     }
     const made = [...found].slice(0, MAX_CURVES).map(([name, points], index) => ({
       name,
@@ -28,7 +34,10 @@ const CurveChart = (() => {
     return made;
   };
 
-  /** Positions of sizes, on a scale of powers of two, and of ratios. */
+  /**
+   * Positions of sizes, on a scale of powers of two, and of ratios.
+   * @param {Curve[]} all
+   */
   const scales = (all) => {
     const sizes = all.flatMap((curve) => curve.points.map((point) => Math.log2(point.size_bytes)));
     const [first, last] = [Math.floor(Math.min(...sizes)), Math.ceil(Math.max(...sizes))];
@@ -38,11 +47,14 @@ const CurveChart = (() => {
       first,
       last,
       highest,
+      /** @param {number} size */
       x: (size) => LEFT + ((Math.log2(size) - first) / span) * (WIDTH - LEFT - RIGHT),
+      /** @param {number} ratio */
       y: (ratio) => HEIGHT - BOTTOM - (ratio / highest) * (HEIGHT - TOP - BOTTOM),
     };
   };
 
+  /** @type {(scale: Scale) => Child[]} */
   const axes = ({ first, last, highest, x, y }) => {
     const step = Math.ceil((last - first) / 10) || 1;
     const sizes = [];
@@ -56,7 +68,10 @@ const CurveChart = (() => {
     ];
   };
 
-  /** The caches of the model stand where their sizes are. */
+  /**
+   * The caches of the model stand where their sizes are.
+   * @type {(scale: Scale) => Child[]}
+   */
   const levels = ({ first, last, x }) => {
     const table = Data.table('misses', 'caches');
     const inside = (table?.objects() ?? []).filter(({ size_bytes: size }) => size >= 2 ** first && size <= 2 ** last);
@@ -66,21 +81,26 @@ const CurveChart = (() => {
     ]);
   };
 
-  /** Names at the ends of curves, moved apart. */
+  /**
+   * Names at the ends of curves, moved apart.
+   * @type {(shown: Curve[], scale: Scale) => Child[]}
+   */
   const labels = (shown, { y }) => {
-    const ends = shown.map((curve) => ({ curve, at: y(curve.points.at(-1).miss_ratio) })).sort((a, b) => a.at - b.at);
+    const ends = shown.map((curve) => ({ curve, at: y(curve.points[curve.points.length - 1].miss_ratio) })).sort((a, b) => a.at - b.at);
     let lowest = TOP;
     return ends.map(({ curve, at }) => {
       lowest = Math.max(at + 4, lowest + 15);
-      return Dom.svg('text', { x: WIDTH - RIGHT + 8, y: lowest, class: `curve-label ${curve.style}` }, Text.shortened(curve.name, 24));
+      return Dom.svg('text', { x: WIDTH - RIGHT + 8, y: lowest, class: `curve-label ${curve.style}` }, Texts.shortened(curve.name, 24));
     });
   };
 
+  /** @type {(curve: Curve, scale: Scale) => SVGElement} */
   const path = (curve, { x, y }) => {
     const points = curve.points.map((point) => `${x(point.size_bytes).toFixed(1)} ${y(point.miss_ratio).toFixed(1)}`);
     return Dom.svg('path', { d: `M${points.join('L')}`, class: `curve ${curve.style}` }, Dom.svg('title', {}, curve.name));
   };
 
+  /** @type {(all: Curve[]) => SVGElement} */
   const draw = (all) => {
     const shown = all.filter((curve) => curve.shown);
     const scale = scales(all);
@@ -95,6 +115,7 @@ const CurveChart = (() => {
     );
   };
 
+  /** @type {(all: Curve[], redraw: () => void) => HTMLElement} */
   const choices = (all, redraw) =>
     Dom.element(
       'fieldset',
@@ -111,7 +132,10 @@ const CurveChart = (() => {
       }),
     );
 
-  /** A figure; none without a point. */
+  /**
+   * A figure; none without a point.
+   * @type {(table: Table<CurvePoint>) => Child}
+   */
   const create = (table) => {
     const all = curves(table);
     if (all.length === 0) return null;

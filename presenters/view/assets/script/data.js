@@ -1,49 +1,110 @@
 /** What the page shows: reports of analyses, each with typed tables. */
 const Data = (() => {
-  const page = JSON.parse(document.getElementById('data').textContent);
+  /** @type {PageData} */
+  const page = JSON.parse(document.getElementById('data')?.textContent ?? 'null');
 
-  /** Columns with name, title and unit; rows as arrays in their order. */
+  /**
+   * Columns with name, title and unit; rows as arrays in their order.
+   * @template [R=Cells]
+   */
   class Table {
+    /** @param {RawTable} raw */
     constructor(raw) {
-      Object.assign(this, { name: raw.name, title: raw.title, layout: raw.layout, columns: raw.columns });
+      this.name = raw.name;
+      this.title = raw.title;
+      this.layout = raw.layout;
+      this.columns = raw.columns;
       this.rows = raw.rows;
       this.rowCount = raw.row_count;
       this.totalRows = raw.total_rows ?? raw.row_count;
       this.positions = new Map(raw.columns.map((column, position) => [column.name, position]));
     }
 
+    /** @param {string[]} names */
     has(...names) {
       return names.every((name) => this.positions.has(name));
     }
 
+    /** @param {string} name */
     column(name) {
-      return this.columns[this.positions.get(name)];
+      return this.columns[this.position(name)];
     }
 
+    /**
+     * Of a column that the table has.
+     * @param {string} name
+     */
+    position(name) {
+      return this.positions.get(name) ?? -1;
+    }
+
+    /**
+     * @template {keyof R & string} K
+     * @param {Cell[]} row
+     * @param {K} name
+     * @returns {NonNullable<R[K]> | null}
+     */
     value(row, name) {
-      return this.has(name) ? row[this.positions.get(name)] : null;
+      return this.has(name) ? /** @type {NonNullable<R[K]> | null} */ (row[this.position(name)]) : null;
     }
 
-    /** The first row as an object; for tables of one row. */
+    /**
+     * The first row as an object; for tables of one row.
+     * @returns {R}
+     */
     record() {
       const row = this.rows[0] ?? [];
-      return Object.fromEntries(this.columns.map((column, position) => [column.name, row[position] ?? null]));
+      return this.asObject(this.columns.map((_, position) => row[position] ?? null));
     }
 
+    /**
+     * The types of rows say which columns there are.
+     * @param {Cell[]} row
+     * @returns {R}
+     */
+    asObject(row) {
+      return /** @type {R} */ (Object.fromEntries(this.columns.map((column, position) => [column.name, row[position]])));
+    }
+
+    /** @returns {R[]} */
     objects() {
-      return this.rows.map((row) => Object.fromEntries(this.columns.map((column, i) => [column.name, row[i]])));
+      return this.rows.map((row) => this.asObject(row));
     }
   }
 
   const parts = page.parts.map((part) => ({ ...part, tables: part.tables.map((raw) => new Table(raw)) }));
 
+  /** @type {(name: string) => Part | undefined} */
   const part = (name) => parts.find((candidate) => candidate.name === name);
 
-  const table = (partName, name) => part(partName)?.tables.find((candidate) => candidate.name === name);
+  /**
+   * @template {keyof NamedTables} P
+   * @template {keyof NamedTables[P] & string} N
+   * @param {P} partName
+   * @param {N} name
+   * @returns {Table<NamedTables[P][N]> | undefined}
+   */
+  const table = (partName, name) => {
+    const found = part(partName)?.tables.find((candidate) => candidate.name === name);
+    return /** @type {Table<NamedTables[P][N]> | undefined} */ (/** @type {unknown} */ (found));
+  };
+
+  /**
+   * The first row of that table; an empty object if it is not there.
+   * @template {keyof NamedTables} P
+   * @template {keyof NamedTables[P] & string} N
+   * @param {P} partName
+   * @param {N} name
+   * @returns {Partial<NamedTables[P][N]>}
+   */
+  const record = (partName, name) => table(partName, name)?.record() ?? {};
 
   const sources = new Map(page.sources.map((source) => [source.file, source.stretches]));
 
-  /** Text of a line of source; none if the page doesn't hold it. */
+  /**
+   * Text of a line of source; none if the page doesn't hold it.
+   * @type {(file: string, line: number) => string | undefined}
+   */
   const sourceLine = (file, line) => {
     const stretch = sources.get(file)?.find(
       ({ first_line: first, lines }) => line >= first && line < first + lines.length,
@@ -51,8 +112,11 @@ const Data = (() => {
     return stretch?.lines[line - stretch.first_line];
   };
 
-  /** Bytes of a cache line, for what is drawn to scale. */
-  const lineBytes = () => table('misses', 'caches')?.record().line_bytes ?? 64;
+  /**
+   * Bytes of a cache line, for what is drawn to scale.
+   * @type {() => number}
+   */
+  const lineBytes = () => record('misses', 'caches').line_bytes ?? 64;
 
-  return { page, Table, parts, part, table, sources, sourceLine, lineBytes };
+  return { page, Table, parts, part, table, record, sources, sourceLine, lineBytes };
 })();

@@ -11,11 +11,18 @@ const FoldedAddresses = (() => {
   /** Pixels. */
   const [LOWEST, FOLD] = [14, 10];
 
-  /** By process, then by address. */
+  /**
+   * By process, then by address.
+   * @type {(a: Address, b: Address) => number}
+   */
   const compare = (a, b) => a.process - b.process || a.from - b.from;
 
-  /** Stretches without gaps, in order; places that overlap or touch are one. */
+  /**
+   * Stretches without gaps, in order; places that overlap or touch are one.
+   * @type {(places: AddressRange[]) => AddressRange[]}
+   */
   const joined = (places) => {
+    /** @type {AddressRange[]} */
     const made = [];
     for (const { process, from, to } of [...places].sort(compare)) {
       const last = made.at(-1);
@@ -25,8 +32,12 @@ const FoldedAddresses = (() => {
     return made;
   };
 
-  /** Before which of them gaps are folded: before each process's first one, and the largest gaps. */
+  /**
+   * Before which of them gaps are folded: before each process's first one, and the largest gaps.
+   * @type {(parts: AddressRange[]) => Set<number>}
+   */
   const folds = (parts) => {
+    /** @type {(at: number) => boolean} */
     const isFirst = (at) => at === 0 || parts[at].process !== parts[at - 1].process;
     const gaps = parts.flatMap((part, at) => (isFirst(at) ? [] : [{ at, bytes: part.from - parts[at - 1].to }]));
     gaps.sort((a, b) => b.bytes - a.bytes);
@@ -40,35 +51,49 @@ const FoldedAddresses = (() => {
     return made;
   };
 
+  /** @type {(places: AddressRange[]) => AddressRange[]} */
   const stretchesOf = (places) => {
     const parts = joined(places);
     const isFolded = folds(parts);
+    /** @type {AddressRange[]} */
     const made = [];
     parts.forEach((part, at) => {
-      if (isFolded.has(at)) made.push({ ...part });
-      else made.at(-1).to = part.to;
+      const last = made.at(-1);
+      if (isFolded.has(at) || !last) made.push({ ...part });
+      else last.to = part.to;
     });
     return made;
   };
 
-  /** Gives each stretch `top` and `height`, the highest address on top. */
+  /**
+   * Gives each stretch `top` and `height`, the highest address on top.
+   * @type {(stretches: AddressRange[], height: number) => FoldedStretch[]}
+   */
   const place = (stretches, height) => {
     const room = Math.max(height - FOLD * (stretches.length - 1) - LOWEST * stretches.length, 0);
     const bytes = stretches.reduce((sum, { from, to }) => sum + to - from, 0) || 1;
     let bottom = height;
-    for (const stretch of stretches) {
-      stretch.height = LOWEST + ((stretch.to - stretch.from) / bytes) * room;
-      stretch.top = bottom - stretch.height;
-      bottom = stretch.top - FOLD;
-    }
+    return stretches.map((stretch) => {
+      const high = LOWEST + ((stretch.to - stretch.from) / bytes) * room;
+      const top = bottom - high;
+      bottom = top - FOLD;
+      return { ...stretch, top, height: high };
+    });
   };
 
   class Folded {
+    /**
+     * @param {AddressRange[]} places
+     * @param {number} height
+     */
     constructor(places, height) {
-      this.stretches = stretchesOf(places);
-      place(this.stretches, height);
+      this.stretches = place(stretchesOf(places), height);
     }
 
+    /**
+     * @param {number} process
+     * @param {number} address
+     */
     stretchOf(process, address) {
       let [low, high] = [0, this.stretches.length - 1];
       while (low < high) {
@@ -80,22 +105,31 @@ const FoldedAddresses = (() => {
       return this.stretches[low];
     }
 
-    /** Distance from the top of the first byte behind, and height, of a place; both in pixels. */
+    /**
+     * Distance from the top of the first byte behind, and height, of a place; both in pixels.
+     * @param {AddressRange} place
+     */
     box({ process, from, to }) {
       const stretch = this.stretchOf(process, from);
       const scale = stretch.height / (stretch.to - stretch.from || 1);
       return { top: stretch.top + (stretch.to - to) * scale, height: (to - from) * scale };
     }
 
-    /** What lies at that height; in a fold, the lowest address of the stretch above it. */
+    /**
+     * What lies at that height; in a fold, the lowest address of the stretch above it.
+     * @param {number} y
+     */
     at(y) {
-      const stretch = this.stretches.find(({ top }) => top <= y) ?? this.stretches.at(-1);
+      const stretch = this.stretches.find(({ top }) => top <= y) ?? this.stretches[this.stretches.length - 1];
       const part = Chart.clamp((stretch.top + stretch.height - y) / stretch.height, 0, 1);
       return { process: stretch.process, address: stretch.from + part * (stretch.to - stretch.from) };
     }
   }
 
-  /** `places`: [{ process, from, to }], at least one. */
+  /**
+   * `places`: [{ process, from, to }], at least one.
+   * @type {(places: AddressRange[], height: number) => Folded}
+   */
   const create = (places, height) => new Folded(places, height);
 
   return { create, compare };

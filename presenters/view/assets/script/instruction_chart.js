@@ -7,15 +7,16 @@ const InstructionChart = (() => {
   const COLUMNS = ['region', 'loads', 'stores', 'branches', 'calls'];
   const KINDS = ['loads', 'stores', 'atomics', 'integer', 'floating_point', 'vector', 'branches', 'calls'];
 
+  /** @type {(table: Table) => Child} */
   const create = (table) => {
     if (table.rows.length === 0) return null;
     const kinds = KINDS.filter((name) => table.has(name));
     const rows = table
       .objects()
-      .map((row) => ({ name: Text.visible(row.region), values: kinds.map((kind) => row[kind] ?? 0) }));
+      .map((row) => ({ name: Texts.visible(row.region), values: kinds.map((kind) => Number(row[kind] ?? 0)) }));
     const bars = StackedBars.create({
       label: `Kinds of instructions that ${rows.length} regions executed`,
-      kinds: kinds.map((kind) => Text.visible(table.column(kind).title)),
+      kinds: kinds.map((kind) => Texts.visible(table.column(kind).title)),
       rows,
     });
     const caption =

@@ -4,6 +4,8 @@
  * Tables: columns `type`, `field`, `offset`, `size`, `accesses`; `misses` if known. Bytes that no field takes are holes.
  */
 const LayoutChart = (() => {
+  /** @typedef {{ line: number, from: number, bytes: number }} Piece */
+
   const COLUMNS = ['type', 'field', 'offset', 'size', 'accesses'];
   const [WIDTH, ROW, LEFT, TOP] = [896, 40, 56, 22];
   const CHARACTER = 7.4;
@@ -14,22 +16,31 @@ const LayoutChart = (() => {
   /** A field is hot from this part of its type's misses, or accesses, on. */
   const HOT = 0.1;
 
-  /** Types in the order of the table, each with its fields. */
+  /**
+   * Types in the order of the table, each with its fields.
+   * @type {(table: Table<LayoutField>) => Map<string, LayoutField[]>}
+   */
   const types = (table) => {
+    /** @type {Map<string, LayoutField[]>} */
     const found = new Map();
     for (const field of table.objects()) {
-      if (!found.has(field.type)) found.set(field.type, []);
-      found.get(field.type).push(field);
+      const fields = found.get(field.type);
+      if (fields) fields.push(field);
+      else found.set(field.type, [field]);
     }
     return found;
   };
 
+  /** @type {(fields: LayoutField[]) => { of: (field: LayoutField) => number, name: string }} */
   const weightOf = (fields) => {
-    const missing = fields.some((field) => field.misses > 0);
+    const missing = fields.some((field) => (field.misses ?? 0) > 0);
     return { of: (field) => (missing ? field.misses : field.accesses) ?? 0, name: missing ? 'misses' : 'accesses' };
   };
 
-  /** The pieces of a field, one for each cache line that it touches. */
+  /**
+   * The pieces of a field, one for each cache line that it touches.
+   * @type {(field: LayoutField, lineBytes: number) => Piece[]}
+   */
   const pieces = (field, lineBytes) => {
     const made = [];
     const end = field.offset + Math.max(field.size, 1);
@@ -41,23 +52,26 @@ const LayoutChart = (() => {
     return made;
   };
 
+  /** @type {(field: LayoutField, piece: Piece, share: number, scale: number) => SVGElement} */
   const drawPiece = (field, piece, share, scale) => {
     const [x, y, width] = [LEFT + piece.from * scale, TOP + piece.line * ROW, piece.bytes * scale];
-    const words = `${Text.visible(field.field)}, offset ${field.offset}, ${field.size} bytes, ${Numbers.percent(share)}`;
+    const words = `${Texts.visible(field.field)}, offset ${field.offset}, ${field.size} bytes, ${Numbers.percent(share)}`;
     const fits = Math.floor((width - 8) / CHARACTER);
+    /** @type {(text: string, dy: number, kind: string) => Child} */
     const label = (text, dy, kind) =>
-      fits >= 2 ? Dom.svg('text', { x: x + 4, y: y + dy, class: kind }, Text.shortened(text, fits)) : null;
+      fits >= 2 ? Dom.svg('text', { x: x + 4, y: y + dy, class: kind }, Texts.shortened(text, fits)) : null;
     const box = Dom.svg('rect', { x, y: y + 2, width: Math.max(width - 1, 1), height: ROW - 6, class: 'field' });
     return Dom.svg(
       'g',
       { class: share >= HOT ? 'hot' : 'cold' },
       Dom.svg('title', {}, words),
       Dom.withVariables(box, { '--heat-part': Math.sqrt(share) }),
-      label(Text.visible(field.field), 16, 'field-name'),
+      label(Texts.visible(field.field), 16, 'field-name'),
       label(Numbers.percent(share), 30, 'field-share'),
     );
   };
 
+  /** @type {(lines: number, size: number, lineBytes: number, scale: number) => Child[]} */
   const frame = (lines, size, lineBytes, scale) =>
     Array.from({ length: lines }, (_, line) => {
       const bytes = Math.min(lineBytes, size - line * lineBytes);
@@ -69,11 +83,13 @@ const LayoutChart = (() => {
       ];
     });
 
+  /** @type {(lineBytes: number, scale: number) => Child[]} */
   const ruler = (lineBytes, scale) =>
     Array.from({ length: lineBytes / 8 + 1 }, (_, word) =>
       Dom.svg('text', { x: LEFT + word * 8 * scale, y: TOP - 8, class: 'tick middle' }, `+${word * 8}`),
     );
 
+  /** @type {(name: string, fields: LayoutField[], lineBytes: number) => SVGElement} */
   const draw = (name, fields, lineBytes) => {
     const weight = weightOf(fields);
     const total = fields.reduce((sum, field) => sum + weight.of(field), 0) || 1;
@@ -92,6 +108,7 @@ const LayoutChart = (() => {
     );
   };
 
+  /** @type {(fields: LayoutField[]) => string} */
   const caption = (fields) => {
     const weight = weightOf(fields);
     const total = fields.reduce((sum, field) => sum + weight.of(field), 0) || 1;
@@ -99,16 +116,18 @@ const LayoutChart = (() => {
     const bytes = hot.reduce((sum, field) => sum + field.size, 0);
     const size = Math.max(...fields.map((field) => field.offset + field.size));
     const share = hot.reduce((sum, field) => sum + weight.of(field), 0) / total;
-    const names = hot.map((field) => Text.visible(field.field)).join(', ') || 'no field';
+    const names = hot.map((field) => Texts.visible(field.field)).join(', ') || 'no field';
     return `Hot: ${names}, ${bytes} of ${size} bytes with ${Numbers.percent(share)} of the type’s ${weight.name}.`;
   };
 
+  /** @type {(lineBytes: number) => string} */
   const legend = (lineBytes) =>
     `Each row is a cache line of ${lineBytes} bytes, if the object begins at the border of one. Fields with a thick border are hot; ` +
     'pale bytes with a dashed border belong to no field that was accessed.';
 
+  /** @type {(table: Table<LayoutField>, type: string, fields: LayoutField[], lineBytes: number) => HTMLElement} */
   const typeSection = (table, type, fields, lineBytes) => {
-    const name = Text.visible(type);
+    const name = Texts.visible(type);
     const own = new Data.Table({
       name: table.name,
       title: `${name}, fields`,
@@ -125,12 +144,15 @@ const LayoutChart = (() => {
     );
   };
 
-  /** A figure for each type of the table. */
+  /**
+   * A figure for each type of the table.
+   * @type {(table: Table<LayoutField>) => Child}
+   */
   const create = (table) => {
     const lineBytes = Data.lineBytes();
     const sections = [...types(table)].map(([type, fields], index) => {
       const make = () => typeSection(table, type, fields, lineBytes);
-      return index < OPEN_TYPES ? make() : Dom.details(Text.visible(type), make);
+      return index < OPEN_TYPES ? make() : Dom.details(Texts.visible(type), make);
     });
     return sections.length > 0 ? [Dom.element('p', {}, legend(lineBytes)), sections] : null;
   };

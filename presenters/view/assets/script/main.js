@@ -1,11 +1,11 @@
 /** Draws the page. */
 (() => {
   const header = () => {
-    const recording = Data.table('info', 'recording')?.record() ?? {};
+    const recording = Data.record('info', 'recording');
     const facts = [recording.command, recording.started, recording.host, recording.cpu_model].filter(Boolean);
     return [
-      Dom.element('h1', {}, Text.visible(Data.page.title)),
-      Dom.element('p', {}, facts.map((fact) => Dom.element('span', {}, Text.visible(fact)))),
+      Dom.element('h1', {}, Texts.visible(Data.page.title)),
+      Dom.element('p', {}, facts.map((fact) => Dom.element('span', {}, Texts.visible(fact)))),
     ];
   };
 
@@ -15,12 +15,13 @@
     return Dom.element(
       'section',
       { class: 'warnings', 'aria-label': 'Warnings' },
-      Dom.element('ul', {}, [...texts].map((text) => Dom.element('li', {}, Dom.element('strong', {}, 'Warning: '), Text.visible(text)))),
+      Dom.element('ul', {}, [...texts].map((text) => Dom.element('li', {}, Dom.element('strong', {}, 'Warning: '), Texts.visible(text)))),
     );
   };
 
+  /** @type {(sections: { id: string, title: string }[]) => HTMLElement} */
   const contents = (sections) =>
-    Dom.element('ul', {}, sections.map(({ id, title }) => Dom.element('li', {}, Dom.element('a', { href: `#${id}` }, Text.visible(title)))));
+    Dom.element('ul', {}, sections.map(({ id, title }) => Dom.element('li', {}, Dom.element('a', { href: `#${id}` }, Texts.visible(title)))));
 
   /** On paper nothing can be opened. */
   const openForPrint = () =>
@@ -28,15 +29,16 @@
       details.open = true;
     });
 
-  const place = (id, content) => document.getElementById(id).append(...[content].flat(Infinity));
+  /** @type {(id: string, content: Child) => void} */
+  const place = (id, content) => document.getElementById(id)?.append(...Dom.nodesOf(content));
 
   const draw = () => {
-    document.title = `${Text.visible(Data.page.title)} – Trackway`;
+    document.title = `${Texts.visible(Data.page.title)} – Trackway`;
     const sections = Sections.create();
     place('header', header());
     place('contents', contents(sections));
     place('main', [warnings(), sections.map(({ element }) => element)]);
-    place('footer', [Dom.element('p', {}, `Made by ${Text.visible(Data.page.generator)}. docs/analyses.md defines each number.`)]);
+    place('footer', [Dom.element('p', {}, `Made by ${Texts.visible(Data.page.generator)}. docs/analyses.md defines each number.`)]);
     addEventListener('beforeprint', openForPrint);
     performance.mark('trackway-drawn');
   };

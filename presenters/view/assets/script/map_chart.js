@@ -9,6 +9,13 @@
  * Each level covers the same time and the same addresses.
  */
 const MapChart = (() => {
+  /** @typedef {{ cells: Table<MapCells>, times: Table<MapTimes>, addresses: Table<MapAddresses> }} Tables */
+  /** @typedef {Omit<MapCells, 'level'>} MapCell */
+  /** @typedef {{ cells: Map<number, MapCell>, addresses: MapAddresses[], addressBins: number }} Bins */
+  /** @typedef {MapTimes & Bins & { width: number, edges: number[] }} Level */
+  /** @typedef {{ x: number, y: number }} Point */
+  /** @typedef {{ x0: number, x1: number, y0: number, y1: number }} Window2D */
+
   const COLUMNS = ['level', 'time_bin', 'address_bin', 'reads', 'writes'];
   const TIMES = ['level', 'time_bins', 'first_ns', 'bin_ns'];
   const ADDRESSES = ['level', 'address_bin', 'first_address', 'size_bytes'];
@@ -17,6 +24,7 @@ const MapChart = (() => {
   const LARGE_CELL = 14;
   const WHOLE = { x0: 0, x1: 1, y0: 0, y1: 1 };
   const MIN_SPAN = 1e-6;
+  /** @type {Record<string, (cell: MapCell) => number>} */
   const MEASURES = {
     accesses: (cell) => cell.reads + cell.writes,
     reads: (cell) => cell.reads,
@@ -24,11 +32,15 @@ const MapChart = (() => {
     misses: (cell) => cell.misses ?? 0,
   };
 
-  /** Everything about one level: its cells by place, and its scales. */
+  /**
+   * Everything about one level: its cells by place, and its scales.
+   * @type {(cells: Table<MapCells>, times: Table<MapTimes>, addresses: Table<MapAddresses>) => Level[]}
+   */
   const readLevels = (cells, times, addresses) => {
+    /** @type {Map<number, Level>} */
     const levels = new Map();
     for (const time of times.objects()) {
-      levels.set(time.level, { ...time, cells: new Map(), addresses: [], addressBins: 0 });
+      levels.set(time.level, { ...time, cells: new Map(), addresses: [], addressBins: 0, width: 0, edges: [] });
     }
     for (const address of addresses.objects()) {
       const level = levels.get(address.level);
@@ -37,8 +49,8 @@ const MapChart = (() => {
       level.addressBins = Math.max(level.addressBins, address.address_bin + 1);
     }
     // There are many: not even their columns are looked for one by one.
-    const [number, time, address, reads, writes, misses] = [...COLUMNS, 'misses'].map((name) => cells.positions.get(name));
-    for (const row of cells.rows) {
+    const [number, time, address, reads, writes, misses] = [...COLUMNS, 'misses'].map((name) => cells.position(name));
+    for (const row of /** @type {number[][]} */ (cells.rows)) {
       const level = levels.get(row[number]);
       if (!level) continue;
       const cell = { time_bin: row[time], address_bin: row[address], reads: row[reads], writes: row[writes], misses: row[misses] };
@@ -47,11 +59,14 @@ const MapChart = (() => {
     const sorted = [...levels.values()]
       .filter((level) => level.time_bins > 0 && level.addressBins > 0)
       .sort((a, b) => a.level - b.level);
-    for (const level of sorted) place(level, sorted.at(-1));
+    for (const level of sorted) place(level, sorted[sorted.length - 1]);
     return sorted;
   };
 
-  /** Where bins are, in parts of the whole map: each bin of time has the same width, addresses have edges. */
+  /**
+   * Where bins are, in parts of the whole map: each bin of time has the same width, addresses have edges.
+   * @type {(level: Level, finest: Level) => void}
+   */
   const place = (level, finest) => {
     level.width = level.bin_ns / (finest.time_bins * finest.bin_ns);
     level.edges = Array.from({ length: level.addressBins }, (_, bin) => {
@@ -61,7 +76,10 @@ const MapChart = (() => {
     level.edges.push(1);
   };
 
-  /** The bin of addresses at that height. */
+  /**
+   * The bin of addresses at that height.
+   * @type {(level: Level, y: number) => number}
+   */
   const binAt = (level, y) => {
     let [low, high] = [0, level.addressBins - 1];
     while (low < high) {
@@ -73,29 +91,42 @@ const MapChart = (() => {
   };
 
   class Map2D {
+    /** @param {Tables} tables */
     constructor(tables) {
       this.tables = tables;
       this.view = { ...WHOLE };
       this.measure = 'accesses';
+      /** @type {{ time: number, address: number } | null} */
       this.cursor = null;
+      /** @type {Point | null} */
+      this.dragged = null;
+      /** @type {Level[] | undefined} */
+      this.read = undefined;
       this.canvas = Dom.element('canvas', { width: WIDTH * 2, height: HEIGHT * 2, tabindex: '0', role: 'img' });
       this.canvas.setAttribute('aria-label', 'Addresses over time. Arrow keys move the cursor, plus and minus zoom, 0 shows all.');
       this.readout = Chart.readout();
       this.listen();
     }
 
-    /** Read when the page is there: cells are many. */
+    /**
+     * Read when the page is there: cells are many.
+     * @returns {Level[]}
+     */
     get levels() {
       this.read ??= readLevels(this.tables.cells, this.tables.times, this.tables.addresses);
       return this.read;
     }
 
-    /** The coarsest level whose cells are small enough in this view. */
+    /**
+     * The coarsest level whose cells are small enough in this view.
+     * @returns {Level}
+     */
     level() {
       const { x0, x1, y0, y1 } = this.view;
+      /** @type {(level: Level) => boolean} */
       const fits = (level) =>
         (WIDTH * level.width) / (x1 - x0) <= LARGE_CELL && HEIGHT / ((y1 - y0) * level.addressBins) <= LARGE_CELL;
-      return this.levels.find(fits) ?? this.levels.at(-1);
+      return this.levels.find(fits) ?? this.levels[this.levels.length - 1];
     }
 
     listen() {
@@ -107,7 +138,10 @@ const MapChart = (() => {
       matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.draw());
     }
 
-    /** Where an event is, in parts of the whole map. */
+    /**
+     * Where an event is, in parts of the whole map.
+     * @param {PointerEvent} event
+     */
     place(event) {
       const box = this.canvas.getBoundingClientRect();
       const x = (((event.clientX - box.left) / box.width) * WIDTH - LEFT) / (WIDTH - LEFT);
@@ -116,6 +150,7 @@ const MapChart = (() => {
       return { x: x0 + Chart.clamp(x, 0, 1) * (x1 - x0), y: y0 + Chart.clamp(y, 0, 1) * (y1 - y0) };
     }
 
+    /** @param {Point} point */
     cellAt({ x, y }) {
       const level = this.level();
       return {
@@ -124,18 +159,23 @@ const MapChart = (() => {
       };
     }
 
+    /** @param {PointerEvent} event */
     point(event) {
       this.cursor = this.cellAt(this.place(event));
       this.tell();
       this.draw();
     }
 
+    /** @param {PointerEvent} event */
     begin(event) {
       this.dragged = this.place(event);
       this.canvas.setPointerCapture(event.pointerId);
     }
 
-    /** What was drawn around becomes the view. */
+    /**
+     * What was drawn around becomes the view.
+     * @param {PointerEvent} event
+     */
     end(event) {
       const [from, to] = [this.dragged, this.place(event)];
       this.dragged = null;
@@ -144,6 +184,7 @@ const MapChart = (() => {
       this.show({ x0: Math.min(from.x, to.x), x1: Math.max(from.x, to.x), y0: Math.min(y0, y1), y1: Math.max(y0, y1) });
     }
 
+    /** @param {Window2D} view */
     show(view) {
       const spanX = Chart.clamp(view.x1 - view.x0, MIN_SPAN, 1);
       const spanY = Chart.clamp(view.y1 - view.y0, MIN_SPAN, 1);
@@ -154,10 +195,14 @@ const MapChart = (() => {
       this.draw();
     }
 
-    /** Around the middle, or the cursor. */
+    /**
+     * Around the middle, or the cursor.
+     * @param {number} factor
+     */
     zoom(factor) {
       const level = this.level();
       const { x0, x1, y0, y1 } = this.view;
+      /** @type {(address: number) => number} */
       const middle = (address) => (level.edges[address] + level.edges[address + 1]) / 2;
       const x = this.cursor ? (this.cursor.time + 0.5) * level.width : (x0 + x1) / 2;
       const y = this.cursor ? middle(this.cursor.address) : (y0 + y1) / 2;
@@ -165,7 +210,9 @@ const MapChart = (() => {
       this.show({ x0: x - width / 2, x1: x + width / 2, y0: y - height / 2, y1: y + height / 2 });
     }
 
+    /** @param {KeyboardEvent} event */
     key(event) {
+      /** @type {Record<string, [number, number]>} */
       const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (!arrows[event.key]) return;
@@ -173,7 +220,11 @@ const MapChart = (() => {
       event.preventDefault();
     }
 
-    /** Moves the cursor by a cell or, with shift, the view by a quarter. */
+    /**
+     * Moves the cursor by a cell or, with shift, the view by a quarter.
+     * @param {[number, number]} by
+     * @param {boolean} pan
+     */
     step([dx, dy], pan) {
       const { x0, x1, y0, y1 } = this.view;
       const [width, height] = [x1 - x0, y1 - y0];
@@ -193,19 +244,21 @@ const MapChart = (() => {
 
     tell() {
       const level = this.level();
+      if (!this.cursor) return;
       const { time, address } = this.cursor;
       const cell = level.cells.get(time * level.addressBins + address) ?? { reads: 0, writes: 0, misses: 0 };
       const range = level.addresses[address];
       const from = Numbers.duration(level.first_ns + time * level.bin_ns);
-      const place = range ? `${Numbers.hexadecimal(range.first_address)}, ${Numbers.bytes(range.size_bytes)} ${Text.visible(range.name ?? '')}` : '';
-      const misses = this.tables.cells.has('misses') ? `, ${Numbers.grouped(cell.misses)} misses` : '';
+      const place = range ? `${Numbers.hexadecimal(range.first_address)}, ${Numbers.bytes(range.size_bytes)} ${Texts.visible(range.name ?? '')}` : '';
+      const misses = this.tables.cells.has('misses') ? `, ${Numbers.grouped(cell.misses ?? 0)} misses` : '';
       this.readout.textContent = `${from}, ${place}: ${Numbers.grouped(cell.reads)} reads, ${Numbers.grouped(cell.writes)} writes${misses}`;
     }
 
     draw() {
       const style = getComputedStyle(this.canvas);
+      /** @type {(name: string) => string} */
       const colour = (name) => style.getPropertyValue(name).trim();
-      const context = this.canvas.getContext('2d');
+      const context = Dom.contextOf(this.canvas);
       context.setTransform(2, 0, 0, 2, 0, 0);
       context.clearRect(0, 0, WIDTH, HEIGHT);
       context.fillStyle = colour('--surface');
@@ -216,7 +269,14 @@ const MapChart = (() => {
       this.drawCursor(context, colour('--text'));
     }
 
-    /** Place and size on the canvas: of a cell or, with `end`, of all cells up to that address. */
+    /**
+     * Place and size on the canvas: of a cell or, with `end`, of all cells up to that address.
+     * @param {Level} level
+     * @param {number} time
+     * @param {number} address
+     * @param {number} end
+     * @returns {[number, number, number, number]}
+     */
     box(level, time, address, end = address + 1) {
       const { x0, x1, y0, y1 } = this.view;
       const [scaleX, scaleY] = [(WIDTH - LEFT) / (x1 - x0), (HEIGHT - TOP - BOTTOM) / (y1 - y0)];
@@ -229,6 +289,10 @@ const MapChart = (() => {
       ];
     }
 
+    /**
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} heat
+     */
     drawCells(context, heat) {
       const level = this.level();
       const measure = MEASURES[this.measure];
@@ -249,8 +313,12 @@ const MapChart = (() => {
       context.restore();
     }
 
+    /**
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} colour
+     */
     drawTimes(context, colour) {
-      const level = this.levels.at(-1);
+      const level = this.levels[this.levels.length - 1];
       const length = level.time_bins * level.bin_ns;
       const { x0, x1 } = this.view;
       const [first, last] = [level.first_ns + x0 * length, level.first_ns + x1 * length];
@@ -266,17 +334,24 @@ const MapChart = (() => {
     /** Successive bins of one name, as far as they are in view. */
     stretches() {
       const level = this.level();
+      /** @type {{ name: string, bin: number, end: number }[]} */
       const made = [];
       for (let bin = binAt(level, this.view.y0); bin < level.addressBins && level.edges[bin] < this.view.y1; bin += 1) {
         const range = level.addresses[bin];
-        const name = Text.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
-        if (made.at(-1)?.name === name) made.at(-1).end = bin + 1;
+        const name = Texts.visible(range?.name ?? (range ? Numbers.hexadecimal(range.first_address) : ''));
+        const last = made.at(-1);
+        if (last?.name === name) last.end = bin + 1;
         else made.push({ name, bin, end: bin + 1 });
       }
       return made;
     }
 
-    /** Names beside the map, where there is room for them. */
+    /**
+     * Names beside the map, where there is room for them.
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} colour
+     * @param {string} line
+     */
     drawAddresses(context, colour, line) {
       const level = this.level();
       context.textAlign = 'right';
@@ -288,11 +363,15 @@ const MapChart = (() => {
         context.fillRect(LEFT - 6, Math.max(y, TOP), 6, 1);
         if (middle < free + 6) continue;
         context.fillStyle = colour;
-        context.fillText(Text.shortened(name, 17), LEFT - 10, middle + 4);
+        context.fillText(Texts.shortened(name, 17), LEFT - 10, middle + 4);
         free = middle + 8;
       }
     }
 
+    /**
+     * @param {CanvasRenderingContext2D} context
+     * @param {string} colour
+     */
     drawCursor(context, colour) {
       if (!this.cursor) return;
       const [x, y, width, height] = this.box(this.level(), this.cursor.time, this.cursor.address);
@@ -328,10 +407,13 @@ const MapChart = (() => {
     }
   }
 
-  /** A figure; none if a scale is missing from the part or no level has bins. */
+  /**
+   * A figure; none if a scale is missing from the part or no level has bins.
+   * @type {(cells: Table<MapCells>, part: Part) => Child}
+   */
   const create = (cells, part) => {
-    const times = part.tables.find((table) => table.has(...TIMES));
-    const addresses = part.tables.find((table) => table.has(...ADDRESSES));
+    const times = /** @type {Table<MapTimes> | undefined} */ (part.tables.find((table) => table.has(...TIMES)));
+    const addresses = /** @type {Table<MapAddresses> | undefined} */ (part.tables.find((table) => table.has(...ADDRESSES)));
     if (!times || !addresses) return null;
     const withTimes = new Set(times.objects().flatMap(({ level, time_bins: bins }) => (bins > 0 ? [level] : [])));
     const hasLevel = addresses.objects().some(({ level }) => withTimes.has(level));

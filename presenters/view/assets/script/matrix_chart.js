@@ -1,5 +1,6 @@
 /** A matrix of counts as a table, whose cells are tinted by their part of the largest. */
 const MatrixChart = (() => {
+  /** @type {(count: number, largest: number) => HTMLElement} */
   const cell = (count, largest) => {
     if (!count) return Dom.element('td', { class: 'number none' }, '·');
     const made = Dom.element('td', { class: 'number heat' }, Numbers.grouped(count));
@@ -8,8 +9,13 @@ const MatrixChart = (() => {
   };
 
   /**
-   * `rows`: [{ key, heads: [text or element, ...] }]; `columns`: [{ key, title }]; `count(rowKey, columnKey)`.
-   * `headTitles` name the heads of a row.
+   * `headTitles` name the heads of a row; `count` is asked by the keys of a row and a column.
+   * @param {object} content
+   * @param {string} content.title
+   * @param {string[]} content.headTitles
+   * @param {{ key: string | number, heads: Child[] }[]} content.rows
+   * @param {{ key: number, title: string }[]} content.columns
+   * @param {(row: string | number, column: number) => number} content.count
    */
   const create = ({ title, headTitles, rows, columns, count }) => {
     const largest = Math.max(1, ...rows.flatMap((row) => columns.map((column) => count(row.key, column.key))));

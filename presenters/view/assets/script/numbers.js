@@ -2,9 +2,13 @@
 const Numbers = (() => {
   const UNITS = [' B', ' KiB', ' MiB', ' GiB', ' TiB', ' PiB', ' EiB'];
 
+  /** @type {(number: number) => string} */
   const grouped = (number) => String(number).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
 
-  /** Never rounded to a false 0 or 100. */
+  /**
+   * Never rounded to a false 0 or 100.
+   * @type {(share: number) => string}
+   */
   const percent = (share) => {
     const perCent = share * 100;
     if (perCent > 0 && perCent < 0.05) return '<0.1 %';
@@ -12,8 +16,12 @@ const Numbers = (() => {
     return `${perCent.toFixed(1)} %`;
   };
 
-  /** 1,234 stays; more gets three digits and a unit. */
+  /**
+   * 1,234 stays; more gets three digits and a unit.
+   * @type {(number: number) => string}
+   */
   const short = (number) => {
+    /** @type {[number, string, number?][]} */
     const steps = [[1e12, ' T'], [1e9, ' G'], [1e6, ' M'], [1e4, ' k', 1e3]];
     for (const [limit, unit, divisor = limit] of steps) {
       if (number >= limit) return `${(number / divisor).toPrecision(3)}${unit}`.replace(/(\d{4,})\.\d*/, '$1');
@@ -21,7 +29,10 @@ const Numbers = (() => {
     return grouped(Number.isInteger(number) ? number : Number(number.toPrecision(3)));
   };
 
-  /** Bytes in binary units. */
+  /**
+   * Bytes in binary units.
+   * @type {(number: number) => string}
+   */
   const bytes = (number) => {
     let unit = 0;
     let value = number;
@@ -33,20 +44,27 @@ const Numbers = (() => {
     return digits + UNITS[unit];
   };
 
+  /** @type {(nanoseconds: number) => string} */
   const duration = (nanoseconds) => {
-    for (const [limit, unit] of [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']]) {
+    /** @type {[number, string][]} */
+    const steps = [[1e9, 's'], [1e6, 'ms'], [1e3, 'µs']];
+    for (const [limit, unit] of steps) {
       if (nanoseconds >= limit) return `${Number((nanoseconds / limit).toPrecision(4))} ${unit}`;
     }
     return `${Math.round(nanoseconds)} ns`;
   };
 
+  /** @type {(number: number) => string} */
   const hexadecimal = (number) => `0x${number.toString(16)}`;
 
-  /** A cell of a column of that unit. */
+  /**
+   * A cell of a column of that unit.
+   * @type {(value: Cell | undefined, unit: Unit) => string}
+   */
   const cell = (value, unit) => {
     const isText = unit === 'text' || unit === 'path' || unit === 'source';
     if (value === null || value === undefined) return isText ? '' : '–';
-    if (isText) return Text.visible(value).trim();
+    if (isText || typeof value === 'string') return Texts.visible(value).trim();
     switch (unit) {
       case 'count':
       case 'bytes':
@@ -60,7 +78,7 @@ const Numbers = (() => {
       case 'ratio':
         return `×${value.toFixed(2)}`;
       default:
-        return Number.isInteger(value) ? String(value) : Text.visible(value);
+        return Number.isInteger(value) ? String(value) : Texts.visible(value);
     }
   };
 

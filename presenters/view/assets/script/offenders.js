@@ -1,5 +1,6 @@
 /** Who causes the misses: one table at a time, chosen by tabs. */
 const Offenders = (() => {
+  /** @type {[string, string][]} */
   const GROUPINGS = [
     ['fields', 'Fields'],
     ['variables', 'Variables'],
@@ -12,13 +13,17 @@ const Offenders = (() => {
     ['threads', 'Threads'],
   ];
 
-  /** A tab list as the ARIA practices have it: arrows move, one tab stop. */
+  /**
+   * A tab list as the ARIA practices have it: arrows move, one tab stop.
+   * @type {(entries: { id: string, title: string, table: Table }[]) => Child[]}
+   */
   const tabs = (entries) => {
     const panels = entries.map(({ id, title, table }, index) => {
       const panel = Dom.element('div', { role: 'tabpanel', id: `panel-${id}`, 'aria-labelledby': `tab-${id}` });
       panel.hidden = index > 0;
       return { id, title, table, panel };
     });
+    /** @type {(index: number) => void} */
     const select = (index) => {
       panels.forEach(({ panel, table }, other) => {
         panel.hidden = other !== index;
@@ -42,8 +47,10 @@ const Offenders = (() => {
   };
 
   const create = () => {
-    const entries = GROUPINGS.map(([name, title]) => ({ id: name, title, table: Data.table('misses', name) }));
-    const present = entries.filter(({ table }) => table && table.rows.length > 0);
+    const present = GROUPINGS.flatMap(([name, title]) => {
+      const table = Data.part('misses')?.tables.find((candidate) => candidate.name === name);
+      return table && table.rows.length > 0 ? [{ id: name, title, table }] : [];
+    });
     return present.length > 0 ? tabs(present) : null;
   };
 

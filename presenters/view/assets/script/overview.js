@@ -1,5 +1,8 @@
 /** The findings in a few sentences and numbers. */
 const Overview = (() => {
+  /** @typedef {[title: string, number: string, detail: string]} Tile */
+
+  /** @type {() => Tile[]} */
   const ratioTiles = () =>
     (Data.table('misses', 'caches')?.objects() ?? []).map((level) => [
       `L${level.level} misses`,
@@ -7,17 +10,22 @@ const Overview = (() => {
       level.miss_ratio === null ? '' : `${Numbers.percent(level.miss_ratio)} of ${Numbers.short(level.reached)}`,
     ]);
 
+  /** @type {(rows: RegionRow[], column: 'bytes_read' | 'bytes_written') => number} */
   const sum = (rows, column) => rows.reduce((all, row) => all + (row[column] ?? 0), 0);
 
-  /** Of programs that count. */
+  /**
+   * Of programs that count.
+   * @type {() => Tile[]}
+   */
   const countTiles = () => {
     const table = Data.table('regions', 'regions');
     if (!table) return [];
-    const counts = Data.table('regions', 'counts')?.record() ?? {};
+    const counts = Data.record('regions', 'counts');
     const rows = table.objects();
     const all = table.totalRows;
     const of = rows.length < all ? `in ${Numbers.grouped(rows.length)} of ${Numbers.grouped(all)} regions` : '';
     const outside = counts.outside ?? null;
+    /** @type {Tile[]} */
     const made = [
       ['regions', Numbers.grouped(all), `${Numbers.grouped(counts.threads ?? 0)} threads`],
       [
@@ -28,31 +36,36 @@ const Overview = (() => {
       ['read', Numbers.bytes(sum(rows, 'bytes_read')), of],
       ['written', Numbers.bytes(sum(rows, 'bytes_written')), of],
     ];
-    const shared = rows.filter((row) => row.threads > 1 && row.time_imbalance !== null);
-    const worst = shared.reduce((most, row) => (most && most.time_imbalance >= row.time_imbalance ? most : row), null);
-    if (worst)
-      made.push([
-        'greatest imbalance',
-        `×${worst.time_imbalance.toFixed(2)}`,
-        `of time, in ${Text.shortened(Text.visible(worst.region), 40)}`,
-      ]);
+    const shared = rows.flatMap(({ region, threads, time_imbalance: imbalance }) =>
+      threads > 1 && imbalance !== null ? [{ region, imbalance }] : [],
+    );
+    const [first, ...others] = shared;
+    if (first) {
+      const worst = others.reduce((most, row) => (most.imbalance >= row.imbalance ? most : row), first);
+      const place = `of time, in ${Texts.shortened(Texts.visible(worst.region), 40)}`;
+      made.push(['greatest imbalance', `×${worst.imbalance.toFixed(2)}`, place]);
+    }
     return made;
   };
 
-  /** Title, number, and what to compare it with. */
+  /**
+   * Title, number, and what to compare it with.
+   * @type {() => Tile[]}
+   */
   const accessTiles = () => {
     if (!Data.part('misses')) return [];
-    const attribution = Data.table('misses', 'attribution')?.record() ?? {};
-    const trace = Data.table('misses', 'trace')?.record() ?? {};
+    const attribution = Data.record('misses', 'attribution');
+    const trace = Data.record('misses', 'trace');
     const traffic = Data.table('misses', 'memory_traffic')?.record();
     const sharing = Data.table('sharing', 'sharing')?.record();
     const recording = Data.table('info', 'recording')?.record();
+    /** @type {Tile[]} */
     const made = [['accesses', Numbers.short(trace.accesses ?? 0), `${Numbers.bytes(attribution.bytes ?? 0)} accessed`]];
     made.push(...ratioTiles());
     if (traffic) {
       made.push(['from memory', Numbers.bytes(traffic.bytes_read), `${Numbers.bytes(traffic.bytes_written)} written back`]);
     }
-    made.push(['threads', Numbers.grouped(trace.streams ?? 0), recording ? `${Text.visible(recording.duration)} recorded` : '']);
+    made.push(['threads', Numbers.grouped(trace.streams ?? 0), recording ? `${Texts.visible(recording.duration)} recorded` : '']);
     if (sharing) {
       const handOvers = sharing.read_hand_overs + sharing.write_hand_overs;
       made.push(['hand-overs', Numbers.short(handOvers), `of ${Numbers.grouped(sharing.handed_over)} cache lines`]);
@@ -60,11 +73,14 @@ const Overview = (() => {
     return made;
   };
 
-  /** Of programs that were sampled. */
+  /**
+   * Of programs that were sampled.
+   * @type {() => Tile[]}
+   */
   const sampleTiles = () => {
     const sampled = Data.table('objects', 'sampled')?.record();
     if (!sampled) return [];
-    const sampling = Data.table('samples', 'sampling')?.record() ?? {};
+    const sampling = Data.record('samples', 'sampling');
     return [
       ['samples', Numbers.grouped(sampled.samples), `of ${Numbers.grouped(sampling.threads ?? 0)} threads`],
       ['at known memory', Numbers.percent(sampled.memory ?? 0), 'of what the samples weigh'],
@@ -74,26 +90,31 @@ const Overview = (() => {
     ];
   };
 
+  /** @type {(tiles: Tile[]) => Child} */
   const tileList = (tiles) =>
-    tiles.length > 0 &&
+    tiles.length > 0 ?
     Dom.element(
       'dl',
       { class: 'tiles' },
       tiles.map(([title, number, detail]) =>
         Dom.element('div', {}, Dom.element('dt', {}, title), Dom.element('dd', {}, Dom.element('strong', {}, number), Dom.element('span', {}, detail))),
       ),
-    );
+    ) : null;
 
   const ranksMisses = Data.page.rank_by.endsWith('misses');
+  /** @type {Record<string, string>} */
   const KINDS = { misses: ranksMisses ? 'misses the cache' : 'is accessed', sharing: 'goes from thread to thread' };
 
+  /** @type {(found: Suspect) => Child} */
   const sourceOf = ({ file, line }) => {
-    const text = file === null ? undefined : Data.sourceLine(file, line);
+    if (file === null || line === null) return null;
+    const text = Data.sourceLine(file, line);
     if (text === undefined) return null;
-    const place = SourceView.link(file, line, `${Text.fileName(file)}:${line}`);
-    return Dom.element('p', { class: 'quote' }, place, Dom.element('code', {}, Text.visibleSource(text).trim()));
+    const place = SourceView.link(file, line, `${Texts.fileName(file)}:${line}`);
+    return Dom.element('p', { class: 'quote' }, place, Dom.element('code', {}, Texts.visibleSource(text).trim()));
   };
 
+  /** @type {(found: Suspect) => HTMLElement} */
   const suspect = (found) =>
     Dom.element(
       'li',
@@ -102,20 +123,22 @@ const Overview = (() => {
       Dom.element(
         'div',
         {},
-        Dom.element('h3', {}, Dom.element('code', {}, Text.visible(found.name)), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
-        Dom.element('p', {}, Text.visible(found.sentence)),
+        Dom.element('h3', {}, Dom.element('code', {}, Texts.visible(found.name)), ' ', Dom.element('span', { class: 'kind' }, KINDS[found.part] ?? '')),
+        Dom.element('p', {}, Texts.visible(found.sentence)),
         sourceOf(found),
       ),
     );
 
+  /** @type {(part: string) => Child} */
   const suspects = (part) => {
     const found = Data.page.suspects.filter((candidate) => candidate.part === part);
     return found.length > 0 ? Dom.element('ol', { class: 'suspects' }, found.map(suspect)) : null;
   };
 
+  /** @type {(part: string) => Child} */
   const answer = (part) => {
     const text = Data.part(part)?.answer;
-    return text ? Dom.element('p', { class: 'answer' }, Text.visible(text)) : null;
+    return text ? Dom.element('p', { class: 'answer' }, Texts.visible(text)) : null;
   };
 
   const create = () => {

@@ -1,5 +1,6 @@
 /** The part of any analysis: its sentence, and each table as a chart, if it has the columns of one, else as it is. */
 const PartView = (() => {
+  /** @type {ChartKind[]} */
   const CHARTS = [
     LayoutChart,
     CurveChart,
@@ -12,28 +13,36 @@ const PartView = (() => {
     SizeChart,
   ];
 
-  /** What is drawn with the tables of a part; companions stand below the chart that they belong to. */
+  /**
+   * What is drawn with the tables of a part; companions stand below the chart that they belong to.
+   * @type {(part: Part) => Child[]}
+   */
   const draw = (part) => {
+    /** @type {Map<Table, Child>} */
     const drawn = new Map();
+    /** @type {string[][]} */
     const companions = [];
     for (const table of part.tables) {
       if (companions.some((columns) => table.has(...columns))) continue;
       const chart = CHARTS.find((candidate) => table.has(...candidate.COLUMNS));
       const element = chart?.create(table, part);
-      if (!element) continue;
+      if (!chart || !element) continue;
       drawn.set(table, element);
       companions.push(...(chart.COMPANIONS ?? []));
     }
+    /** @type {(table: Table) => boolean} */
     const isCompanion = (table) => !drawn.has(table) && companions.some((columns) => table.has(...columns));
     return part.tables.filter((table) => !isCompanion(table)).map((table) => drawn.get(table) ?? plain(table));
   };
 
+  /** @type {(table: Table) => HTMLElement} */
   const plain = (table) =>
     table.layout === 'rows' && table.rows.length === 0
-      ? Dom.element('p', { class: 'status' }, `${Text.visible(table.title)}: none.`)
+      ? Dom.element('p', { class: 'status' }, `${Texts.visible(table.title)}: none.`)
       : TableView.create(table);
 
-  const create = (part) => [part.answer ? Dom.element('p', {}, Text.visible(part.answer)) : null, draw(part)];
+  /** @type {(part: Part) => Child} */
+  const create = (part) => [part.answer ? Dom.element('p', {}, Texts.visible(part.answer)) : null, draw(part)];
 
   return { create };
 })();

@@ -10,6 +10,7 @@ const Sections = (() => {
   /** Parts that have a section of their own kind. */
   const KNOWN = ['misses', 'sharing', 'activity', 'info'];
 
+  /** @type {(isWanted: (name: string) => boolean) => PageSection[]} */
   const drawn = (isWanted) =>
     Data.parts
       .filter(({ name }) => isWanted(name))
@@ -19,6 +20,7 @@ const Sections = (() => {
         make: () => PartView.create(part),
       }));
 
+  /** @type {() => PageSection[]} */
   const all = () => [
     { id: 'overview', title: 'Overview', make: Overview.create },
     { id: 'misses', title: 'Offenders', make: Offenders.create },
@@ -30,10 +32,12 @@ const Sections = (() => {
     { id: 'audit', title: 'Audit', make: Audit.create },
   ];
 
-  const isEmpty = (content) => content === null || (Array.isArray(content) && content.flat(Infinity).filter(Boolean).length === 0);
+  /** @type {(content: Child) => boolean} */
+  const isEmpty = (content) => Dom.nodesOf(content).length === 0;
 
+  /** @type {(id: string, title: string, content: Child) => HTMLElement} */
   const section = (id, title, content) =>
-    Dom.element('section', { id, 'aria-labelledby': `${id}-title` }, Dom.element('h2', { id: `${id}-title`, tabindex: '-1' }, Text.visible(title)), content);
+    Dom.element('section', { id, 'aria-labelledby': `${id}-title` }, Dom.element('h2', { id: `${id}-title`, tabindex: '-1' }, Texts.visible(title)), content);
 
   /** [{ id, title, element }] */
   const create = () =>

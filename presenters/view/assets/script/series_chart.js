@@ -6,6 +6,16 @@
  * as well.
  */
 const SeriesChart = (() => {
+  /** @typedef {{ name: string, rows: SeriesRow[], time: number }} Group */
+  /** @typedef {Group & { style: string, shown: boolean }} Line */
+  /**
+   * @typedef {object} Measure
+   * @property {SeriesColumn} column
+   * @property {string} title
+   * @property {(value: number) => string} format
+   * @property {'bytes_imbalance' | 'time_imbalance'} imbalance
+   */
+
   const COLUMNS = ['time_s', 'interval_s', 'region', 'threads', 'own_time_ns', 'time_imbalance'];
   const THREADS = ['time_s', 'interval_s', 'region', 'stream', 'thread'];
   const [HEIGHT, SMALL_HEIGHT] = [320, 150];
@@ -15,9 +25,12 @@ const SeriesChart = (() => {
   const STYLES = 8;
   const LONGEST_NAME = 60;
 
+  /** @type {(value: number) => string} */
   const number = (value) => (value >= 100 ? Numbers.grouped(Math.round(value)) : String(Number(value.toPrecision(3))));
+  /** @type {(share: number) => string} */
   const percent = (share) => `${Number((share * 100).toPrecision(3))} %`;
 
+  /** @type {Measure[]} */
   const MEASURES = [
     { column: 'read_mb_per_s', title: 'MB/s read', format: number, imbalance: 'bytes_imbalance' },
     { column: 'write_mb_per_s', title: 'MB/s written', format: number, imbalance: 'bytes_imbalance' },
@@ -26,25 +39,37 @@ const SeriesChart = (() => {
   ];
   const OF = { bytes_imbalance: 'bytes', time_imbalance: 'time' };
 
-  const nameOf = (text) => Text.abridged(Text.visible(text), LONGEST_NAME);
+  /** @type {(text: string) => string} */
+  const nameOf = (text) => Texts.abridged(Texts.visible(text), LONGEST_NAME);
 
+  /** @type {(table: Table<SeriesRow>, column: SeriesColumn) => boolean} */
   const isKnown = (table, column) => table.has(column) && table.rows.some((row) => table.value(row, column) !== null);
 
-  /** What a line is drawn from, by its key; those with the most time of their own come first. */
+  /**
+   * What a line is drawn from, by its key; those with the most time of their own come first.
+   * @type {(rows: SeriesRow[], keyOf: (row: SeriesRow) => string | number, titleOf: (row: SeriesRow) => string) => Group[]}
+   */
   const groups = (rows, keyOf, titleOf) => {
+    /** @type {Map<string | number, Group>} */
     const found = new Map();
     for (const row of rows) {
       const key = keyOf(row);
-      if (!found.has(key)) found.set(key, { name: titleOf(row), rows: [], time: 0 });
-      found.get(key).rows.push(row);
-      found.get(key).time += row.own_time_ns;
+      const group = found.get(key) ?? { name: titleOf(row), rows: [], time: 0 };
+      group.rows.push(row);
+      group.time += row.own_time_ns;
+      found.set(key, group);
     }
     return [...found.values()].sort((a, b) => b.time - a.time);
   };
 
   class Series {
+    /**
+     * @param {Table<SeriesRow>} sums
+     * @param {Table<SeriesRow> | undefined} threads
+     */
     constructor(sums, threads) {
-      Object.assign(this, { sums, threads });
+      this.sums = sums;
+      this.threads = threads;
       this.rows = sums.objects();
       const ends = new Map(this.rows.map((row) => [row.time_s, row.interval_s]));
       this.bins = [...ends].sort(([a], [b]) => a - b).map(([to, interval]) => ({ from: to - interval, to }));
@@ -60,11 +85,23 @@ const SeriesChart = (() => {
       this.readout = Chart.readout();
       this.drawing = Dom.element('div', { class: 'plots' });
       this.choices = Dom.element('div');
+      /** @type {string | null} */
+      this.region = null;
+      /** @type {Line[]} */
+      this.lines = [];
+      /** @type {StepLine[]} */
+      this.even = [];
+      /** @type {ReturnType<typeof StepPlot.create>[]} */
+      this.plots = [];
+      this.left = 0;
       this.choose(null);
       StepPlot.narrow.addEventListener('change', () => this.draw());
     }
 
-    /** The lines of all regions, or of the threads of one. */
+    /**
+     * The lines of all regions, or of the threads of one.
+     * @param {string | null} region
+     */
     choose(region) {
       this.region = region;
       const found = region === null ? this.regions : this.threadsOf(region);
@@ -79,18 +116,29 @@ const SeriesChart = (() => {
       this.draw();
     }
 
+    /** @param {string} region */
     threadsOf(region) {
       const rows = (this.threads?.objects() ?? []).filter((row) => row.region === region);
       const streams = new Map(rows.map((row) => [row.stream, row.thread]));
       const threads = [...streams.values()];
       // The kernel gives numbers again.
+      /** @type {(thread: number) => boolean} */
       const isUnique = (thread) => threads.filter((other) => other === thread).length === 1;
+      /** @type {(row: SeriesRow) => string} */
       const name = ({ thread, stream }) => `thread ${thread}${isUnique(thread) ? '' : ` (stream ${stream})`}`;
       return groups(rows, (row) => row.stream, name);
     }
 
-    /** A value for each bin; `missing` where the group has no row. */
+    /**
+     * A value for each bin; `missing` where the group has no row.
+     * @template {number | null} M
+     * @param {{ rows: SeriesRow[] }} group
+     * @param {SeriesColumn} column
+     * @param {M} missing
+     * @returns {(number | M)[]}
+     */
     values(group, column, missing) {
+      /** @type {(number | M)[]} */
       const values = this.bins.map(() => missing);
       for (const row of group.rows) {
         const at = this.positions.get(row.time_s);
@@ -112,22 +160,26 @@ const SeriesChart = (() => {
         format,
       };
       const plots = [main, this.imbalance()].filter((plot) => plot !== null);
+      /** @type {StepPlotContent['onMove']} */
       const onMove = (next) => this.move(next(this.at));
       this.plots = plots.map((plot) => StepPlot.create({ ...plot, bins: this.bins, onMove }));
       this.drawing.replaceChildren(...this.plots.map((plot) => plot.element()));
       if (this.at >= 0) this.move(this.at);
     }
 
-    /** Of the regions that are drawn; none if no region has several threads. */
+    /**
+     * Of the regions that are drawn; none if no region has several threads.
+     * @returns {Omit<StepPlotContent, 'bins' | 'onMove'> | null}
+     */
     imbalance() {
       const column = this.measure.imbalance;
       const drawn =
         this.region === null
           ? this.lines.filter((line) => line.shown)
-          : this.regions.filter(({ name }) => name === this.region);
-      const lines = drawn.map((line, index) => ({
+          : this.regions.filter(({ name }) => name === this.region).map((group) => ({ ...group, style: 'curve-0' }));
+      const lines = drawn.map((line) => ({
         name: nameOf(line.name),
-        style: line.style ?? `curve-${index}`,
+        style: line.style,
         values: this.values(line, column, null),
       }));
       this.even = lines.filter(({ values }) => values.some((value) => value !== null));
@@ -144,6 +196,7 @@ const SeriesChart = (() => {
       };
     }
 
+    /** @param {number} bin */
     move(bin) {
       this.at = Chart.clamp(bin, 0, this.bins.length - 1);
       for (const plot of this.plots) plot.show(this.at);
@@ -151,13 +204,16 @@ const SeriesChart = (() => {
       const { column, format, title } = this.measure;
       const shown = this.lines.filter((line) => line.shown).slice(0, STYLES);
       const numbers = shown.map((line) => `${line.name} ${format(this.values(line, column, 0)[this.at])}`);
-      const even = this.even.slice(0, STYLES).filter(({ values }) => values[this.at] !== null);
-      const factors = even.map(({ name, values }) => `${name} ×${values[this.at].toFixed(2)}`);
+      const factors = this.even.slice(0, STYLES).flatMap(({ name, values }) => {
+        const value = values[this.at];
+        return value === null ? [] : [`${name} ×${value.toFixed(2)}`];
+      });
       const imbalance = factors.length > 0 ? `; max/mean: ${factors.join(', ')}` : '';
       const span = `${Number(from.toFixed(3))} to ${Number(to.toFixed(3))} s`;
       this.readout.textContent = `${span}, ${title}: ${numbers.join(', ')}${imbalance}`;
     }
 
+    /** @param {Line} line */
     checkbox(line) {
       const box = Dom.element('input', { type: 'checkbox' });
       box.checked = line.shown;
@@ -195,7 +251,7 @@ const SeriesChart = (() => {
       const measures = this.measures.map(({ title }, index) => Dom.element('option', { value: index }, title));
       const measure = Dom.element('select', {}, measures);
       measure.addEventListener('change', () => {
-        this.measure = this.measures[measure.value];
+        this.measure = this.measures[Number(measure.value)];
         this.draw();
       });
       const shared = this.regions.filter(({ rows }) => rows.some((row) => row.threads > 1));
@@ -203,7 +259,7 @@ const SeriesChart = (() => {
         Dom.element('option', { value: index }, `threads of ${nameOf(name)}`),
       );
       const lines = Dom.element('select', {}, Dom.element('option', { value: -1 }, 'regions'), options);
-      lines.addEventListener('change', () => this.choose(shared[lines.value]?.name ?? null));
+      lines.addEventListener('change', () => this.choose(shared[Number(lines.value)]?.name ?? null));
       return Dom.element(
         'div',
         { class: 'tools' },
@@ -217,14 +273,17 @@ const SeriesChart = (() => {
         'Each step is what came in that time, per second or as a share of the time of all threads that ' +
         'count. The smaller plot has the greatest of the threads’ numbers over their mean.';
       const content = Dom.element('div', {}, this.tools(), this.drawing, this.readout, this.choices);
-      return Chart.figure(content, caption, [this.sums, this.threads].filter(Boolean));
+      return Chart.figure(content, caption, this.threads ? [this.sums, this.threads] : [this.sums]);
     }
   }
 
-  /** A figure; none without a bin. */
+  /**
+   * A figure; none without a bin.
+   * @type {(sums: Table<SeriesRow>, part: Part) => Child}
+   */
   const create = (sums, part) => {
     if (sums.rows.length === 0) return null;
-    const threads = part.tables.find((table) => table.has(...THREADS));
+    const threads = /** @type {Table<SeriesRow> | undefined} */ (part.tables.find((table) => table.has(...THREADS)));
     return new Series(sums, threads).element();
   };
 

@@ -1,11 +1,21 @@
 /** Cache lines that threads take from each other. */
 const Sharing = (() => {
+  /** @typedef {{ read_hand_overs: number, write_hand_overs: number }} HandOvers */
+
   /** Threads of a matrix: more columns can't be read. */
   const MAX_THREADS = 24;
   const MAX_LINES = 20;
 
+  /** @type {(row: HandOvers) => number} */
   const sum = (row) => row.read_hand_overs + row.write_hand_overs;
 
+  /**
+   * @template {HandOvers} R
+   * @param {R[]} rows
+   * @param {keyof R} first
+   * @param {keyof R} second
+   * @returns {(a: Cell, b: Cell) => number}
+   */
   const countsOf = (rows, first, second) => {
     const counts = new Map();
     for (const row of rows) {
@@ -15,28 +25,42 @@ const Sharing = (() => {
     return (a, b) => counts.get(`${a} ${b}`) ?? 0;
   };
 
-  /** Those with the most hand-overs, in the order of their numbers. */
-  const threadsOf = (rows, ...columns) => {
+  /**
+   * Those with the most hand-overs, in the order of their numbers.
+   * @template {HandOvers} R
+   * @param {R[]} rows
+   * @param {(row: R) => number[]} streamsOf
+   */
+  const threadsOf = (rows, streamsOf) => {
+    /** @type {Map<number, number>} */
     const totals = new Map();
-    for (const row of rows) for (const column of columns) totals.set(row[column], (totals.get(row[column]) ?? 0) + sum(row));
+    for (const row of rows) for (const stream of streamsOf(row)) totals.set(stream, (totals.get(stream) ?? 0) + sum(row));
     const ranked = [...totals].sort((a, b) => b[1] - a[1]).slice(0, MAX_THREADS);
     return ranked.map(([thread]) => thread).sort((a, b) => a - b);
   };
 
-  /** What of a table is not in it, as its title says. */
+  /**
+   * What of a table is not in it, as its title says.
+   * @type {(table: { title: string }) => string}
+   */
   const cutOf = (table) => {
     const comma = table.title.indexOf(',');
-    return comma < 0 ? '' : Text.visible(table.title.slice(comma));
+    return comma < 0 ? '' : Texts.visible(table.title.slice(comma));
   };
 
-  /** A matrix shows the largest; below it stands all that the page holds. */
-  const withTable = (matrix, table) => [matrix, Dom.details(`Table: ${Text.visible(table.title)}`, () => TableView.create(table))];
+  /**
+   * A matrix shows the largest; below it stands all that the page holds.
+   * @type {(matrix: HTMLElement, table: Table) => Child[]}
+   */
+  const withTable = (matrix, table) => [matrix, Dom.details(`Table: ${Texts.visible(table.title)}`, () => TableView.create(table))];
 
+  /** @type {(threads: number[]) => { key: number, title: string }[]} */
   const asColumns = (threads) => threads.map((thread) => ({ key: thread, title: `thread ${thread}` }));
 
+  /** @type {(table: Table<ThreadPair>) => HTMLElement} */
   const pairs = (table) => {
     const rows = table.objects();
-    const threads = threadsOf(rows, 'from_stream', 'to_stream');
+    const threads = threadsOf(rows, (row) => [row.from_stream, row.to_stream]);
     return MatrixChart.create({
       title: `From thread (rows) to thread (columns): hand-overs of cache lines${cutOf(table)}`,
       headTitles: ['from'],
@@ -46,17 +70,19 @@ const Sharing = (() => {
     });
   };
 
+  /** @type {(table: Table<SharedLine>) => HTMLElement} */
   const lines = (table) => {
     const rows = table.objects();
     const keyed = rows.map((row) => ({ ...row, line: `${row.process} ${row.line_address}` }));
     const firsts = new Map();
     for (const row of keyed) if (!firsts.has(row.line)) firsts.set(row.line, row);
-    const heads = ({ line_address: address, field }) => [Text.visible(address), Text.visible(field)];
+    /** @type {(row: SharedLine) => string[]} */
+    const heads = ({ line_address: address, field }) => [Texts.visible(address), Texts.visible(field)];
     return MatrixChart.create({
       title: `Cache lines (rows) by the thread that took them (columns)${cutOf(table)}`,
       headTitles: ['cache line', 'mostly for'],
       rows: [...firsts.values()].slice(0, MAX_LINES).map((row) => ({ key: row.line, heads: heads(row) })),
-      columns: asColumns(threadsOf(rows, 'to_stream')),
+      columns: asColumns(threadsOf(rows, (row) => [row.to_stream])),
       count: countsOf(keyed, 'line', 'to_stream'),
     });
   };
@@ -66,11 +92,12 @@ const Sharing = (() => {
     const part = Data.part('sharing');
     if (!part) return null;
     const [pairTable, lineTable] = [Data.table('sharing', 'thread_pairs'), Data.table('sharing', 'shared_lines')];
-    const content = [Dom.element('p', {}, Text.visible(part.answer))];
-    const places = ['fields', 'lines'].map((name) => Data.table('sharing', name)).filter((table) => table?.rows.length > 0);
-    if (pairTable?.rows.length > 0) content.push(withTable(pairs(pairTable), pairTable));
-    if (lineTable?.rows.length > 0) content.push(withTable(lines(lineTable), lineTable));
-    content.push(places.map((table) => TableView.create(table)));
+    /** @type {Child[]} */
+    const content = [Dom.element('p', {}, Texts.visible(part.answer))];
+    const places = [Data.table('sharing', 'fields'), Data.table('sharing', 'lines')];
+    if (pairTable && pairTable.rows.length > 0) content.push(withTable(pairs(pairTable), pairTable));
+    if (lineTable && lineTable.rows.length > 0) content.push(withTable(lines(lineTable), lineTable));
+    content.push(places.map((table) => (table && table.rows.length > 0 ? TableView.create(table) : null)));
     return content;
   };
 

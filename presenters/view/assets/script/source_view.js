@@ -1,5 +1,10 @@
 /** Source files with what each line costs beside it. */
 const SourceView = (() => {
+  /** @typedef {{ file: string | null, line: number | null, source: string, share: number | null, region?: string }} Costs */
+  /** @typedef {Record<string, number>} Sums */
+  /** @typedef {{ rows: Map<number, Sums>, share: number }} FileCosts */
+  /** @typedef {{ title: string, columns: Column[], files: Map<string, FileCosts> }} ShownCosts */
+
   /** Lines between hot ones are folded away at first if there are more of them. */
   const CONTEXT = 3;
   /** Fewer lines are not worth a button. */
@@ -9,43 +14,60 @@ const SourceView = (() => {
   /** Tables of any part that have these say what lines cost; with `region`, in each region. */
   const COLUMNS = ['file', 'line', 'source', 'share'];
 
+  /** @type {(table: Table) => Column[]} */
   const numberColumns = (table) =>
     table.columns.filter(
       ({ name, unit }) => (unit === 'count' && name !== 'line') || name === 'share' || name === Data.page.rank_by,
     );
 
+  /** @type {(sums: Sums, table: Table, row: Cell[], columns: Column[]) => void} */
   const add = (sums, table, row, columns) => {
-    for (const { name } of columns) sums[name] = (sums[name] ?? 0) + (table.value(row, name) ?? 0);
+    for (const { name } of columns) sums[name] = (sums[name] ?? 0) + Number(table.value(row, name) ?? 0);
   };
 
-  /** Sums by line, for each file that the page holds. */
+  /**
+   * Sums by line, for each file that the page holds.
+   * @type {(table: Table<Costs>, columns: Column[], region: string | null) => Map<string, FileCosts>}
+   */
   const collect = (table, columns, region) => {
+    /** @type {Map<string, FileCosts>} */
     const files = new Map();
     for (const row of table.rows) {
       const [file, line] = [table.value(row, 'file'), table.value(row, 'line')];
       const isWanted = region === null || table.value(row, 'region') === region;
-      if (!isWanted || !Data.sources.has(file) || line === null) continue;
-      if (!files.has(file)) files.set(file, { rows: new Map(), share: 0 });
-      const found = files.get(file);
-      if (!found.rows.has(line)) found.rows.set(line, {});
-      add(found.rows.get(line), table, row, columns);
+      if (!isWanted || file === null || !Data.sources.has(file) || line === null) continue;
+      const found = files.get(file) ?? { rows: new Map(), share: 0 };
+      files.set(file, found);
+      const sums = found.rows.get(line) ?? {};
+      found.rows.set(line, sums);
+      add(sums, table, row, columns);
       found.share += table.value(row, 'share') ?? 0;
     }
     return files;
   };
 
-  /** A table as it stands beside the source: as a whole and, of several regions, each of them. */
+  /**
+   * A table as it stands beside the source: as a whole and, of several regions, each of them.
+   * @type {(title: string, table: Table<Costs>) => ShownCosts[]}
+   */
   const costsOf = (title, table) => {
     const columns = numberColumns(table);
     const regions = table.has('region') ? [...new Set(table.rows.map((row) => table.value(row, 'region')))] : [];
+    /** @type {(name: string, region: string | null) => ShownCosts} */
     const one = (name, region) => ({ title: name, columns, files: collect(table, columns, region) });
-    const each = regions.length > 1 ? regions.map((region) => one(`region ${Text.visible(region)}`, region)) : [];
+    const each = regions.length > 1 ? regions.map((region) => one(`region ${Texts.visible(region)}`, region)) : [];
     return [one(each.length > 0 ? `${title}, all` : title, null), ...each];
   };
 
+  /**
+   * For a table that has the columns.
+   * @type {(table: Table) => Table<Costs>}
+   */
+  const asCosts = (table) => /** @type {Table<Costs>} */ (/** @type {unknown} */ (table));
+
   const costs = Data.parts
     .flatMap((part) =>
-      part.tables.filter((table) => table.has(...COLUMNS)).flatMap((table) => costsOf(Text.visible(part.title), table)),
+      part.tables.filter((table) => table.has(...COLUMNS)).flatMap((table) => costsOf(Texts.visible(part.title), asCosts(table))),
     )
     .filter(({ files }) => files.size > 0);
 
@@ -54,13 +76,19 @@ const SourceView = (() => {
 
   const names = [...new Set(costs.flatMap(({ files }) => [...files.keys()]))];
 
+  /** @type {(file: string, line: number) => string} */
   const idOf = (file, line) => `source-${names.indexOf(file)}-${line}`;
 
+  /** @type {(file: string, line: number) => void} */
   let show = () => {};
 
-  /** A link from a place to its source line; plain text if the page doesn't hold the file. */
+  /**
+   * A link from a place to its source line; plain text if the page doesn't hold the file.
+   * @type {(file: string | null, line: number | null, text: string) => Child}
+   */
   const link = (file, line, text) => {
-    if (line === null || !names.includes(file) || Data.sourceLine(file, line) === undefined) return text;
+    if (file === null || line === null || !names.includes(file) || Data.sourceLine(file, line) === undefined) return text;
+    /** @type {(event: Event) => void} */
     const onclick = (event) => {
       event.preventDefault();
       show(file, line);
@@ -68,9 +96,13 @@ const SourceView = (() => {
     return Dom.element('a', { href: '#source', onclick }, text);
   };
 
-  /** What a narrow screen has no room for. */
+  /**
+   * What a narrow screen has no room for.
+   * @type {(column: Column) => string}
+   */
   const classOf = ({ name }) => (name === 'share' || name === Data.page.rank_by ? 'number' : 'number aside');
 
+  /** @type {(row: Sums | null, columns: Column[]) => HTMLElement[]} */
   const cells = (row, columns) =>
     columns.map((column) => {
       const value = row ? row[column.name] : null;
@@ -81,6 +113,7 @@ const SourceView = (() => {
       return Dom.element('td', { class: classOf(column) }, bar, share ? Dom.element('span', { class: 'percent' }, text) : text);
     });
 
+  /** @type {(file: string, number: number, text: string, row: Sums | null, columns: Column[]) => HTMLElement} */
   const lineRow = (file, number, text, row, columns) => {
     const hot = row && row.share >= HOT;
     return Dom.element(
@@ -88,26 +121,35 @@ const SourceView = (() => {
       { id: idOf(file, number), class: hot ? 'hot' : row ? 'known' : null, tabindex: '-1' },
       Dom.element('th', { scope: 'row', class: 'number' }, hot ? Dom.element('span', { class: 'mark', title: 'hot line' }, '▶') : null, String(number)),
       cells(row, columns),
-      Dom.element('td', { class: 'code' }, Text.visibleSource(text) || ' '),
+      Dom.element('td', { class: 'code' }, Texts.visibleSource(text) || ' '),
     );
   };
 
-  /** Lines of a file in order; null stands for lines that the page does not hold. */
+  /**
+   * Lines of a file in order; null stands for lines that the page does not hold.
+   * @type {(file: string) => ({ number: number, text: string } | null)[]}
+   */
   const content = (file) =>
-    Data.sources.get(file).flatMap((stretch, position) => {
+    (Data.sources.get(file) ?? []).flatMap((stretch, position) => {
       const texts = stretch.lines.map((text, index) => ({ number: stretch.first_line + index, text }));
       return position === 0 && stretch.first_line === 1 ? texts : [null, ...texts];
     });
 
+  /** @type {(number: number, rows: Map<number, Sums>) => boolean} */
   const isNear = (number, rows) => {
     for (let line = number - CONTEXT; line <= number + CONTEXT; line += 1) if (rows.has(line)) return true;
     return false;
   };
 
-  /** Rows of the table's body; stretches without numbers give way to a button. */
+  /**
+   * Rows of the table's body; stretches without numbers give way to a button.
+   * @type {(file: string, columns: Column[]) => HTMLElement[]}
+   */
   const bodyRows = (file, columns) => {
-    const { rows } = shown.files.get(file);
+    const rows = shown.files.get(file)?.rows ?? new Map();
+    /** @type {HTMLElement[]} */
     const made = [];
+    /** @type {HTMLElement[]} */
     let hidden = [];
     const fold = () => {
       if (hidden.length < FOLD_FROM) {
@@ -117,9 +159,9 @@ const SourceView = (() => {
       }
       const later = hidden;
       hidden = [];
-      const unfold = (event) => event.target.closest('tr').replaceWith(...later);
-      const button = Dom.button(`${Numbers.grouped(later.length)} lines without an access`, unfold);
-      made.push(Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, button)));
+      const button = Dom.button(`${Numbers.grouped(later.length)} lines without an access`, () => row.replaceWith(...later));
+      const row = Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, button));
+      made.push(row);
     };
     for (const line of content(file)) {
       if (line === null) {
@@ -127,7 +169,7 @@ const SourceView = (() => {
         made.push(Dom.element('tr', { class: 'fold' }, Dom.element('td', { colspan: columns.length + 2 }, '…')));
       } else if (isNear(line.number, rows)) {
         fold();
-        made.push(lineRow(file, line.number, line.text, rows.get(line.number), columns));
+        made.push(lineRow(file, line.number, line.text, rows.get(line.number) ?? null, columns));
       } else {
         hidden.push(lineRow(file, line.number, line.text, null, columns));
       }
@@ -136,9 +178,10 @@ const SourceView = (() => {
     return made;
   };
 
+  /** @type {(file: string) => HTMLElement} */
   const fileTable = (file) => {
     const { columns } = shown;
-    const name = Text.visible(file);
+    const name = Texts.visible(file);
     const table = Dom.element(
       'table',
       { class: 'source' },
@@ -150,7 +193,7 @@ const SourceView = (() => {
           'tr',
           {},
           Dom.element('th', { scope: 'col', class: 'number' }, 'line'),
-          columns.map((column) => Dom.element('th', { scope: 'col', class: classOf(column) }, Text.visible(column.title))),
+          columns.map((column) => Dom.element('th', { scope: 'col', class: classOf(column) }, Texts.visible(column.title))),
           Dom.element('th', { scope: 'col' }, 'source'),
         ),
       ),
@@ -164,15 +207,18 @@ const SourceView = (() => {
     if (costs.length === 0) return null;
     const place = Dom.element('div', { class: 'source-place' });
     const select = Dom.element('select');
+    /** @type {(file: string) => void} */
     const open = (file) => {
       select.value = file;
       place.replaceChildren(fileTable(file));
     };
+    /** @type {(chosen: ShownCosts) => void} */
     const choose = (chosen) => {
       shown = chosen;
       const ranked = [...shown.files].sort(([, a], [, b]) => b.share - a.share);
+      /** @type {(entry: [string, FileCosts]) => HTMLElement} */
       const option = ([file, { share }]) =>
-        Dom.element('option', { value: file }, `${Text.visible(file)} (${Numbers.percent(share)})`);
+        Dom.element('option', { value: file }, `${Texts.visible(file)} (${Numbers.percent(share)})`);
       select.replaceChildren(...ranked.map(option));
       open(ranked[0][0]);
     };
@@ -181,11 +227,12 @@ const SourceView = (() => {
       {},
       costs.map(({ title }, index) => Dom.element('option', { value: index }, title)),
     );
-    numbers.addEventListener('change', () => choose(costs[numbers.value]));
+    numbers.addEventListener('change', () => choose(costs[Number(numbers.value)]));
     select.addEventListener('change', () => open(select.value));
     show = (file, line) => {
       const known = shown.files.has(file) ? shown : costs.find(({ files }) => files.has(file));
-      numbers.value = costs.indexOf(known);
+      if (!known) return;
+      numbers.value = String(costs.indexOf(known));
       choose(known);
       open(file);
       const row = document.getElementById(idOf(file, line));

@@ -7,6 +7,13 @@
  * - memory: `memory` (its rank, from 0), `kind`, `label`, `data_type`, `peak_bytes`, `samples`, `share`
  */
 const SpotChart = (() => {
+  /** @typedef {{ spots: Table<SpotRow>, scales: Table<SpotScale>, memories: Table<SpotMemory> }} Tables */
+
+  /**
+   * Cells in the order of `COLUMNS`; the address may be unknown.
+   * @typedef {[number, number, number, number, number | null, number, number, number]} SpotCells
+   */
+
   const COLUMNS = ['time_bin', 'process', 'thread', 'memory', 'address', 'loads', 'stores', 'weight'];
   const SCALES = ['time_bins', 'first_ns', 'bin_ns', 'granule_bytes', 'weight_unit'];
   const MEMORIES = ['memory', 'kind', 'label', 'data_type', 'peak_bytes', 'samples', 'share'];
@@ -16,23 +23,48 @@ const SpotChart = (() => {
   const ALL = '';
   const LONGEST_NAME = 70;
 
+  /** @type {(table: Table<SpotRow>, granule: number) => Spot[]} */
   const read = (table, granule) => {
-    const columns = COLUMNS.map((name) => table.positions.get(name));
+    const columns = COLUMNS.map((name) => table.position(name));
     return table.rows.map((row) => {
-      const [bin, process, thread, memory, from, loads, stores, weight] = columns.map((column) => row[column]);
+      const cells = /** @type {SpotCells} */ (columns.map((column) => row[column]));
+      const [bin, process, thread, memory, from, loads, stores, weight] = cells;
       return { bin, process, thread, memory, from, to: from === null ? null : from + granule, loads, stores, samples: loads + stores, weight };
     });
   };
 
+  /**
+   * @param {Spot} spot
+   * @returns {spot is PlacedSpot}
+   */
+  const isPlaced = (spot) => spot.from !== null;
+
+  /**
+   * @param {SpotView} view
+   * @returns {view is FoldedSpotView}
+   */
+  const isFolded = (view) => view.folded !== null;
+
+  /** @type {(place: Address, low: Address, high: Address) => boolean} */
+  const isBetween = (place, low, high) =>
+    FoldedAddresses.compare(low, place) <= 0 && FoldedAddresses.compare(place, high) <= 0;
+
   class Spots {
+    /** @param {Tables} tables */
     constructor(tables) {
       this.tables = tables;
       this.scale = tables.scales.record();
       this.memories = tables.memories.objects();
       this.spots = read(tables.spots, this.scale.granule_bytes);
       this.chosen = { memory: ALL, thread: ALL };
+      /** @type {SpotRange} */
       this.whole = { first: 0, last: this.scale.time_bins - 1, low: null, high: null };
       this.range = this.whole;
+      this.view = this.viewOf([], []);
+      /** @type {ReturnType<typeof SpotDrawing.create> | null} */
+      this.drawing = null;
+      /** @type {{ x: number, y: number } | null} */
+      this.dragged = null;
       this.canvas = Dom.element('canvas', { width: SIZE.width * 2, height: HEIGHT * 2, tabindex: '0', role: 'img' });
       this.readout = Chart.readout();
       this.listen();
@@ -53,27 +85,38 @@ const SpotChart = (() => {
       this.show(this.range);
     }
 
+    /** @param {Spot} spot */
     isShown({ bin, memory, thread, process, from }) {
       const { first, last, low, high } = this.range;
-      const place = { process, from };
       return (
         bin >= first &&
         bin <= last &&
         (this.chosen.memory === ALL || String(memory) === this.chosen.memory) &&
         (this.chosen.thread === ALL || String(thread) === this.chosen.thread) &&
-        (low === null || (from !== null && FoldedAddresses.compare(low, place) <= 0 && FoldedAddresses.compare(place, high) <= 0))
+        (low === null || high === null || (from !== null && isBetween({ process, from }, low, high)))
       );
     }
 
+    /**
+     * What is drawn of the present range.
+     * @param {PlacedSpot[]} spots
+     * @param {Spot[]} unplaced
+     * @returns {SpotView}
+     */
+    viewOf(spots, unplaced) {
+      const measure = this.scale.weight_unit === 'ns' ? 'time' : 'weight';
+      const folded = spots.length > 0 ? FoldedAddresses.create(spots, SIZE.map) : null;
+      const { first, last } = this.range;
+      const { scale, memories } = this;
+      return { spots, unplaced, folded, first, last, scale, memories, measure, cursor: null };
+    }
+
+    /** @param {SpotRange} range */
     show(range) {
       this.range = range;
       const shown = this.spots.filter((spot) => this.isShown(spot));
-      const [spots, unplaced] = [shown.filter(({ from }) => from !== null), shown.filter(({ from }) => from === null)];
-      const measure = this.scale.weight_unit === 'ns' ? 'time' : 'weight';
-      const { first, last } = range;
-      const { scale, memories } = this;
-      this.view = { spots, unplaced, folded: null, first, last, scale, memories, measure, cursor: null };
-      if (spots.length > 0) this.view.folded = FoldedAddresses.create(spots, SIZE.map);
+      const [spots, unplaced] = [shown.filter(isPlaced), shown.filter((spot) => !isPlaced(spot))];
+      this.view = this.viewOf(spots, unplaced);
       this.label();
       this.draw();
       this.readout.textContent = this.summary();
@@ -81,8 +124,8 @@ const SpotChart = (() => {
 
     draw() {
       if (!this.drawing) return;
-      if (this.view.folded) this.drawing.draw(this.view);
-      else this.canvas.getContext('2d').clearRect(0, 0, SIZE.width * 2, HEIGHT * 2);
+      if (isFolded(this.view)) this.drawing.draw(this.view);
+      else Dom.contextOf(this.canvas).clearRect(0, 0, SIZE.width * 2, HEIGHT * 2);
     }
 
     label() {
@@ -90,7 +133,7 @@ const SpotChart = (() => {
       const parts = folded ? `${folded.stretches.length} stretches of addresses` : 'no addresses';
       this.canvas.setAttribute(
         'aria-label',
-        `Samples by time and address: ${Numbers.grouped(sum(spots, 'samples'))} in ${parts}. ` +
+        `Samples by time and address: ${Numbers.grouped(sum(spots))} in ${parts}. ` +
           'Arrow keys move the cursor from sample to sample, plus and minus zoom, 0 shows all.',
       );
     }
@@ -99,12 +142,16 @@ const SpotChart = (() => {
       const { spots, unplaced } = this.view;
       const threads = new Set(spots.map(({ thread }) => thread)).size;
       const memories = new Set(spots.map(({ memory }) => memory)).size;
+      /** @type {(number: number, word: string) => string} */
       const count = (number, word) => `${Numbers.grouped(number)} ${word}${number === 1 ? '' : 's'}`;
-      const without = unplaced.length > 0 ? `; ${count(sum(unplaced, 'samples'), 'sample')} without known address` : '';
-      return `${count(sum(spots, 'samples'), 'sample')} of ${count(threads, 'thread')} at ${count(memories, 'name')}${without}`;
+      const without = unplaced.length > 0 ? `; ${count(sum(unplaced), 'sample')} without known address` : '';
+      return `${count(sum(spots), 'sample')} of ${count(threads, 'thread')} at ${count(memories, 'name')}${without}`;
     }
 
-    /** Where an event is, in pixels of the drawing. */
+    /**
+     * Where an event is, in pixels of the drawing.
+     * @param {PointerEvent} event
+     */
     place(event) {
       const box = this.canvas.getBoundingClientRect();
       return {
@@ -113,12 +160,17 @@ const SpotChart = (() => {
       };
     }
 
+    /** @param {PointerEvent} event */
     point(event) {
-      if (!this.view?.folded || !this.drawing) return;
+      const { view } = this;
+      if (!this.drawing || !isFolded(view)) return;
       const { x, y } = this.place(event);
-      let [best, least] = [null, NEAR];
-      for (const spot of this.view.spots) {
-        const box = this.drawing.box(spot, this.view);
+      /** @type {PlacedSpot | null} */
+      let best = null;
+      let least = NEAR;
+      for (const spot of view.spots) {
+        const box = this.drawing.box(spot, view);
+        /** @type {(at: number, from: number, length: number) => number} */
         const outside = (at, from, length) => Math.max(from - at, at - from - length, 0);
         const distance = Math.hypot(outside(x, box.x, box.width), outside(y, box.y, box.height));
         if (distance < least) [best, least] = [spot, distance];
@@ -126,42 +178,50 @@ const SpotChart = (() => {
       this.move(best);
     }
 
+    /** @param {PlacedSpot | null} spot */
     move(spot) {
       this.view.cursor = spot;
       this.readout.textContent = spot ? this.tell(spot) : this.summary();
       this.draw();
     }
 
+    /** @param {PlacedSpot} spot */
     tell(spot) {
       const memory = this.memories[spot.memory];
       const { scale } = this;
       const from = scale.first_ns + spot.bin * scale.bin_ns;
-      const name = Text.abridged(SpotDrawing.lettered(memory), LONGEST_NAME);
-      const type = memory.data_type ? `, ${Text.visible(memory.data_type)}` : '';
+      const name = Texts.abridged(SpotDrawing.lettered(memory), LONGEST_NAME);
+      const type = memory.data_type ? `, ${Texts.visible(memory.data_type)}` : '';
       const counts = `${Numbers.grouped(spot.loads)} at loads, ${Numbers.grouped(spot.stores)} at stores`;
       const weight = scale.weight_unit === 'ns' ? `, ${Numbers.duration(spot.weight)}` : '';
-      const size = memory.peak_bytes > 0 ? ` of ${Numbers.bytes(memory.peak_bytes)}` : '';
+      const size = memory.peak_bytes !== null && memory.peak_bytes > 0 ? ` of ${Numbers.bytes(memory.peak_bytes)}` : '';
       return `${Numbers.duration(from)}, thread ${spot.thread}: ${name} (${memory.kind}${size}${type}), ${Numbers.hexadecimal(spot.from)}: ${counts}${weight}`;
     }
 
+    /** @param {PointerEvent} event */
     begin(event) {
       this.dragged = this.place(event);
       this.canvas.setPointerCapture(event.pointerId);
     }
 
-    /** What was drawn around is shown alone. */
+    /**
+     * What was drawn around is shown alone.
+     * @param {PointerEvent} event
+     */
     end(event) {
       const [from, to] = [this.dragged, this.place(event)];
       this.dragged = null;
-      if (!from || !this.view.folded) return;
+      const { folded } = this.view;
+      if (!from || !folded) return;
       const [wide, high] = [Math.abs(from.x - to.x) > 8, Math.abs(from.y - to.y) > 8];
       if (!wide && !high) return;
       const range = { ...this.range };
       if (wide) [range.first, range.last] = [from.x, to.x].map((x) => this.binAt(x)).sort((a, b) => a - b);
       if (high) {
         const [top, bottom] = [from.y, to.y].map((y) => y - SIZE.top).sort((a, b) => a - b);
+        /** @type {(y: number) => Address} */
         const place = (y) => {
-          const { process, address } = this.view.folded.at(y);
+          const { process, address } = folded.at(y);
           return { process, from: address };
         };
         [range.low, range.high] = [place(bottom), place(top)];
@@ -169,13 +229,17 @@ const SpotChart = (() => {
       this.show(range);
     }
 
+    /** @param {number} x */
     binAt(x) {
       const { first, last } = this.range;
       const part = (x - SIZE.left) / (SIZE.width - SIZE.left);
       return Chart.clamp(Math.floor(first + part * (last - first + 1)), first, last);
     }
 
-    /** In time, around the cursor. */
+    /**
+     * In time, around the cursor.
+     * @param {number} factor
+     */
     zoom(factor) {
       const { first, last } = this.range;
       const width = Math.max(1, Math.round((last - first + 1) * factor));
@@ -185,10 +249,16 @@ const SpotChart = (() => {
       this.show({ ...this.range, first: begin, last: end });
     }
 
-    /** To the next sample in time, or by address. */
+    /**
+     * To the next sample in time, or by address.
+     * @param {number} dx
+     * @param {number} dy
+     */
     step(dx, dy) {
       const { spots, cursor } = this.view;
+      /** @type {(a: PlacedSpot, b: PlacedSpot) => number} */
       const byTime = (a, b) => a.bin - b.bin || FoldedAddresses.compare(a, b) || a.thread - b.thread;
+      /** @type {(a: PlacedSpot, b: PlacedSpot) => number} */
       const byAddress = (a, b) => FoldedAddresses.compare(a, b) || a.bin - b.bin || a.thread - b.thread;
       const order = [...spots].sort(dx !== 0 ? byTime : byAddress);
       // Addresses grow upward.
@@ -196,6 +266,11 @@ const SpotChart = (() => {
       if (order.length > 0) this.move(order[Chart.clamp(next, 0, order.length - 1)]);
     }
 
+    /**
+     * @param {string} label
+     * @param {'memory' | 'thread'} key
+     * @param {[number, string][]} options
+     */
     list(label, key, options) {
       const all = Dom.element('option', { value: ALL }, 'all');
       const made = options.map(([value, text]) => Dom.element('option', { value }, text));
@@ -208,9 +283,10 @@ const SpotChart = (() => {
     }
 
     tools() {
+      /** @type {(memory: SpotMemory) => [number, string]} */
       const named = (memory) => [
         memory.memory,
-        `${Text.abridged(SpotDrawing.lettered(memory), LONGEST_NAME)}, ${Numbers.percent(memory.share ?? 0)}`,
+        `${Texts.abridged(SpotDrawing.lettered(memory), LONGEST_NAME)}, ${Numbers.percent(memory.share ?? 0)}`,
       ];
       const threads = [...new Set(this.spots.map(({ thread }) => thread))].sort((a, b) => a - b);
       return Dom.element(
@@ -225,12 +301,13 @@ const SpotChart = (() => {
     }
 
     legend() {
+      /** @type {(memory: SpotMemory) => HTMLElement} */
       const entry = (memory) =>
         Dom.element(
           'li',
           {},
           Dom.element('span', { class: `spot-swatch spot-${SpotDrawing.isPlaced(memory) ? memory.memory : memory.kind.replace(' ', '-')}`, 'aria-hidden': 'true' }),
-          `${Text.abridged(SpotDrawing.lettered(memory), LONGEST_NAME)} ${Numbers.percent(memory.share ?? 0)}`,
+          `${Texts.abridged(SpotDrawing.lettered(memory), LONGEST_NAME)} ${Numbers.percent(memory.share ?? 0)}`,
         );
       const placed = this.memories.filter(SpotDrawing.isPlaced);
       const rest = placed.length - SpotDrawing.COLOURS;
@@ -256,14 +333,19 @@ const SpotChart = (() => {
     }
   }
 
-  const sum = (rows, key) => rows.reduce((all, row) => all + row[key], 0);
+  /** @type {(spots: Spot[]) => number} */
+  const sum = (rows) => rows.reduce((all, { samples }) => all + samples, 0);
 
-  /** A figure; none without samples or scales. */
+  /**
+   * A figure; none without samples or scales.
+   * @type {(spots: Table<SpotRow>, part: Part) => Child}
+   */
   const create = (spots, part) => {
+    /** @type {(columns: string[]) => Table | undefined} */
     const find = (columns) => part.tables.find((table) => table.has(...columns));
-    const [scales, memories] = [find(SCALES), find(MEMORIES)];
-    const isWhole = scales && memories && spots.rows.length > 0;
-    return isWhole ? new Spots({ spots, scales, memories }).element() : null;
+    const scales = /** @type {Table<SpotScale> | undefined} */ (find(SCALES));
+    const memories = /** @type {Table<SpotMemory> | undefined} */ (find(MEMORIES));
+    return scales && memories && spots.rows.length > 0 ? new Spots({ spots, scales, memories }).element() : null;
   };
 
   return { COLUMNS, COMPANIONS: [SCALES, MEMORIES], create };

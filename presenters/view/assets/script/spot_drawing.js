@@ -8,38 +8,54 @@ const SpotDrawing = (() => {
   const PARTS = 120;
   const NAME_LENGTH = 27;
 
+  /** @type {(memory: number) => string} */
   const letter = (memory) => (memory < COLOURS ? String.fromCharCode(65 + memory) : '');
 
-  /** Of a name: letters tell apart what has the same colour to some eyes. */
-  const lettered = ({ memory, kind, label }) => [isPlaced({ kind }) ? letter(memory) : '', withoutFolders(Text.visible(label))].filter(Boolean).join(' ');
+  /**
+   * Of a name: letters tell apart what has the same colour to some eyes.
+   * @type {(memory: SpotMemory) => string}
+   */
+  const lettered = ({ memory, kind, label }) => [isPlaced({ kind }) ? letter(memory) : '', withoutFolders(Texts.visible(label))].filter(Boolean).join(' ');
 
-  /** A path's last part says most. */
+  /**
+   * A path's last part says most.
+   * @type {(label: string) => string}
+   */
   const withoutFolders = (label) => label.replace(/(^|\s)\S*\//g, '$1');
 
-  /** Whether samples of it have addresses; others stand in the strip alone. */
+  /**
+   * Whether samples of it have addresses; others stand in the strip alone.
+   * @type {(memory: { kind: string }) => boolean}
+   */
   const isPlaced = ({ kind }) => kind !== 'no address' && kind !== 'no access';
 
+  /** @type {Record<string, string>} */
   const UNPLACED = { 'no address': '--muted', 'no access': '--control-border' };
 
-  /** Name of its colour. */
+  /**
+   * Name of its colour.
+   * @type {(memory: SpotMemory) => string}
+   */
   const colourName = ({ memory, kind }) => UNPLACED[kind] ?? (memory < COLOURS ? `--curve-${memory}` : '--muted');
 
   class Drawing {
+    /** @param {HTMLCanvasElement} canvas */
     constructor(canvas) {
       this.canvas = canvas;
-      this.context = canvas.getContext('2d');
+      this.context = Dom.contextOf(canvas);
       const style = getComputedStyle(canvas);
+      /** @type {string[]} */
+      this.palette = [];
+      /** @type {(name: string) => string} */
       this.colour = (name) => style.getPropertyValue(name).trim();
     }
 
+    /** @param {number} memory */
     colourOf(memory) {
       return this.palette[memory];
     }
 
-    /**
-     * `view`: `spots` that are shown and those `unplaced`, `folded` addresses, `first` and `last` part of time, `scale`,
-     * `memories` and the `cursor`.
-     */
+    /** @param {FoldedSpotView} view */
     draw(view) {
       this.palette = view.memories.map((memory) => this.colour(colourName(memory)));
       const { context } = this;
@@ -53,7 +69,10 @@ const SpotDrawing = (() => {
       this.cursor(view);
     }
 
-    /** The ground of each stretch, its names, and where addresses are left out. */
+    /**
+     * The ground of each stretch, its names, and where addresses are left out.
+     * @param {FoldedSpotView} view
+     */
     stretches({ folded, spots, memories }) {
       const { context } = this;
       const names = namesOf(folded, spots, memories);
@@ -66,7 +85,11 @@ const SpotDrawing = (() => {
       }
     }
 
-    /** A dashed line below a stretch, but below the lowest. */
+    /**
+     * A dashed line below a stretch, but below the lowest.
+     * @param {FoldedStretch} stretch
+     * @param {number} top
+     */
     fold(stretch, top) {
       const bottom = top + stretch.height;
       if (bottom >= SIZE.top + SIZE.map - 1) return;
@@ -81,6 +104,11 @@ const SpotDrawing = (() => {
       context.setLineDash([]);
     }
 
+    /**
+     * @param {FoldedStretch} stretch
+     * @param {number} top
+     * @param {SpotMemory[]} names
+     */
     captions(stretch, top, names) {
       const { context } = this;
       const lines = Math.max(1, Math.floor(stretch.height / 15));
@@ -88,7 +116,7 @@ const SpotDrawing = (() => {
       context.textAlign = 'right';
       shown.forEach((memory, line) => {
         context.fillStyle = this.colourOf(memory.memory);
-        context.fillText(Text.abridged(lettered(memory), NAME_LENGTH), SIZE.left - 8, top + 11 + line * 15);
+        context.fillText(Texts.abridged(lettered(memory), NAME_LENGTH), SIZE.left - 8, top + 11 + line * 15);
       });
       if (shown.length >= lines) return;
       const rest = names.length - shown.length;
@@ -97,10 +125,18 @@ const SpotDrawing = (() => {
       context.fillText(rest > 0 ? `and ${rest} more in ${bytes}` : bytes, SIZE.left - 8, top + 11 + shown.length * 15);
     }
 
+    /**
+     * @param {number} bin
+     * @param {{ first: number, last: number }} range
+     */
     x(bin, { first, last }) {
       return SIZE.left + ((bin - first) / (last - first + 1)) * (SIZE.width - SIZE.left);
     }
 
+    /**
+     * @param {PlacedSpot} spot
+     * @param {FoldedSpotView} view
+     */
     box(spot, view) {
       const { top, height } = view.folded.box(spot);
       const x = this.x(spot.bin, view);
@@ -108,6 +144,7 @@ const SpotDrawing = (() => {
       return { x, y: SIZE.top + top, width: Math.max(width, LEAST_POINT), height: Math.max(height, LEAST_POINT) };
     }
 
+    /** @param {FoldedSpotView} view */
     points(view) {
       const { context } = this;
       const largest = view.spots.reduce((most, spot) => Math.max(most, spot.samples), 1);
@@ -120,6 +157,7 @@ const SpotDrawing = (() => {
       context.globalAlpha = 1;
     }
 
+    /** @param {SpotView} view */
     times(view) {
       const { context } = this;
       const { first, last, scale } = view;
@@ -135,7 +173,10 @@ const SpotDrawing = (() => {
       }
     }
 
-    /** Of each part of time what samples weigh, by memory: phases have other colours. */
+    /**
+     * Of each part of time what samples weigh, by memory: phases have other colours.
+     * @param {SpotView} view
+     */
     strip(view) {
       const { context } = this;
       const { parts, most } = strips(view);
@@ -158,6 +199,7 @@ const SpotDrawing = (() => {
       context.fillText('by memory', SIZE.left - 8, bottom - SIZE.strip + 27);
     }
 
+    /** @param {FoldedSpotView} view */
     cursor(view) {
       if (!view.cursor) return;
       const { x, y, width, height } = this.box(view.cursor, view);
@@ -168,20 +210,29 @@ const SpotDrawing = (() => {
     }
   }
 
-  /** Of each stretch the memories that samples in it belong to, those with most first. */
+  /**
+   * Of each stretch the memories that samples in it belong to, those with most first.
+   * @type {(folded: FoldedSpotView['folded'], spots: PlacedSpot[], memories: SpotMemory[]) => Map<FoldedStretch, SpotMemory[]>}
+   */
   const namesOf = (folded, spots, memories) => {
+    /** @type {Map<FoldedStretch, Map<number, number>>} */
     const counts = new Map(folded.stretches.map((stretch) => [stretch, new Map()]));
     for (const { process, from, memory, samples } of spots) {
       const of = counts.get(folded.stretchOf(process, from));
-      of.set(memory, (of.get(memory) ?? 0) + samples);
+      of?.set(memory, (of.get(memory) ?? 0) + samples);
     }
+    /** @type {(of: Map<number, number>) => SpotMemory[]} */
     const ranked = (of) => [...of].sort(([, a], [, b]) => b - a).map(([memory]) => memories[memory]);
     return new Map([...counts].map(([stretch, of]) => [stretch, ranked(of)]));
   };
 
-  /** Weights by memory of each column, and the most that a column has. */
+  /**
+   * Weights by memory of each column, and the most that a column has.
+   * @type {(view: SpotView) => { parts: Map<number, number>[], most: number }}
+   */
   const strips = ({ spots, unplaced, first, last }) => {
     const bins = last - first + 1;
+    /** @type {Map<number, number>[]} */
     const parts = Array.from({ length: Math.min(PARTS, bins) }, () => new Map());
     for (const { bin, memory, weight } of [...spots, ...unplaced]) {
       const part = parts[Math.floor(((bin - first) / bins) * parts.length)];
@@ -191,6 +242,7 @@ const SpotDrawing = (() => {
     return { parts, most: Math.max(...sums, 1) };
   };
 
+  /** @type {(canvas: HTMLCanvasElement) => Drawing} */
   const create = (canvas) => new Drawing(canvas);
 
   return { SIZE, HEIGHT, COLOURS, isPlaced, lettered, create };

@@ -8,9 +8,13 @@ const StepPlot = (() => {
 
   const size = () => (narrow.matches ? { width: 400, right: 10 } : { width: 896, right: 180 });
 
-  /** Values that are not known interrupt a line. */
+  /**
+   * Values that are not known interrupt a line.
+   * @type {(values: (number | null)[], bins: Bin[], x: (seconds: number) => number, y: (value: number) => number) => string}
+   */
   const path = (values, bins, x, y) => {
     let made = '';
+    /** @type {number | null} */
     let end = null;
     bins.forEach((bin, index) => {
       const value = values[index];
@@ -26,29 +30,42 @@ const StepPlot = (() => {
     return made;
   };
 
+  /** @type {(values: (number | null)[]) => number | null} */
   const lastKnown = (values) => values.findLast((value) => value !== null) ?? null;
 
   class Plot {
     /**
-     * `bins`: [{ from, to }] in seconds; `lines`: [{ name, style, values }] with a value or null for each bin; `title`
-     * of the values' axis, `least` of it, `format` of its values; `label` says what is drawn; `onMove(next)` is told
-     * where the cursor goes from where it is.
+     * The values of a line are one or null for each bin. `title` is that of the values' axis, `least` its begin, `label`
+     * says what is drawn. `onMove` is told where the cursor goes from where it is.
+     * @param {StepPlotContent} content
      */
     constructor(content) {
-      Object.assign(this, content, size());
-      const values = this.lines.flatMap((line) => line.values.filter((value) => value !== null));
+      const { width, right } = size();
+      this.width = width;
+      this.right = right;
+      this.title = content.title;
+      this.label = content.label;
+      this.lines = content.lines;
+      this.height = content.height;
+      this.least = content.least;
+      this.format = content.format;
+      this.bins = content.bins;
+      this.onMove = content.onMove;
+      const values = this.lines.flatMap((line) => line.values).filter((value) => value !== null);
       this.most = values.reduce((most, value) => Math.max(most, value), this.least);
       if (this.most === this.least) this.most = this.least + 1;
-      this.end = this.bins.at(-1).to;
+      this.end = this.bins[this.bins.length - 1].to;
       this.begin = Math.min(0, this.bins[0].from);
       this.mark = Dom.svg('rect', { y: TOP, height: this.height - TOP - BOTTOM, class: 'column-mark' });
     }
 
+    /** @param {number} seconds */
     x(seconds) {
       const part = (seconds - this.begin) / (this.end - this.begin || 1);
       return LEFT + part * (this.width - LEFT - this.right);
     }
 
+    /** @param {number} value */
     y(value) {
       const part = (value - this.least) / (this.most - this.least);
       return this.height - BOTTOM - part * (this.height - TOP - BOTTOM);
@@ -98,13 +115,12 @@ const StepPlot = (() => {
         Dom.svg(
           'text',
           { x: this.width - this.right + 8, y: at, class: `curve-label ${line.style}` },
-          Text.shortened(line.name, 24),
+          Texts.shortened(line.name, 24),
         ),
       );
     }
 
     element() {
-      const [x, y] = [(seconds) => this.x(seconds), (value) => this.y(value)];
       const label = `${this.label}. Arrow keys move the cursor.`;
       const svg = Dom.svg(
         'svg',
@@ -120,7 +136,7 @@ const StepPlot = (() => {
         this.lines.map((line) =>
           Dom.svg(
             'path',
-            { d: path(line.values, this.bins, x, y), class: `curve ${line.style}` },
+            { d: path(line.values, this.bins, (seconds) => this.x(seconds), (value) => this.y(value)), class: `curve ${line.style}` },
             Dom.svg('title', {}, line.name),
           ),
         ),
@@ -133,6 +149,10 @@ const StepPlot = (() => {
       return svg;
     }
 
+    /**
+     * @param {SVGElement} svg
+     * @param {PointerEvent} event
+     */
     point(svg, event) {
       const box = svg.getBoundingClientRect();
       const x = ((event.clientX - box.left) / box.width) * this.width;
@@ -140,15 +160,19 @@ const StepPlot = (() => {
       this.onMove(() => (found < 0 ? this.bins.length - 1 : found));
     }
 
-    /** Puts the cursor there. */
+    /**
+     * Puts the cursor there.
+     * @param {number} bin
+     */
     show(bin) {
       const { from, to } = this.bins[bin];
-      this.mark.setAttribute('x', this.x(from));
-      this.mark.setAttribute('width', Math.max(this.x(to) - this.x(from), 1.5));
+      this.mark.setAttribute('x', String(this.x(from)));
+      this.mark.setAttribute('width', String(Math.max(this.x(to) - this.x(from), 1.5)));
       this.mark.classList.add('here');
     }
   }
 
+  /** @type {(content: StepPlotContent) => Plot} */
   const create = (content) => new Plot(content);
 
   return { create, narrow };

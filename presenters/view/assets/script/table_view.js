@@ -1,12 +1,17 @@
 /** Any table: sorted by any column, filtered, with bars beside shares. */
 const TableView = (() => {
+  /** @typedef {{ position: number | null, descending: boolean }} Order */
+  /** @typedef {{ rows?: number, title?: string }} Options */
+
   const FIRST_ROWS = 12;
   /** A page with more rows would become slow. */
   const MAX_ROWS = 2000;
   const FILTER_FROM = 20;
 
+  /** @type {(unit: Unit) => boolean} */
   const isText = (unit) => unit === 'text' || unit === 'path' || unit === 'source';
 
+  /** @type {(column: Column) => string} */
   const classOf = (column) => {
     if (column.unit === 'source') return 'code';
     if (column.unit === 'path') return 'path';
@@ -15,22 +20,29 @@ const TableView = (() => {
 
   const addressNames = /(^|_)address$/;
 
+  /** @type {(column: Column, value: Cell) => string} */
   const textOf = (column, value) =>
     addressNames.test(column.name) && column.unit === 'number' && typeof value === 'number' ? Numbers.hexadecimal(value) : Numbers.cell(value, column.unit);
 
+  /** @type {(share: number) => HTMLElement} */
   const bar = (share) => Dom.withVariables(Dom.element('span', { class: 'bar', 'aria-hidden': 'true' }), { '--part': share });
 
-  /** The line of a place in the source leads there. */
+  /**
+   * The line of a place in the source leads there.
+   * @type {(table: Table, row: Cell[], text: string) => Child}
+   */
   const placeLink = (table, row, text) => {
     const [file, line] = [table.value(row, 'file'), table.value(row, 'line')];
-    return SourceView.link(file, line, text);
+    return typeof file === 'string' && typeof line === 'number' ? SourceView.link(file, line, text) : text;
   };
 
+  /** @type {(table: Table, column: Column, row: Cell[], position: number) => HTMLElement} */
   const cell = (table, column, row, position) => {
     const value = row[position];
     const text = textOf(column, value);
+    /** @type {Child[]} */
     const children = [text];
-    if (column.unit === 'share' && value !== null) children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
+    if (column.unit === 'share' && typeof value === 'number') children.splice(0, 1, bar(value), Dom.element('span', { class: 'percent' }, text));
     if (column.name === 'line' && table.has('file')) children.splice(0, 1, placeLink(table, row, text));
     const attributes = { class: classOf(column) };
     return position === 0
@@ -38,6 +50,7 @@ const TableView = (() => {
       : Dom.element('td', attributes, children);
   };
 
+  /** @type {(a: Cell, b: Cell) => number} */
   const compare = (a, b) => {
     if (a === b) return 0;
     if (a === null) return 1;
@@ -45,14 +58,22 @@ const TableView = (() => {
     return a < b ? -1 : 1;
   };
 
-  /** Numbers start with the largest. */
+  /**
+   * Numbers start with the largest.
+   * @type {(rows: Cell[][], order: Order) => Cell[][]}
+   */
   const sorted = (rows, { position, descending }) =>
     position === null ? rows : [...rows].sort((a, b) => (descending ? -1 : 1) * compare(a[position], b[position]));
 
   class View {
+    /**
+     * @param {Table} table
+     * @param {Options} options
+     */
     constructor(table, options) {
       this.table = table;
       this.options = options;
+      /** @type {Order} */
       this.order = { position: null, descending: true };
       this.word = '';
       this.limit = options.rows ?? FIRST_ROWS;
@@ -64,11 +85,16 @@ const TableView = (() => {
       this.draw();
     }
 
+    /**
+     * @param {Column} column
+     * @param {number} position
+     */
     head(column, position) {
-      const sort = Dom.button(Text.visible(column.title), () => this.sortBy(position));
+      const sort = Dom.button(Texts.visible(column.title), () => this.sortBy(position));
       return Dom.element('th', { scope: 'col', class: classOf(column) }, sort);
     }
 
+    /** @param {number} position */
     sortBy(position) {
       const again = this.order.position === position;
       const numeric = !isText(this.table.columns[position].unit);
@@ -79,9 +105,11 @@ const TableView = (() => {
     showAll() {
       this.limit = MAX_ROWS;
       this.draw();
-      this.body.querySelectorAll('tr')[this.options.rows ?? FIRST_ROWS]?.querySelector('a, th')?.focus();
+      const next = this.body.querySelectorAll('tr')[this.options.rows ?? FIRST_ROWS];
+      /** @type {HTMLElement | null | undefined} */ (next?.querySelector('a, th'))?.focus();
     }
 
+    /** @param {string} word */
     filter(word) {
       this.word = word.trim().toLowerCase();
       this.draw();
@@ -118,12 +146,12 @@ const TableView = (() => {
     tools() {
       if (this.table.rows.length < FILTER_FROM || !this.table.columns.some(({ unit }) => isText(unit))) return null;
       const input = Dom.element('input', { type: 'search', placeholder: 'Filter', oninput: () => this.filter(input.value) });
-      input.setAttribute('aria-label', `Filter ${Text.visible(this.table.title)}`);
+      input.setAttribute('aria-label', `Filter ${Texts.visible(this.table.title)}`);
       return Dom.element('div', { class: 'tools' }, this.status, input);
     }
 
     element() {
-      const title = Text.visible(this.options.title ?? this.table.title);
+      const title = Texts.visible(this.options.title ?? this.table.title);
       const table = Dom.element(
         'table',
         {},
@@ -136,15 +164,21 @@ const TableView = (() => {
     }
   }
 
-  /** Numbers under texts stand where the texts begin. */
+  /**
+   * Numbers under texts stand where the texts begin.
+   * @type {(table: Table) => string}
+   */
   const recordClass = (table) => (table.columns.some(({ unit }) => isText(unit)) ? 'record mixed' : 'record');
 
-  /** One row as titles and values. */
+  /**
+   * One row as titles and values.
+   * @type {(table: Table, title?: string) => HTMLElement}
+   */
   const record = (table, title) =>
     Dom.element(
       'table',
       { class: recordClass(table) },
-      Dom.element('caption', {}, Text.visible(title ?? table.title)),
+      Dom.element('caption', {}, Texts.visible(title ?? table.title)),
       Dom.element(
         'tbody',
         {},
@@ -152,14 +186,17 @@ const TableView = (() => {
           Dom.element(
             'tr',
             {},
-            Dom.element('th', { scope: 'row' }, Text.visible(column.title)),
+            Dom.element('th', { scope: 'row' }, Texts.visible(column.title)),
             Dom.element('td', { class: classOf(column) }, textOf(column, table.rows[0]?.[position] ?? null)),
           ),
         ),
       ),
     );
 
-  /** The table as an element. Options: `rows` to begin with, `title` instead of the table's. */
+  /**
+   * The table as an element. Options: `rows` to begin with, `title` instead of the table's.
+   * @type {(table: Table, options?: Options) => HTMLElement}
+   */
   const create = (table, options = {}) =>
     table.layout === 'record' ? record(table, options.title) : new View(table, options).element();
 

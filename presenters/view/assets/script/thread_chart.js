@@ -5,6 +5,14 @@
  * table of the same part with `region`, `bytes_imbalance`, `time_imbalance`.
  */
 const ThreadChart = (() => {
+  /**
+   * @typedef {object} Measure
+   * @property {string} title
+   * @property {'time_imbalance' | 'bytes_imbalance'} imbalance
+   * @property {(value: number) => string} format
+   * @property {(row: RegionThread) => number[]} parts
+   */
+
   const COLUMNS = ['region', 'stream', 'thread', 'time_ns', 'bytes_read', 'bytes_written'];
   const IMBALANCES = ['region', 'bytes_imbalance', 'time_imbalance'];
   const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [400, 150, 58, 8, 24, 20];
@@ -15,6 +23,7 @@ const ThreadChart = (() => {
   /** Fewer have room for their names. */
   const NAMED_THREADS = 6;
 
+  /** @type {Measure[]} */
   const MEASURES = [
     { title: 'time', imbalance: 'time_imbalance', format: Numbers.duration, parts: (row) => [row.time_ns] },
     {
@@ -25,38 +34,60 @@ const ThreadChart = (() => {
     },
   ];
 
+  /** @type {(values: number[]) => number} */
   const sum = (values) => values.reduce((all, value) => all + value, 0);
 
-  /** Regions of several threads in the order of the table. */
+  /**
+   * Regions of several threads in the order of the table.
+   * @type {(table: Table<RegionThread>) => [string, RegionThread[]][]}
+   */
   const regionsOf = (table) => {
+    /** @type {Map<string, RegionThread[]>} */
     const found = new Map();
     for (const row of table.objects()) {
-      if (!found.has(row.region)) found.set(row.region, []);
-      found.get(row.region).push(row);
+      const threads = found.get(row.region);
+      if (threads) threads.push(row);
+      else found.set(row.region, [row]);
     }
     return [...found].filter(([, threads]) => threads.length > 1);
   };
 
+  /** @type {(threads: RegionThread[]) => RegionThread[]} */
   const drawn = (threads) => {
     const most = [...threads].sort((a, b) => b.time_ns - a.time_ns).slice(0, MAX_THREADS);
     return most.sort((a, b) => a.stream - b.stream);
   };
 
+  /** @type {(number: number | null | undefined) => string} */
   const factor = (number) => (number === null || number === undefined ? '' : `, max/mean ×${number.toFixed(2)}`);
 
   class Region {
+    /**
+     * @param {string} name
+     * @param {RegionThread[]} all
+     * @param {Imbalances | undefined} imbalances
+     */
     constructor(name, all, imbalances) {
-      Object.assign(this, { name: Text.visible(name), all, imbalances, threads: drawn(all) });
+      this.name = Texts.visible(name);
+      this.all = all;
+      this.imbalances = imbalances;
+      this.threads = drawn(all);
       this.readout = Chart.readout();
       this.step = (WIDTH - LEFT - RIGHT) / this.threads.length;
+      /** @type {SVGElement[]} */
       this.marks = [];
       this.at = -1;
     }
 
+    /** @param {number} index */
     x(index) {
       return LEFT + index * this.step;
     }
 
+    /**
+     * @param {Measure} measure
+     * @param {(value: number) => number} y
+     */
     bars(measure, y) {
       return this.threads.flatMap((row, index) => {
         let base = y(0);
@@ -86,9 +117,11 @@ const ThreadChart = (() => {
       );
     }
 
+    /** @param {Measure} measure */
     draw(measure) {
       const heights = this.threads.map((row) => sum(measure.parts(row)));
       const highest = Math.max(1, ...heights);
+      /** @type {(value: number) => number} */
       const y = (value) => HEIGHT - BOTTOM - (value / highest) * (HEIGHT - TOP - BOTTOM);
       const mean = y(sum(this.all.map((row) => sum(measure.parts(row)))) / this.all.length);
       const mark = Dom.svg('rect', {
@@ -116,20 +149,26 @@ const ThreadChart = (() => {
       return svg;
     }
 
+    /** @param {Measure} measure */
     heading(measure) {
       const isNone = this.all.every((row) => sum(measure.parts(row)) === 0);
       return isNone ? `${measure.title}: none` : `${measure.title}${factor(this.imbalances?.[measure.imbalance])}`;
     }
 
+    /**
+     * @param {SVGElement} svg
+     * @param {PointerEvent} event
+     */
     point(svg, event) {
       const box = svg.getBoundingClientRect();
       this.move(Math.floor((((event.clientX - box.left) / box.width) * WIDTH - LEFT) / this.step));
     }
 
+    /** @param {number} index */
     move(index) {
       this.at = Chart.clamp(index, 0, this.threads.length - 1);
       this.marks.forEach((mark) => {
-        mark.setAttribute('x', this.x(this.at));
+        mark.setAttribute('x', String(this.x(this.at)));
         mark.classList.add('here');
       });
       const row = this.threads[this.at];
@@ -167,11 +206,15 @@ const ThreadChart = (() => {
     }
   }
 
-  /** A figure; none if no region has several threads. */
+  /**
+   * A figure; none if no region has several threads.
+   * @type {(table: Table<RegionThread>, part: Part) => Child}
+   */
   const create = (table, part) => {
     const regions = regionsOf(table);
     if (regions.length === 0) return null;
-    const sums = part.tables.find((candidate) => candidate.has(...IMBALANCES));
+    const found = part.tables.find((candidate) => candidate.has(...IMBALANCES));
+    const sums = /** @type {Table<Imbalances> | undefined} */ (found);
     const imbalances = new Map((sums?.objects() ?? []).map((row) => [row.region, row]));
     const list = Dom.element('div', { class: 'region-list' });
     const more = Chart.more(regions.length, FIRST_REGIONS, (from, to) =>
