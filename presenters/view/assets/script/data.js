@@ -31,7 +31,7 @@ const Data = (() => {
     }
 
     /**
-     * Of a column that the table has.
+     * Where the cells of a column stand in rows; -1 if the table has no such column.
      * @param {string} name
      */
     position(name) {
@@ -58,7 +58,7 @@ const Data = (() => {
     }
 
     /**
-     * The types of rows say which columns there are.
+     * Nothing checks the cells: the type of the table's rows says what its columns hold.
      * @param {Cell[]} row
      * @returns {R}
      */

@@ -3,7 +3,7 @@ const Dom = (() => {
   const SVG = 'http://www.w3.org/2000/svg';
 
   /**
-   * All that is there, in order.
+   * The nodes and texts of nested content, in order, without what is missing.
    * @type {(content: Child) => (Node | string)[]}
    */
   const nodesOf = (content) => {

@@ -91,15 +91,18 @@ const Overview = (() => {
   };
 
   /** @type {(tiles: Tile[]) => Child} */
-  const tileList = (tiles) =>
-    tiles.length > 0 ?
-    Dom.element(
-      'dl',
-      { class: 'tiles' },
-      tiles.map(([title, number, detail]) =>
-        Dom.element('div', {}, Dom.element('dt', {}, title), Dom.element('dd', {}, Dom.element('strong', {}, number), Dom.element('span', {}, detail))),
-      ),
-    ) : null;
+  const tileList = (tiles) => {
+    if (tiles.length === 0) return null;
+    /** @type {(tile: Tile) => HTMLElement} */
+    const tile = ([title, number, detail]) =>
+      Dom.element(
+        'div',
+        {},
+        Dom.element('dt', {}, title),
+        Dom.element('dd', {}, Dom.element('strong', {}, number), Dom.element('span', {}, detail)),
+      );
+    return Dom.element('dl', { class: 'tiles' }, tiles.map(tile));
+  };
 
   const ranksMisses = Data.page.rank_by.endsWith('misses');
   /** @type {Record<string, string>} */

@@ -6,7 +6,10 @@
  * as well.
  */
 const SeriesChart = (() => {
-  /** @typedef {{ name: string, rows: SeriesRow[], time: number }} Group */
+  /**
+   * @template [R=SeriesRow]
+   * @typedef {{ name: string, rows: R[], time: number }} Group
+   */
   /** @typedef {Group & { style: string, shown: boolean }} Line */
   /**
    * @typedef {object} Measure
@@ -42,15 +45,19 @@ const SeriesChart = (() => {
   /** @type {(text: string) => string} */
   const nameOf = (text) => Texts.abridged(Texts.visible(text), LONGEST_NAME);
 
-  /** @type {(table: Table<SeriesRow>, column: SeriesColumn) => boolean} */
+  /** @type {(table: Table<SeriesSum>, column: SeriesColumn) => boolean} */
   const isKnown = (table, column) => table.has(column) && table.rows.some((row) => table.value(row, column) !== null);
 
   /**
    * What a line is drawn from, by its key; those with the most time of their own come first.
-   * @type {(rows: SeriesRow[], keyOf: (row: SeriesRow) => string | number, titleOf: (row: SeriesRow) => string) => Group[]}
+   * @template {SeriesRow} R
+   * @param {R[]} rows
+   * @param {(row: R) => string | number} keyOf
+   * @param {(row: R) => string} titleOf
+   * @returns {Group<R>[]}
    */
   const groups = (rows, keyOf, titleOf) => {
-    /** @type {Map<string | number, Group>} */
+    /** @type {Map<string | number, Group<R>>} */
     const found = new Map();
     for (const row of rows) {
       const key = keyOf(row);
@@ -64,8 +71,8 @@ const SeriesChart = (() => {
 
   class Series {
     /**
-     * @param {Table<SeriesRow>} sums
-     * @param {Table<SeriesRow> | undefined} threads
+     * @param {Table<SeriesSum>} sums
+     * @param {Table<SeriesThread> | undefined} threads
      */
     constructor(sums, threads) {
       this.sums = sums;
@@ -104,6 +111,7 @@ const SeriesChart = (() => {
      */
     choose(region) {
       this.region = region;
+      /** @type {Group[]} */
       const found = region === null ? this.regions : this.threadsOf(region);
       this.left = Math.max(found.length - MAX_LINES, 0);
       this.lines = found.slice(0, MAX_LINES).map((group, index) => ({
@@ -124,7 +132,7 @@ const SeriesChart = (() => {
       // The kernel gives numbers again.
       /** @type {(thread: number) => boolean} */
       const isUnique = (thread) => threads.filter((other) => other === thread).length === 1;
-      /** @type {(row: SeriesRow) => string} */
+      /** @type {(row: SeriesThread) => string} */
       const name = ({ thread, stream }) => `thread ${thread}${isUnique(thread) ? '' : ` (stream ${stream})`}`;
       return groups(rows, (row) => row.stream, name);
     }
@@ -279,11 +287,11 @@ const SeriesChart = (() => {
 
   /**
    * A figure; none without a bin.
-   * @type {(sums: Table<SeriesRow>, part: Part) => Child}
+   * @type {(sums: Table<SeriesSum>, part: Part) => Child}
    */
   const create = (sums, part) => {
     if (sums.rows.length === 0) return null;
-    const threads = /** @type {Table<SeriesRow> | undefined} */ (part.tables.find((table) => table.has(...THREADS)));
+    const threads = /** @type {Table<SeriesThread> | undefined} */ (part.tables.find((table) => table.has(...THREADS)));
     return new Series(sums, threads).element();
   };
 

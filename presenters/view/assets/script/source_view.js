@@ -1,6 +1,6 @@
 /** Source files with what each line costs beside it. */
 const SourceView = (() => {
-  /** @typedef {{ file: string | null, line: number | null, source: string, share: number | null, region?: string }} Costs */
+  /** @typedef {{ file: string | null, line: number | null, source: string | null, share: number | null, region?: string }} Costs */
   /** @typedef {Record<string, number>} Sums */
   /** @typedef {{ rows: Map<number, Sums>, share: number }} FileCosts */
   /** @typedef {{ title: string, columns: Column[], files: Map<string, FileCosts> }} ShownCosts */
@@ -60,7 +60,7 @@ const SourceView = (() => {
   };
 
   /**
-   * For a table that has the columns.
+   * Names the types of the columns, for a table that has them.
    * @type {(table: Table) => Table<Costs>}
    */
   const asCosts = (table) => /** @type {Table<Costs>} */ (/** @type {unknown} */ (table));

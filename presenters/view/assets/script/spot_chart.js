@@ -98,7 +98,7 @@ const SpotChart = (() => {
     }
 
     /**
-     * What is drawn of the present range.
+     * What the drawing shows of the present range.
      * @param {PlacedSpot[]} spots
      * @param {Spot[]} unplaced
      * @returns {SpotView}

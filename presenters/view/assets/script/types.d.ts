@@ -47,7 +47,15 @@ type Part = Omit<RawPart, 'tables'> & { tables: Table[] };
 type NamedTables = {
   misses: {
     caches: { level: number; size_bytes: number; line_bytes: number; misses: number; miss_ratio: number | null; reached: number };
-    trace: { complete: string; gaps: number; dropped_buffers: number; damaged_parts: number; uncertain_accesses: number; accesses: number; streams: number };
+    trace: {
+      complete: string;
+      gaps: number;
+      dropped_buffers: number;
+      damaged_parts: number;
+      uncertain_accesses: number;
+      accesses: number;
+      streams: number;
+    };
     attribution: { bytes: number; with_line: number | null; with_variable_or_field: number | null };
     memory_traffic: { bytes_read: number; bytes_written: number };
   };
@@ -81,7 +89,14 @@ type NamedTables = {
 };
 
 type ThreadPair = { from_stream: number; to_stream: number; read_hand_overs: number; write_hand_overs: number };
-type SharedLine = { process: number; line_address: string; field: string; to_stream: number; read_hand_overs: number; write_hand_overs: number };
+type SharedLine = {
+  process: number;
+  line_address: string;
+  field: string;
+  to_stream: number;
+  read_hand_overs: number;
+  write_hand_overs: number;
+};
 
 type ActivityStep = { stream: number; time_bin: number; accesses: number };
 type ActivityAxis = { bins: number; bin_ns: number; first_us: number };
@@ -107,15 +122,12 @@ type RegionThread = { region: string; stream: number; thread: number; time_ns: n
 type Imbalances = { region: string; bytes_imbalance: number | null; time_imbalance: number | null };
 type AccessSize = { region: string; size_bytes: number; reads: number; writes: number };
 
-/** What the lines of a series are drawn from; measures that only some series have stand in further columns. */
+/** What the lines of a series are drawn from; not every table has every measure. */
 type SeriesRow = {
   time_s: number;
   interval_s: number;
   region: string;
-  threads: number;
   own_time_ns: number;
-  stream: number;
-  thread: number;
   read_mb_per_s?: number | null;
   write_mb_per_s?: number | null;
   entries_per_s?: number | null;
@@ -123,6 +135,8 @@ type SeriesRow = {
   time_imbalance?: number | null;
   bytes_imbalance?: number | null;
 };
+type SeriesSum = SeriesRow & { threads: number };
+type SeriesThread = SeriesRow & { stream: number; thread: number };
 type SeriesColumn = 'read_mb_per_s' | 'write_mb_per_s' | 'entries_per_s' | 'time_share' | 'time_imbalance' | 'bytes_imbalance';
 
 type LayoutField = { type: string; field: string; offset: number; size: number; accesses: number; misses?: number | null };
@@ -130,7 +144,15 @@ type CurvePoint = { group: string; size_bytes: number; miss_ratio: number | null
 
 type MapCells = { level: number; time_bin: number; address_bin: number; reads: number; writes: number; misses?: number };
 type MapTimes = { level: number; time_bins: number; first_ns: number; bin_ns: number };
-type MapAddresses = { level: number; address_bin: number; first_address: number; size_bytes: number; name?: string | null; first_row?: number };
+type MapAddresses = {
+  level: number;
+  address_bin: number;
+  first_address: number;
+  size_bytes: number;
+  name?: string | null;
+  /** The row of the finest level where the bin begins. */
+  first_row?: number;
+};
 
 type SpotRow = {
   time_bin: number;
