@@ -2,6 +2,7 @@
 //! printed. The command line and the Python package ask with the same options and get the same tables.
 
 pub mod allocations;
+pub mod analyses;
 pub mod branches;
 pub mod calls;
 pub mod check;
@@ -19,6 +20,7 @@ pub mod layout;
 pub mod map;
 pub mod memory;
 pub mod model;
+pub mod named;
 pub mod objects;
 pub mod output;
 pub mod page;

@@ -11,10 +11,7 @@ use trackway_recorder::Address;
 use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
 
 use crate::diff::DiffArguments;
-use crate::patterns::PatternsArguments;
-use crate::report::ReportArguments;
-use crate::reuse::ReuseArguments;
-use crate::sharing::SharingArguments;
+use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
 use trackway_answers::report_form::ReportForm;
 
 const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
@@ -39,22 +36,14 @@ pub enum Verb {
     Collect(CollectArguments),
     Import(crate::import::ImportArguments),
     Top(trackway_top::TopArguments),
-    Report(ReportArguments),
-    Reuse(ReuseArguments),
-    Patterns(PatternsArguments),
-    Samples(crate::samples::SamplesArguments),
-    Branches(crate::branches::BranchesArguments),
-    Sharing(SharingArguments),
-    Map(crate::map::MapArguments),
-    Memory(crate::memory::MemoryArguments),
-    Allocations(crate::allocations::AllocationsArguments),
-    Objects(crate::objects::ObjectsArguments),
+    #[command(flatten)]
+    Behaviour(BehaviourVerb),
     Place(trackway_place::PlaceArguments),
     Diff(DiffArguments),
     Check(crate::check::CheckArguments),
     Export(crate::export::ExportArguments),
-    Layout(crate::layout::LayoutArguments),
-    Whatif(crate::whatif::WhatIfArguments),
+    #[command(flatten)]
+    Change(ChangeVerb),
     Query(crate::query::QueryArguments),
     Info(crate::info::InfoArguments),
     Dump(crate::dump::DumpArguments),

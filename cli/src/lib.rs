@@ -14,10 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::ExitCode;
 
-use trackway_answers::{
-    allocations, branches, check, counts, diff, dump, export, failure, info, layout, map, memory, objects,
-    output, patterns, report, reuse, samples, sharing, soundness, verify, whatif,
-};
+use trackway_answers::{check, counts, diff, dump, export, failure, info, output, soundness, verify};
 
 pub use arguments::Verb;
 use arguments::{CommandLine, CompletionsArguments};
@@ -63,16 +60,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Collect(arguments) => collect::run(arguments),
         Verb::Import(arguments) => import::run(arguments),
         Verb::Top(arguments) => trackway_top::run(arguments),
-        Verb::Report(arguments) => report::run(&arguments),
-        Verb::Patterns(arguments) => patterns::run(&arguments),
-        Verb::Samples(arguments) => samples::run(&arguments),
-        Verb::Reuse(arguments) => reuse::run(&arguments),
-        Verb::Branches(arguments) => branches::run(&arguments),
-        Verb::Sharing(arguments) => sharing::run(&arguments),
-        Verb::Map(arguments) => map::run(&arguments),
-        Verb::Memory(arguments) => memory::run(&arguments),
-        Verb::Allocations(arguments) => allocations::run(&arguments),
-        Verb::Objects(arguments) => objects::run(&arguments),
+        Verb::Behaviour(verb) => verb.run(),
         Verb::Place(arguments) => trackway_place::run(&arguments),
         Verb::Diff(arguments) if lake::has_url([&arguments.before, &arguments.after]) => Err(lake::run()),
         Verb::Diff(arguments) => diff::run(&arguments),
@@ -80,8 +68,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Export(arguments) if arguments.parquet.is_some() => Err(lake::run()),
         Verb::Export(arguments) => export::run(&arguments),
-        Verb::Layout(arguments) => layout::run(&arguments),
-        Verb::Whatif(arguments) => whatif::run(&arguments),
+        Verb::Change(verb) => verb.run(),
         Verb::Info(arguments) => info::run(&arguments),
         Verb::Query(_) => Err(lake::run()),
         Verb::Dump(arguments) => dump::run(&arguments),

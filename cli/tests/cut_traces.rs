@@ -7,7 +7,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use trackway_answers::questions::{ask, QUESTIONS};
+use trackway_answers::analyses::QUESTIONS;
+use trackway_answers::questions::ask;
 use trackway_answers::reading::Following;
 use trackway_interchange::import_perf_script;
 use trackway_report::{report_to_json, to_csv, TextStyle};

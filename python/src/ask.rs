@@ -55,10 +55,16 @@ pub fn options(name: &str) -> Option<Vec<String>> {
     verbs::options(name)
 }
 
+/// What a verb that `ask` knows asks, in a line; None if it knows no such verb.
+#[pyfunction]
+pub fn about(name: &str) -> Option<String> {
+    verbs::about(name)
+}
+
 /// Names of the verbs that `ask` knows.
 #[pyfunction]
 pub fn questions() -> Vec<&'static str> {
-    verbs::QUESTIONS.iter().map(|question| question.name).collect()
+    verbs::names()
 }
 
 /// Answers in another thread, so that this one can hear of signals. `progress` gets bytes done and bytes in all.

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::ask::{ask, diff, options, questions};
+    use super::ask::{about, ask, diff, options, questions};
     #[pymodule_export]
     use super::batches::Batches;
     #[pymodule_export]

@@ -144,6 +144,14 @@ class Options(unittest.TestCase):
     def test_there_is_a_method_for_each_verb(self) -> None:
         self.assertEqual({VERBS.get(method, method) for method in METHODS}, set(trackway._native.questions()))
 
+    def test_a_verb_without_types_has_the_method_that_follows_from_its_options(self) -> None:
+        made = trackway.questions.method_of("map")
+        typed = inspect.signature(trackway.Trace.map)
+        self.assertEqual(set(inspect.signature(made).parameters), set(typed.parameters))
+        self.assertIn("Show which memory", made.__doc__ or "")
+        options: dict[str, Any] = {"from_": "0s", "measure": "bytes", "top": 3}
+        self.assertEqual(tables_of(made(trace(), **options)), tables_of(trace().map(**options)))
+
     def test_wrong_options(self) -> None:
         wrong: list[tuple[Callable[[], object], str]] = [
             (lambda: trace().ask("sharing", short=1), "unexpected argument '--short'"),

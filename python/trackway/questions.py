@@ -7,6 +7,8 @@ records that were read and those to be read; an exception of it ends the analysi
 
 from __future__ import annotations
 
+import inspect
+import keyword
 import os
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
@@ -327,6 +329,37 @@ class Questions:
             measured_in: the tier in which the program's allocations lay when it was recorded; by default the first.
         """
         return self.ask("place", tier=tier, measured_in=measured_in, top=top)
+
+
+# Verbs whose methods are not called like them: `misses`, `regions` and `placement`.
+CALLED_OTHERWISE = {"report", "place"}
+
+
+def method_of(verb: str) -> Callable[..., Report]:
+    """A method that asks what the verb asks, with the verb's options as keywords."""
+
+    def ask(self: Questions, *, top: int = ALL_ROWS, progress: Progress | None = None, **options: Option) -> Report:
+        return self.ask(verb, progress=progress, top=top, **options)
+
+    names = [name.replace("-", "_") for name in _native.options(verb) or []]
+    keywords = [name + "_" if keyword.iskeyword(name) else name for name in names] + ["progress"]
+    defaults = {name: ALL_ROWS if name == "top" else None for name in keywords}
+    own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    others = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=defaults[name]) for name in keywords]
+    ask.__name__, ask.__qualname__ = verb, f"Questions.{verb}"
+    ask.__doc__ = f"{_native.about(verb)}: `trackway {verb}`."
+    ask.__signature__ = inspect.Signature([own, *others], return_annotation=Report)  # type: ignore[attr-defined]
+    return ask
+
+
+def add_methods_without_types() -> None:
+    """Gives verbs that have no method above one that follows from their options."""
+    for verb in _native.questions():
+        if verb not in CALLED_OTHERWISE and not hasattr(Questions, verb):
+            setattr(Questions, verb, method_of(verb))
+
+
+add_methods_without_types()
 
 
 def diff(
