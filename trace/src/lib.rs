@@ -6,6 +6,7 @@
 //! access-by-access account of an oracle build.
 
 pub mod allocations;
+mod batch;
 mod build_id;
 mod bytes;
 pub mod check;
@@ -41,6 +42,7 @@ mod trace;
 mod value;
 mod writer;
 
+pub use batch::{Batch, BatchItem, Lane, LongBlock, Piece, RecordedValue, Run};
 pub use build_id::build_id;
 pub use checksum::{SourceChecksum, SourceChecksums};
 pub use chunk::{Chunk, ChunkFields, ChunkHeader, ChunkKind, ChunkRef, Codec};
@@ -51,7 +53,7 @@ pub use counts::{
 };
 pub use decoder::{Batches, ChunkDecoder, Decoder};
 pub use error::TraceError;
-pub use event::{Batch, BatchItem, Event, Lane, LongBlock, Mark, Piece, RecordedValue, Run};
+pub use event::{Event, Mark};
 pub use folder::traces_in;
 pub use ids::{
     AllocationSiteId, FunctionId, InstructionId, LocationId, MachineBlockId, ModuleId, SiteId, StringId,

@@ -1,12 +1,15 @@
 //! An opened trace.
 
+mod definitions;
 mod follower;
 mod gap;
 mod growing;
+mod streams;
 
 pub use follower::Follower;
 pub use gap::{Gap, GapReason};
 pub use growing::GrowingTrace;
+pub use streams::Stream;
 
 use std::fs::File;
 use std::ops::Deref;
@@ -14,19 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use memmap2::{Advice, Mmap};
-use serde::de::DeserializeOwned;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::allocations::AllocationStream;
-use crate::bytes::u64_at;
 use crate::code::Code;
 use crate::columns::ColumnReader;
 use crate::index;
-use crate::machine;
-use crate::merge::{Loaded, Merger};
-use crate::module::ModulePayload;
+use crate::merge::Loaded;
 use crate::payload::decompress;
-use crate::table::{CodeNames, TableError};
 use crate::{
     ChunkKind, ChunkRef, Clock, CountingThread, EndInfo, ProcessInfo, Program, StartInfo, TraceError,
 };
@@ -68,19 +66,6 @@ impl Deref for Bytes {
             Bytes::Owned(bytes) => bytes,
         }
     }
-}
-
-/// Everything that one thread of a process wrote.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stream {
-    /// Number of the stream in the trace.
-    pub id: u32,
-    /// Number of the process in the trace.
-    pub process: u32,
-    /// Its records, in order.
-    pub chunks: Vec<ChunkRef>,
-    /// The oracle's records, in order.
-    pub oracle_chunks: Vec<ChunkRef>,
 }
 
 /// A part of the file that could not be read. The rest is as usable as ever.
@@ -311,86 +296,6 @@ impl Trace {
         self.damage.push(Damage { offset, error });
     }
 
-    /// Reads start, end, processes and modules.
-    fn read_definitions(&mut self) {
-        let mut merger = Merger::new();
-        let mut payload = Vec::new();
-        for index in 0..self.chunks.len() {
-            let chunk = self.chunks[index];
-            if let Err(error) = self.read_definition(&chunk, &mut merger, &mut payload) {
-                self.report(error);
-            }
-        }
-        self.program = merger.program;
-        self.loaded = merger.loaded;
-    }
-
-    fn read_definition(
-        &mut self,
-        chunk: &ChunkRef,
-        merger: &mut Merger,
-        payload: &mut Vec<u8>,
-    ) -> Result<(), TraceError> {
-        match chunk.header.kind {
-            ChunkKind::Start => self.start = self.read_json(chunk, payload)?,
-            ChunkKind::End => self.end = Some(self.read_json(chunk, payload)?),
-            ChunkKind::Process => {
-                let process = self.read_json(chunk, payload)?;
-                self.processes.push((chunk.header.process, process));
-            }
-            ChunkKind::Module => {
-                self.read_payload(chunk, payload)?;
-                ModulePayload::parse(payload)
-                    .and_then(|module| merger.load(module, chunk.header.process))
-                    .map_err(|error| self.bad_module(chunk, error))?;
-                if let Some((first_id, segments)) = merger.loaded.latest_segments() {
-                    self.columns.add(first_id, segments);
-                }
-            }
-            ChunkKind::Names => {
-                self.read_payload(chunk, payload)?;
-                let names = CodeNames::parse(payload).map_err(|error| self.bad_names(chunk, error))?;
-                machine::apply(&names, &mut merger.program, &mut merger.loaded);
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-
-    fn read_json<T: DeserializeOwned>(
-        &self,
-        chunk: &ChunkRef,
-        payload: &mut Vec<u8>,
-    ) -> Result<T, TraceError> {
-        self.read_payload(chunk, payload)?;
-        serde_json::from_slice(payload).map_err(|source| TraceError::BadInfo {
-            file: self.path.clone(),
-            offset: chunk.offset,
-            source,
-        })
-    }
-
-    /// The names of machine code, from the chunks that hold them. What can't be read of them is among
-    /// [`Trace::damage`].
-    pub fn code_names(&self) -> Vec<CodeNames> {
-        let mut payload = Vec::new();
-        self.chunks_of(ChunkKind::Names)
-            .filter_map(|chunk| {
-                self.read_payload(chunk, &mut payload).ok()?;
-                CodeNames::parse(&payload).ok()
-            })
-            .collect()
-    }
-
-    fn bad_names(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
-        TraceError::BadNames {
-            file: self.path.clone(),
-            offset: chunk.offset,
-            position: error.position,
-            what: error.what,
-        }
-    }
-
     pub(crate) fn bad_record(&self, chunk: &ChunkRef, position: u64, what: String) -> TraceError {
         TraceError::BadRecord {
             file: self.path.clone(),
@@ -398,141 +303,6 @@ impl Trace {
             position,
             what,
         }
-    }
-
-    fn bad_module(&self, chunk: &ChunkRef, error: TableError) -> TraceError {
-        TraceError::BadModule {
-            file: self.path.clone(),
-            offset: chunk.offset,
-            position: error.position,
-            what: error.what,
-        }
-    }
-
-    /// Sorts the chunks into streams, and finds the gaps.
-    fn read_streams(&mut self) {
-        let mut gaps = Vec::new();
-        for index in 0..self.chunks.len() {
-            let chunk = self.chunks[index];
-            if let Some(before_sequence) = self.add_to_stream(&chunk) {
-                gaps.push((chunk, before_sequence));
-            }
-        }
-        for stream in &mut self.streams {
-            stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
-            stream.oracle_chunks.sort_by_key(|chunk| chunk.header.sequence);
-        }
-        for thread in &mut self.counting_threads {
-            thread.chunks.sort_by_key(|chunk| chunk.header.sequence);
-        }
-        for stream in &mut self.allocation_streams {
-            stream.chunks.sort_by_key(|chunk| chunk.header.sequence);
-        }
-        for (chunk, before_sequence) in gaps {
-            match self.read_gap(&chunk, before_sequence) {
-                Ok(gap) => self.gaps.push(gap),
-                Err(error) => self.report(error),
-            }
-        }
-    }
-
-    /// Adds a chunk to its stream, if it belongs to one. For a gap, returns the sequence of the chunk that follows it.
-    fn add_to_stream(&mut self, chunk: &ChunkRef) -> Option<u64> {
-        let header = &chunk.header;
-        if header.kind == ChunkKind::Counts {
-            self.add_to_counting_thread(chunk);
-            return None;
-        }
-        if header.kind == ChunkKind::Allocations {
-            self.add_to_allocation_stream(chunk);
-            return None;
-        }
-        if !matches!(
-            header.kind,
-            ChunkKind::Records | ChunkKind::OracleRecords | ChunkKind::Gap
-        ) {
-            return None;
-        }
-        let stream = self.stream_mut(header.stream, header.process);
-        match header.kind {
-            ChunkKind::Records => stream.chunks.push(*chunk),
-            ChunkKind::OracleRecords => stream.oracle_chunks.push(*chunk),
-            _ => {
-                let last = self.last_chunk(header.stream);
-                return Some(last.map_or(0, |last| last.header.sequence.saturating_add(1)));
-            }
-        }
-        None
-    }
-
-    fn add_to_counting_thread(&mut self, chunk: &ChunkRef) {
-        let threads = &mut self.counting_threads;
-        let (stream, process) = (chunk.header.stream, chunk.header.process);
-        let position = threads.binary_search_by_key(&stream, |thread| thread.stream);
-        let position = position.unwrap_or_else(|position| {
-            threads.insert(position, CountingThread::new(stream, process));
-            position
-        });
-        threads[position].chunks.push(*chunk);
-    }
-
-    fn add_to_allocation_stream(&mut self, chunk: &ChunkRef) {
-        let streams = &mut self.allocation_streams;
-        let (stream, process) = (chunk.header.stream, chunk.header.process);
-        let position = streams.binary_search_by_key(&stream, |known| known.stream);
-        let position = position.unwrap_or_else(|position| {
-            let chunks = Vec::new();
-            streams.insert(
-                position,
-                AllocationStream {
-                    stream,
-                    process,
-                    chunks,
-                },
-            );
-            position
-        });
-        streams[position].chunks.push(*chunk);
-    }
-
-    /// The last chunk so far of a stream's records, or of its calls of allocators.
-    fn last_chunk(&self, id: u32) -> Option<&ChunkRef> {
-        let streams = &self.allocation_streams;
-        let calls = streams.binary_search_by_key(&id, |stream| stream.stream);
-        let calls = calls.ok().and_then(|position| streams[position].chunks.last());
-        calls.or_else(|| self.stream(id)?.chunks.last())
-    }
-
-    fn stream_mut(&mut self, id: u32, process: u32) -> &mut Stream {
-        let streams = &mut self.streams;
-        let position = streams.binary_search_by_key(&id, |stream| stream.id);
-        let position = position.unwrap_or_else(|position| {
-            let stream = Stream {
-                id,
-                process,
-                ..Stream::default()
-            };
-            streams.insert(position, stream);
-            position
-        });
-        &mut streams[position]
-    }
-
-    fn read_gap(&self, chunk: &ChunkRef, before_sequence: u64) -> Result<Gap, TraceError> {
-        let mut payload = Vec::new();
-        self.read_units(chunk, 16, &mut payload)?;
-        if payload.is_empty() {
-            return Err(self.bad_length(chunk, 0, 16));
-        }
-        Ok(Gap {
-            stream: chunk.header.stream,
-            process: chunk.header.process,
-            before_sequence,
-            dropped_buffers: u64_at(&payload, 0),
-            reason: u64_at(&payload, 8).into(),
-            first_ns: chunk.header.first_ns,
-            last_ns: chunk.header.last_ns,
-        })
     }
 
     /// Reads a payload that is an array of `unit` bytes each.
