@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    fn hand_overs(rows: &[(String, u64, u64)]) -> Report {
+    fn transfers(rows: &[(String, u64, u64)]) -> Report {
         let table = TableBuilder::new("fields", "Fields", rows)
             .text("field", "field", |row| row.0.clone())
             .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
@@ -208,7 +208,7 @@ mod tests {
         fn what_is_proposed_holds(rows in rows(), shared in rows(), margin in 0.0..2.0f64, top in 0usize..14) {
             let names: Vec<&String> = rows.iter().map(|row| &row.0).collect();
             let shared: Vec<_> = shared.into_iter().filter(|row| names.contains(&&row.0)).collect();
-            let reports = [report(&rows, rows.len()), hand_overs(&shared)];
+            let reports = [report(&rows, rows.len()), transfers(&shared)];
             let file = written(&proposal(&reports, &basis(None, None), margin, top).unwrap());
             for budget in &file.budgets {
                 let found = verdicts(budget, &reports, None).unwrap();

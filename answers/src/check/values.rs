@@ -131,11 +131,11 @@ mod tests {
             .total_rows(total_rows)
             .text("field", "field", |row| row.0)
             .integer("accesses", "accesses", Unit::Count, |row| row.1);
-        let hand_overs = TableBuilder::new("fields", "Fields", &[("a.x", 2)])
+        let transfers = TableBuilder::new("fields", "Fields", &[("a.x", 2)])
             .text("field", "field", |row| row.0)
             .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
             .integer("write_hand_overs", "to write", Unit::Count, |row| 10 * row.1);
-        [report(counts.build()), report(hand_overs.build())]
+        [report(counts.build()), report(transfers.build())]
     }
 
     fn field(name: &str) -> Subject {

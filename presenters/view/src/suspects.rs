@@ -117,7 +117,7 @@ fn shared_fields(sharing: &Report) -> Vec<Suspect> {
     };
     let suspect = |row| {
         let (name, share) = (text(fields, "field", row)?, share(fields, row)?);
-        let hand_overs = integer(fields, "read_hand_overs", row)? + integer(fields, "write_hand_overs", row)?;
+        let transfers = integer(fields, "read_hand_overs", row)? + integer(fields, "write_hand_overs", row)?;
         let (lines, threads) = (
             integer(fields, "cache_lines", row)?,
             integer(fields, "threads", row)?,
@@ -126,7 +126,7 @@ fn shared_fields(sharing: &Report) -> Vec<Suspect> {
             "{} took {} of it from other threads {} times, {} of all hand-overs.",
             counted(threads, "thread"),
             counted(lines, "cache line"),
-            grouped(hand_overs),
+            grouped(transfers),
             percent(share),
         );
         Some(Suspect {

@@ -59,7 +59,7 @@ pub(super) struct Access {
 
 /// A line that came from another thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct HandOver {
+pub(super) struct LineTransfer {
     pub from_thread: u32,
     /// What the other thread did last with the line: a write if it is read now.
     pub from_site: SiteId,
@@ -134,12 +134,12 @@ impl Sharer {
         self.written = 0;
     }
 
-    fn hands_over(&self, access: &Access) -> HandOver {
+    fn transfer_to(&self, access: &Access) -> LineTransfer {
         let (from_site, parts) = match access.writes {
             true => (self.site, self.accessed),
             false => (self.writer, self.written),
         };
-        HandOver {
+        LineTransfer {
             from_thread: self.thread,
             from_site,
             certain: self.until_ns <= access.from_ns,
@@ -191,11 +191,11 @@ impl Line {
         &mut more[at as usize]
     }
 
-    /// Makes the thread hold the line; says whether another one had to hand it over.
+    /// Makes the thread hold the line; returns the transfer, if the line comes from another thread.
     #[inline]
-    fn access(&mut self, more: &mut Vec<Sharer>, access: &Access, at: u64) -> Option<HandOver> {
+    fn access(&mut self, more: &mut Vec<Sharer>, access: &Access, at: u64) -> Option<LineTransfer> {
         let is_alone = self.first.next == NONE && self.first.thread == access.thread;
-        let hand_over = match (is_alone, access.writes) {
+        let transfer = match (is_alone, access.writes) {
             (true, _) => None,
             (false, true) => self.taken_from_all(more, access),
             (false, false) => self.taken_from_writer(more, access),
@@ -204,11 +204,11 @@ impl Line {
         if access.writes {
             self.writer = access.thread;
         }
-        hand_over
+        transfer
     }
 
     /// Another thread's write is read for the first time.
-    fn taken_from_writer(&self, more: &[Sharer], access: &Access) -> Option<HandOver> {
+    fn taken_from_writer(&self, more: &[Sharer], access: &Access) -> Option<LineTransfer> {
         if self.writer == NONE || self.writer == access.thread {
             return None;
         }
@@ -217,27 +217,27 @@ impl Line {
             return None;
         }
         let writer = self.sharers(more).find(|sharer| sharer.thread == self.writer)?;
-        Some(writer.hands_over(access))
+        Some(writer.transfer_to(access))
     }
 
     /// Other threads have read or written the line since this one wrote it. It comes from the one that did so last.
-    fn taken_from_all(&mut self, more: &mut [Sharer], access: &Access) -> Option<HandOver> {
-        let mut latest: Option<(u64, HandOver)> = None;
+    fn taken_from_all(&mut self, more: &mut [Sharer], access: &Access) -> Option<LineTransfer> {
+        let mut latest: Option<(u64, LineTransfer)> = None;
         let (mut certain, mut is_false, mut invalidated) = (true, true, 0);
         self.for_sharers(more, |sharer| {
             if sharer.thread == access.thread || !sharer.holds() {
                 return;
             }
-            let hand_over = sharer.hands_over(access);
-            certain &= hand_over.certain;
-            is_false &= hand_over.is_false;
-            invalidated += hand_over.invalidated;
+            let transfer = sharer.transfer_to(access);
+            certain &= transfer.certain;
+            is_false &= transfer.is_false;
+            invalidated += transfer.invalidated;
             if latest.is_none_or(|(at, _)| sharer.at > at) {
-                latest = Some((sharer.at, hand_over));
+                latest = Some((sharer.at, transfer));
             }
             sharer.lose();
         });
-        latest.map(|(_, latest)| HandOver {
+        latest.map(|(_, latest)| LineTransfer {
             certain,
             is_false,
             invalidated,
@@ -274,7 +274,7 @@ pub struct PackedLine {
 impl Lines {
     /// The line's position in [`Lines::all`], and the cache-line transfer, if there was one.
     #[inline]
-    pub fn access(&mut self, process: u32, number: u64, access: &Access) -> (u32, Option<HandOver>) {
+    pub fn access(&mut self, process: u32, number: u64, access: &Access) -> (u32, Option<LineTransfer>) {
         let is_latest = |line: &Line| line.number == number && line.process == process;
         if !self.lines.get(self.latest as usize).is_some_and(is_latest) {
             self.latest = self.find(process, number, access);
@@ -369,166 +369,4 @@ impl Lines {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const READ: bool = false;
-    const WRITE: bool = true;
-
-    fn access(thread: u32, writes: bool, parts: u64, from_ns: u64, until_ns: u64) -> Access {
-        Access {
-            thread,
-            site: SiteId(thread),
-            writes,
-            parts,
-            from_ns,
-            until_ns,
-        }
-    }
-
-    /// Which accesses of one line are cache-line transfers. `accesses` holds thread and kind, each in a nanosecond of
-    /// its own.
-    fn hand_overs(accesses: &[(u32, bool)]) -> Vec<bool> {
-        let mut lines = Lines::default();
-        let times = (0..).map(|index| 10 * index);
-        accesses
-            .iter()
-            .zip(times)
-            .map(|(&(thread, writes), from_ns)| {
-                let (_, hand_over) = lines.access(0, 7, &access(thread, writes, 1, from_ns, from_ns + 10));
-                assert!(hand_over.is_none_or(|hand_over| hand_over.certain));
-                hand_over.is_some()
-            })
-            .collect()
-    }
-
-    #[test]
-    fn one_thread_hands_nothing_over() {
-        assert_eq!(
-            hand_overs(&[(1, READ), (1, WRITE), (1, READ), (1, WRITE)]),
-            [false; 4]
-        );
-    }
-
-    #[test]
-    fn reading_what_nobody_wrote_hands_nothing_over() {
-        assert_eq!(hand_overs(&[(1, READ), (2, READ), (3, READ)]), [false; 3]);
-    }
-
-    #[test]
-    fn each_reader_gets_a_write_once() {
-        let accesses = [(1, WRITE), (2, READ), (2, READ), (3, READ), (1, READ)];
-        assert_eq!(hand_overs(&accesses), [false, true, false, true, false]);
-    }
-
-    #[test]
-    fn a_writer_takes_the_line_from_all_others() {
-        let accesses = [
-            (1, READ),
-            (2, WRITE),
-            (2, WRITE),
-            (1, WRITE),
-            (2, READ),
-            (1, WRITE),
-        ];
-        assert_eq!(hand_overs(&accesses), [false, true, false, true, true, true]);
-    }
-
-    #[test]
-    fn what_may_have_been_at_the_same_time_is_uncertain() {
-        let mut lines = Lines::default();
-        let mut certain = |process, thread, from_ns, until_ns| {
-            let (_, hand_over) = lines.access(process, 1, &access(thread, WRITE, 1, from_ns, until_ns));
-            hand_over.map(|hand_over| hand_over.certain)
-        };
-        assert_eq!(certain(0, 1, 0, 20), None);
-        assert_eq!(certain(0, 2, 10, 30), Some(false));
-        assert_eq!(certain(0, 1, 30, 40), Some(true));
-        assert_eq!(certain(1, 3, 50, 60), None, "another process");
-    }
-
-    #[test]
-    fn sharing_is_false_where_threads_touch_other_parts() {
-        let mut lines = Lines::default();
-        let mut take = |thread, writes, parts, time| {
-            let (_, hand_over) = lines.access(0, 1, &access(thread, writes, parts, time, time + 1));
-            hand_over.map(|hand_over| (hand_over.is_false, hand_over.from_thread))
-        };
-        assert_eq!(take(1, WRITE, 0b0001, 0), None);
-        assert_eq!(take(2, WRITE, 0b0010, 1), Some((true, 1)));
-        assert_eq!(take(1, WRITE, 0b0001, 2), Some((true, 2)));
-        assert_eq!(take(2, READ, 0b0011, 3), Some((false, 1)));
-        assert_eq!(take(3, READ, 0b1000, 4), Some((true, 1)));
-        // Thread 3 read what is written now, and was the last to access the line.
-        assert_eq!(take(4, WRITE, 0b1000, 5), Some((false, 3)));
-    }
-
-    #[test]
-    fn a_write_invalidates_the_line_of_all_that_have_it() {
-        let mut lines = Lines::default();
-        let mut take = |thread, writes| {
-            let (_, hand_over) = lines.access(0, 1, &access(thread, writes, 1, 0, 1));
-            hand_over.map(|hand_over| hand_over.invalidated)
-        };
-        assert_eq!(take(1, WRITE), None);
-        assert_eq!(take(2, READ), Some(0));
-        assert_eq!(take(3, READ), Some(0));
-        assert_eq!(take(2, WRITE), Some(2), "threads 1 and 3");
-        assert_eq!(take(3, WRITE), Some(1), "thread 2 alone");
-    }
-
-    /// What `access` takes, by the definition, given all earlier accesses of the line: certain, false.
-    fn naive(earlier: &[Access], access: &Access) -> Option<(bool, bool)> {
-        let lost_at = |thread: u32| {
-            let by_another = |other: &Access| other.writes && other.thread != thread;
-            earlier
-                .iter()
-                .rposition(by_another)
-                .map_or(0, |position| position + 1)
-        };
-        let had = |thread: u32, only_writes: bool| {
-            let since = &earlier[lost_at(thread)..];
-            let own = since.iter().filter(move |other| other.thread == thread);
-            own.filter(move |other| other.writes || !only_writes)
-        };
-        let from: Vec<u32> = if access.writes {
-            (0..4)
-                .filter(|thread| *thread != access.thread && had(*thread, false).count() > 0)
-                .collect()
-        } else {
-            let writer = earlier
-                .iter()
-                .rfind(|other| other.writes)
-                .map(|write| write.thread);
-            let taken = had(access.thread, false).count() == 0;
-            writer
-                .filter(|writer| *writer != access.thread && taken)
-                .into_iter()
-                .collect()
-        };
-        let is_certain = |thread: &u32| {
-            let own = earlier.iter().filter(|other| other.thread == *thread);
-            own.map(|other| other.until_ns).max() <= Some(access.from_ns)
-        };
-        let overlaps =
-            |thread: &u32| had(*thread, !access.writes).any(|other| other.parts & access.parts != 0);
-        (!from.is_empty()).then(|| (from.iter().all(is_certain), !from.iter().any(overlaps)))
-    }
-
-    proptest::proptest! {
-        #[test]
-        fn hand_overs_are_those_of_the_definition(
-            steps in proptest::collection::vec((0u32..4, proptest::bool::ANY, 1u64..16, 0u64..40), 1..60)
-        ) {
-            let mut lines = Lines::default();
-            let mut earlier = Vec::new();
-            for (time, (thread, writes, parts, length)) in (0..).zip(steps) {
-                let access = access(thread, writes, parts, 10 * time, 10 * time + length);
-                let (_, found) = lines.access(1, 2, &access);
-                let found = found.map(|hand_over| (hand_over.certain, hand_over.is_false));
-                proptest::prop_assert_eq!(found, naive(&earlier, &access));
-                earlier.push(access);
-            }
-        }
-    }
-}
+mod tests;

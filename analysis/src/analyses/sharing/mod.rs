@@ -14,7 +14,7 @@ use trackway_trace::{Batch, Program, Trace};
 
 use crate::model::site_counts::Grouping;
 use crate::{Analysis, Findings, Order, Part};
-use lines::{Access, HandOver, Lines, PARTS};
+use lines::{Access, LineTransfer, Lines, PARTS};
 use passages::{Passage, Passages};
 
 /// Counts how often cache lines go from thread to thread, by the places that take them and had them.
@@ -29,7 +29,7 @@ pub struct Sharing {
 
 /// Cache-line transfers between threads, or at a site or a group of sites.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct HandOvers {
+pub struct LineTransfers {
     /// Lines that another thread wrote, and that were read.
     pub reads: u64,
     /// Lines that other threads accessed, and that were written.
@@ -42,22 +42,22 @@ pub struct HandOvers {
     pub false_sharing: u64,
 }
 
-impl HandOvers {
+impl LineTransfers {
     pub fn all(&self) -> u64 {
         self.reads + self.writes
     }
 
-    fn count(&mut self, writes: bool, hand_over: &HandOver) {
+    fn count(&mut self, writes: bool, transfer: &LineTransfer) {
         self.writes += u64::from(writes);
         self.reads += u64::from(!writes);
-        self.invalidations += u64::from(hand_over.invalidated);
-        self.certain += u64::from(hand_over.certain);
-        self.false_sharing += u64::from(hand_over.is_false);
+        self.invalidations += u64::from(transfer.invalidated);
+        self.certain += u64::from(transfer.certain);
+        self.false_sharing += u64::from(transfer.is_false);
     }
 }
 
-impl AddAssign<&HandOvers> for HandOvers {
-    fn add_assign(&mut self, other: &HandOvers) {
+impl AddAssign<&LineTransfers> for LineTransfers {
+    fn add_assign(&mut self, other: &LineTransfers) {
         self.reads += other.reads;
         self.writes += other.writes;
         self.invalidations += other.invalidations;
@@ -135,16 +135,16 @@ impl Sharing {
                 continue;
             }
             access.parts = self.parts(number, address, last_byte);
-            let (line, hand_over) = shard.lines.access(batch.process, number, &access);
-            if let Some(hand_over) = hand_over {
+            let (line, transfer) = shard.lines.access(batch.process, number, &access);
+            if let Some(transfer) = transfer {
                 let passage = Passage {
                     line,
-                    from: hand_over.from_site,
+                    from: transfer.from_site,
                     to: site,
-                    from_thread: hand_over.from_thread,
+                    from_thread: transfer.from_thread,
                     to_thread: batch.stream,
                 };
-                shard.passages.count(passage, access.writes, &hand_over);
+                shard.passages.count(passage, access.writes, &transfer);
             }
         }
     }

@@ -5,7 +5,7 @@ use trackway_trace::{Program, SiteId};
 
 use super::lines::{Lines, PackedLine};
 use super::passages::{Passage, Passages};
-use super::{HandOvers, Sharing, SharingShard};
+use super::{LineTransfers, Sharing, SharingShard};
 use crate::engine::partial::{Division, LineDivision, PartialError, Portable};
 use crate::Part;
 
@@ -20,7 +20,7 @@ pub struct PackedSharing {
     /// How many lines no thread took from another one.
     other_lines: u64,
     /// Lines are numbered by their positions in `lines`.
-    passages: Vec<([u32; 5], HandOvers)>,
+    passages: Vec<([u32; 5], LineTransfers)>,
 }
 
 impl Portable for Sharing {

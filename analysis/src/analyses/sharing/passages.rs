@@ -3,8 +3,8 @@
 use indexmap::IndexMap;
 use trackway_trace::SiteId;
 
-use super::lines::HandOver;
-use super::HandOvers;
+use super::lines::LineTransfer;
+use super::LineTransfers;
 use crate::model::cache::LineHash;
 
 /// A line that goes from a thread at a site to another.
@@ -19,14 +19,14 @@ pub(super) struct Passage {
 
 /// Cache-line transfers by passage. There may be millions of different passages.
 #[derive(Debug, Default)]
-pub(super) struct Passages(IndexMap<Passage, HandOvers, LineHash>);
+pub(super) struct Passages(IndexMap<Passage, LineTransfers, LineHash>);
 
 /// Passages in the order of lines; those of a line stand beside each other.
-pub(super) struct SortedPassages(IndexMap<Passage, HandOvers, LineHash>);
+pub(super) struct SortedPassages(IndexMap<Passage, LineTransfers, LineHash>);
 
 impl Passages {
-    pub fn count(&mut self, passage: Passage, writes: bool, hand_over: &HandOver) {
-        self.0.entry(passage).or_default().count(writes, hand_over);
+    pub fn count(&mut self, passage: Passage, writes: bool, transfer: &LineTransfer) {
+        self.0.entry(passage).or_default().count(writes, transfer);
     }
 
     /// Positions of the transferred lines, each once.
@@ -39,7 +39,7 @@ impl Passages {
 
     /// The same where the lines have other positions.
     pub fn moved(self, to: impl Fn(u32) -> u32) -> Passages {
-        let moved = |(passage, counts): (Passage, HandOvers)| {
+        let moved = |(passage, counts): (Passage, LineTransfers)| {
             let line = to(passage.line);
             (Passage { line, ..passage }, counts)
         };
@@ -51,11 +51,11 @@ impl Passages {
         self.0.extend(other.0);
     }
 
-    pub fn packed(self) -> Vec<(Passage, HandOvers)> {
+    pub fn packed(self) -> Vec<(Passage, LineTransfers)> {
         self.0.into_iter().collect()
     }
 
-    pub fn unpack(packed: Vec<(Passage, HandOvers)>) -> Passages {
+    pub fn unpack(packed: Vec<(Passage, LineTransfers)>) -> Passages {
         Passages(packed.into_iter().collect())
     }
 
@@ -66,18 +66,18 @@ impl Passages {
 }
 
 impl SortedPassages {
-    pub fn all(&self) -> impl Iterator<Item = (&Passage, &HandOvers)> {
+    pub fn all(&self) -> impl Iterator<Item = (&Passage, &LineTransfers)> {
         self.0.iter()
     }
 
-    pub fn of_line(&self, line: u32) -> impl Iterator<Item = (&Passage, &HandOvers)> {
+    pub fn of_line(&self, line: u32) -> impl Iterator<Item = (&Passage, &LineTransfers)> {
         let start = self.0.partition_point(|passage, _| passage.line < line);
         let from = self.0.get_range(start..).into_iter().flatten();
         from.take_while(move |(passage, _)| passage.line == line)
     }
 
-    pub fn total(&self) -> HandOvers {
-        let mut total = HandOvers::default();
+    pub fn total(&self) -> LineTransfers {
+        let mut total = LineTransfers::default();
         self.0.values().for_each(|counts| total += counts);
         total
     }
@@ -98,8 +98,8 @@ mod tests {
             for (line, from_thread, to_thread, writes) in steps {
                 let (from, to) = (SiteId(from_thread), SiteId(to_thread));
                 let passage = Passage { line, from, to, from_thread, to_thread };
-                let hand_over = HandOver { from_thread, from_site: from, certain: true, is_false: false, invalidated: 0 };
-                passages.count(passage, writes, &hand_over);
+                let transfer = LineTransfer { from_thread, from_site: from, certain: true, is_false: false, invalidated: 0 };
+                passages.count(passage, writes, &transfer);
                 *naive.entry((line, from_thread, to_thread)).or_default() += 1;
             }
             let passages = passages.sorted();

@@ -9,7 +9,7 @@ use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 use super::lines::{Line, Lines, Sharer};
 use super::passages::SortedPassages;
 use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
-use super::{HandOvers, SharingShard};
+use super::{LineTransfers, SharingShard};
 use crate::model::site_counts::{group, Grouping};
 use crate::model::{written_in, Names};
 use crate::Findings;
@@ -23,7 +23,7 @@ struct Tables<'t> {
     directory: &'t Path,
     line_bytes: u64,
     top: usize,
-    total: HandOvers,
+    total: LineTransfers,
 }
 
 pub(super) fn findings(

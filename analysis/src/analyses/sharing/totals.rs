@@ -7,12 +7,12 @@ use std::hash::Hash;
 use trackway_trace::SiteId;
 
 use super::passages::{Passage, SortedPassages};
-use super::HandOvers;
+use super::LineTransfers;
 
 /// Passages that belong together.
 pub(super) struct Group<K> {
     pub key: K,
-    pub counts: HandOvers,
+    pub counts: LineTransfers,
     /// The site that takes most.
     pub main_site: SiteId,
     /// How many lines are among them.
@@ -28,7 +28,7 @@ impl<K> Group<K> {
     fn new(key: K, first: Passage) -> Group<K> {
         Group {
             key,
-            counts: HandOvers::default(),
+            counts: LineTransfers::default(),
             main_site: first.to,
             lines: 1,
             first,
@@ -38,7 +38,7 @@ impl<K> Group<K> {
         }
     }
 
-    fn add(&mut self, passage: &Passage, counts: &HandOvers) {
+    fn add(&mut self, passage: &Passage, counts: &LineTransfers) {
         self.counts += counts;
         self.lines += u64::from(passage.line != self.last_line);
         self.last_line = passage.line;
@@ -83,7 +83,7 @@ pub(super) fn most_shared_lines(passages: &SortedPassages, top: usize) -> (Vec<G
 pub(super) fn taken_of_lines(
     passages: &SortedPassages,
     lines: impl Iterator<Item = u32>,
-) -> HashMap<(u32, u32), HandOvers> {
+) -> HashMap<(u32, u32), LineTransfers> {
     let shown = lines.flat_map(|line| passages.of_line(line));
     let groups = group(shown, |passage| (passage.line, passage.to_thread));
     groups
@@ -95,7 +95,7 @@ pub(super) fn taken_of_lines(
 /// Groups passages, the largest group first. Equal groups are ordered by main site and first passage, so that the order
 /// is always the same. Passages come in their order.
 fn group<'p, K: Eq + Hash + Clone>(
-    passages: impl Iterator<Item = (&'p Passage, &'p HandOvers)>,
+    passages: impl Iterator<Item = (&'p Passage, &'p LineTransfers)>,
     key: impl Fn(&Passage) -> K,
 ) -> Vec<Group<K>> {
     let mut groups: HashMap<K, Group<K>> = HashMap::new();
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn equal_groups_have_one_order() {
-        let counts = HandOvers::default();
+        let counts = LineTransfers::default();
         let from = |site| Passage {
             line: 0,
             from: SiteId(site),
