@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::Args;
 use trackway_analysis::layout::{Layout, Shown};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{Findings, Progress};
+use trackway_analysis::{Findings, Observer};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -81,7 +81,7 @@ impl Question for LayoutArguments {
         let layout = self.analysis(trace, &mut warnings)?;
         let (mut findings, summary) = self.reading.pass(&layout, trace);
         if !self.no_simulate && layout.has_proposals(trace) {
-            let advise = |threads, progress: Progress| layout.advise(trace, threads, progress);
+            let advise = |threads, observer: &dyn Observer| layout.advise(trace, threads, observer);
             let advised = self.reading.with_progress(trace, SIMULATING_PASSES, advise);
             let order = findings
                 .tables

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use trackway_analysis::blocks::Origins;
-use trackway_analysis::{run, Analysis, Findings, Observer, Progress, RunSummary};
+use trackway_analysis::{run, Analysis, Findings, Observer, RunSummary};
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -78,7 +78,7 @@ impl ReadingArguments {
         &self,
         trace: &Trace,
         passes: u64,
-        read: impl FnOnce(NonZeroUsize, Progress) -> R,
+        read: impl FnOnce(NonZeroUsize, &dyn Observer) -> R,
     ) -> R {
         let threads = self.threads.unwrap_or_else(processors::available);
         let bytes = record_bytes(trace).saturating_mul(passes);
@@ -97,8 +97,8 @@ impl ReadingArguments {
     /// The origins that divide allocation sites. Reads the trace if there are any that must be divided.
     pub fn origins(&self, trace: &Trace) -> Arc<Origins> {
         Arc::new(match Origins::divide(trace.program()) {
-            true => self.with_progress(trace, Origins::PASSES, |threads, progress| {
-                Origins::of(trace, threads, progress)
+            true => self.with_progress(trace, Origins::PASSES, |threads, observer| {
+                Origins::of(trace, threads, observer)
             }),
             false => Origins::none(trace.program()),
         })
@@ -106,8 +106,8 @@ impl ReadingArguments {
 
     /// What an analysis finds in one pass.
     pub fn pass<A: Analysis>(&self, analysis: &A, trace: &Trace) -> (Findings, RunSummary) {
-        self.with_progress(trace, 1, |threads, progress| {
-            run(analysis, trace, threads, progress)
+        self.with_progress(trace, 1, |threads, observer| {
+            run(analysis, trace, threads, observer)
         })
     }
 

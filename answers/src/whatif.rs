@@ -8,7 +8,7 @@ use trackway_analysis::cache::Caches;
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::structures::Structures;
 use trackway_analysis::whatif::{self, what_if, Change, Link, NewLayout, Rewritten, ENOUGH};
-use trackway_analysis::Progress;
+use trackway_analysis::Observer;
 use trackway_report::{grouped, percent, Report};
 use trackway_trace::Trace;
 
@@ -96,7 +96,8 @@ impl Question for WhatIfArguments {
         let question = question(self, &structures, trace, &mut warnings)?;
         // One pass to find the objects that change, one to simulate.
         let passes = 1 + u64::from(!question.layouts.is_empty());
-        let ask = |threads, progress: Progress| what_if(&question, &structures, trace, threads, progress);
+        let ask =
+            |threads, observer: &dyn Observer| what_if(&question, &structures, trace, threads, observer);
         let answer = self.reading.with_progress(trace, passes, ask);
         for (layout, done) in question.layouts.iter().zip(&answer.rewritten) {
             let name = &structures.list[layout.structure].name;

@@ -7,7 +7,7 @@ use trackway_trace::chunk::{FLAG_LAST, HEADER_LENGTH};
 use trackway_trace::{ChunkHeader, ChunkKind, ChunkRef, Decoder, GrowingTrace, Trace, TraceError};
 
 use crate::engine::{decoder_for, feed, start_shard};
-use crate::{Analysis, Findings, Order, Progress, RunSummary};
+use crate::{Analysis, Findings, Observer, Order, RunSummary};
 
 /// The shard of an ended thread waits this long for more chunks. Late destructors record after the thread's last chunk;
 /// the recorder finds that only when it looks for abandoned buffers.
@@ -40,7 +40,7 @@ pub fn run_live<A: Analysis, E>(
     name: &Path,
     chunks: &mut dyn Iterator<Item = LiveChunk>,
     start: impl FnOnce(&GrowingTrace) -> Result<A, E>,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> Result<LiveRun, E> {
     let mut trace = GrowingTrace::new(name);
     let mut next = take_definitions(&mut trace, chunks);
@@ -49,7 +49,7 @@ pub fn run_live<A: Analysis, E>(
         analysis.order() != Order::AcrossThreads,
         "streams can't be merged while they grow"
     );
-    let mut shards = Shards::new(&analysis, progress);
+    let mut shards = Shards::new(&analysis, observer);
     while let Some(chunk) = next {
         let (headers, following) = shards.take_records(&trace, chunk, chunks);
         headers.iter().for_each(|header| trace.push(header, &[]));
@@ -87,7 +87,7 @@ fn take_definitions(
 /// A shard for each stream.
 struct Shards<'r, A: Analysis> {
     analysis: &'r A,
-    progress: Progress<'r>,
+    observer: &'r dyn Observer,
     of_stream: HashMap<u32, A::Shard>,
     /// Streams whose thread has ended, and when; the earliest first.
     ended: VecDeque<(u32, u64)>,
@@ -98,10 +98,10 @@ struct Shards<'r, A: Analysis> {
 }
 
 impl<'r, A: Analysis> Shards<'r, A> {
-    fn new(analysis: &'r A, progress: Progress<'r>) -> Self {
+    fn new(analysis: &'r A, observer: &'r dyn Observer) -> Self {
         Shards {
             analysis,
-            progress,
+            observer,
             of_stream: HashMap::new(),
             ended: VecDeque::new(),
             now_ns: 0,
@@ -139,7 +139,7 @@ impl<'r, A: Analysis> Shards<'r, A> {
             self.summary.damage.push(error);
         }
         self.summary.chunks += 1;
-        self.progress
+        self.observer
             .advance(self.summary.accesses - before, chunk.header.stored_length.into());
         self.now_ns = self.now_ns.max(chunk.header.last_ns);
         if chunk.header.flags & FLAG_LAST != 0 {

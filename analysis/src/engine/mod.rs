@@ -12,6 +12,6 @@ mod team;
 pub use analysis::{Analysis, Findings, Order, Part};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub(crate) use run::{decoder_for, feed, start_shard, take_merged};
-pub use run::{run, Observer, Progress, RunSummary};
+pub use run::{run, Observer, RunSummary};
 pub use separate_findings::SeparateFindings;
 pub use share_out::share_out;

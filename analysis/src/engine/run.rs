@@ -33,9 +33,6 @@ impl<F: Fn(u64, u64) + Sync> Observer for F {
     }
 }
 
-/// The observer of a run.
-pub type Progress<'p> = &'p dyn Observer;
-
 /// What a run went through.
 #[derive(Debug, Default)]
 pub struct RunSummary {
@@ -70,18 +67,18 @@ pub fn run<A: Analysis>(
     analysis: &A,
     trace: &Trace,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> (Findings, RunSummary) {
     if analysis.order() == Order::AcrossThreads {
-        return run_across_threads(analysis, trace, threads, progress);
+        return run_across_threads(analysis, trace, threads, observer);
     }
     let total = Mutex::new((None, RunSummary::default()));
     let work = Work::new(analysis, trace, threads);
     for chunks in work.divided {
-        Worker::new(analysis, trace, progress).run_in_parts(chunks, work.parts, threads, &total);
+        Worker::new(analysis, trace, observer).run_in_parts(chunks, work.parts, threads, &total);
     }
     share_out(&work.whole, threads, |jobs| {
-        let mut worker = Worker::new(analysis, trace, progress);
+        let mut worker = Worker::new(analysis, trace, observer);
         jobs.for_each(|chunks| worker.run_job(chunks));
         worker.deliver(&total);
     });
@@ -99,7 +96,7 @@ fn run_across_threads<A: Analysis>(
     analysis: &A,
     trace: &Trace,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> (Findings, RunSummary) {
     let mut merged = MergedStreams::new(trace);
     let parts = match analysis.divides_merged() {
@@ -110,10 +107,10 @@ fn run_across_threads<A: Analysis>(
         1 => {
             let mut shard = start_shard(analysis, trace);
             let take = |batch: &Batch| analysis.take_batch(&mut shard, batch);
-            let summary = take_merged(&mut merged, trace, progress, take);
+            let summary = take_merged(&mut merged, trace, observer, take);
             (shard, summary)
         }
-        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), progress),
+        parts => run_merged_in_parts(analysis, &mut merged, trace, (parts, threads), observer),
     };
     let mut findings = analysis.finish(shard, trace);
     findings.tables.push(order_table(merged.exactness(), trace));
@@ -126,13 +123,13 @@ fn run_merged_in_parts<A: Analysis>(
     merged: &mut MergedStreams,
     trace: &Trace,
     (parts, threads): (u32, NonZeroUsize),
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> (A::Shard, RunSummary) {
     let mut summary = RunSummary::default();
     let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
     let shards = team.run(threads, |team| {
         let mut spare = Batch::default();
-        summary = take_merged(merged, trace, progress, |batch| {
+        summary = take_merged(merged, trace, observer, |batch| {
             spare.clone_from(batch);
             spare = team.push(std::mem::take(&mut spare));
         });
@@ -148,12 +145,12 @@ fn run_merged_in_parts<A: Analysis>(
 pub(crate) fn take_merged(
     merged: &mut MergedStreams,
     trace: &Trace,
-    progress: Progress,
+    observer: &dyn Observer,
     mut take: impl FnMut(&Batch),
 ) -> RunSummary {
     let mut summary = RunSummary::default();
     let mut latest = HashMap::new();
-    while !progress.is_stopped() {
+    while !observer.is_stopped() {
         match merged.next_batch() {
             Ok(Some(batch)) => {
                 take(batch);
@@ -161,7 +158,7 @@ pub(crate) fn take_merged(
                 let is_new = latest.insert(batch.stream, batch.sequence) != Some(batch.sequence);
                 let bytes = if is_new { stored_bytes(trace, batch) } else { 0 };
                 summary.chunks += u64::from(is_new);
-                progress.advance(batch.access_count(), bytes);
+                observer.advance(batch.access_count(), bytes);
             }
             Ok(None) => break,
             Err(error) => summary.damage.push(error),
@@ -241,19 +238,19 @@ struct Worker<'r, 't, A: Analysis> {
     analysis: &'r A,
     trace: &'t Trace,
     decoder: Decoder<'t>,
-    progress: Progress<'r>,
+    observer: &'r dyn Observer,
     /// For [`Order::Any`], the shard of all jobs; otherwise, what the finished shards have come to.
     shard: Option<A::Shard>,
     summary: RunSummary,
 }
 
 impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
-    fn new(analysis: &'r A, trace: &'t Trace, progress: Progress<'r>) -> Self {
+    fn new(analysis: &'r A, trace: &'t Trace, observer: &'r dyn Observer) -> Self {
         Worker {
             analysis,
             trace,
             decoder: decoder_for(analysis, trace),
-            progress,
+            observer,
             shard: None,
             summary: RunSummary::default(),
         }
@@ -267,8 +264,8 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             earlier => (start_shard(self.analysis, self.trace), earlier),
         };
         let analysis = self.analysis;
-        let progress = self.progress;
-        for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
+        let observer = self.observer;
+        for chunk in chunks.iter().take_while(|_| !observer.is_stopped()) {
             self.run_chunk(chunk, |batches, summary| {
                 feed(analysis, batches, &mut shard, summary)
             });
@@ -288,11 +285,11 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
         total: &Mutex<Total<A>>,
     ) {
         let (analysis, trace) = (self.analysis, self.trace);
-        let progress = self.progress;
+        let observer = self.observer;
         let team = Team::new(analysis, parts, |part| start_part(analysis, trace, part));
         let mut spare = Batch::default();
         let shards = team.run(threads, |team| {
-            for chunk in chunks.iter().take_while(|_| !progress.is_stopped()) {
+            for chunk in chunks.iter().take_while(|_| !observer.is_stopped()) {
                 self.run_chunk(chunk, |batches, summary| {
                     while let Some(batch) = batches.exchange_batch(&mut spare)? {
                         summary.add_batch(&batch);
@@ -321,7 +318,7 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
             summary.damage.push(error);
         }
         summary.chunks = 1;
-        self.progress
+        self.observer
             .advance(summary.accesses, chunk.header.stored_length.into());
         self.summary.add(summary);
     }

@@ -17,7 +17,7 @@ use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{run, Findings, Progress, RunSummary, SeparateFindings};
+use trackway_analysis::{run, Findings, Observer, RunSummary, SeparateFindings};
 use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
@@ -66,14 +66,14 @@ pub struct Reports {
 pub fn reports(settings: &Settings, trace: &Trace) -> Result<Reports, Failure> {
     let mut warnings = Vec::new();
     let (caches, rank_by) = settings.model.choose(trace, true, &mut warnings)?;
-    let read = |threads: NonZeroUsize, progress: Progress| {
-        let times = ChunkTimes::count(trace, threads, progress);
+    let read = |threads: NonZeroUsize, observer: &dyn Observer| {
+        let times = ChunkTimes::count(trace, threads, observer);
         let reading = |threads| Reading {
             trace,
             rows: settings.rows,
             source_root: settings.source_root,
             threads,
-            progress,
+            observer,
         };
         // Streams that are merged take memory, so two passes don't run at once.
         let at_once = trace.streams().len() <= 1;
@@ -130,7 +130,7 @@ struct Reading<'r> {
     rows: usize,
     source_root: Option<&'r Path>,
     threads: NonZeroUsize,
-    progress: Progress<'r>,
+    observer: &'r dyn Observer,
 }
 
 impl Reading<'_> {
@@ -150,9 +150,9 @@ impl Reading<'_> {
         let simulated = LayoutAndMisses::new(structures, caches, WINDOW, shown, groupings)
             .with_sources_below(self.source_root);
         let analyses = (simulated, SeparateFindings::new(Activity::new(self.trace)));
-        let (misses, summary) = run(&analyses, self.trace, self.threads, self.progress);
+        let (misses, summary) = run(&analyses, self.trace, self.threads, self.observer);
         let (simulated, activity) = analyses;
-        let mut layout = simulated.into_layout_findings(self.trace, self.threads, self.progress);
+        let mut layout = simulated.into_layout_findings(self.trace, self.threads, self.observer);
         layout.tables.extend(order_of(&misses).cloned());
         let activity = activity.into_findings();
         [
@@ -168,7 +168,7 @@ impl Reading<'_> {
 
     /// The map, the allocations and, if there are several threads, what they share.
     fn memory(&self, times: &ChunkTimes) -> (Report, Report, Option<Report>) {
-        let origins = Arc::new(Origins::of(self.trace, self.threads, self.progress));
+        let origins = Arc::new(Origins::of(self.trace, self.threads, self.observer));
         let map = Map::new(self.trace, times, Arc::clone(&origins), self.whole_map(times));
         let memory = Memory::new(self.trace, times, origins, DEFAULT_SHORT_LIFE, self.rows);
         let sharing = (self.trace.streams().len() > 1).then(|| {
@@ -179,7 +179,7 @@ impl Reading<'_> {
             SeparateFindings::new(map),
             (SeparateFindings::new(memory), sharing),
         );
-        let (common, summary) = run(&analyses, self.trace, self.threads, self.progress);
+        let (common, summary) = run(&analyses, self.trace, self.threads, self.observer);
         let (map, (memory, sharing)) = analyses;
         let report = |findings| self.report(findings, &common, &summary);
         (
@@ -215,7 +215,7 @@ impl Reading<'_> {
             top: CURVES,
             fine: true,
         };
-        let (findings, summary) = run(&reuse, self.trace, self.threads, self.progress);
+        let (findings, summary) = run(&reuse, self.trace, self.threads, self.observer);
         soundness::report(self.trace, findings, &summary, Vec::new())
     }
 

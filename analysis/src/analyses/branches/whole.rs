@@ -9,7 +9,7 @@ use trackway_trace::{Program, Stream, Trace, TraceError};
 use super::tables::BranchPlace;
 use super::{BranchTotals, PredictorChoice, Replay};
 use crate::model::control_flow::{BranchEvent, BranchSource, MachineFlow, RecordedFlow, Unresolved};
-use crate::{share_out, Names, Progress, UNKNOWN};
+use crate::{share_out, Names, Observer, UNKNOWN};
 
 /// The branches of a trace, replayed with predictors of its own for each stream.
 pub struct TraceReplay<'t> {
@@ -34,14 +34,14 @@ pub fn replay_trace<'t>(
     trace: &'t Trace,
     predictors: &[PredictorChoice],
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> TraceReplay<'t> {
     let flow = Flow::of(trace);
     let total = Mutex::new(StreamReplays::default());
     let streams: Vec<&Stream> = trace.streams().iter().collect();
     share_out(&streams, threads, |jobs| {
         for stream in jobs {
-            let done = flow.replay(new_replay(predictors), trace, stream, progress);
+            let done = flow.replay(new_replay(predictors), trace, stream, observer);
             let mut total = total.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             total.add(stream.id, done);
         }
@@ -64,15 +64,21 @@ impl<'t> Flow<'t> {
         }
     }
 
-    fn replay(&self, replay: Replay, trace: &Trace, stream: &Stream, progress: Progress) -> StreamReplay {
+    fn replay(
+        &self,
+        replay: Replay,
+        trace: &Trace,
+        stream: &Stream,
+        observer: &dyn Observer,
+    ) -> StreamReplay {
         match self {
             Flow::Machine(flow) => {
-                let mut branches = flow.branches(trace, stream, progress);
+                let mut branches = flow.branches(trace, stream, observer);
                 let Ok(totals) = replay.run(&mut branches);
                 (totals, branches.unresolved(), branches.into_damage())
             }
             Flow::Recorded(flow) => {
-                let mut branches = flow.branches(trace, stream, progress);
+                let mut branches = flow.branches(trace, stream, observer);
                 let Ok(totals) = replay.run(&mut branches);
                 (totals, branches.unresolved(), branches.into_damage())
             }

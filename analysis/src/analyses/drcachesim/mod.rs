@@ -10,12 +10,12 @@ mod tables;
 use trackway_trace::machine::{CodeStep, CodeSteps, OperandCounts};
 use trackway_trace::{ChunkRef, InstructionId, SiteId, Stream, Trace, TraceError};
 
-use crate::{Findings, Progress, RunSummary};
+use crate::{Findings, Observer, RunSummary};
 use cores::Cores;
 pub use settings::{Settings, SettingsError};
 
 /// Simulates the whole trace. Cores take turns, one step each; a core's threads follow each other.
-pub fn run(settings: &Settings, trace: &Trace, progress: Progress) -> (Findings, RunSummary) {
+pub fn run(settings: &Settings, trace: &Trace, observer: &dyn Observer) -> (Findings, RunSummary) {
     let counts = OperandCounts::of(trace);
     let mut cores = Cores::new(settings);
     let mut summary = RunSummary::default();
@@ -23,10 +23,10 @@ pub fn run(settings: &Settings, trace: &Trace, progress: Progress) -> (Findings,
         .map(|core| Queue::of_core(core, settings, trace, &counts))
         .collect();
     let mut is_going = true;
-    while is_going && !progress.is_stopped() {
+    while is_going && !observer.is_stopped() {
         is_going = false;
         for (core, queue) in queues.iter_mut().enumerate() {
-            if let Some(step) = queue.next(&mut summary, progress) {
+            if let Some(step) = queue.next(&mut summary, observer) {
                 take(trace, &mut cores, core, step, &mut summary);
                 is_going = true;
             }
@@ -105,7 +105,7 @@ impl<'t> Queue<'t> {
         }
     }
 
-    fn next(&mut self, summary: &mut RunSummary, progress: Progress) -> Option<CodeStep> {
+    fn next(&mut self, summary: &mut RunSummary, observer: &dyn Observer) -> Option<CodeStep> {
         loop {
             if let Some(steps) = &mut self.present {
                 let step = steps.next_step();
@@ -113,7 +113,7 @@ impl<'t> Queue<'t> {
                 let begun = &self.chunks[..self.chunks.len() - left.len()];
                 for chunk in begun {
                     summary.chunks += 1;
-                    progress.advance(0, chunk.header.stored_length.into());
+                    observer.advance(0, chunk.header.stored_length.into());
                 }
                 self.chunks = left;
                 match step {

@@ -7,7 +7,7 @@ use trackway_trace::Trace;
 
 use super::proposals::Proposal;
 use crate::analyses::whatif::{try_each, NewLayout, Trial, ENOUGH};
-use crate::engine::Progress;
+use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
@@ -56,7 +56,7 @@ impl Before<'_> {
         proposals: Vec<Proposal>,
         trace: &Trace,
         threads: NonZeroUsize,
-        progress: Progress,
+        observer: &dyn Observer,
     ) -> Vec<Judged> {
         let mut layouts: Vec<NewLayout> = Vec::new();
         let mut planned: Vec<(Proposal, Result<usize, String>)> = Vec::new();
@@ -71,7 +71,7 @@ impl Before<'_> {
             });
             planned.push((proposal, number));
         }
-        let trials = try_each(&layouts, self.structures, self.caches, trace, threads, progress);
+        let trials = try_each(&layouts, self.structures, self.caches, trace, threads, observer);
         let mut judged: Vec<Judged> = Vec::new();
         for (proposal, number) in planned {
             let verdict = match number {

@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
-use crate::engine::Progress;
+use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
@@ -86,10 +86,10 @@ impl Layout {
 
     /// Simulates the proposals of a pass in two further ones, and shows those that save misses. The findings of the
     /// pass itself say that proposals are not simulated.
-    pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
+    pub fn advise(&self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> Findings {
         self.with_counted(trace, |presentation, counters| {
             let before = presentation.before(counters);
-            let judged = before.judge(presentation.proposals(), trace, threads, progress);
+            let judged = before.judge(presentation.proposals(), trace, threads, observer);
             let advice = Advice::Simulated(Box::new(before), judged);
             presentation.findings(trace.program(), counters, &advice)
         })

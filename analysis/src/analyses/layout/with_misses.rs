@@ -8,7 +8,7 @@ use trackway_trace::{Batch, Program, Trace};
 
 use super::{Layout, LayoutShard, Shown};
 use crate::analyses::misses::Misses;
-use crate::engine::Progress;
+use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::Grouping;
 use crate::model::structures::Structures;
@@ -46,11 +46,16 @@ impl LayoutAndMisses {
     }
 
     /// Returns the findings about layouts after the pass. Simulates the proposals, if there are any.
-    pub fn into_layout_findings(self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Findings {
+    pub fn into_layout_findings(
+        self,
+        trace: &Trace,
+        threads: NonZeroUsize,
+        observer: &dyn Observer,
+    ) -> Findings {
         let findings = self.of_layout.into_inner();
         let findings = findings.unwrap_or_else(PoisonError::into_inner);
         match self.layout.has_proposals(trace) {
-            true => self.layout.advise(trace, threads, progress),
+            true => self.layout.advise(trace, threads, observer),
             false => findings,
         }
     }

@@ -17,7 +17,7 @@ use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
-use crate::engine::{Progress, RunSummary};
+use crate::engine::{Observer, RunSummary};
 use crate::model::cache::Caches;
 use crate::model::site_counts::stores;
 use crate::model::site_counts::Measure;
@@ -60,11 +60,11 @@ pub fn what_if(
     structures: &Structures,
     trace: &Trace,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> Answer {
     let purposes = match question.layouts.is_empty() {
         true => Purposes::default(),
-        false => survey::purposes(structures, trace, threads, progress),
+        false => survey::purposes(structures, trace, threads, observer),
     };
     let comparison = Comparison {
         question,
@@ -74,7 +74,7 @@ pub fn what_if(
         targets: &Targets::new(structures, &question.layouts),
         rewritten: Mutex::default(),
     };
-    let (findings, summary) = crate::run(&comparison, trace, threads, progress);
+    let (findings, summary) = crate::run(&comparison, trace, threads, observer);
     let rewritten = comparison.rewritten.into_inner();
     Answer {
         findings,

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use trackway_trace::{Batch, Trace};
 
 use super::blocks::{static_blocks, Blocks, Change, Numbering};
-use crate::engine::Progress;
+use crate::engine::Observer;
 use crate::model::structures::Structures;
 use crate::{Analysis, Findings, Order};
 
@@ -108,14 +108,14 @@ pub(super) fn purposes(
     structures: &Structures,
     trace: &Trace,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> Purposes {
     let survey = Survey {
         trace,
         structures,
         found: Mutex::default(),
     };
-    crate::run(&survey, trace, threads, progress);
+    crate::run(&survey, trace, threads, observer);
     survey.found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -9,7 +9,7 @@ use super::prediction::Prediction;
 use super::rewrite::{Rewritten, Targets};
 use super::survey::{self, Purposes};
 use super::{Change, Link, NewLayout};
-use crate::engine::Progress;
+use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::SiteCounters;
 use crate::model::structures::Structures;
@@ -50,12 +50,12 @@ pub fn try_each(
     caches: &Caches,
     trace: &Trace,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> Vec<Trial> {
     if layouts.is_empty() {
         return Vec::new();
     }
-    let purposes = survey::purposes(structures, trace, threads, progress);
+    let purposes = survey::purposes(structures, trace, threads, observer);
     let mut possible = 0;
     let judged = layouts.iter().map(|layout| {
         let why = impossible(layout, structures, &purposes);
@@ -75,7 +75,7 @@ pub fn try_each(
         found: Mutex::default(),
     };
     if !targets.is_empty() {
-        crate::run(&trials, trace, threads, progress);
+        crate::run(&trials, trace, threads, observer);
     }
     let found = trials.found.into_inner().unwrap_or_else(PoisonError::into_inner);
     let mut found = found.into_iter();

@@ -8,7 +8,7 @@ use trackway_trace::{AllocationSiteId, Batch, Event, FunctionId, LocationId, Pro
 
 use super::user_code::{Frame, UserCode};
 use crate::model::control_flow::{Caller, RecordedBranches, RecordedFlow};
-use crate::{share_out, Progress};
+use crate::{share_out, Observer};
 
 /// At most this many callers are searched for one of the user's.
 const MOST_CALLERS: usize = 256;
@@ -45,7 +45,7 @@ impl Origins {
     }
 
     /// Goes over the records if there is a site that must be divided.
-    pub fn of(trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Origins {
+    pub fn of(trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> Origins {
         let program = trace.program();
         let user_code = UserCode::new(program);
         let divided = divided(program, &user_code);
@@ -53,12 +53,12 @@ impl Origins {
         if !RecordedFlow::is_known(program) || !divided.contains(&true) {
             return origins;
         }
-        let flow = RecordedFlow::new(program).with_entered(trace, threads, progress);
+        let flow = RecordedFlow::new(program).with_entered(trace, threads, observer);
         let streams: Vec<&Stream> = trace.streams().iter().collect();
         let found = Mutex::new(Vec::new());
         share_out(&streams, threads, |streams| {
             for stream in streams {
-                let mut branches = flow.branches(trace, stream, progress);
+                let mut branches = flow.branches(trace, stream, observer);
                 let frames = frames_of(&mut branches, &divided, &user_code);
                 let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                 found.push((stream.id, frames));

@@ -10,7 +10,7 @@ use trackway_trace::{
 
 use super::event::{BranchEvent, BranchKind, BranchSource};
 use super::unresolved::Unresolved;
-use crate::Progress;
+use crate::Observer;
 
 /// Objects are this far apart in the address space that holds all of them.
 const OBJECT_BITS: u32 = 48;
@@ -92,13 +92,13 @@ impl MachineFlow {
         &'a self,
         trace: &'a Trace,
         stream: &'a Stream,
-        progress: Progress<'a>,
+        observer: &'a dyn Observer,
     ) -> MachineBranches<'a> {
         MachineBranches {
             flow: self,
             trace,
             stream,
-            progress,
+            observer,
             pending: None,
             instructions: 0,
             unresolved: Unresolved::default(),
@@ -143,7 +143,7 @@ pub struct MachineBranches<'a> {
     flow: &'a MachineFlow,
     trace: &'a Trace,
     stream: &'a Stream,
-    progress: Progress<'a>,
+    observer: &'a dyn Observer,
     /// The last block, if it ends with a branch and what follows it isn't known yet.
     pending: Option<BlockFlow>,
     /// Instructions since the last event.
@@ -165,8 +165,8 @@ impl MachineBranches<'_> {
 
     fn read_chunks(&mut self, take: &mut dyn FnMut(&BranchEvent)) {
         let mut expected = None;
-        let progress = self.progress;
-        for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
+        let observer = self.observer;
+        for chunk in self.stream.chunks.iter().take_while(|_| !observer.is_stopped()) {
             let sequence = chunk.header.sequence;
             if expected.is_some_and(|expected| expected != sequence) || self.is_behind_gap(sequence) {
                 self.lose_pending(take);
@@ -180,7 +180,7 @@ impl MachineBranches<'_> {
                 self.lose_pending(take);
             }
             expected = sequence.checked_add(1);
-            self.progress.advance(0, chunk.header.stored_length.into());
+            self.observer.advance(0, chunk.header.stored_length.into());
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use trackway_trace::{Batch, Stream, Trace};
 
-use crate::{Analysis, Findings, Order, Progress};
+use crate::{Analysis, Findings, Observer, Order};
 
 /// A chunk's accesses, and between which times they took place.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -58,9 +58,9 @@ pub struct ChunkTimes {
 
 impl ChunkTimes {
     /// Reads the trace once, to count the accesses of each chunk.
-    pub fn count(trace: &Trace, threads: NonZeroUsize, progress: Progress) -> ChunkTimes {
+    pub fn count(trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> ChunkTimes {
         let counting = Counting::default();
-        crate::run(&counting, trace, threads, progress);
+        crate::run(&counting, trace, threads, observer);
         let counts = counting.counts.into_inner();
         ChunkTimes::new(trace, &counts.unwrap_or_else(|poisoned| poisoned.into_inner()))
     }

@@ -7,14 +7,14 @@ use std::sync::{Mutex, PoisonError};
 use trackway_trace::flow::ExecutedRecords;
 use trackway_trace::{ChunkRef, StringId, Trace, TraceError};
 
-use crate::{share_out, Progress};
+use crate::{share_out, Observer};
 
 /// Names whose functions were entered by a record. Damaged chunks are left out.
 pub(super) fn functions(
     trace: &Trace,
     names: &HashSet<StringId>,
     threads: NonZeroUsize,
-    progress: Progress,
+    observer: &dyn Observer,
 ) -> HashSet<StringId> {
     let functions = trace.program().functions.iter();
     let wanted: Vec<bool> = functions
@@ -27,10 +27,10 @@ pub(super) fn functions(
     let entered = Mutex::new(vec![false; wanted.len()]);
     share_out(&chunks, threads, |chunks| {
         let mut found = wanted.iter().map(|_| false).collect::<Vec<_>>();
-        for chunk in chunks.take_while(|_| !progress.is_stopped()) {
+        for chunk in chunks.take_while(|_| !observer.is_stopped()) {
             // What was read before the damage counts.
             let _: Result<(), TraceError> = of_chunk(trace, chunk, &mut found);
-            progress.advance(0, chunk.header.stored_length.into());
+            observer.advance(0, chunk.header.stored_length.into());
         }
         let mut entered = entered.lock().unwrap_or_else(PoisonError::into_inner);
         entered

@@ -18,7 +18,7 @@ use trackway_trace::{
 
 use super::event::{BranchEvent, BranchSource};
 use super::unresolved::Unresolved;
-use crate::Progress;
+use crate::Observer;
 pub use follow::Caller;
 use follow::Stack;
 
@@ -62,13 +62,13 @@ impl<'p> RecordedFlow<'p> {
     /// Reads all records to learn which definitions the linker chose. A function that was entered once records whenever
     /// it is called by its name, as an object has one definition of a name.
     #[must_use]
-    pub fn with_entered(mut self, trace: &Trace, threads: NonZeroUsize, progress: Progress) -> Self {
+    pub fn with_entered(mut self, trace: &Trace, threads: NonZeroUsize, observer: &dyn Observer) -> Self {
         let flows = self.program.flows.iter();
         let pieces = flows.flat_map(|flow| &flow.pieces);
         let replaceable = pieces.filter(|piece| piece.end == PieceEnd::CallsIndirectly);
         let mut names: HashSet<StringId> = replaceable.map(|piece| piece.callee).collect();
         names.retain(|name| !self.program.string(*name).is_empty());
-        self.entered = entered::functions(trace, &names, threads, progress);
+        self.entered = entered::functions(trace, &names, threads, observer);
         self
     }
 
@@ -149,13 +149,13 @@ impl<'p> RecordedFlow<'p> {
         &'a self,
         trace: &'a Trace,
         stream: &'a Stream,
-        progress: Progress<'a>,
+        observer: &'a dyn Observer,
     ) -> RecordedBranches<'a> {
         RecordedBranches {
             flow: self,
             trace,
             stream,
-            progress,
+            observer,
             stack: Stack::new(self),
             damage: Vec::new(),
         }
@@ -180,7 +180,7 @@ pub struct RecordedBranches<'a> {
     flow: &'a RecordedFlow<'a>,
     trace: &'a Trace,
     stream: &'a Stream,
-    progress: Progress<'a>,
+    observer: &'a dyn Observer,
     stack: Stack<'a>,
     damage: Vec<TraceError>,
 }
@@ -239,8 +239,8 @@ impl RecordedBranches<'_> {
 
     fn each_chunk(&mut self, read: &mut dyn FnMut(&mut Self, &ChunkRef) -> Result<(), TraceError>) {
         let mut expected = None;
-        let progress = self.progress;
-        for chunk in self.stream.chunks.iter().take_while(|_| !progress.is_stopped()) {
+        let observer = self.observer;
+        for chunk in self.stream.chunks.iter().take_while(|_| !observer.is_stopped()) {
             let sequence = chunk.header.sequence;
             let here =
                 |gap: &trackway_trace::Gap| gap.stream == self.stream.id && gap.before_sequence == sequence;
@@ -255,7 +255,7 @@ impl RecordedBranches<'_> {
                 self.stack.lose();
             }
             expected = sequence.checked_add(1);
-            self.progress.advance(0, chunk.header.stored_length.into());
+            self.observer.advance(0, chunk.header.stored_length.into());
         }
     }
 }
