@@ -12,8 +12,8 @@ pub use analyses::{
     patterns, placement, regions, reuse, samples, sharing, slices, whatif,
 };
 pub use engine::{
-    partial, run, run_live, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer, Order, Part,
-    RunSummary, SeparateFindings,
+    partial, run, run_live, share_out, Analysis, Findings, LiveChunk, LiveRun, Observer, Order, RunSummary,
+    SeparateFindings, WorkPart,
 };
 pub use model::{
     blocks, cache, control_flow, moments, site_counts, sources, structures, written_in, Names, UNKNOWN,

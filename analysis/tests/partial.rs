@@ -17,7 +17,7 @@ use trackway_analysis::reuse::{Reuse, ReuseGrouping, Sampling};
 use trackway_analysis::sharing::Sharing;
 use trackway_analysis::site_counts::{Grouping, Measure};
 use trackway_analysis::structures::Structures;
-use trackway_analysis::{run, Findings, Part, RunSummary};
+use trackway_analysis::{run, Findings, RunSummary, WorkPart};
 use trackway_report::to_csv;
 use trackway_trace::Trace;
 
@@ -54,7 +54,7 @@ fn divided<A: Portable>(analysis: &A, trace: &Trace, count: usize) -> (Findings,
         all.merge(analysis, travelled(partial));
     }
     for number in 0..plan.parts {
-        let part = Part {
+        let part = WorkPart {
             number,
             count: plan.parts,
         };
@@ -173,10 +173,10 @@ fn what_does_not_belong_together_is_refused() {
     for length in 0..good.len() {
         assert!(read(&good[..length], "sharing 64").is_some(), "{length}");
     }
-    let mut lines = LinesRun::new(&trace, Part { number: 0, count: 2 });
+    let mut lines = LinesRun::new(&trace, WorkPart { number: 0, count: 2 });
     lines.take(&sharing, &trace, 0, 5, &[]).unwrap();
     for (stream, number) in [(0, 5), (0, 4)] {
-        let mut lines = LinesRun::new(&trace, Part { number: 0, count: 2 });
+        let mut lines = LinesRun::new(&trace, WorkPart { number: 0, count: 2 });
         lines.take(&sharing, &trace, 0, 5, &[]).unwrap();
         let refused = lines.take(&sharing, &trace, stream, number, &[]);
         assert!(matches!(refused, Err(PartialError::OutOfOrder { .. })));

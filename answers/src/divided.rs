@@ -7,7 +7,7 @@ use std::sync::Arc;
 use trackway_analysis::partial::{
     finish, plan, run_task, LinesRun, Partial, PartialError, Partitioned, Plan, Portable, Task,
 };
-use trackway_analysis::Part;
+use trackway_analysis::WorkPart;
 use trackway_report::Report;
 use trackway_trace::Trace;
 
@@ -32,7 +32,7 @@ pub trait Divided: Send + Sync {
     ) -> Result<Vec<u8>, PartialError>;
 
     /// Begins with the accesses of one of the plan's parts.
-    fn lines(self: Arc<Self>, part: Part) -> Box<dyn Lines>;
+    fn lines(self: Arc<Self>, part: WorkPart) -> Box<dyn Lines>;
 
     /// Makes one partial result of several.
     ///
@@ -111,7 +111,7 @@ impl<A: Portable + Send + Sync + 'static> Divided for Work<A> {
         self.to_bytes(found)
     }
 
-    fn lines(self: Arc<Self>, part: Part) -> Box<dyn Lines> {
+    fn lines(self: Arc<Self>, part: WorkPart) -> Box<dyn Lines> {
         let run = LinesRun::new(&self.trace, part);
         Box::new(WorkLines { work: self, run })
     }

@@ -11,7 +11,7 @@ use trackway_trace::{
 };
 
 use crate::blocks::{Assembler, Catalogue, Executed, Shape};
-use crate::drmemtrace::{self, LoadedObjects, Step, Thread};
+use crate::drmemtrace::{self, LoadedObjects, Thread, ThreadStep};
 use crate::places::Places;
 use crate::streams::StreamRecords;
 use crate::ImportError;
@@ -139,7 +139,7 @@ impl Survey {
         }
     }
 
-    fn count(&mut self, thread: Thread, step: Step) {
+    fn count(&mut self, thread: Thread, step: ThreadStep) {
         let threads = &mut self.threads;
         let number = *self.number_of_thread.entry(thread).or_insert_with(|| {
             threads.push(ThreadSummary {
@@ -148,19 +148,19 @@ impl Survey {
             });
             threads.len() - 1
         });
-        self.unknown_sizes += u64::from(matches!(step, Step::Access { size: 0, .. }));
+        self.unknown_sizes += u64::from(matches!(step, ThreadStep::Access { size: 0, .. }));
         let counts = &mut self.threads[number];
         match step {
-            Step::Instruction { kind, .. } if kind.is_fetched() => counts.instructions += 1,
-            Step::Instruction { .. } => counts.repetitions += 1,
-            Step::Access { write: true, .. } => counts.stores += 1,
-            Step::Access { write: false, .. } => counts.loads += 1,
-            Step::Hint => self.hints += 1,
-            Step::Time(ns) => {
+            ThreadStep::Instruction { kind, .. } if kind.is_fetched() => counts.instructions += 1,
+            ThreadStep::Instruction { .. } => counts.repetitions += 1,
+            ThreadStep::Access { write: true, .. } => counts.stores += 1,
+            ThreadStep::Access { write: false, .. } => counts.loads += 1,
+            ThreadStep::Hint => self.hints += 1,
+            ThreadStep::Time(ns) => {
                 self.first_ns = Some(self.first_ns.map_or(ns, |first| first.min(ns)));
                 self.latest_ns = self.latest_ns.max(ns);
             }
-            Step::Interruption => {}
+            ThreadStep::Interruption => {}
         }
     }
 
@@ -210,7 +210,7 @@ fn assemble(
     file: &Path,
     objects: &LoadedObjects,
     assembler: &mut Assembler,
-    step: Step,
+    step: ThreadStep,
     take: TakeBlock<'_>,
 ) -> Result<(), ImportError> {
     let mut end_block = |assembler: &mut Assembler| {
@@ -221,7 +221,7 @@ fn assemble(
         Ok::<(), ImportError>(())
     };
     match step {
-        Step::Instruction {
+        ThreadStep::Instruction {
             address,
             length,
             kind,
@@ -238,7 +238,7 @@ fn assemble(
             }
             assembler.instruction(&executed, || objects.at(address).1);
         }
-        Step::Access { write, address, size } => {
+        ThreadStep::Access { write, address, size } => {
             if !assembler.access(write, size, address) {
                 return Err(ImportError::Unsupported {
                     file: file.to_path_buf(),
@@ -248,8 +248,8 @@ fn assemble(
                 });
             }
         }
-        Step::Interruption => end_block(assembler)?,
-        Step::Hint | Step::Time(_) => {}
+        ThreadStep::Interruption => end_block(assembler)?,
+        ThreadStep::Hint | ThreadStep::Time(_) => {}
     }
     Ok(())
 }
@@ -342,7 +342,7 @@ impl Output {
         let mut assemblers: BTreeMap<Thread, Assembler> = BTreeMap::new();
         drmemtrace::read(file, &mut |thread, step| {
             let stream = self.streams.get_mut(&thread).ok_or_else(changed)?;
-            if let Step::Time(ns) = step {
+            if let ThreadStep::Time(ns) = step {
                 stream.time(ns, &mut self.writer)?;
             }
             assemble(

@@ -10,7 +10,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use trackway_analysis::partial::{PartialError, Partitioned, Task};
-use trackway_analysis::Part;
+use trackway_analysis::WorkPart;
 use trackway_answers::divided;
 use trackway_answers::questions;
 
@@ -66,7 +66,7 @@ impl Divided {
                 "there is no part {number} of {parts}"
             )));
         }
-        let lines = self.work.clone().lines(Part { number, count: parts });
+        let lines = self.work.clone().lines(WorkPart { number, count: parts });
         Ok(Lines {
             lines: Mutex::new(Some(lines)),
         })

@@ -10,4 +10,4 @@ mod error;
 mod place;
 
 pub use error::StoreError;
-pub use place::{is_address, Copies, Place};
+pub use place::{is_address, Copies, LocalPlace};

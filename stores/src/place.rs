@@ -9,7 +9,7 @@ use crate::StoreError;
 
 /// A file or a folder of this machine, where what a user has named can be read.
 #[derive(Debug)]
-pub struct Place {
+pub struct LocalPlace {
     path: PathBuf,
     copies: Option<Copies>,
 }
@@ -30,7 +30,7 @@ pub fn is_address(place: &Path) -> bool {
     text.split_once("://").is_some_and(|(scheme, _)| scheme != "file")
 }
 
-impl Place {
+impl LocalPlace {
     /// Opens a place. Paths stay as they are. If the place is in a store, the object at the address is copied or, if
     /// there is none, all objects named `*.trackway` below it. The copies go into a folder of their own, for the user
     /// alone, in the folder `copies`. `progress` is called with the bytes that were added to the copies, and with the
@@ -42,13 +42,13 @@ impl Place {
         place: &Path,
         copies: &Path,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Place, StoreError> {
+    ) -> Result<LocalPlace, StoreError> {
         if !is_address(place) {
             let text = place.to_string_lossy();
             let path = text
                 .strip_prefix("file://")
                 .map_or(place.to_owned(), PathBuf::from);
-            return Ok(Place { path, copies: None });
+            return Ok(LocalPlace { path, copies: None });
         }
         let address = place.to_string_lossy().trim_end_matches('/').to_owned();
         let folder = tempfile::tempdir_in(copies).map_err(|source| StoreError::Copying {
@@ -56,7 +56,7 @@ impl Place {
             source,
         })?;
         let copied = copy(&address, folder.path(), progress)?;
-        Ok(Place {
+        Ok(LocalPlace {
             path: copied.path,
             copies: Some(Copies {
                 address,
@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn paths_are_as_they_are() {
-        let open = |text: &str| Place::open(Path::new(text), Path::new("/nowhere"), &mut |_, _| ()).unwrap();
+        let open =
+            |text: &str| LocalPlace::open(Path::new(text), Path::new("/nowhere"), &mut |_, _| ()).unwrap();
         assert_eq!(open("runs/a.trackway").path(), Path::new("runs/a.trackway"));
         assert_eq!(open("file:///runs").path(), Path::new("/runs"));
         assert_eq!(open("runs").name_of(Path::new("runs/a")), "runs/a");
@@ -112,14 +113,14 @@ mod tests {
 
     #[test]
     fn unknown_stores_are_named() {
-        let error = Place::open(
+        let error = LocalPlace::open(
             Path::new("ftp://host/runs"),
             &std::env::temp_dir(),
             &mut |_, _| (),
         )
         .unwrap_err();
         assert!(error.to_string().starts_with("ftp://host/runs: "), "{error}");
-        let error = Place::open(Path::new("s3://"), &std::env::temp_dir(), &mut |_, _| ()).unwrap_err();
+        let error = LocalPlace::open(Path::new("s3://"), &std::env::temp_dir(), &mut |_, _| ()).unwrap_err();
         assert!(error.to_string().starts_with("s3:"), "{error}");
     }
 }

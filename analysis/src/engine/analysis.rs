@@ -18,16 +18,16 @@ pub enum Order {
 
 /// A part of the work on each stream: shards of all parts get all of its batches, and each does what falls to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub struct WorkPart {
     /// Below `count`.
     pub number: u32,
     /// A power of two.
     pub count: u32,
 }
 
-impl Part {
+impl WorkPart {
     /// All of the work.
-    pub const WHOLE: Part = Part { number: 0, count: 1 };
+    pub const WHOLE: WorkPart = WorkPart { number: 0, count: 1 };
 
     /// Whether what must be done once falls to it.
     pub fn is_first(self) -> bool {
@@ -73,8 +73,8 @@ pub trait Analysis: Sync {
     }
 
     /// A shard for a part.
-    fn start_part(&self, part: Part) -> Self::Shard {
-        debug_assert_eq!(part, Part::WHOLE);
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
+        debug_assert_eq!(part, WorkPart::WHOLE);
         self.start_shard()
     }
 
@@ -116,7 +116,7 @@ impl<A: Analysis> Analysis for Option<A> {
         self.as_ref().map_or(ANY_PARTS, Analysis::most_parts)
     }
 
-    fn start_part(&self, part: Part) -> Self::Shard {
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
         self.as_ref().map(|analysis| analysis.start_part(part))
     }
 
@@ -176,7 +176,7 @@ impl<A: Analysis, B: Analysis> Analysis for (A, B) {
         self.0.most_parts().min(self.1.most_parts())
     }
 
-    fn start_part(&self, part: Part) -> Self::Shard {
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
         (self.0.start_part(part), self.1.start_part(part))
     }
 

@@ -9,7 +9,7 @@ mod separate_findings;
 mod share_out;
 mod team;
 
-pub use analysis::{Analysis, Findings, Order, Part};
+pub use analysis::{Analysis, Findings, Order, WorkPart};
 pub use live::{run_live, LiveChunk, LiveRun};
 pub(crate) use run::{decoder_for, feed, start_shard, take_merged};
 pub use run::{run, Observer, RunSummary};

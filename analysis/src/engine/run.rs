@@ -8,7 +8,7 @@ use trackway_trace::{Batch, Batches, ChunkRef, Decoder, MergedStreams, Trace, Tr
 
 use crate::engine::order_audit::order_table;
 use crate::engine::team::Team;
-use crate::{share_out, Analysis, Findings, Order, Part};
+use crate::{share_out, Analysis, Findings, Order, WorkPart};
 
 /// Follows a run, and may stop it. Asked from several threads.
 pub trait Observer: Sync {
@@ -336,12 +336,12 @@ impl<'r, 't, A: Analysis> Worker<'r, 't, A> {
 
 /// A shard that knows the program.
 pub(crate) fn start_shard<A: Analysis>(analysis: &A, trace: &Trace) -> A::Shard {
-    start_part(analysis, trace, Part::WHOLE)
+    start_part(analysis, trace, WorkPart::WHOLE)
 }
 
-fn start_part<A: Analysis>(analysis: &A, trace: &Trace, part: Part) -> A::Shard {
+fn start_part<A: Analysis>(analysis: &A, trace: &Trace, part: WorkPart) -> A::Shard {
     let mut shard = match part {
-        Part::WHOLE => analysis.start_shard(),
+        WorkPart::WHOLE => analysis.start_shard(),
         part => analysis.start_part(part),
     };
     analysis.take_program(&mut shard, trace.program());

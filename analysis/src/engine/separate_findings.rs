@@ -4,7 +4,7 @@ use std::sync::{Mutex, PoisonError};
 
 use trackway_trace::{Batch, Program, Trace};
 
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Keeps what an analysis finds from being joined to what others find in the same pass.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ impl<A: Analysis> Analysis for SeparateFindings<A> {
         self.analysis.most_parts()
     }
 
-    fn start_part(&self, part: Part) -> Self::Shard {
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
         self.analysis.start_part(part)
     }
 

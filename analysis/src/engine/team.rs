@@ -7,7 +7,7 @@ use std::thread;
 
 use trackway_trace::Batch;
 
-use crate::{Analysis, Part};
+use crate::{Analysis, WorkPart};
 
 /// Decoded batches that wait for a part, a few hundred kilobytes each. More would leave the caches before they are taken.
 const MOST_BATCHES: usize = 8;
@@ -48,9 +48,9 @@ struct Turn<S> {
 }
 
 impl<'r, A: Analysis> Team<'r, A> {
-    pub fn new(analysis: &'r A, count: u32, start: impl Fn(Part) -> A::Shard) -> Self {
+    pub fn new(analysis: &'r A, count: u32, start: impl Fn(WorkPart) -> A::Shard) -> Self {
         let part = |number| PartWork {
-            shard: Some(start(Part { number, count })),
+            shard: Some(start(WorkPart { number, count })),
             taken: 0,
         };
         Team {

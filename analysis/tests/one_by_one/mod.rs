@@ -1,6 +1,6 @@
 //! Analyses without runs.
 
-use trackway_analysis::{Analysis, Findings, Order, Part};
+use trackway_analysis::{Analysis, Findings, Order, WorkPart};
 use trackway_trace::{Batch, Program, Trace};
 
 /// The same analysis, but without runs.
@@ -21,7 +21,7 @@ impl<A: Analysis> Analysis for Accesses<A> {
         self.0.most_parts()
     }
 
-    fn start_part(&self, part: Part) -> Self::Shard {
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
         self.0.start_part(part)
     }
 

@@ -1,6 +1,6 @@
 //! Checks that calls of allocators can be read, and don't contradict each other.
 
-use trackway_analysis::allocations::{Contradiction, Replay, Step};
+use trackway_analysis::allocations::{Contradiction, Replay, ReplayStep};
 use trackway_report::{counted, grouped};
 use trackway_trace::allocations::{AllocationEvent, AllocationEvents};
 use trackway_trace::Trace;
@@ -20,7 +20,7 @@ pub fn check(trace: &Trace) -> Option<Verdict> {
         match events.next_event() {
             Ok(Some(event)) => {
                 checked += 1;
-                if let Step::Contradiction(contradiction) = replay.step(&event) {
+                if let ReplayStep::Contradiction(contradiction) = replay.step(&event) {
                     findings.push(describe(&event, contradiction));
                 }
             }

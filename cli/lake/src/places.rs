@@ -11,12 +11,12 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 use tempfile::TempDir;
 use trackway_answers::failure::Failure;
-use trackway_stores::{is_address, Place};
+use trackway_stores::{is_address, LocalPlace};
 
 /// What a user has named, copied to this machine if it was in a store. The copies are removed with this value, or if
 /// the command is interrupted.
 pub struct Places {
-    places: Vec<Place>,
+    places: Vec<LocalPlace>,
     _copies: Option<TempDir>,
 }
 
@@ -88,9 +88,9 @@ fn remove_if_interrupted(folder: &Path) -> io::Result<()> {
         .map(drop)
 }
 
-fn brought(place: &Path, copies: &Path, quiet: bool) -> Result<Place, Failure> {
+fn brought(place: &Path, copies: &Path, quiet: bool) -> Result<LocalPlace, Failure> {
     let bar = bar(quiet || !is_address(place));
-    let opened = Place::open(place, copies, &mut |more, all| {
+    let opened = LocalPlace::open(place, copies, &mut |more, all| {
         bar.set_length(all);
         bar.inc(more);
     });

@@ -11,4 +11,4 @@ mod steps;
 pub use entry::{file_type, kind, marker, Entry, EPOCH_MICROSECONDS};
 pub use file::{application_of, trace_files};
 pub use modules::{LoadedObject, LoadedObjects};
-pub use steps::{read, Step, Thread};
+pub use steps::{read, Thread, ThreadStep};

@@ -22,7 +22,7 @@ pub struct Thread {
 
 /// What a thread did, or what is known of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ThreadStep {
     Instruction {
         address: u64,
         /// Bytes.
@@ -49,7 +49,7 @@ pub enum Step {
 /// Calls `visit` with what the threads of one file did, in the order of the file.
 pub fn read(
     path: &Path,
-    visit: &mut dyn FnMut(Thread, Step) -> Result<(), ImportError>,
+    visit: &mut dyn FnMut(Thread, ThreadStep) -> Result<(), ImportError>,
 ) -> Result<(), ImportError> {
     let mut reader = Reader::open(path)?;
     while let Some(entry) = reader.entries.next_entry()? {
@@ -112,13 +112,13 @@ impl Reader {
         })
     }
 
-    fn step(&mut self, entry: Entry) -> Result<Option<Step>, ImportError> {
+    fn step(&mut self, entry: Entry) -> Result<Option<ThreadStep>, ImportError> {
         Ok(match entry.kind {
             kind::READ | kind::WRITE => Some(self.access(entry)?),
             kind::FIRST_PREFETCH..=kind::LAST_PREFETCH
             | kind::FIRST_FLUSH..=kind::LAST_FLUSH
             | kind::HARDWARE_PREFETCH
-            | kind::FIRST_LEVEL_PREFETCH..=kind::LAST_LEVEL_PREFETCH => Some(Step::Hint),
+            | kind::FIRST_LEVEL_PREFETCH..=kind::LAST_LEVEL_PREFETCH => Some(ThreadStep::Hint),
             kind::ENCODING => {
                 self.add_encoding(entry)?;
                 None
@@ -150,11 +150,11 @@ impl Reader {
         })
     }
 
-    fn access(&self, entry: Entry) -> Result<Step, ImportError> {
+    fn access(&self, entry: Entry) -> Result<ThreadStep, ImportError> {
         if !self.has_instruction {
             return Err(self.entries.invalid_entry("an access without an instruction"));
         }
-        Ok(Step::Access {
+        Ok(ThreadStep::Access {
             write: entry.kind == kind::WRITE,
             address: entry.value,
             size: entry.size,
@@ -173,12 +173,14 @@ impl Reader {
         Ok(())
     }
 
-    fn marked(&mut self, entry: Entry) -> Result<Option<Step>, ImportError> {
+    fn marked(&mut self, entry: Entry) -> Result<Option<ThreadStep>, ImportError> {
         Ok(match entry.size {
-            marker::KERNEL_EVENT | marker::KERNEL_TRANSFER | marker::RSEQ_ABORT => Some(Step::Interruption),
+            marker::KERNEL_EVENT | marker::KERNEL_TRANSFER | marker::RSEQ_ABORT => {
+                Some(ThreadStep::Interruption)
+            }
             marker::TIMESTAMP => {
                 let since_1970 = entry.value.saturating_sub(EPOCH_MICROSECONDS);
-                Some(Step::Time(since_1970.saturating_mul(1000)))
+                Some(ThreadStep::Time(since_1970.saturating_mul(1000)))
             }
             marker::VERSION => {
                 check_version(&self.entries, entry.value)?;
@@ -197,7 +199,7 @@ impl Reader {
         })
     }
 
-    fn instruction(&mut self, entry: Entry) -> Result<Step, ImportError> {
+    fn instruction(&mut self, entry: Entry) -> Result<ThreadStep, ImportError> {
         let length = usize::from(entry.size);
         if length == 0 || length > MAX_INSTRUCTION || entry.value.checked_add(length as u64).is_none() {
             return Err(self
@@ -236,7 +238,7 @@ impl Reader {
             self.has_instruction = true;
             self.started.insert(self.thread.thread);
         }
-        Ok(Step::Instruction {
+        Ok(ThreadStep::Instruction {
             address: entry.value,
             length: length as u8,
             kind,

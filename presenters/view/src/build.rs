@@ -11,7 +11,7 @@ use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
 use crate::arguments::{ViewArguments, DEFAULT_ROWS};
-use crate::page::{Page, Part, SourceText};
+use crate::page::{Page, PagePart, SourceText};
 use crate::sources::{source_texts, FileText};
 use crate::suspects::suspects;
 use crate::{charts, map_levels};
@@ -58,8 +58,8 @@ pub fn empty_page(title: String) -> Page {
     }
 }
 
-pub fn part(name: &str, title: &str, report: Report) -> Part {
-    Part {
+pub fn part(name: &str, title: &str, report: Report) -> PagePart {
+    PagePart {
         name: name.into(),
         title: title.into(),
         report,
@@ -93,7 +93,7 @@ fn add_counts(page: &mut Page, trace: &Trace, rank_by: Measure, rows: usize, roo
 }
 
 /// Parts about the owners of the sampled memory, and about the code.
-fn samples_of(trace: &Trace, rows: usize) -> [Part; 2] {
+fn samples_of(trace: &Trace, rows: usize) -> [PagePart; 2] {
     [
         part("objects", "Sampled memory", sampled::memory(trace, rows)),
         part("samples", "Sampled code", samples::report(trace, rows)),
@@ -107,7 +107,7 @@ pub fn program_name(trace: &Trace) -> String {
     name.unwrap_or(program).to_owned()
 }
 
-fn parts(reports: Reports, rank_by: &str) -> Vec<Part> {
+fn parts(reports: Reports, rank_by: &str) -> Vec<PagePart> {
     let layout = with_charts(reports.layout, &["members", "definition"], |tables| {
         charts::members(tables, rank_by).into_iter().collect()
     });

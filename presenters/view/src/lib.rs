@@ -25,7 +25,7 @@ use trackway_trace::Trace;
 
 pub use arguments::ViewArguments;
 pub use build::{add_counted_run, empty_page, part, program_name};
-pub use page::{Page, Part};
+pub use page::{Page, PagePart};
 pub use write::Target;
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {

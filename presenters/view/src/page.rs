@@ -20,13 +20,13 @@ pub struct Page {
     /// Name of the column by which the rows of misses are ranked, such as `l2_misses`.
     pub rank_by: String,
     pub suspects: Vec<Suspect>,
-    pub parts: Vec<Part>,
+    pub parts: Vec<PagePart>,
     pub sources: Vec<SourceText>,
 }
 
 /// The report of one analysis.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct PagePart {
     /// Name for programs: `misses`, `sharing`, ...
     pub name: String,
     /// Title for people.
@@ -64,13 +64,13 @@ impl Page {
             "generator": self.generator,
             "rank_by": self.rank_by,
             "suspects": self.suspects.iter().map(Suspect::to_json).collect::<Vec<_>>(),
-            "parts": self.parts.iter().map(Part::to_json).collect::<Vec<_>>(),
+            "parts": self.parts.iter().map(PagePart::to_json).collect::<Vec<_>>(),
             "sources": self.sources.iter().map(SourceText::to_json).collect::<Vec<_>>(),
         })
     }
 }
 
-impl Part {
+impl PagePart {
     fn to_json(&self) -> Json {
         json!({
             "name": self.name,

@@ -10,6 +10,6 @@ mod totals;
 
 pub use blocks::Block;
 pub use call_sites::{CallSites, Frame};
-pub use replay::{Contradiction, Fate, Replay, Step};
+pub use replay::{Contradiction, Fate, Replay, ReplayStep};
 pub use tables::Ranking;
 pub use totals::{Allocations, SiteTotals};

@@ -8,7 +8,7 @@ use super::blocks::{Block, Blocks};
 
 /// What an event did to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum ReplayStep {
     /// No block is concerned, or a call is not through yet.
     Nothing,
     Allocated(Block),
@@ -57,22 +57,22 @@ impl Replay {
     }
 
     /// Applies the event. Reports contradictions only if all events of the process were recorded.
-    pub fn step(&mut self, event: &AllocationEvent) -> Step {
+    pub fn step(&mut self, event: &AllocationEvent) -> ReplayStep {
         let step = self.follow(event);
         let has_gaps = self
             .processes
             .get(&event.process)
             .is_some_and(|blocks| blocks.has_gaps);
         match step {
-            Step::Contradiction(_) if has_gaps => Step::Nothing,
+            ReplayStep::Contradiction(_) if has_gaps => ReplayStep::Nothing,
             step => step,
         }
     }
 
-    fn follow(&mut self, event: &AllocationEvent) -> Step {
+    fn follow(&mut self, event: &AllocationEvent) -> ReplayStep {
         if let AllocationAction::Forked { began_ns } = event.what {
             self.fork(event.process, began_ns);
-            return Step::Nothing;
+            return ReplayStep::Nothing;
         }
         let blocks = self.processes.entry(event.process).or_default();
         let block = |size_bytes| Block {
@@ -81,22 +81,22 @@ impl Replay {
             stack: event.stack,
             is_inherited: false,
         };
-        let not_live = |address| Step::Contradiction(Contradiction::NotLive { address });
+        let not_live = |address| ReplayStep::Contradiction(Contradiction::NotLive { address });
         match event.what {
             AllocationAction::Allocated { address, size, .. } => {
                 match blocks.insert(address, block(size)) {
                     // A child may hold what another thread of its parent freed as it was forked.
                     Some(former) if !former.is_inherited => {
-                        Step::Contradiction(Contradiction::AllocatedTwice { address })
+                        ReplayStep::Contradiction(Contradiction::AllocatedTwice { address })
                     }
-                    _ => Step::Allocated(block(size)),
+                    _ => ReplayStep::Allocated(block(size)),
                 }
             }
             AllocationAction::Freed { address } => blocks
                 .remove(address, event.time_ns)
-                .map_or(not_live(address), Step::Freed),
+                .map_or(not_live(address), ReplayStep::Freed),
             AllocationAction::Reallocating { address } => match blocks.depart(event.stream, address) {
-                Some(_) => Step::Nothing,
+                Some(_) => ReplayStep::Nothing,
                 None => not_live(address),
             },
             AllocationAction::Reallocated { old, address, size } => {
@@ -107,13 +107,13 @@ impl Replay {
                 if let Some(former) = blocks.arrive(event.stream, address) {
                     blocks.insert(address, former);
                 }
-                Step::Nothing
+                ReplayStep::Nothing
             }
             AllocationAction::Missing { .. } => {
                 blocks.has_gaps = true;
-                Step::Nothing
+                ReplayStep::Nothing
             }
-            _ => Step::Nothing,
+            _ => ReplayStep::Nothing,
         }
     }
 
@@ -142,19 +142,19 @@ impl Replay {
 }
 
 /// Address 0: the block was freed, since no bytes were wanted.
-fn arrived(blocks: &mut Blocks, former: Option<Block>, address: u64, block: Block) -> Step {
+fn arrived(blocks: &mut Blocks, former: Option<Block>, address: u64, block: Block) -> ReplayStep {
     let replaced = match address {
         0 => None,
         address => blocks.insert(address, block),
     };
     match (replaced, former, address) {
         (Some(other), ..) if !other.is_inherited => {
-            Step::Contradiction(Contradiction::AllocatedTwice { address })
+            ReplayStep::Contradiction(Contradiction::AllocatedTwice { address })
         }
-        (_, Some(former), 0) => Step::Freed(former),
-        (_, None, 0) => Step::Nothing,
-        (_, Some(old), _) => Step::Reallocated { old, new: block },
-        (_, None, _) => Step::Allocated(block),
+        (_, Some(former), 0) => ReplayStep::Freed(former),
+        (_, None, 0) => ReplayStep::Nothing,
+        (_, Some(old), _) => ReplayStep::Reallocated { old, new: block },
+        (_, None, _) => ReplayStep::Allocated(block),
     }
 }
 
@@ -204,17 +204,20 @@ mod tests {
     #[test]
     fn contradictions_are_told_unless_events_are_missing() {
         let mut replay = replay();
-        let twice = Step::Contradiction(Contradiction::AllocatedTwice { address: 16 });
-        let not_live = Step::Contradiction(Contradiction::NotLive { address: 32 });
+        let twice = ReplayStep::Contradiction(Contradiction::AllocatedTwice { address: 16 });
+        let not_live = ReplayStep::Contradiction(Contradiction::NotLive { address: 32 });
         assert!(matches!(
             replay.step(&event(1, 0, 0, allocated(16))),
-            Step::Allocated(_)
+            ReplayStep::Allocated(_)
         ));
         assert_eq!(replay.step(&event(2, 0, 1, allocated(16))), twice);
         assert_eq!(replay.step(&event(3, 0, 0, freed(32))), not_live);
-        assert!(matches!(replay.step(&event(4, 0, 1, freed(16))), Step::Freed(_)));
+        assert!(matches!(
+            replay.step(&event(4, 0, 1, freed(16))),
+            ReplayStep::Freed(_)
+        ));
         replay.step(&event(5, 0, 1, AllocationAction::Missing { buffers: 1 }));
-        assert_eq!(replay.step(&event(6, 0, 0, freed(32))), Step::Nothing);
+        assert_eq!(replay.step(&event(6, 0, 0, freed(32))), ReplayStep::Nothing);
     }
 
     #[test]
@@ -224,7 +227,7 @@ mod tests {
         replay.step(&event(2, 0, 0, AllocationAction::Reallocating { address: 16 }));
         assert!(matches!(
             replay.step(&event(3, 0, 1, allocated(16))),
-            Step::Allocated(_)
+            ReplayStep::Allocated(_)
         ));
         let moved = AllocationAction::Reallocated {
             old: 16,
@@ -233,7 +236,7 @@ mod tests {
         };
         let step = replay.step(&event(4, 0, 0, moved));
         assert!(
-            matches!(step, Step::Reallocated { old, new } if old.size_bytes == 8 && new.size_bytes == 64)
+            matches!(step, ReplayStep::Reallocated { old, new } if old.size_bytes == 8 && new.size_bytes == 64)
         );
         replay.step(&event(5, 0, 0, AllocationAction::Reallocating { address: 32 }));
         replay.step(&event(6, 0, 0, AllocationAction::Kept { address: 32 }));
@@ -252,12 +255,15 @@ mod tests {
         for address in [16, 32] {
             assert!(matches!(
                 replay.step(&event(8, 1, 2, freed(address))),
-                Step::Freed(_)
+                ReplayStep::Freed(_)
             ));
         }
-        let not_live = Step::Contradiction(Contradiction::NotLive { address: 48 });
+        let not_live = ReplayStep::Contradiction(Contradiction::NotLive { address: 48 });
         assert_eq!(replay.step(&event(9, 1, 2, freed(48))), not_live);
-        assert!(matches!(replay.step(&event(10, 0, 0, freed(32))), Step::Freed(_)));
+        assert!(matches!(
+            replay.step(&event(10, 0, 0, freed(32))),
+            ReplayStep::Freed(_)
+        ));
         assert_eq!(replay.live().count(), 0);
     }
 }

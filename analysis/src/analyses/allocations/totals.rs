@@ -10,7 +10,7 @@ use trackway_trace::{Trace, TraceError};
 
 use super::blocks::Block;
 use super::call_sites::{CallSites, Frame};
-use super::replay::{Contradiction, Replay, Step};
+use super::replay::{Contradiction, Replay, ReplayStep};
 
 /// What one call site allocated.
 #[derive(Clone, Debug, Default)]
@@ -130,20 +130,20 @@ impl Summing<'_> {
         totals.events += 1;
     }
 
-    fn take(&mut self, event: &AllocationEvent, step: Step) {
+    fn take(&mut self, event: &AllocationEvent, step: ReplayStep) {
         match step {
-            Step::Nothing => {}
-            Step::Allocated(block) => self.allocated(event, &block),
-            Step::Freed(block) => {
+            ReplayStep::Nothing => {}
+            ReplayStep::Allocated(block) => self.allocated(event, &block),
+            ReplayStep::Freed(block) => {
                 self.totals.frees += 1;
                 self.freed(event, &block);
             }
-            Step::Reallocated { old, new } => {
+            ReplayStep::Reallocated { old, new } => {
                 self.totals.reallocations += 1;
                 self.freed(event, &old);
                 self.allocated(event, &new);
             }
-            Step::Contradiction(contradiction) => {
+            ReplayStep::Contradiction(contradiction) => {
                 self.totals.contradictions += 1;
                 self.totals.first_contradiction.get_or_insert(contradiction);
             }

@@ -14,7 +14,7 @@ use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
 use crate::model::site_counts::SiteCounters;
 use crate::model::structures::Structures;
-use crate::{Findings, Part};
+use crate::{Findings, WorkPart};
 
 /// Looks at pieces of the streams of a program, each by itself.
 pub struct Finder<'p> {
@@ -46,7 +46,7 @@ impl<'p> Finder<'p> {
 
     /// A piece of which nothing was taken yet.
     pub fn start(&self) -> OpenFragment {
-        let mut misses = MissesShard::new(&Caches::none(), Part::WHOLE);
+        let mut misses = MissesShard::new(&Caches::none(), WorkPart::WHOLE);
         misses.take_sites(self.program.sites.iter().map(|site| stores(site.kind)));
         OpenFragment {
             misses,

@@ -22,7 +22,7 @@ use crate::model::site_counts::stores;
 use crate::model::site_counts::MissesShard;
 use crate::model::site_counts::{Measure, SiteCounters};
 use crate::model::structures::Structures;
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 use affinity::Pairs;
 pub use finder::Finder;
 pub use fragment::Fragment;
@@ -134,14 +134,14 @@ impl Analysis for Layout {
     }
 
     fn start_shard(&self) -> LayoutShard {
-        self.start_part(Part::WHOLE)
+        self.start_part(WorkPart::WHOLE)
     }
 
     fn most_parts(&self) -> u32 {
         self.caches.most_parts()
     }
 
-    fn start_part(&self, part: Part) -> LayoutShard {
+    fn start_part(&self, part: WorkPart) -> LayoutShard {
         LayoutShard {
             misses: MissesShard::new(&self.caches, part),
             together: part.is_first().then(|| self.watch.start()),

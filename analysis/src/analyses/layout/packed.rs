@@ -9,7 +9,7 @@ use crate::engine::partial::{Division, PartialError, Portable};
 use crate::model::cache::Caches;
 use crate::model::site_counts::packed::{self, PackedMisses};
 use crate::model::site_counts::MissesShard;
-use crate::Part;
+use crate::WorkPart;
 
 /// What a shard of [`Layout`] has counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,19 +29,19 @@ impl Portable for Layout {
 
     fn start_range(&self) -> LayoutShard {
         LayoutShard {
-            misses: MissesShard::new(&Caches::none(), Part::WHOLE),
+            misses: MissesShard::new(&Caches::none(), WorkPart::WHOLE),
             together: Some(self.watch.start()),
         }
     }
 
     fn end_lead_in(&self, shard: &mut LayoutShard) {
-        shard.misses = MissesShard::new(&Caches::none(), Part::WHOLE);
+        shard.misses = MissesShard::new(&Caches::none(), WorkPart::WHOLE);
         if let Some(together) = &mut shard.together {
             together.forget_pairs();
         }
     }
 
-    fn start_lines(&self, part: Part) -> LayoutShard {
+    fn start_lines(&self, part: WorkPart) -> LayoutShard {
         LayoutShard {
             misses: MissesShard::of_lines(&self.caches, part),
             together: None,

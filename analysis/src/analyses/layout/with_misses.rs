@@ -12,7 +12,7 @@ use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::Grouping;
 use crate::model::structures::Structures;
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Finds what [`Layout`] and [`Misses`] find. The findings of the pass are those of [`Misses`].
 pub struct LayoutAndMisses {
@@ -80,7 +80,7 @@ impl Analysis for LayoutAndMisses {
         self.layout.most_parts()
     }
 
-    fn start_part(&self, part: Part) -> LayoutShard {
+    fn start_part(&self, part: WorkPart) -> LayoutShard {
         self.layout.start_part(part)
     }
 

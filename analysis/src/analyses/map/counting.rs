@@ -9,7 +9,7 @@ use super::owners::{Owner, OwnerKind, Owners};
 use super::simulation::Simulation;
 use super::Map;
 use crate::model::blocks::{
-    Block, End, Inherit, Known, OriginCursor, Place, Places, Stretch, Thread, Witness,
+    Block, End, Inherit, Known, MemoryPlace, OriginCursor, Places, Stretch, Thread, Witness,
 };
 use crate::model::moments::Position;
 
@@ -159,12 +159,12 @@ impl Counting<'_, '_> {
             .remember(&self.places.heap, site, &stretch, owner)
     }
 
-    fn owner_of(&mut self, place: Place) -> u32 {
+    fn owner_of(&mut self, place: MemoryPlace) -> u32 {
         let kind = match place {
-            Place::Block(slot) => return *self.places.heap.data(slot),
-            Place::Static(symbol) => OwnerKind::Static(symbol),
-            Place::Stack(stream) => OwnerKind::Stack(stream),
-            Place::Other => OwnerKind::Other,
+            MemoryPlace::Block(slot) => return *self.places.heap.data(slot),
+            MemoryPlace::Static(symbol) => OwnerKind::Static(symbol),
+            MemoryPlace::Stack(stream) => OwnerKind::Stack(stream),
+            MemoryPlace::Other => OwnerKind::Other,
         };
         let owner = Owner {
             process: self.batch.process,

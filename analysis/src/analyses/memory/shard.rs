@@ -7,8 +7,8 @@ use trackway_trace::{AllocationSiteId, Batch, BatchItem, Piece, SiteId, Trace};
 use super::curve::{Amount, Curve};
 use super::site_totals::{Life, SiteTotals};
 use crate::model::blocks::{
-    parts_of_lanes, Block, End, Inherit, Known, LaneRest, OriginCursor, Origins, Place, Places, Processes,
-    Thread, Witness,
+    parts_of_lanes, Block, End, Inherit, Known, LaneRest, MemoryPlace, OriginCursor, Origins, Places,
+    Processes, Thread, Witness,
 };
 use crate::model::moments::{ChunkTimes, Clock, TimeBins};
 
@@ -208,10 +208,10 @@ impl Counting<'_> {
     fn find(&mut self, site: SiteId, address: u64) -> Known {
         let stretch = self.places.find(address);
         let what = match stretch.place {
-            Place::Block(slot) => slot,
-            Place::Static(_) => STATIC,
-            Place::Stack(_) => STACK,
-            Place::Other => OTHER,
+            MemoryPlace::Block(slot) => slot,
+            MemoryPlace::Static(_) => STATIC,
+            MemoryPlace::Stack(_) => STACK,
+            MemoryPlace::Other => OTHER,
         };
         self.thread
             .spots

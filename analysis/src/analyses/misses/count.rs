@@ -8,7 +8,7 @@ use super::levels::Levels;
 use super::{answer, details, tables};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are
 /// simulated in one order; otherwise, each thread is simulated by itself.
@@ -76,14 +76,14 @@ impl Analysis for Misses {
     }
 
     fn start_shard(&self) -> MissesShard {
-        MissesShard::new(&self.caches, Part::WHOLE)
+        MissesShard::new(&self.caches, WorkPart::WHOLE)
     }
 
     fn most_parts(&self) -> u32 {
         self.caches.most_parts()
     }
 
-    fn start_part(&self, part: Part) -> MissesShard {
+    fn start_part(&self, part: WorkPart) -> MissesShard {
         MissesShard::new(&self.caches, part)
     }
 

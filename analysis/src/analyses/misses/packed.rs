@@ -6,7 +6,7 @@ use super::Misses;
 use crate::engine::partial::{Division, PartialError, Portable};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{packed, MissesShard, PackedMisses};
-use crate::Part;
+use crate::WorkPart;
 
 impl Portable for Misses {
     type Packed = PackedMisses;
@@ -16,10 +16,10 @@ impl Portable for Misses {
     }
 
     fn start_range(&self) -> MissesShard {
-        MissesShard::new(&Caches::none(), Part::WHOLE)
+        MissesShard::new(&Caches::none(), WorkPart::WHOLE)
     }
 
-    fn start_lines(&self, part: Part) -> MissesShard {
+    fn start_lines(&self, part: WorkPart) -> MissesShard {
         MissesShard::of_lines(self.caches(), part)
     }
 

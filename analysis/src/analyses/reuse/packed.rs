@@ -8,7 +8,7 @@ use super::references::{PackedReferences, References};
 use super::shard::{Extent, Found};
 use super::{Reuse, ReuseShard};
 use crate::engine::partial::{Division, PartialError, Portable};
-use crate::{Analysis, Part};
+use crate::{Analysis, WorkPart};
 
 /// What a shard of [`Reuse`] has found.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ impl Portable for Reuse {
         self.start_shard()
     }
 
-    fn start_lines(&self, _: Part) -> ReuseShard {
+    fn start_lines(&self, _: WorkPart) -> ReuseShard {
         self.start_shard()
     }
 

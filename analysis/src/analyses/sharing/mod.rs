@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use trackway_trace::{Batch, Program, Trace};
 
 use crate::model::site_counts::Grouping;
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 use lines::{Access, LineTransfer, Lines, PARTS};
 use passages::{Passage, Passages};
 
@@ -71,11 +71,11 @@ pub struct SharingShard {
     lines: Lines,
     passages: Passages,
     /// The part of the lines that it looks at.
-    part: Part,
+    part: WorkPart,
 }
 
 impl SharingShard {
-    fn new(part: Part) -> SharingShard {
+    fn new(part: WorkPart) -> SharingShard {
         SharingShard {
             lines: Lines::default(),
             passages: Passages::default(),
@@ -168,7 +168,7 @@ impl Analysis for Sharing {
     }
 
     fn start_shard(&self) -> SharingShard {
-        SharingShard::new(Part::WHOLE)
+        SharingShard::new(WorkPart::WHOLE)
     }
 
     fn take_batch(&self, shard: &mut SharingShard, batch: &Batch) {

@@ -7,7 +7,7 @@ use super::lines::{Lines, PackedLine};
 use super::passages::{Passage, Passages};
 use super::{LineTransfers, Sharing, SharingShard};
 use crate::engine::partial::{Division, LineDivision, PartialError, Portable};
-use crate::Part;
+use crate::WorkPart;
 
 /// Cache lines are dealt out to at most this many parts.
 const MOST_PARTS: u32 = 1 << 12;
@@ -39,10 +39,10 @@ impl Portable for Sharing {
 
     /// Ranges by themselves find nothing.
     fn start_range(&self) -> SharingShard {
-        SharingShard::new(Part::WHOLE)
+        SharingShard::new(WorkPart::WHOLE)
     }
 
-    fn start_lines(&self, part: Part) -> SharingShard {
+    fn start_lines(&self, part: WorkPart) -> SharingShard {
         SharingShard::new(part)
     }
 
@@ -80,7 +80,7 @@ impl Portable for Sharing {
                 what: "it has a cache line without accesses",
             })?,
             passages: Passages::unpack(passages?),
-            part: Part::WHOLE,
+            part: WorkPart::WHOLE,
         })
     }
 }

@@ -23,7 +23,7 @@ use crate::model::site_counts::stores;
 use crate::model::site_counts::Measure;
 use crate::model::structures::Structures;
 use crate::{Analysis, Findings, Order};
-pub use plan::{Change, Link, NewLayout, Part, PlanError};
+pub use plan::{Change, Link, NewLayout, ObjectPart, PlanError};
 use prediction::Prediction;
 pub use rewrite::Rewritten;
 use rewrite::Targets;

@@ -58,7 +58,7 @@ impl Change {
 pub struct NewLayout {
     pub structure: usize,
     pub change: Change,
-    pub parts: Vec<Part>,
+    pub parts: Vec<ObjectPart>,
     /// Where members went, by member: part and offset.
     pub places: Vec<(usize, u64)>,
     pub link: Link,
@@ -66,7 +66,7 @@ pub struct NewLayout {
 
 /// What is left together of an object.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Part {
+pub struct ObjectPart {
     /// Bytes from one object's to the next one's.
     pub size: u64,
     pub alignment: u64,
@@ -167,7 +167,7 @@ struct Planner<'p> {
 }
 
 /// A part, and where its members are in it.
-type Placed = (Part, Vec<(usize, u64)>);
+type Placed = (ObjectPart, Vec<(usize, u64)>);
 
 impl Planner<'_> {
     fn impossible(&self, what: &'static str) -> PlanError {
@@ -215,7 +215,7 @@ impl Planner<'_> {
 
     fn as_it_is(&self) -> Placed {
         let members = self.layout.members.iter().enumerate();
-        let part = Part {
+        let part = ObjectPart {
             size: self.layout.size,
             alignment: self.layout.alignment,
             members: self.layout.own_order(),
@@ -229,7 +229,7 @@ impl Planner<'_> {
     fn part(&self, members: &[usize], prefix: u64, alignment: u64) -> Placed {
         let arranged = self.layout.arrange(members, prefix);
         let alignment = arranged.alignment.max(alignment);
-        let part = Part {
+        let part = ObjectPart {
             size: arranged.size.next_multiple_of(alignment),
             alignment,
             members: members.to_vec(),
@@ -273,7 +273,7 @@ impl Planner<'_> {
             end = offset + member.size;
         }
         let alignment = self.layout.alignment.max(self.line_bytes);
-        let part = Part {
+        let part = ObjectPart {
             size: end.max(1).next_multiple_of(alignment),
             alignment,
             members: self.layout.own_order(),

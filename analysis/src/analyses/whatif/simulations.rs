@@ -6,7 +6,7 @@ use trackway_trace::Batch;
 
 use crate::model::cache::Caches;
 use crate::model::site_counts::MissesShard;
-use crate::Part;
+use crate::WorkPart;
 
 /// One simulation for each thread or, if a level is shared, for all.
 pub(super) struct Simulations {
@@ -38,7 +38,7 @@ impl Simulations {
             false => batch.stream,
         };
         let simulation = self.by_stream.entry(key).or_insert_with(|| {
-            let mut simulation = MissesShard::new(&self.caches, Part::WHOLE);
+            let mut simulation = MissesShard::new(&self.caches, WorkPart::WHOLE);
             simulation.take_sites(self.stores.iter().copied());
             simulation
         });
@@ -52,7 +52,7 @@ impl Simulations {
 
     /// Merges all of them into one, which knows these sites even if the trace has no records.
     pub fn finish(self, stores: Vec<bool>) -> MissesShard {
-        let mut all = MissesShard::new(&self.caches, Part::WHOLE);
+        let mut all = MissesShard::new(&self.caches, WorkPart::WHOLE);
         all.take_sites(stores.into_iter());
         for simulation in self.by_stream.values() {
             all.merge(simulation);

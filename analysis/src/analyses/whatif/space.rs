@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::plan::Part;
+use super::plan::ObjectPart;
 
 /// Where new blocks lie: far from a program's own.
 const FIRST: u64 = 0x2000_0000_0000;
@@ -36,7 +36,7 @@ impl Space {
     }
 
     /// Where an array goes that began at `start`, by part.
-    pub fn place(&mut self, parts: &[Part], start: u64, count: u64) -> Vec<u64> {
+    pub fn place(&mut self, parts: &[ObjectPart], start: u64, count: u64) -> Vec<u64> {
         if let Some((known, starts)) = self.taken.get(&start) {
             if count <= *known {
                 return starts.clone();
@@ -70,8 +70,8 @@ fn round_up(address: u64, alignment: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn part(size: u64) -> Part {
-        Part {
+    fn part(size: u64) -> ObjectPart {
+        ObjectPart {
             size,
             alignment: 8,
             members: Vec::new(),

@@ -13,7 +13,7 @@ use crate::engine::Observer;
 use crate::model::cache::Caches;
 use crate::model::site_counts::SiteCounters;
 use crate::model::structures::Structures;
-use crate::{Analysis, Findings, Order, Part};
+use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Layouts that are simulated at most.
 pub const MOST_TRIALS: usize = 8;
@@ -130,7 +130,7 @@ impl<'t> Analysis for Trials<'t> {
     }
 
     fn start_shard(&self) -> Self::Shard {
-        self.start_part(Part::WHOLE)
+        self.start_part(WorkPart::WHOLE)
     }
 
     fn most_parts(&self) -> u32 {
@@ -141,7 +141,7 @@ impl<'t> Analysis for Trials<'t> {
         true
     }
 
-    fn start_part(&self, part: Part) -> Self::Shard {
+    fn start_part(&self, part: WorkPart) -> Self::Shard {
         let program = self.trace.program();
         let numbered = self.targets.iter().enumerate();
         let own = numbered.skip(part.number as usize).step_by(part.count as usize);

@@ -4,7 +4,7 @@ use trackway_trace::Trace;
 
 use super::block::Reader;
 use super::{Partial, PartialError, Portable};
-use crate::{Part, RunSummary};
+use crate::{RunSummary, WorkPart};
 
 /// Accesses that were dealt out to a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Partitioned {
 
 /// Takes the sifted accesses of one part, stream by stream, each in the order of its numbers.
 pub struct LinesRun<S> {
-    part: Part,
+    part: WorkPart,
     reader: Reader,
     /// The stream that is being taken, the number of its latest block, and its shard.
     present: Option<(u32, u64, S)>,
@@ -28,7 +28,7 @@ pub struct LinesRun<S> {
 }
 
 impl<S> LinesRun<S> {
-    pub fn new(trace: &Trace, part: Part) -> Self {
+    pub fn new(trace: &Trace, part: WorkPart) -> Self {
         LinesRun {
             part,
             reader: Reader::new(trace.program().sites.len()),

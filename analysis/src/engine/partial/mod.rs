@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde::Serialize;
 use trackway_trace::Program;
 
-use crate::{Analysis, Part};
+use crate::{Analysis, WorkPart};
 
 /// How the work of an analysis may be divided. Without either, a task is a whole stream or, where all threads' order
 /// matters, the whole trace.
@@ -72,7 +72,7 @@ pub trait Portable: Analysis {
     }
 
     /// A shard for one of at least two parts of the lines, without what ranges find.
-    fn start_lines(&self, part: Part) -> Self::Shard;
+    fn start_lines(&self, part: WorkPart) -> Self::Shard;
 
     fn pack(&self, shard: Self::Shard) -> Self::Packed;
 

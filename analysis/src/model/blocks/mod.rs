@@ -18,7 +18,7 @@ pub use heap::{Block, End, Heap, Inherit, Witness};
 pub use lanes::{parts_of_lanes, LaneRest};
 pub(crate) use origins::OriginCursor;
 pub use origins::Origins;
-pub use places::{Place, Places, Stretch};
+pub use places::{MemoryPlace, Places, Stretch};
 pub use processes::{local_sites, Processes};
 pub use spots::{Known, Spots};
 pub use statics::Statics;

@@ -9,7 +9,7 @@ use super::{Block, Heap, Inherit, Statics, PAGE_SHIFT};
 
 /// What an address belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
+pub enum MemoryPlace {
     /// The live block in this slot of the heap.
     Block(u32),
     Static(SymbolId),
@@ -22,7 +22,7 @@ pub enum Place {
 /// Addresses that belong to the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stretch {
-    pub place: Place,
+    pub place: MemoryPlace,
     pub from: u64,
     /// First address past the stretch; 0: the end of the address space.
     pub to: u64,
@@ -62,10 +62,10 @@ impl<D: Inherit> Places<D> {
         };
         let (variable, static_from, static_to) = self.statics.find(address);
         let (from, to) = (from.max(static_from), earlier(to, static_to));
-        let stack = || self.stacks.find(page_of(address)).map(Place::Stack);
-        let place = variable.map(Place::Static).or_else(stack);
+        let stack = || self.stacks.find(page_of(address)).map(MemoryPlace::Stack);
+        let place = variable.map(MemoryPlace::Static).or_else(stack);
         Stretch {
-            place: place.unwrap_or(Place::Other),
+            place: place.unwrap_or(MemoryPlace::Other),
             from,
             to,
         }
@@ -84,7 +84,7 @@ fn page_of(address: u64) -> u64 {
 
 fn block_stretch(slot: u32, block: Option<&Block>) -> Stretch {
     Stretch {
-        place: Place::Block(slot),
+        place: MemoryPlace::Block(slot),
         from: block.map_or(0, |block| block.start),
         to: block.map_or(0, Block::end),
     }

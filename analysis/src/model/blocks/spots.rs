@@ -2,7 +2,7 @@
 
 use trackway_trace::SiteId;
 
-use super::{Heap, Inherit, Place, Stretch};
+use super::{Heap, Inherit, MemoryPlace, Stretch};
 
 /// Further sites share entries.
 const MAX_SPOTS: usize = 4096;
@@ -74,7 +74,7 @@ impl Spots {
         what: u32,
     ) -> Known {
         let slot = match stretch.place {
-            Place::Block(slot) => slot,
+            MemoryPlace::Block(slot) => slot,
             _ => NO_SLOT,
         };
         let index = site.index() & (self.spots.len() - 1);

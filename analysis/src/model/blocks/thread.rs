@@ -2,7 +2,7 @@
 
 use trackway_trace::{Batch, Piece, SiteId};
 
-use super::{parts_of_lanes, Inherit, Known, LaneRest, Place, Places, Spots};
+use super::{parts_of_lanes, Inherit, Known, LaneRest, MemoryPlace, Places, Spots};
 
 /// A thread on its way through its accesses.
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ fn known_around<D: Inherit>(
 ) -> Option<Known> {
     known.find(&places.heap, site, address).or_else(|| {
         let stretch = places.find(address);
-        let is_something = stretch.place != Place::Other;
+        let is_something = stretch.place != MemoryPlace::Other;
         is_something.then(|| known.remember(&places.heap, site, &stretch, 0))
     })
 }

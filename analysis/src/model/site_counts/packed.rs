@@ -10,7 +10,7 @@ use super::shard::MissesShard;
 use super::SiteCounters;
 use crate::engine::partial::{Division, LineDivision, PartialError, Ranges};
 use crate::model::cache::{Caches, Totals};
-use crate::Part;
+use crate::WorkPart;
 
 /// What a [`MissesShard`] has counted. A range of chunks executes only some of a program's sites, so only those are
 /// here.
@@ -34,7 +34,7 @@ impl PackedMisses {
     }
 
     pub(crate) fn into_shard(self, program: &Program) -> Result<MissesShard, PartialError> {
-        let mut shard = MissesShard::new(&Caches::none(), Part::WHOLE);
+        let mut shard = MissesShard::new(&Caches::none(), WorkPart::WHOLE);
         shard.take_sites(program.sites.iter().map(|site| stores(site.kind)));
         for (site, counters) in &self.sites {
             if SiteId(*site).index() >= program.sites.len() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use trackway_trace::Batch;
 
 use crate::model::cache::Caches;
-use crate::Part;
+use crate::WorkPart;
 
 /// Accesses that are searched at a time for those of a part.
 pub(super) const STRETCH: usize = 256;
@@ -20,8 +20,8 @@ pub(super) struct LinePart {
 }
 
 impl LinePart {
-    pub fn new(caches: &Caches, part: Part) -> LinePart {
-        debug_assert!(part == Part::WHOLE || part.count <= caches.most_line_parts());
+    pub fn new(caches: &Caches, part: WorkPart) -> LinePart {
+        debug_assert!(part == WorkPart::WHOLE || part.count <= caches.most_line_parts());
         LinePart {
             shift: caches.part_shift(),
             bits: part.count.ilog2(),

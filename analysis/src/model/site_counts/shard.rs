@@ -10,7 +10,7 @@ use super::part::LinePart;
 use super::plain::PlainSimulation;
 use super::SiteCounters;
 use crate::model::cache::{with_form, Caches, Form, LineChanges, Simulation, Simulator, Totals};
-use crate::Part;
+use crate::WorkPart;
 
 /// Addresses of programs have no more.
 const ADDRESS_BITS: u32 = 47;
@@ -30,7 +30,7 @@ pub struct MissesShard {
 }
 
 impl MissesShard {
-    pub(crate) fn new(caches: &Caches, part: Part) -> MissesShard {
+    pub(crate) fn new(caches: &Caches, part: WorkPart) -> MissesShard {
         MissesShard {
             simulation: Simulator::new(&caches.part_of(part.count)).zip(caches.line_changes()),
             part: LinePart::new(caches, part),
@@ -42,7 +42,7 @@ impl MissesShard {
     }
 
     /// Simulates one of several parts, and counts neither accesses nor bytes.
-    pub(crate) fn of_lines(caches: &Caches, part: Part) -> MissesShard {
+    pub(crate) fn of_lines(caches: &Caches, part: WorkPart) -> MissesShard {
         MissesShard {
             counts: false,
             ..MissesShard::new(caches, part)
@@ -351,7 +351,7 @@ mod tests {
             caches in caches(),
             runs in proptest::collection::vec((proptest::collection::vec(lane(), 0..5), 1u64..60), 1..6),
         ) {
-            let mut shard = MissesShard::new(&caches, Part::WHOLE);
+            let mut shard = MissesShard::new(&caches, WorkPart::WHOLE);
             shard.take_sites(STORES.into_iter());
             let (mut whole, mut expected) = (Simulator::new(&caches).unwrap(), [Outcome::default(); 3]);
             for (lanes, count) in &runs {
@@ -427,10 +427,10 @@ mod tests {
                 batches.iter().for_each(|batch| shard.take(batch));
                 shard
             };
-            let whole = start(MissesShard::new(&caches, Part::WHOLE));
-            let mut all = start(MissesShard::new(&Caches::none(), Part::WHOLE));
+            let whole = start(MissesShard::new(&caches, WorkPart::WHOLE));
+            let mut all = start(MissesShard::new(&Caches::none(), WorkPart::WHOLE));
             for number in 0..count {
-                all.merge(&start(MissesShard::of_lines(&caches, Part { number, count })));
+                all.merge(&start(MissesShard::of_lines(&caches, WorkPart { number, count })));
             }
             prop_assert_eq!(all.counters(), whole.counters());
             prop_assert_eq!(all.threads(), whole.threads());
