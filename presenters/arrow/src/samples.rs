@@ -19,6 +19,7 @@ pub fn columns<'t>() -> Vec<Column<SampleRow<'t>>> {
     columns
 }
 
+/// Columns of the sample itself. One list, an entry for each column in the table's order.
 fn of_moment<'t>() -> Vec<Column<SampleRow<'t>>> {
     vec![
         Column::new(

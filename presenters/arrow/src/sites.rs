@@ -49,7 +49,7 @@ impl SiteRow<'_> {
     }
 }
 
-/// The columns of the table.
+/// The columns of the table. One list, an entry for each column in the table's order.
 pub fn columns<'t>() -> Vec<Column<SiteRow<'t>>> {
     vec![
         Column::new(

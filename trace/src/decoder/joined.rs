@@ -106,6 +106,7 @@ impl Machine<'_> {
         self.walk_joined_with_anything(place, records)
     }
 
+    /// One loop in one function: what it carries from record to record must stay in registers.
     #[inline(always)]
     fn walk_joined_with_anything(&mut self, place: &mut Place, records: &mut JoinedRecords) -> Stop {
         let code = self.code;

@@ -177,27 +177,7 @@ impl<S: MemorySource> Machine<'_, S> {
         use Mnemonic::*;
         let instruction = &step.instruction;
         let mnemonic = instruction.mnemonic();
-        let is_handled = matches!(
-            mnemonic,
-            Add | Sub
-                | Cmp
-                | And
-                | Test
-                | Or
-                | Xor
-                | Adc
-                | Sbb
-                | Inc
-                | Dec
-                | Neg
-                | Shl
-                | Sal
-                | Shr
-                | Sar
-                | Rol
-                | Ror
-        );
-        if !is_handled {
+        if !sets_flags(mnemonic) {
             return false;
         }
         let place = self.place(step, 0);
@@ -356,3 +336,28 @@ fn is_conditional_move(mnemonic: Mnemonic) -> bool {
 
 /// What ends a window.
 pub(super) const UNKNOWN: Next = Next::End(WindowEnd::Unknown);
+
+/// Whether [`Machine::computes`] handles it.
+fn sets_flags(mnemonic: Mnemonic) -> bool {
+    use Mnemonic::*;
+    matches!(
+        mnemonic,
+        Add | Sub
+            | Cmp
+            | And
+            | Test
+            | Or
+            | Xor
+            | Adc
+            | Sbb
+            | Inc
+            | Dec
+            | Neg
+            | Shl
+            | Sal
+            | Shr
+            | Sar
+            | Rol
+            | Ror
+    )
+}

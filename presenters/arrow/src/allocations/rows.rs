@@ -32,7 +32,7 @@ pub struct CallPlace {
     pub element_type: String,
 }
 
-/// The columns of the table.
+/// The columns of the table. One list, an entry for each column in the table's order.
 pub fn columns() -> Vec<Column<AllocationRow>> {
     vec![
         Column::new(
