@@ -1,6 +1,8 @@
 //! Merges the modules of a trace under program-wide ids.
 
-use std::collections::{HashMap, HashSet};
+mod lists;
+
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -13,8 +15,8 @@ use crate::table::{
     TableType,
 };
 use crate::{
-    AllocationSite, AllocationSiteId, BlockAccess, CodeBlock, Function, FunctionId, Location, LocationId,
-    MemberLayout, Module, ModuleId, Program, Site, SiteId, StringId, Symbol, TypeId, TypeLayout,
+    AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
+    StringId, Symbol, TypeId, TypeLayout,
 };
 
 /// No module has a segment of this id.
@@ -235,51 +237,11 @@ impl Merger {
         let location = |index: u32| locations[index as usize];
         let first_function = program.functions.len() as u32;
         let function = |index: u32| FunctionId(first_function + index);
-
-        program
-            .functions
-            .extend(table.functions.iter().map(|entry| Function {
-                linkage_name: string(entry.linkage_name),
-                name: string(entry.name),
-                source_file,
-                location: location(entry.location),
-                has_plain_copy: entry.has_plain_copy,
-                coverage: entry.coverage,
-            }));
+        lists::merge_functions(program, &table, source_file, (string, location));
         let first_site = program.sites.len() as u32;
-        let waiting = match table.machine_code {
-            None => waiting_sites(&table.segments),
-            Some(_) => HashSet::new(),
-        };
-        program
-            .sites
-            .extend(table.sites.iter().zip(0..).map(|(site, index)| Site {
-                waits: site.kind.reads() && waiting.contains(&index),
-                function: function(site.function),
-                ordinal: site.ordinal,
-                part: site.part,
-                kind: site.kind,
-                size: site.size,
-                location: location(site.location),
-                variable: string(site.variable),
-                variable_kind: site.variable_kind,
-                object_type: string(site.object_type),
-                field: string(site.field),
-                value_type: string(site.value_type),
-            }));
+        lists::merge_sites(program, &table, function, (string, location));
         let first_allocation_site = program.allocation_sites.len() as u32;
-        program
-            .allocation_sites
-            .extend(table.allocation_sites.iter().map(|site| AllocationSite {
-                function: function(site.function),
-                ordinal: site.ordinal,
-                operation: site.operation,
-                location: location(site.location),
-                allocator: string(site.allocator),
-                element_type: string(site.element_type),
-                element_size: site.element_size,
-                variable: string(site.variable),
-            }));
+        lists::merge_allocation_sites(program, &table, function, (string, location));
         let symbols = table.symbols.iter().map(|symbol| Symbol {
             module: ModuleId(0),
             name: string(symbol.name),
@@ -301,23 +263,7 @@ impl Merger {
             name: string(callee.name),
             first_counter: callee.first_counter,
         });
-        program.blocks.extend(blocks.into_iter().map(|block| {
-            CodeBlock {
-                function: function(block.function),
-                location: location(block.location),
-                executions: block.executions,
-                mix: block.mix,
-                accesses: block
-                    .accesses
-                    .into_iter()
-                    .map(|access| BlockAccess {
-                        site: SiteId(first_site + access.site),
-                        amount: access.amount,
-                    })
-                    .collect(),
-                calls: block.calls.into_iter().map(string).collect(),
-            }
-        }));
+        lists::merge_blocks(program, blocks, (function, first_site), (string, location));
         merge_checksums(program, &table.source_checksums, string);
         merge_types(program, &mut self.loaded.known_types, &table.types, string);
         flow::merge(program, table.flows, table.functions.len(), location, string);
@@ -365,19 +311,6 @@ pub(crate) fn merge_checksums(
     for entry in checksums {
         program.source_checksums.add(string(entry.file), entry.checksum);
     }
-}
-
-/// Sites that loops access again and again, at one address, without doing anything else.
-fn waiting_sites(segments: &[Segment]) -> HashSet<u32> {
-    let operations = segments.iter().flat_map(|segment| &segment.operations);
-    let only_access = operations.filter_map(|operation| match operation {
-        Operation::Loop { body, .. } => match body[..] {
-            [Operation::Access { site, .. }] => Some(site),
-            _ => None,
-        },
-        _ => None,
-    });
-    only_access.collect()
 }
 
 /// Loops that are recorded as such.
