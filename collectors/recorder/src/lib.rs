@@ -100,6 +100,8 @@ pub fn record_watched(
     })
 }
 
+/// One sequence from opening to summary: later steps borrow the ring, the sink and the clock that earlier ones made,
+/// and all of these must live until the program has ended.
 fn record_to(
     options: &RecordOptions,
     open: impl FnOnce() -> Result<Option<Box<dyn ChunkSink>>, RecordError>,

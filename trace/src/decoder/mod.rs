@@ -266,8 +266,8 @@ impl Batches<'_, '_> {
         }
     }
 
-    /// Decodes records until the batch is full or the chunk ends. One loop over the reasons for which the machine stops: each
-    /// of them changes what the loop does next, so parts of it would pass its whole state around.
+    /// Decodes records until the batch is full or the chunk ends. One loop over the reasons why the machine stops.
+    /// Each of them changes what the loop does next, so parts of it would pass its whole state around.
     fn fill(&mut self) {
         let tail = self.chunk.header.is_tail();
         let length = self.length;
