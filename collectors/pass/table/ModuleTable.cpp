@@ -1,13 +1,14 @@
 #include "table/ModuleTable.h"
 
 #include "LlvmVersion.h"
+#include "table/Encoding.h"
+#include "table/OperationWriter.h"
 
 #include "llvm/ADT/SmallString.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/LEB128.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
@@ -15,20 +16,6 @@ using namespace llvm;
 namespace trackway {
 
 static constexpr uint16_t Version = 1;
-
-static void varint(raw_ostream &OS, uint64_t Value) { encodeULEB128(Value, OS); }
-
-static void svarint(raw_ostream &OS, int64_t Value) {
-    varint(OS, (static_cast<uint64_t>(Value) << 1) ^ static_cast<uint64_t>(Value >> 63));
-}
-
-static void byte(raw_ostream &OS, uint8_t Value) { OS << static_cast<char>(Value); }
-
-// Little-endian.
-static void fixed(raw_ostream &OS, uint64_t Value, unsigned Bytes) {
-    for (unsigned I = 0; I < Bytes; ++I)
-        byte(OS, static_cast<uint8_t>(Value >> (8 * I)));
-}
 
 ModuleTable::ModuleTable(const Module &M, const Namer &Names, uint16_t Flags) : M(M), Names(Names), Flags(Flags) {
     string("");
@@ -153,128 +140,6 @@ std::vector<GlobalVariable *> ModuleTable::symbols() const {
     return List;
 }
 
-static void registerNumber(raw_ostream &OS, Register R) {
-    varint(OS, R >= FirstStreamRegister ? R - FirstStreamRegister : StreamRegisters + R);
-}
-
-void ModuleTable::writeExpression(raw_ostream &OS, const RegisterExpression &E) {
-    varint(OS, E.Terms.size() * 2 + (E.Symbol ? 1 : 0));
-    if (E.Symbol)
-        varint(OS, symbol(E.Symbol));
-    svarint(OS, E.Constant);
-    for (auto &[Register, Scale] : E.Terms) {
-        registerNumber(OS, Register);
-        svarint(OS, Scale);
-    }
-}
-
-static uint8_t rootEncoding(const Root &R) { return R.width() | (R.Form == RootForm::Signed ? 16 : 0); }
-
-void ModuleTable::writeOperation(raw_ostream &OS, const Operation &O, const FunctionRecord &R) {
-    using Kind = Operation::Kind;
-    switch (O.K) {
-    case Kind::Context:
-        return;
-    case Kind::LogRoot:
-        byte(OS, 1);
-        registerNumber(OS, O.Target);
-        byte(OS, rootEncoding(R.Registers[O.Target]));
-        return;
-    case Kind::Set:
-        byte(OS, 2);
-        registerNumber(OS, O.Target);
-        return writeExpression(OS, O.NewValue);
-    case Kind::Forget:
-        byte(OS, 2);
-        registerNumber(OS, O.Target);
-        return writeExpression(OS, {});
-    case Kind::Step: { // register = register + delta
-        RegisterExpression E;
-        E.Constant = O.Delta;
-        E.Terms.emplace_back(O.Target, 1);
-        byte(OS, 2);
-        registerNumber(OS, O.Target);
-        return writeExpression(OS, E);
-    }
-    case Kind::Single:
-        byte(OS, 3);
-        varint(OS, FirstSiteOfFunction + O.Index);
-        return writeExpression(OS, O.Address);
-    case Kind::Block:
-        byte(OS, 4);
-        varint(OS, FirstSiteOfFunction + O.Index);
-        writeExpression(OS, O.Address);
-        return writeExpression(OS, O.Size);
-    case Kind::Masked: {
-        const Access &A = R.Accesses[O.Index].A;
-        RegisterExpression Address = O.Address;
-        if (!A.Packed)
-            Address.Constant += O.FirstLaneIndex * A.LaneStride;
-        byte(OS, 5);
-        varint(OS, FirstSiteOfFunction + O.Index);
-        writeExpression(OS, Address);
-        registerNumber(OS, O.Target);
-        byte(OS, O.Lanes);
-        byte(OS, A.Packed ? 1 : 0);
-        varint(OS, A.LaneStride);
-        return;
-    }
-    case Kind::Gather:
-        byte(OS, 6);
-        varint(OS, FirstSiteOfFunction + O.Index);
-        registerNumber(OS, O.Target);
-        byte(OS, O.Lanes);
-        registerNumber(OS, O.FirstLane);
-        return;
-    case Kind::Value: {
-        ValueShape Shape = *R.Accesses[O.Index].A.Shape;
-        byte(OS, 13);
-        byte(OS, static_cast<uint8_t>(Shape.Form));
-        varint(OS, Shape.Bits);
-        varint(OS, Shape.Lanes);
-        for (const RegisterExpression &Word : O.Words)
-            writeExpression(OS, Word);
-        return;
-    }
-    case Kind::Allocate:
-        byte(OS, 7);
-        varint(OS, FirstAllocationOfFunction + O.Index);
-        writeExpression(OS, O.Address);
-        writeExpression(OS, O.Size);
-        return writeExpression(OS, O.Count);
-    case Kind::Free:
-        byte(OS, 8);
-        varint(OS, FirstAllocationOfFunction + O.Index);
-        return writeExpression(OS, O.Address);
-    case Kind::Reallocate:
-        byte(OS, 9);
-        varint(OS, FirstAllocationOfFunction + O.Index);
-        writeExpression(OS, O.Old);
-        writeExpression(OS, O.Address);
-        writeExpression(OS, O.Size);
-        return writeExpression(OS, O.Count);
-    case Kind::Enter:
-        return byte(OS, 10);
-    case Kind::Exit:
-        return byte(OS, 11);
-    case Kind::Order: {
-        const OrderPoint &Point = R.OrderPoints[O.Index];
-        byte(OS, 14);
-        byte(OS, static_cast<uint8_t>(Point.By) << 1 | (Point.IsAcquire ? 1 : 0));
-        varint(OS, location(*Point.Where));
-        writeExpression(OS, O.Address);
-        return writeExpression(OS, O.Stamp);
-    }
-    case Kind::Repeat:
-        byte(OS, 12);
-        writeExpression(OS, O.Count);
-        varint(OS, O.Body.size());
-        for (const Operation &Inner : O.Body)
-            writeOperation(OS, Inner, R);
-        return;
-    }
-}
-
 void ModuleTable::addSite(const NamedAccess &N, uint32_t Function) {
     uint32_t Variable = string(N.Name.Variable), Object = string(N.Name.ObjectType), Field = string(N.Name.Field),
              Value = string(N.Name.ValueType);
@@ -315,6 +180,23 @@ static unsigned operationCount(ArrayRef<Operation> Operations) {
     return count_if(Operations, [](const Operation &O) { return O.K != Operation::Kind::Context; });
 }
 
+void ModuleTable::addSegment(const Segment &S, const FunctionRecord &R, uint32_t Function) {
+    unsigned Length = 0;
+    for (const Operation &O : S.Operations)
+        if (O.K == Operation::Kind::LogRoot)
+            Length += R.Registers[O.Target].width();
+    raw_string_ostream OS(SegmentList.Bytes);
+    varint(OS, Function);
+    varint(OS, S.LocalId);
+    varint(OS, Length);
+    varint(OS, operationCount(S.Operations));
+    auto SymbolOf = [&](GlobalVariable *G) { return symbol(G); };
+    auto LocationOf = [&](const Instruction &I) { return location(I); };
+    OperationWriter Writer(OS, R, {FirstSiteOfFunction, FirstAllocationOfFunction}, {SymbolOf, LocationOf});
+    for (const Operation &O : S.Operations)
+        Writer.write(O);
+}
+
 void ModuleTable::addFunction(const FunctionRecord &R) {
     uint32_t Id = FunctionList.Count++;
     FirstSiteOfFunction = SiteList.Count;
@@ -324,9 +206,9 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     for (const NamedAllocation &N : R.Allocations)
         addAllocationSite(N, Id);
 
-    const DISubprogram *S = R.F->getSubprogram();
-    uint32_t Where = S ? addLocation(linkageName(*S), S->getFile(), S->getLine(), 0, 0) : 0;
-    uint32_t Linkage = string(R.LinkageName), Source = string(S ? S->getName() : R.LinkageName);
+    const DISubprogram *Text = R.F->getSubprogram();
+    uint32_t Where = Text ? addLocation(linkageName(*Text), Text->getFile(), Text->getLine(), 0, 0) : 0;
+    uint32_t Linkage = string(R.LinkageName), Source = string(Text ? Text->getName() : R.LinkageName);
     raw_string_ostream OS(FunctionList.Bytes);
     varint(OS, Linkage);
     varint(OS, Source);
@@ -338,19 +220,8 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     for (uint32_t Count : {R.Covered.Accesses, R.Covered.Recorded, R.Covered.Filtered, R.Covered.Unrecordable})
         varint(OS, Count);
 
-    for (const Segment &Seg : R.Segments) {
-        unsigned Length = 0;
-        for (const Operation &O : Seg.Operations)
-            if (O.K == Operation::Kind::LogRoot)
-                Length += R.Registers[O.Target].width();
-        raw_string_ostream SegmentOS(SegmentList.Bytes);
-        varint(SegmentOS, Id);
-        varint(SegmentOS, Seg.LocalId);
-        varint(SegmentOS, Length);
-        varint(SegmentOS, operationCount(Seg.Operations));
-        for (const Operation &O : Seg.Operations)
-            writeOperation(SegmentOS, O, R);
-    }
+    for (const Segment &S : R.Segments)
+        addSegment(S, R, Id);
     addFlow(R);
     SegmentList.Count += R.Segments.size();
     NextSegment += R.Segments.size();

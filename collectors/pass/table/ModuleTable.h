@@ -1,15 +1,10 @@
 // The static table of a translation unit: what its records mean. docs/format.md, section 2, is the layout.
 #pragma once
 
-#include "code/Accesses.h"
-#include "code/Allocators.h"
-#include "code/Root.h"
-#include "code/Synchronisation.h"
-#include "table/Counts.h"
-#include "table/Operation.h"
-
 #include "names/Attribution.h"
 #include "names/SourceChecksum.h"
+#include "table/Counts.h"
+#include "table/FunctionRecord.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -17,61 +12,6 @@
 #include "llvm/IR/DebugInfoMetadata.h"
 
 namespace trackway {
-
-// One way to record a unit, or its resume.
-struct Segment {
-    uint8_t LocalId = 0; // 0: only ever recorded with its global id
-    std::vector<Operation> Operations;
-};
-
-// A unit of the plan (record/Plan.h) as a node of the control flow.
-struct FlowPiece {
-    enum class End : uint8_t { GoesOn, Branches, Chooses, Calls, CallsIndirectly, Returns, Stops };
-    enum class Loop : uint8_t { None, Enters, BackFirst, BackSecond };
-
-    End E = End::GoesOn;
-    Loop L = Loop::None;
-    uint32_t Location = 0; // in the table, of the instruction at the end
-    std::string Callee;    // of Calls; of CallsIndirectly the function that most likely runs, if any
-    uint32_t Instructions = 0;
-    std::vector<unsigned> Successors;
-    // Known once the plan has been emitted:
-    std::optional<unsigned> Segment;   // of the record that ends here, in the function
-    std::optional<unsigned> Continues; // the piece whose record that one takes the place of
-};
-
-// How much of a function's memory accesses is recorded.
-struct Coverage {
-    uint32_t Accesses = 0;
-    uint32_t Recorded = 0;
-    uint32_t Filtered = 0;
-    uint32_t Unrecordable = 0;
-};
-
-struct NamedAccess {
-    Access A;
-    AccessName Name;
-    uint32_t Location; // in the table
-};
-
-struct NamedAllocation {
-    AllocationCall Call;
-    AllocationName Name;
-};
-
-struct FunctionRecord {
-    llvm::Function *F;
-    std::string LinkageName; // when it was selected: the body may have moved since
-    std::vector<NamedAccess> Accesses;
-    std::vector<NamedAllocation> Allocations;
-    std::vector<OrderPoint> OrderPoints;
-    std::vector<Root> Registers;
-    std::vector<Segment> Segments;
-    std::vector<FlowPiece> Flow;     // empty: unknown
-    bool IsCalledByNameOnly = false; // by code of its own module
-    Coverage Covered;
-    bool IsLeftAlone = false; // nothing of it is instrumented
-};
 
 class ModuleTable {
   public:
@@ -108,8 +48,7 @@ class ModuleTable {
     void addChecksum(const std::optional<SourceChecksum> &Checksum, uint32_t Path);
     uint32_t symbol(llvm::GlobalVariable *G);
     void writeSymbol(llvm::raw_ostream &OS, llvm::GlobalVariable *G);
-    void writeOperation(llvm::raw_ostream &OS, const Operation &O, const FunctionRecord &R);
-    void writeExpression(llvm::raw_ostream &OS, const RegisterExpression &E);
+    void addSegment(const Segment &S, const FunctionRecord &R, uint32_t Function);
     void writeSum(llvm::raw_ostream &OS, const CountSum &Sum) const;
     void addSite(const NamedAccess &N, uint32_t Function);
     void addFlow(const FunctionRecord &R);
