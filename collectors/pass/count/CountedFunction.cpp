@@ -190,12 +190,12 @@ class Counter {
         }
         std::vector<Addition> Ahead;
         for (uint32_t I = 0; I < Sums.size(); ++I)
-            if (Sums[I]) {
-                BasicBlock &Preheader = *Sums[I]->Outermost->getLoopPreheader();
-                if (Value *Amount = expand(*Sums[I], *Preheader.getTerminator(), Trips))
+            if (auto &Sum = Sums[I]) {
+                BasicBlock &Preheader = *Sum->Outermost->getLoopPreheader();
+                if (Value *Amount = expand(*Sum, *Preheader.getTerminator(), Trips))
                     Ahead.push_back({I, Preheader.getTerminator(), Amount, executionsOf(Preheader, Solved)});
                 else
-                    Sums[I].reset();
+                    Sum.reset();
             }
         for (uint32_t I = 0; I < Sums.size(); ++I)
             if (!Sums[I]) {

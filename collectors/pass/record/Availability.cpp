@@ -341,8 +341,8 @@ class Availability {
                 auto &[Stepping, Ahead] = P.StepAfter[R];
                 if (Stepping && Ahead != 0 && !Stepping->contains(U.Block) && P.KnownIn[R]->contains(U.Block))
                     U.ResumeSteps.push_back(stepBy(R, Ahead));
-                if (P.UndoStep[R] && steps(U, R))
-                    U.ResumeSteps.push_back(*P.UndoStep[R]);
+                if (const auto &Undo = P.UndoStep[R]; Undo && steps(U, R))
+                    U.ResumeSteps.push_back(*Undo);
                 Bytes += P.Registers[R].width();
             }
         for (const auto &E : P.Expectations)

@@ -121,8 +121,9 @@ void RecordedRoots::ensureDerived(const Root &R, const DerivedValue &D) {
     RegisterExpression E = ensureAll(Start, Anchor);
     Operation Step = stepOperation(Reg, R, D);
     if (stepsAtHead(R, D)) {
-        P.UndoStep[Reg] = undo(Step);
-        addDifference(E, *P.UndoStep[Reg]);
+        Operation Undo = undo(Step);
+        addDifference(E, Undo);
+        P.UndoStep[Reg] = std::move(Undo);
         HeadSteps.emplace_back(D.L->getHeader(), Step);
     } else {
         Steps.push_back(Step);
