@@ -95,16 +95,10 @@ class Printer {
             OS << "gather " << O.Index << " at r" << O.FirstLane << "..., mask r" << O.Target << ", lanes "
                << O.FirstLaneIndex << "+" << O.Lanes;
             break;
-        case Kind::Value: {
+        case Kind::Value:
             OS << "value of " << O.Index;
-            const char *Separator = ": ";
-            for (const RegisterExpression &Word : O.Words) {
-                OS << Separator;
-                expression(Word);
-                Separator = ", ";
-            }
+            words(O);
             break;
-        }
         case Kind::Allocate:
             at("allocate", O);
             sizes(O);
@@ -138,6 +132,15 @@ class Printer {
         OS << "\n";
         for (const Operation &Inner : O.Body)
             operation(U, Inner, Depth + 1);
+    }
+
+    void words(const Operation &O) {
+        const char *Separator = ": ";
+        for (const RegisterExpression &Word : O.Words) {
+            OS << Separator;
+            expression(Word);
+            Separator = ", ";
+        }
     }
 
     void expectation(const Expectation &E) {
