@@ -3,6 +3,7 @@
 #include "table/ModuleDescriptor.h"
 #include "table/Operation.h"
 
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -39,6 +40,10 @@ static bool keepsVectorRegisters(const Function &F) {
 FunctionCallee RuntimeSymbols::flushInSmallFrame(Function &F) const {
     return keepsVectorRegisters(F) ? declareFlush(*F.getParent(), "__trackway_flush_all", CallingConv::PreserveAll)
                                    : Flush;
+}
+
+Value *RuntimeSymbols::threadField(IRBuilderBase &B, unsigned Field) const {
+    return B.CreateStructGEP(Thread->getValueType(), B.CreateThreadLocalAddress(Thread), Field);
 }
 
 RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {

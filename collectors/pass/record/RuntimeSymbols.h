@@ -6,10 +6,17 @@
 namespace llvm {
 class Function;
 class GlobalVariable;
+class IRBuilderBase;
 class Module;
+class Value;
 } // namespace llvm
 
 namespace trackway {
+
+// The fields of struct trackway_thread (collectors/ring/abi.h) that code accesses, by their order.
+struct ThreadField {
+    enum : unsigned { Cursor, Limit, HighHalves, Values };
+};
 
 // collectors/ring/abi.h defines them.
 struct RuntimeSymbols {
@@ -19,6 +26,9 @@ struct RuntimeSymbols {
     llvm::FunctionCallee CameBack;
 
     static RuntimeSymbols declare(llvm::Module &M);
+
+    // The address of a field of this thread's trackway_thread.
+    llvm::Value *threadField(llvm::IRBuilderBase &B, unsigned Field) const;
 
     // The flush for a function of which the frame is to stay small.
     llvm::FunctionCallee flushInSmallFrame(llvm::Function &F) const;
