@@ -1,14 +1,14 @@
 //! The payload of a module chunk (`docs/format.md`, section 1.3).
 
 use crate::bytes::{u16_at, u64_at};
-use crate::table::{Cursor, Table, TableError, FLAG_COUNTS, TABLE_HEADER_LENGTH};
+use crate::table::{flag, Cursor, Table, TableError, TABLE_HEADER_LENGTH};
 
 /// Ids of segments stay below this.
 const SEGMENT_ID_LIMIT: u64 = 1 << 24;
 
 /// Whether the table's header has the flag of modules that count, whatever else is wrong with the table.
 fn table_counts(table: &[u8]) -> bool {
-    table.len() >= TABLE_HEADER_LENGTH && u16_at(table, 10) & FLAG_COUNTS != 0
+    table.len() >= TABLE_HEADER_LENGTH && u16_at(table, 10) & flag::COUNTS != 0
 }
 
 /// A loaded module as the traced program registered it.

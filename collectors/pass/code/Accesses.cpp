@@ -45,9 +45,9 @@ class Selector {
             return single(S->isAtomic() ? AccessKind::AtomicStore : AccessKind::Store, S->getPointerOperand(),
                           S->getValueOperand()->getType());
         if (auto *U = dyn_cast<AtomicRMWInst>(&I))
-            return single(AccessKind::AtomicUpdate, U->getPointerOperand(), U->getType());
+            return single(AccessKind::AtomicReadModifyWrite, U->getPointerOperand(), U->getType());
         if (auto *X = dyn_cast<AtomicCmpXchgInst>(&I))
-            return single(AccessKind::CompareExchange, X->getPointerOperand(), X->getNewValOperand()->getType());
+            return single(AccessKind::AtomicCompareExchange, X->getPointerOperand(), X->getNewValOperand()->getType());
         if (auto *M = dyn_cast<AnyMemIntrinsic>(&I))
             return block(*M);
         if (auto *II = dyn_cast<IntrinsicInst>(&I))

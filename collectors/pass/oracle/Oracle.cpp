@@ -20,8 +20,8 @@ enum Kind : uint64_t {
     Store,
     AtomicLoad,
     AtomicStore,
-    AtomicUpdate,
-    CompareExchange,
+    AtomicReadModifyWrite,
+    AtomicCompareExchange,
     CopyRead,
     CopyWrite,
     Fill,
@@ -145,9 +145,10 @@ class Reporter {
             return single(Simple->isAtomic() ? AtomicStore : Store, Simple->getPointerOperand(),
                           Simple->getValueOperand()->getType());
         if (auto *Update = dyn_cast<AtomicRMWInst>(&Access))
-            return single(AtomicUpdate, Update->getPointerOperand(), Update->getValOperand()->getType());
+            return single(AtomicReadModifyWrite, Update->getPointerOperand(), Update->getValOperand()->getType());
         if (auto *Exchange = dyn_cast<AtomicCmpXchgInst>(&Access))
-            return single(CompareExchange, Exchange->getPointerOperand(), Exchange->getCompareOperand()->getType());
+            return single(AtomicCompareExchange, Exchange->getPointerOperand(),
+                          Exchange->getCompareOperand()->getType());
         auto &Call = cast<IntrinsicInst>(Access);
         if (auto Lanes = asMasked(Call))
             return Lanes->Gathered ? gather(*Lanes) : masked(*Lanes);

@@ -15,8 +15,6 @@ using namespace llvm;
 
 namespace trackway {
 
-static constexpr uint16_t Version = 1;
-
 ModuleTable::ModuleTable(const Module &M, const Namer &Names, uint16_t Flags) : M(M), Names(Names), Flags(Flags) {
     string("");
     SourceFile = string(M.getSourceFileName());

@@ -15,6 +15,8 @@ namespace trackway {
 
 class ModuleTable {
   public:
+    static constexpr uint16_t Version = 1;
+
     // Bits of the table's flags.
     enum Flag : uint16_t {
         HasOracle = 1,

@@ -1,6 +1,7 @@
 #include "table/OperationWriter.h"
 
 #include "table/Encoding.h"
+#include "table/OperationCode.h"
 
 using namespace llvm;
 
@@ -8,29 +9,13 @@ namespace trackway {
 
 using Kind = Operation::Kind;
 
-// The byte that begins an operation.
-enum OperationCode : uint8_t {
-    LogRootCode = 1,
-    SetCode = 2,
-    SingleCode = 3,
-    BlockCode = 4,
-    MaskedCode = 5,
-    GatherCode = 6,
-    AllocateCode = 7,
-    FreeCode = 8,
-    ReallocateCode = 9,
-    EnterCode = 10,
-    ExitCode = 11,
-    RepeatCode = 12,
-    ValueCode = 13,
-    OrderCode = 14,
-};
+static void code(raw_ostream &OS, OperationCode Code) { byte(OS, static_cast<uint8_t>(Code)); }
 
 static void registerNumber(raw_ostream &OS, Register R) {
     varint(OS, R >= FirstStreamRegister ? R - FirstStreamRegister : StreamRegisters + R);
 }
 
-static uint8_t rootEncoding(const Root &R) { return R.width() | (R.Form == RootForm::Signed ? 16 : 0); }
+static uint8_t rootEncoding(const Root &R) { return R.width() | (R.Form == RootForm::Signed ? SignBit : 0); }
 
 void OperationWriter::expression(const RegisterExpression &E) {
     varint(OS, E.Terms.size() * 2 + (E.Symbol ? 1 : 0));
@@ -63,9 +48,9 @@ void OperationWriter::write(const Operation &O) {
     case Kind::Reallocate:
         return writeOfAllocation(O);
     case Kind::Enter:
-        return byte(OS, EnterCode);
+        return code(OS, OperationCode::Enter);
     case Kind::Exit:
-        return byte(OS, ExitCode);
+        return code(OS, OperationCode::Exit);
     case Kind::Order:
         return writeOrder(O);
     case Kind::Repeat:
@@ -76,7 +61,7 @@ void OperationWriter::write(const Operation &O) {
 void OperationWriter::writeOfRegister(const Operation &O) {
     switch (O.K) {
     case Kind::LogRoot:
-        byte(OS, LogRootCode);
+        code(OS, OperationCode::Root);
         registerNumber(OS, O.Target);
         byte(OS, rootEncoding(R.Registers[O.Target]));
         return;
@@ -99,7 +84,7 @@ void OperationWriter::writeOfRegister(const Operation &O) {
 }
 
 void OperationWriter::set(Register Target, const RegisterExpression &To) {
-    byte(OS, SetCode);
+    code(OS, OperationCode::Set);
     registerNumber(OS, Target);
     expression(To);
 }
@@ -107,12 +92,12 @@ void OperationWriter::set(Register Target, const RegisterExpression &To) {
 void OperationWriter::writeOfAccess(const Operation &O) {
     switch (O.K) {
     case Kind::Single:
-        byte(OS, SingleCode);
+        code(OS, OperationCode::Access);
         varint(OS, First.Site + O.Index);
         expression(O.Address);
         return;
     case Kind::Block:
-        byte(OS, BlockCode);
+        code(OS, OperationCode::Block);
         varint(OS, First.Site + O.Index);
         expression(O.Address);
         expression(O.Size);
@@ -121,7 +106,7 @@ void OperationWriter::writeOfAccess(const Operation &O) {
         writeMasked(O);
         return;
     case Kind::Gather:
-        byte(OS, GatherCode);
+        code(OS, OperationCode::Gather);
         varint(OS, First.Site + O.Index);
         registerNumber(OS, O.Target);
         byte(OS, O.Lanes);
@@ -140,12 +125,12 @@ void OperationWriter::writeMasked(const Operation &O) {
     RegisterExpression Address = O.Address;
     if (!A.Packed)
         Address.Constant += static_cast<int64_t>(O.FirstLaneIndex * A.LaneStride);
-    byte(OS, MaskedCode);
+    code(OS, OperationCode::Masked);
     varint(OS, First.Site + O.Index);
     expression(Address);
     registerNumber(OS, O.Target);
     byte(OS, O.Lanes);
-    byte(OS, A.Packed ? 1 : 0);
+    byte(OS, A.Packed ? PackedBit : 0);
     varint(OS, A.LaneStride);
 }
 
@@ -153,7 +138,7 @@ void OperationWriter::writeValue(const Operation &O) {
     const auto &Shape = R.Accesses[O.Index].A.Shape;
     if (!Shape)
         llvm_unreachable("only an access that has a shape has its value recorded");
-    byte(OS, ValueCode);
+    code(OS, OperationCode::Value);
     byte(OS, static_cast<uint8_t>(Shape->Form));
     varint(OS, Shape->Bits);
     varint(OS, Shape->Lanes);
@@ -164,19 +149,19 @@ void OperationWriter::writeValue(const Operation &O) {
 void OperationWriter::writeOfAllocation(const Operation &O) {
     switch (O.K) {
     case Kind::Allocate:
-        byte(OS, AllocateCode);
+        code(OS, OperationCode::Allocate);
         varint(OS, First.Allocation + O.Index);
         expression(O.Address);
         expression(O.Size);
         expression(O.Count);
         return;
     case Kind::Free:
-        byte(OS, FreeCode);
+        code(OS, OperationCode::Free);
         varint(OS, First.Allocation + O.Index);
         expression(O.Address);
         return;
     case Kind::Reallocate:
-        byte(OS, ReallocateCode);
+        code(OS, OperationCode::Reallocate);
         varint(OS, First.Allocation + O.Index);
         expression(O.Old);
         expression(O.Address);
@@ -189,7 +174,7 @@ void OperationWriter::writeOfAllocation(const Operation &O) {
 }
 
 void OperationWriter::writeRepeat(const Operation &O) {
-    byte(OS, RepeatCode);
+    code(OS, OperationCode::Loop);
     expression(O.Count);
     varint(OS, O.Body.size());
     for (const Operation &Inner : O.Body)
@@ -198,7 +183,7 @@ void OperationWriter::writeRepeat(const Operation &O) {
 
 void OperationWriter::writeOrder(const Operation &O) {
     const OrderPoint &Point = R.OrderPoints[O.Index];
-    byte(OS, OrderCode);
+    code(OS, OperationCode::Order);
     byte(OS, static_cast<uint8_t>(Point.By) << 1 | (Point.IsAcquire ? 1 : 0));
     varint(OS, Numbers.Location(*Point.Where));
     expression(O.Address);

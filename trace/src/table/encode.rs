@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::operation::{code, PACKED_BIT, SIGN_BIT};
+use super::operation::{OperationCode, PACKED_BIT, SIGN_BIT};
 use super::*;
 
 /// Appends `value` as unsigned LEB128.
@@ -23,23 +23,30 @@ impl Table {
     /// The table as a compiler embeds it: header and body.
     pub fn encode(&self) -> Vec<u8> {
         let body = self.body();
-        let flags = u16::from(self.oracle)
-            | u16::from(self.calls) << 1
-            | u16::from(self.order) << 2
-            | u16::from(self.blocks.is_some()) << 3
-            | u16::from(self.machine_code.is_some()) << 4
-            | u16::from(self.flows.is_some()) << 5
-            | u16::from(!self.source_checksums.is_empty()) << 6;
         let mut bytes = Vec::with_capacity(TABLE_HEADER_LENGTH + body.len());
         bytes.extend_from_slice(TABLE_MAGIC);
         bytes.extend_from_slice(&crate::FORMAT_VERSION.to_le_bytes());
-        bytes.extend_from_slice(&flags.to_le_bytes());
+        bytes.extend_from_slice(&self.flags().to_le_bytes());
         let counters = self.blocks.as_ref().map_or(0, |blocks| blocks.counter_count);
         bytes.extend_from_slice(&counters.to_le_bytes());
         bytes.extend_from_slice(&xxh3_64(&body).to_le_bytes());
         bytes.extend_from_slice(&(body.len() as u64).to_le_bytes());
         bytes.extend_from_slice(&body);
         bytes
+    }
+
+    fn flags(&self) -> u16 {
+        let flags = [
+            (self.oracle, flag::ORACLE),
+            (self.calls, flag::CALLS),
+            (self.order, flag::ORDER),
+            (self.blocks.is_some(), flag::COUNTS),
+            (self.machine_code.is_some(), flag::MACHINE_CODE),
+            (self.flows.is_some(), flag::FLOW),
+            (!self.source_checksums.is_empty(), flag::CHECKSUMS),
+        ];
+        let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+        set.fold(0, |all, (_, bit)| all | bit)
     }
 
     fn body(&self) -> Vec<u8> {
@@ -299,8 +306,8 @@ impl Encoder {
     }
 
     /// An operation that consists of its code, a number and expressions.
-    fn plain(&mut self, code: u8, number: u32, expressions: &[&Expression]) {
-        self.out.push(code);
+    fn plain(&mut self, code: OperationCode, number: u32, expressions: &[&Expression]) {
+        self.out.push(code as u8);
         self.numbers(&[number]);
         expressions
             .iter()
@@ -310,17 +317,17 @@ impl Encoder {
     fn operation(&mut self, operation: &Operation) {
         match operation {
             Operation::Root { register, encoding } => {
-                self.plain(code::ROOT, *register, &[]);
+                self.plain(OperationCode::Root, *register, &[]);
                 self.out
                     .push(encoding.width | if encoding.signed { SIGN_BIT } else { 0 });
             }
-            Operation::Set { register, value } => self.plain(code::SET, *register, &[value]),
-            Operation::Access { site, address } => self.plain(code::ACCESS, *site, &[address]),
+            Operation::Set { register, value } => self.plain(OperationCode::Set, *register, &[value]),
+            Operation::Access { site, address } => self.plain(OperationCode::Access, *site, &[address]),
             Operation::Block {
                 site,
                 address,
                 length,
-            } => self.plain(code::BLOCK, *site, &[address, length]),
+            } => self.plain(OperationCode::Block, *site, &[address, length]),
             Operation::Masked {
                 site,
                 address,
@@ -329,7 +336,7 @@ impl Encoder {
                 packed,
                 stride,
             } => {
-                self.plain(code::MASKED, *site, &[address]);
+                self.plain(OperationCode::Masked, *site, &[address]);
                 self.numbers(&[*mask]);
                 self.out
                     .extend_from_slice(&[*lanes, if *packed { PACKED_BIT } else { 0 }]);
@@ -341,25 +348,25 @@ impl Encoder {
                 lanes,
                 first_register,
             } => {
-                self.plain(code::GATHER, *site, &[]);
+                self.plain(OperationCode::Gather, *site, &[]);
                 self.numbers(&[*mask]);
                 self.out.push(*lanes);
                 self.numbers(&[*first_register]);
             }
             Operation::Allocate { site, block } => {
                 self.plain(
-                    code::ALLOCATE,
+                    OperationCode::Allocate,
                     *site,
                     &[&block.address, &block.element_size, &block.count],
                 );
             }
-            Operation::Free { site, address } => self.plain(code::FREE, *site, &[address]),
+            Operation::Free { site, address } => self.plain(OperationCode::Free, *site, &[address]),
             Operation::Reallocate { site, old, block } => {
                 let expressions = [old, &block.address, &block.element_size, &block.count];
-                self.plain(code::REALLOCATE, *site, &expressions);
+                self.plain(OperationCode::Reallocate, *site, &expressions);
             }
-            Operation::Enter => self.out.push(code::ENTER),
-            Operation::Exit => self.out.push(code::EXIT),
+            Operation::Enter => self.out.push(OperationCode::Enter as u8),
+            Operation::Exit => self.out.push(OperationCode::Exit as u8),
             Operation::Order {
                 synchronisation,
                 location,
@@ -367,18 +374,19 @@ impl Encoder {
                 stamp,
             } => {
                 self.out
-                    .extend_from_slice(&[code::ORDER, synchronisation.to_byte()]);
+                    .extend_from_slice(&[OperationCode::Order as u8, synchronisation.to_byte()]);
                 self.numbers(&[*location]);
                 self.expression(address);
                 self.expression(stamp);
             }
             Operation::Value { shape, words } => {
-                self.out.extend_from_slice(&[code::VALUE, shape.form as u8]);
+                self.out
+                    .extend_from_slice(&[OperationCode::Value as u8, shape.form as u8]);
                 self.numbers(&[shape.bits, shape.lanes]);
                 words.iter().for_each(|word| self.expression(word));
             }
             Operation::Loop { count, body } => {
-                self.out.push(code::LOOP);
+                self.out.push(OperationCode::Loop as u8);
                 self.expression(count);
                 self.list(body, Encoder::operation);
             }

@@ -3,9 +3,12 @@
 //! [`Table::parse`] checks everything that a reader relies on later: every index is in range, every length agrees.
 //! [`Table::encode`] is its inverse.
 
+#[cfg(test)]
+mod as_the_pass_writes;
 mod blocks;
 mod cursor;
 mod encode;
+pub(crate) mod flag;
 mod flow;
 mod machine_code;
 mod names;
@@ -28,7 +31,6 @@ pub use names::{CodeNames, InstructionNames, ObjectNames, OperandName};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
-pub(crate) use parse::FLAG_COUNTS;
 
 use crate::bytes::{u32_at, u64_at};
 use crate::{

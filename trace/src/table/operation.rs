@@ -1,5 +1,6 @@
 //! What a record means: the operations of its segment (`docs/format.md`, section 2.1).
 
+use crate::table_enum::table_enum;
 use crate::{Synchronisation, ValueShape};
 
 /// Sum of a static variable's address, a constant and scaled registers, modulo 2^64.
@@ -110,22 +111,24 @@ pub struct AllocatedBlock {
     pub count: Expression,
 }
 
-/// The byte that names each operation in the table.
-pub(super) mod code {
-    pub const ROOT: u8 = 1;
-    pub const SET: u8 = 2;
-    pub const ACCESS: u8 = 3;
-    pub const BLOCK: u8 = 4;
-    pub const MASKED: u8 = 5;
-    pub const GATHER: u8 = 6;
-    pub const ALLOCATE: u8 = 7;
-    pub const FREE: u8 = 8;
-    pub const REALLOCATE: u8 = 9;
-    pub const ENTER: u8 = 10;
-    pub const EXIT: u8 = 11;
-    pub const LOOP: u8 = 12;
-    pub const VALUE: u8 = 13;
-    pub const ORDER: u8 = 14;
+table_enum! {
+    /// The byte that names each operation in the table.
+    OperationCode {
+        Root = 1 "root",
+        Set = 2 "set",
+        Access = 3 "access",
+        Block = 4 "block",
+        Masked = 5 "masked",
+        Gather = 6 "gather",
+        Allocate = 7 "allocate",
+        Free = 8 "free",
+        Reallocate = 9 "reallocate",
+        Enter = 10 "enter",
+        Exit = 11 "exit",
+        Loop = 12 "loop",
+        Value = 13 "value",
+        Order = 14 "order",
+    }
 }
 
 /// Bit of a root's encoding.

@@ -6,14 +6,6 @@ use super::*;
 
 type Result<T> = std::result::Result<T, TableError>;
 
-const FLAG_ORACLE: u16 = 1;
-const FLAG_CALLS: u16 = 2;
-const FLAG_ORDER: u16 = 4;
-pub(crate) const FLAG_COUNTS: u16 = 8;
-const FLAG_MACHINE_CODE: u16 = 16;
-const FLAG_FLOW: u16 = 32;
-const FLAG_CHECKSUMS: u16 = 64;
-
 /// A table and where it ends.
 pub(crate) struct Parsed {
     pub(crate) table: Table,
@@ -45,14 +37,7 @@ impl Table {
             ));
         }
         let flags = cursor.u16("flags")?;
-        const KNOWN: u16 = FLAG_ORACLE
-            | FLAG_CALLS
-            | FLAG_ORDER
-            | FLAG_COUNTS
-            | FLAG_MACHINE_CODE
-            | FLAG_FLOW
-            | FLAG_CHECKSUMS;
-        if flags & !KNOWN != 0 {
+        if flags & !flag::KNOWN != 0 {
             return cursor.error(format!("unknown flags {flags:#x}"));
         }
         let counters = cursor.u32("number of counters")?;
@@ -63,9 +48,9 @@ impl Table {
             return cursor.error("the key is not the hash of the body");
         }
         let mut parser = Parser::new(body);
-        parser.table.oracle = flags & FLAG_ORACLE != 0;
-        parser.table.calls = flags & FLAG_CALLS != 0;
-        parser.table.order = flags & FLAG_ORDER != 0;
+        parser.table.oracle = flags & flag::ORACLE != 0;
+        parser.table.calls = flags & flag::CALLS != 0;
+        parser.table.order = flags & flag::ORDER != 0;
         parser.body(flags).map_err(|mut error| {
             error.position += TABLE_HEADER_LENGTH as u64;
             error
@@ -126,16 +111,16 @@ impl Parser<'_> {
         self.table.allocation_sites = self.list(8, "allocation sites", Self::allocation_site)?;
         self.table.segments = self.list(4, "segments", Self::segment)?;
         self.structures()?;
-        if flags & FLAG_COUNTS != 0 {
+        if flags & flag::COUNTS != 0 {
             self.table.blocks = Some(self.blocks()?);
         }
-        if flags & FLAG_MACHINE_CODE != 0 {
+        if flags & flag::MACHINE_CODE != 0 {
             self.table.machine_code = Some(self.machine_code()?);
         }
-        if flags & FLAG_FLOW != 0 {
+        if flags & flag::FLOW != 0 {
             self.table.flows = Some(self.flows()?);
         }
-        if flags & FLAG_CHECKSUMS != 0 {
+        if flags & flag::CHECKSUMS != 0 {
             self.table.source_checksums = self.checksums()?;
         }
         if self.cursor.remaining() != 0 {

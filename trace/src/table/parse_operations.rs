@@ -1,6 +1,6 @@
 //! A segment's operations.
 
-use super::operation::{code, PACKED_BIT, SIGN_BIT};
+use super::operation::{OperationCode, PACKED_BIT, SIGN_BIT};
 use super::parse::Parser;
 use super::*;
 use crate::{Synchronisation, ValueForm, ValueShape, MAX_VALUE_BITS};
@@ -83,45 +83,48 @@ impl Parser<'_> {
     }
 
     fn operation(&mut self, registers: u32) -> Result<Operation> {
-        Ok(match self.cursor.u8("operation")? {
-            code::ROOT => Operation::Root {
+        let byte = self.cursor.u8("operation")?;
+        let Some(code) = OperationCode::from_byte(byte) else {
+            return self.cursor.error(format!("unknown operation {byte}"));
+        };
+        Ok(match code {
+            OperationCode::Root => Operation::Root {
                 register: self.register(registers)?,
                 encoding: self.encoding()?,
             },
-            code::SET => Operation::Set {
+            OperationCode::Set => Operation::Set {
                 register: self.register(registers)?,
                 value: self.expression(registers)?,
             },
-            code::ACCESS => Operation::Access {
+            OperationCode::Access => Operation::Access {
                 site: self.site_index()?,
                 address: self.expression(registers)?,
             },
-            code::BLOCK => Operation::Block {
+            OperationCode::Block => Operation::Block {
                 site: self.site_index()?,
                 address: self.expression(registers)?,
                 length: self.expression(registers)?,
             },
-            code::MASKED => self.masked(registers)?,
-            code::GATHER => self.gather(registers)?,
-            code::ALLOCATE => Operation::Allocate {
+            OperationCode::Masked => self.masked(registers)?,
+            OperationCode::Gather => self.gather(registers)?,
+            OperationCode::Allocate => Operation::Allocate {
                 site: self.allocation_site_index()?,
                 block: self.block(registers)?,
             },
-            code::FREE => Operation::Free {
+            OperationCode::Free => Operation::Free {
                 site: self.allocation_site_index()?,
                 address: self.expression(registers)?,
             },
-            code::REALLOCATE => Operation::Reallocate {
+            OperationCode::Reallocate => Operation::Reallocate {
                 site: self.allocation_site_index()?,
                 old: self.expression(registers)?,
                 block: self.block(registers)?,
             },
-            code::ENTER => Operation::Enter,
-            code::EXIT => Operation::Exit,
-            code::LOOP => self.repetition(registers)?,
-            code::VALUE => self.recorded_value(registers)?,
-            code::ORDER => self.order(registers)?,
-            byte => return self.cursor.error(format!("unknown operation {byte}")),
+            OperationCode::Enter => Operation::Enter,
+            OperationCode::Exit => Operation::Exit,
+            OperationCode::Loop => self.repetition(registers)?,
+            OperationCode::Value => self.recorded_value(registers)?,
+            OperationCode::Order => self.order(registers)?,
         })
     }
 
