@@ -1,5 +1,5 @@
 //! Mirror of `collectors/ring/abi.h`: what the runtime in the program and the recorder share in memory.
-//! The tests below compare the two.
+//! A test compares the two (`against_header.rs`), and fails if the header has a name that is missing here.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -8,6 +8,10 @@ pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
 pub const DUMP_ORACLE: u32 = 2;
+
+/// The kernel sets it in `recorder_thread` when the recorder ends.
+#[cfg(test)]
+pub const RECORDER_DIED: u32 = 0x4000_0000;
 
 pub const FREE: u32 = 0;
 pub const OWNED: u32 = 1;
@@ -148,165 +152,4 @@ pub struct StreamSlot {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt::Write;
-    use std::mem::offset_of;
-    use std::path::Path;
-    use std::process::Command;
-
-    use super::*;
-
-    /// What a C program that includes the header prints for `expressions`.
-    fn values_in_c(expressions: &[&str]) -> Vec<u64> {
-        let folder = tempfile::tempdir().unwrap();
-        let (source, program) = (folder.path().join("print.c"), folder.path().join("print"));
-        let mut text =
-            "#include \"abi.h\"\n#include <stddef.h>\n#include <stdio.h>\nint main(void) {\n".to_owned();
-        for expression in expressions {
-            writeln!(text, "printf(\"%llu\\n\", (unsigned long long)({expression}));").unwrap();
-        }
-        std::fs::write(&source, text + "}\n").unwrap();
-        let compiler = std::env::var_os("TRACKWAY_CLANG").unwrap_or("clang-19".into());
-        let ring = Path::new(env!("CARGO_MANIFEST_DIR")).join("../ring");
-        let mut compile = Command::new(compiler);
-        compile.arg("-I").arg(ring).arg(&source).arg("-o").arg(&program);
-        assert!(compile.status().unwrap().success());
-        let output = String::from_utf8(Command::new(&program).output().unwrap().stdout).unwrap();
-        output.lines().map(|line| line.parse().unwrap()).collect()
-    }
-
-    fn compare(pairs: &[(&str, u64)]) {
-        let (expressions, expected): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-        let actual = values_in_c(&expressions);
-        for ((expression, expected), actual) in expressions.iter().zip(expected).zip(actual) {
-            assert_eq!(actual, expected, "{expression}");
-        }
-    }
-
-    macro_rules! offsets {
-        ($c:literal, $rust:ty, $($field:literal = $($path:ident).+),* $(,)?) => {
-            compare(&[
-                (concat!("sizeof(struct ", $c, ")"), size_of::<$rust>() as u64),
-                $((concat!("offsetof(struct ", $c, ", ", $field, ")"), offset_of!($rust, $($path).+) as u64),)*
-            ])
-        };
-    }
-
-    #[test]
-    fn the_ring_is_the_headers() {
-        offsets!(
-            "trackway_ring",
-            RingHeader,
-            "magic" = magic,
-            "abi" = abi,
-            "flags" = flags,
-            "total_size" = total_size,
-            "buffer_size" = buffer_size,
-            "buffer_count" = buffer_count,
-            "buffer_table_offset" = buffer_table_offset,
-            "stream_table_offset" = stream_table_offset,
-            "data_offset" = data_offset,
-            "stream_count" = stream_count,
-            "full_limit" = full_limit,
-            "count_every" = count_every,
-            "count_cost" = count_cost,
-            "hardware_count" = hardware_count,
-            "stack_frames" = stack_frames,
-            "hardware" = hardware,
-            "recorder_thread" = life.recorder_thread,
-            "next_segment_id" = ids.next_segment_id,
-            "next_stream" = ids.next_stream,
-            "pending_forks" = ids.pending_forks,
-            "full_events" = full.full_events,
-            "wake_at" = full.wake_at,
-            "full_count" = full.full_count,
-            "buffers_used" = full.buffers_used,
-            "free_events" = free.free_events,
-            "free_waiters" = free.free_waiters,
-            "stopped" = stop.stopped,
-        );
-    }
-
-    #[test]
-    fn buffers_and_streams_are_the_headers() {
-        offsets!(
-            "trackway_buffer",
-            Buffer,
-            "state" = state,
-            "kind" = kind,
-            "stream" = stream,
-            "pid" = pid,
-            "tid" = tid,
-            "flags" = flags,
-            "sequence" = sequence,
-            "first_ticks" = first_ticks,
-            "last_ticks" = last_ticks,
-            "length" = length,
-            "dropped_before" = dropped_before,
-            "parent_pid" = parent_pid,
-            "image" = image,
-        );
-        offsets!(
-            "trackway_counts",
-            Counts,
-            "node" = node,
-            "parent" = parent,
-            "thread" = thread,
-            "image" = image,
-            "entries" = entries,
-            "counted_entries" = counted_entries,
-            "counted_ticks" = counted_ticks,
-            "timed_entries" = timed_entries,
-            "timed_ticks" = timed_ticks,
-            "entered_ticks" = entered_ticks,
-            "flags" = flags,
-            "name" = name,
-            "measured_entries" = measured_entries,
-            "hardware_entries" = hardware_entries,
-            "hardware" = hardware,
-        );
-        offsets!(
-            "trackway_hardware_event",
-            HardwareEvent,
-            "config" = config,
-            "type" = kind,
-            "in_kernel" = in_kernel,
-        );
-        offsets!(
-            "trackway_stream",
-            StreamSlot,
-            "oracle_count" = oracle_count,
-            "oracle_hash" = oracle_hash,
-            "dropped" = dropped,
-            "pid" = pid,
-            "image" = image,
-        );
-    }
-
-    #[test]
-    fn constants_are_the_headers() {
-        compare(&[
-            ("TRACKWAY_ABI", ABI.into()),
-            ("TRACKWAY_RING_MAGIC", RING_MAGIC),
-            ("TRACKWAY_SLACK", SLACK as u64),
-            ("TRACKWAY_HARDWARE_EVENTS", HARDWARE_EVENTS as u64),
-            ("TRACKWAY_DROP_WHEN_FULL", DROP_WHEN_FULL.into()),
-            ("TRACKWAY_DUMP_ORACLE", DUMP_ORACLE.into()),
-            ("TRACKWAY_FREE", FREE.into()),
-            ("TRACKWAY_OWNED", OWNED.into()),
-            ("TRACKWAY_FULL", FULL.into()),
-            ("TRACKWAY_CLAIMED", CLAIMED.into()),
-            ("TRACKWAY_TAKEN", TAKEN.into()),
-            ("TRACKWAY_MODULE", KIND_MODULE.into()),
-            ("TRACKWAY_RECORDS", KIND_RECORDS.into()),
-            ("TRACKWAY_ORACLE_RECORDS", KIND_ORACLE_RECORDS.into()),
-            ("TRACKWAY_COUNTS", KIND_COUNTS.into()),
-            ("TRACKWAY_DEFINITIONS", KIND_DEFINITIONS.into()),
-            ("TRACKWAY_ALLOCATIONS", KIND_ALLOCATIONS.into()),
-            ("TRACKWAY_MAPPINGS", KIND_MAPPINGS.into()),
-            ("TRACKWAY_LAST", FLAG_LAST.into()),
-            ("TRACKWAY_ABANDONED", FLAG_ABANDONED.into()),
-            ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC.into()),
-        ]);
-    }
-}
+mod against_header;

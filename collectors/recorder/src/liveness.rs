@@ -115,9 +115,8 @@ fn thread_id() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::RECORDER_DIED as DIED;
     use crate::options::{Output, RecordOptions};
-
-    const DIED: u32 = 0x4000_0000;
 
     fn ring() -> Ring {
         Ring::create(&RecordOptions::new("p", Output::Discard)).unwrap()
