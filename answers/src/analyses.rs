@@ -71,9 +71,10 @@ analyses! {
         Whatif(crate::whatif::WhatIfArguments),
     }
 
-    // Paths of calls have no verb of their own. `trackway place` does more than ask a trace.
+    // Paths of calls have no verb of their own. `trackway check` and `trackway place` do more than ask a trace.
     no_verbs {
         "calls"(crate::calls::CallsArguments),
+        "check"(crate::check::CheckArguments),
         "place"(crate::placement::PlacementArguments),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
+use std::ops::Deref;
 use std::path::Path;
 
 use trackway_analysis::cache::Caches;
@@ -16,8 +17,9 @@ use crate::reading::require_accesses;
 /// Larger files can't be reports.
 const MAX_REPORT_BYTES: u64 = 1 << 30;
 
-pub enum Input {
-    Trace(Box<Trace>),
+/// `T` is a trace that the input owns, or one that is open already.
+pub enum Input<T = Box<Trace>> {
+    Trace(T),
     Saved(Report),
 }
 
@@ -43,7 +45,9 @@ impl Input {
         }
         Ok(input)
     }
+}
 
+impl<T: Deref<Target = Trace>> Input<T> {
     /// The caches that a report on this simulates by default, if it is a trace.
     pub fn caches(&self) -> Option<Caches> {
         match self {

@@ -93,11 +93,7 @@ pub(crate) fn options_of(command: fn(Command) -> Command) -> Vec<String> {
 ///
 /// # Errors
 /// If an option is unknown or wrong.
-pub(crate) fn options_from<Q: Args>(
-    name: &'static str,
-    words: &[String],
-    files: &[&OsStr],
-) -> Result<Q, Failure> {
+pub fn options_from<Q: Args>(name: &'static str, words: &[String], files: &[&OsStr]) -> Result<Q, Failure> {
     parsed(&matches(Q::augment_args, name, words, files)?)
 }
 

@@ -9,11 +9,14 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::analyses::QUESTIONS;
+use crate::check::{self, CheckArguments};
 use crate::diff::{self, DiffArguments};
 use crate::divided::Divided;
 use crate::failure::Failure;
-use crate::named::{options_from, options_of, Named};
+use crate::named::{options_of, Named};
 use crate::reading::Following;
+
+pub use crate::named::options_from;
 
 /// Asks a trace what the command `name` would, with `words` as its options.
 ///
@@ -78,6 +81,17 @@ pub fn ask_diff(
     let mut arguments: DiffArguments = options_from("diff", words, &files)?;
     arguments.reading.following = following;
     diff::answer(&arguments)
+}
+
+/// Checks a trace, a saved report, or each trace of a folder against budgets, as `trackway check`.
+///
+/// # Errors
+/// If an option is unknown or wrong, a file can't be read, or a budget doesn't fit the trace.
+pub fn ask_check(path: &Path, words: &[String], following: Following) -> Result<Report, Failure> {
+    let files = [OsStr::new("--"), path.as_os_str()];
+    let mut arguments: CheckArguments = options_from("check", words, &files)?;
+    arguments.reading.following = following;
+    Ok(check::check(&arguments)?.report)
 }
 
 #[cfg(test)]

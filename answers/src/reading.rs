@@ -72,6 +72,14 @@ impl fmt::Debug for Following {
 }
 
 impl ReadingArguments {
+    /// Whether who follows the reading has stopped it: then what was found is incomplete.
+    pub fn is_stopped(&self) -> bool {
+        self.following
+            .0
+            .as_ref()
+            .is_some_and(|observer| observer.is_stopped())
+    }
+
     /// Shows the progress of `read`, which reads the trace so many times. It gets the number of threads to work with,
     /// and what to call after each chunk.
     pub fn with_progress<R>(

@@ -32,7 +32,15 @@ pub fn ask(
 ) -> PyResult<Report> {
     let tables = trace.tables().clone();
     let answer = move |following| verbs::ask(&name, &words, tables.trace(), following);
-    answer_beside(py, progress.as_ref(), answer)
+    answer_beside(py, progress.as_ref(), answer).map(Report::from)
+}
+
+/// Whether a trace, a saved report, or each trace of a folder keeps to budgets, as `trackway check`.
+#[pyfunction]
+#[pyo3(signature = (path, words, progress=None))]
+pub fn check(py: Python, path: PathBuf, words: Vec<String>, progress: Option<Py<PyAny>>) -> PyResult<Report> {
+    let answer = move |following| verbs::ask_check(&path, &words, following);
+    answer_beside(py, progress.as_ref(), answer).map(Report::from)
 }
 
 /// What changed between two traces or saved reports, as `trackway diff`.
@@ -46,7 +54,7 @@ pub fn diff(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Report> {
     let answer = move |following| verbs::ask_diff(&before, &after, &words, following);
-    answer_beside(py, progress.as_ref(), answer)
+    answer_beside(py, progress.as_ref(), answer).map(Report::from)
 }
 
 /// The names of a verb's options, as the command line writes them; None if there is no such verb.
@@ -68,11 +76,11 @@ pub fn questions() -> Vec<&'static str> {
 }
 
 /// Answers in another thread, so that this one can hear of signals. `progress` gets bytes done and bytes in all.
-fn answer_beside(
+pub fn answer_beside<A: Send>(
     py: Python,
     progress: Option<&Py<PyAny>>,
-    answer: impl FnOnce(Following) -> Result<trackway_report::Report, Failure> + Send,
-) -> PyResult<Report> {
+    answer: impl FnOnce(Following) -> Result<A, Failure> + Send,
+) -> PyResult<A> {
     let pace = Arc::new(Pace::default());
     let following = Following(Some(pace.clone()));
     let asking = thread::current();
@@ -93,7 +101,7 @@ fn answer_beside(
         heard.map(|()| answering.join())
     })?;
     let answered = answered.map_err(|_| PyRuntimeError::new_err("the analysis ended before time"))?;
-    answered.map(Report::from).map_err(|error| failure(&error))
+    answered.map_err(|error| failure(&error))
 }
 
 fn tell(py: Python, progress: Option<&Py<PyAny>>, pace: &Pace) -> PyResult<()> {

@@ -11,13 +11,14 @@ mod report;
 mod scan;
 mod table;
 mod trace;
+mod view;
 
 use pyo3::prelude::*;
 
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::ask::{about, ask, diff, options, questions};
+    use super::ask::{about, ask, check, diff, options, questions};
     #[pymodule_export]
     use super::batches::Batches;
     #[pymodule_export]
@@ -36,4 +37,6 @@ mod _native {
     use super::table::Table;
     #[pymodule_export]
     use super::trace::{open, Trace};
+    #[pymodule_export]
+    use super::view::view;
 }

@@ -17,6 +17,8 @@ import trackway
 t0, t1 = 0, 2**63 - 1
 """
 
+BUDGET = '[[budget]]\nmeasure = "accesses"\nmax-share = 1.0\n'
+
 
 def documented() -> ModuleType:
     spec = importlib.util.spec_from_file_location("documented", traces.ROOT / "tests" / "end_to_end" / "documented.py")
@@ -48,6 +50,7 @@ class Documents(unittest.TestCase):
         folder = traces.folder() / self._testMethodName
         folder.mkdir()
         os.link(traces.recorded("particles.c"), folder / "prog.trackway")
+        (folder / "budget.toml").write_text(BUDGET)
         script = folder / "example.py"
         script.write_text(GIVEN + showing(source))
         done = subprocess.run([sys.executable, script], cwd=folder, capture_output=True, text=True, timeout=300)

@@ -10,14 +10,15 @@ from ._native import GapInfo, LiveTrace, Partition, TraceInfo
 from .analysis import Analysis, run
 from .batches import Batches
 from .errors import QuestionError, TraceError, TrackwayError
-from .questions import diff
-from .tables import Report, Table
+from .questions import check, diff
+from .tables import CheckReport, Report, Table
 from .trace import TABLES, Trace, describe, open
 
 __all__ = [
     "TABLES",
     "Analysis",
     "Batches",
+    "CheckReport",
     "GapInfo",
     "LiveTrace",
     "Partition",
@@ -28,6 +29,7 @@ __all__ = [
     "TraceError",
     "TraceInfo",
     "TrackwayError",
+    "check",
     "describe",
     "diff",
     "open",

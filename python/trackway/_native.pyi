@@ -221,6 +221,15 @@ def divide(trace: NativeTrace, table: str, filters: Filters, count: int) -> list
 def ask(
     trace: NativeTrace, name: str, words: list[str], progress: Callable[[int, int], object] | None = None
 ) -> NativeReport: ...
+def check(
+    path: str | os.PathLike[str], words: list[str], progress: Callable[[int, int], object] | None = None
+) -> NativeReport: ...
+def view(
+    trace: NativeTrace,
+    path: str | os.PathLike[str] | None,
+    words: list[str],
+    progress: Callable[[int, int], object] | None = None,
+) -> Path: ...
 def diff(
     before: str | os.PathLike[str],
     after: str | os.PathLike[str],

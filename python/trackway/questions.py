@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
 from . import _native
-from .tables import Report
+from .tables import CheckReport, Report
 
 Progress: TypeAlias = Callable[[int, int], object]
 Grouping: TypeAlias = Literal[
@@ -329,6 +329,58 @@ class Questions:
             measured_in: the tier in which the program's allocations lay when it was recorded; by default the first.
         """
         return self.ask("place", tier=tier, measured_in=measured_in, top=top)
+
+    def check(
+        self,
+        budget: str | os.PathLike[str],
+        *,
+        baseline: str | os.PathLike[str] | None = None,
+        cache: str | None = None,
+        line_size: int | str | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> CheckReport:
+        """Whether the trace keeps to budgets: `trackway check`. A broken budget is no error: see `CheckReport.holds`.
+
+        Args:
+            budget: the file of budgets, in TOML (docs/analyses.md, section 15).
+            baseline: the trace or saved report to which `max-ratio` refers; by default that which the file names.
+            cache: caches to simulate; by default those of the budget file, or of the machine that recorded.
+            line_size: bytes of a cache line for hand-overs; by default as in the budget file, or of that machine.
+
+        Raises:
+            QuestionError: the file can't be read or is wrong, a budget names what isn't in the trace, or the trace has
+                no accesses.
+            TraceError: the baseline can't be read.
+        """
+        options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
+        return CheckReport.of(self.ask("check", progress=progress, threads=threads, **options))
+
+
+def check(
+    trace: str | os.PathLike[str],
+    budget: str | os.PathLike[str],
+    *,
+    baseline: str | os.PathLike[str] | None = None,
+    cache: str | None = None,
+    line_size: int | str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> CheckReport:
+    """Whether a trace keeps to budgets, given by its path: `trackway check`. `Trace.check` describes the options.
+
+    Args:
+        trace: a trace, a report that `--json` saved with `--top 0`, or a folder, each trace of which is checked. Of a
+            folder, a trace that can't be checked is named in the table `traces` and raises nothing.
+
+    Raises:
+        QuestionError: a file of budgets or a saved report can't be read or is wrong, a budget names what isn't in the
+            trace, the trace has no accesses, or the folder no traces.
+        TraceError: the trace or the baseline can't be read.
+    """
+    options: dict[str, Option] = {"budget": budget, "baseline": baseline, "cache": cache, "line_size": line_size}
+    words = words_of({**options, "threads": threads})
+    return CheckReport(_native.check(trace, ["--json", *words], progress))
 
 
 # Verbs whose methods are not called like them: `misses`, `regions` and `placement`.

@@ -163,6 +163,33 @@ class Report:
         return f"<p>{html.escape(self.answer)}</p>{warnings}{tables}"
 
 
+class CheckReport(Report):
+    """Which budgets hold.
+
+    Its table `budgets` has a row for each limit, broken ones first: `subject`, `measure`, `value`, `limit` (shares and
+    ratios as the largest whole number that they allow), `used` (`value` ÷ `limit`), `rule`, and `holds` (`yes` or `NO`).
+    Of a folder there is a table `budgets` for each trace that could be checked, and a table `traces` before them.
+    """
+
+    @classmethod
+    def of(cls, report: Report) -> CheckReport:
+        """The same report, with what the budgets say."""
+        return cls(report._native)
+
+    @property
+    def holds(self) -> bool:
+        """Whether all budgets hold. Of a folder: whether each trace could be checked, and keeps to them."""
+        if "traces" in self:
+            return all(row["result"] == "all hold" for row in self["traces"].rows())
+        return not self.broken
+
+    @property
+    def broken(self) -> list[dict[str, Any]]:
+        """Rows of `budgets` whose limit is exceeded."""
+        rows = (row for table in self.all("budgets") for row in table.rows())
+        return [row for row in rows if row["holds"] != "yes"]
+
+
 def _quoted(text: str) -> str:
     return f'"{html.escape(text)}"'
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from . import _native
 from .batches import Batches
-from .questions import Questions
+from .questions import Option, Progress, Questions, words_of
 
 Range = tuple[int, int]
 """The first and the last number that are wanted."""
@@ -110,6 +110,45 @@ class Trace(Questions):
         rows of these threads and times are in no part. Small tables are one part.
         """
         return _native.divide(self._native, table, _filters(None, threads, None, None, times_ns, None), count)
+
+    def view(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        force: bool = False,
+        sort: str | None = None,
+        cache: str | None = None,
+        source_root: str | os.PathLike[str] | None = None,
+        no_source: bool = False,
+        top: int | None = None,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> Path:
+        """Writes what the trace says as one HTML page, which needs nothing else: `trackway view`.
+
+        Only the user can read the file (mode 0600). It is there in full or not at all. It holds text of the program's
+        source files, as far as they are as they were compiled.
+
+        Args:
+            path: the file; by default the trace's name with `.html` after it.
+            force: replace an existing file.
+            sort: what to rank by: accesses, bytes, or misses in L1, L2, ...
+            cache: caches to simulate, as for `misses`.
+            source_root: a folder in which to look for source files, too.
+            no_source: leave out the text of source files.
+            top: rows of each table; by default 200, 0 for as many as a page shows, 2000.
+            threads: how many threads work; by default as many as there are processors.
+            progress: as for the analyses. If it raises an exception, or Ctrl-C comes, no page is written.
+
+        Returns:
+            The path of the page.
+
+        Raises:
+            QuestionError: the file exists and `force` isn't set, it can't be written, or an option is wrong.
+        """
+        options: dict[str, Option] = {"force": force, "sort": sort, "cache": cache, "source_root": source_root}
+        options |= {"no_source": no_source, "top": top, "threads": threads}
+        return _native.view(self._native, path, ["--quiet", *words_of(options)], progress)
 
     def _scan(
         self,

@@ -1,15 +1,15 @@
 //! Checks all traces of a folder against budgets.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use trackway_report::{counted, Report, Table, TableBuilder, Unit};
 use trackway_trace::traces_in;
 
 use super::budget::BudgetFile;
 use super::verdict::{self, Verdict};
-use super::{checked, CheckArguments, Checked, BROKEN};
+use super::{checked, CheckArguments, Checked, Outcome, BROKEN, HOLDS};
 use crate::failure::{Failure, ERROR};
+use crate::input::Input;
 
 /// A trace with the result of its budgets, or the reason why that isn't known.
 struct Row {
@@ -23,7 +23,7 @@ impl Row {
     }
 
     fn broken(&self) -> usize {
-        self.verdicts().iter().filter(|verdict| !verdict.holds()).count()
+        self.result.as_ref().map_or(0, Checked::broken)
     }
 
     fn answer(&self) -> String {
@@ -36,7 +36,7 @@ impl Row {
 }
 
 /// Checks each trace, and goes on after those that can't be.
-pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Result<ExitCode, Failure> {
+pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Result<Outcome, Failure> {
     let traces = traces_in(&arguments.trace)?;
     if traces.is_empty() {
         return Err(Failure::about(
@@ -45,7 +45,7 @@ pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Resu
         ));
     }
     let rows = traces.into_iter().map(|trace| Row {
-        result: checked(arguments, path, file, &trace),
+        result: Input::open_accesses(&trace).and_then(|input| checked(arguments, path, file, &input)),
         trace,
     });
     let rows: Vec<Row> = rows.collect();
@@ -61,12 +61,12 @@ pub fn check(arguments: &CheckArguments, path: &Path, file: &BudgetFile) -> Resu
             .chain(rows.iter().filter_map(budgets))
             .collect(),
     };
-    arguments.output.print(&report, report.tables.first())?;
-    Ok(match (failed, broken) {
-        (0, 0) => ExitCode::SUCCESS,
-        (0, _) => ExitCode::from(BROKEN),
-        _ => ExitCode::from(ERROR),
-    })
+    let status = match (failed, broken) {
+        (0, 0) => HOLDS,
+        (0, _) => BROKEN,
+        _ => ERROR,
+    };
+    Ok(Outcome { report, status })
 }
 
 fn warnings(row: &Row) -> Vec<String> {

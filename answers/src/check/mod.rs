@@ -6,6 +6,7 @@ mod proposal;
 mod values;
 mod verdict;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,18 +14,21 @@ use clap::Args;
 use trackway_analysis::cache::Caches;
 use trackway_analysis::site_counts::Grouping;
 use trackway_report::{counted, Report};
-use trackway_trace::Existing;
+use trackway_trace::{Existing, Trace};
 
 use crate::comparable::{AnalysisName, Settings};
 use crate::failure::Failure;
 use crate::input::Input;
 use crate::model::{parse_line_size, ModelArguments};
 use crate::output::{self, OutputArguments};
-use crate::reading::ReadingArguments;
+use crate::question::Question;
+use crate::reading::{require_accesses, ReadingArguments};
 use budget::BudgetFile;
 use proposal::Basis;
 use verdict::Verdict;
 
+/// The exit status if all budgets hold.
+const HOLDS: u8 = 0;
 /// The exit status if a budget is broken.
 const BROKEN: u8 = 3;
 
@@ -84,24 +88,57 @@ fn parse_margin(text: &str) -> Result<f64, String> {
     margin.ok_or_else(|| "expected a part such as 0.1, which is 10 %".into())
 }
 
-pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
-    match (&arguments.write_budget, &arguments.budget) {
-        (Some(path), _) => write_budget(arguments, path),
-        (None, Some(path)) => check(arguments, path),
-        (None, None) => Err(Failure::new("name a file with --budget")),
+impl CheckArguments {
+    fn budget_file(&self) -> Result<&Path, Failure> {
+        let path = self.budget.as_deref();
+        path.ok_or_else(|| Failure::new("name a file with --budget"))
     }
 }
 
-fn check(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {
+impl Question for CheckArguments {
+    fn answer(&self, trace: &Trace) -> Result<Report, Failure> {
+        let path = self.budget_file()?;
+        let file = BudgetFile::read(path)?;
+        require_accesses(trace)?;
+        Ok(checked(self, path, &file, &Input::Trace(trace))?.report())
+    }
+
+    fn reading(&mut self) -> Option<&mut ReadingArguments> {
+        Some(&mut self.reading)
+    }
+}
+
+pub fn run(arguments: &CheckArguments) -> Result<ExitCode, Failure> {
+    if let Some(path) = &arguments.write_budget {
+        return write_budget(arguments, path);
+    }
+    let outcome = check(arguments)?;
+    let report = &outcome.report;
+    arguments.output.print(report, report.tables.first())?;
+    Ok(ExitCode::from(outcome.status))
+}
+
+/// What a check found, and the exit status that says it.
+pub struct Outcome {
+    pub report: Report,
+    status: u8,
+}
+
+/// Checks the trace or saved report that the arguments name, or each trace of a folder.
+///
+/// # Errors
+/// If a file can't be read, or a budget names what isn't in the trace. Of a folder's traces the report says so instead.
+pub fn check(arguments: &CheckArguments) -> Result<Outcome, Failure> {
+    let path = arguments.budget_file()?;
     let file = BudgetFile::read(path)?;
     if arguments.trace.is_dir() {
         return folder::check(arguments, path, &file);
     }
-    let checked = checked(arguments, path, &file, &arguments.trace)?;
-    print(arguments, &checked.verdicts, &checked.reports)?;
-    Ok(match checked.all_hold() {
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(BROKEN),
+    let input = Input::open_accesses(&arguments.trace)?;
+    let checked = checked(arguments, path, &file, &input)?;
+    Ok(Outcome {
+        report: checked.report(),
+        status: if checked.broken() == 0 { HOLDS } else { BROKEN },
     })
 }
 
@@ -112,24 +149,43 @@ struct Checked {
 }
 
 impl Checked {
-    fn all_hold(&self) -> bool {
-        self.verdicts.iter().all(Verdict::holds)
+    /// How many budgets are broken.
+    fn broken(&self) -> usize {
+        self.verdicts.iter().filter(|verdict| !verdict.holds()).count()
+    }
+
+    /// The budgets, and what their numbers rest on.
+    fn report(&self) -> Report {
+        let budgets = counted(self.verdicts.len() as u64, "budget");
+        let measured = self.reports.first();
+        let basis = ["caches", "attribution", "trace"];
+        let tables = measured.into_iter().flat_map(|report| &report.tables);
+        let tables = tables.filter(|table| basis.contains(&table.name())).cloned();
+        Report {
+            answer: match self.broken() {
+                0 => format!("All of {budgets} hold"),
+                broken => format!("{broken} of {budgets} broken"),
+            },
+            warnings: measured.map_or(Vec::new(), |report| report.warnings.clone()),
+            tables: std::iter::once(verdict::table(&self.verdicts))
+                .chain(tables)
+                .collect(),
+        }
     }
 }
 
-fn checked(
+fn checked<T: Deref<Target = Trace>>(
     arguments: &CheckArguments,
     path: &Path,
     file: &BudgetFile,
-    trace: &Path,
+    input: &Input<T>,
 ) -> Result<Checked, Failure> {
-    let input = Input::open_accesses(trace)?;
-    let settings = settings(arguments, file, path, &input)?;
+    let settings = settings(arguments, file, path, input.caches())?;
     let shares = file
         .budgets
         .iter()
         .any(|budget| budget.measure.ends_with("hand_overs"));
-    let reports = reports(&input, &settings, shares)?;
+    let reports = reports(input, &settings, shares)?;
     let baseline = match arguments.baseline.as_ref().or(file.baseline.as_ref()) {
         Some(baseline) if file.needs_baseline() => Some(self::reports(
             &Input::open_accesses(baseline)?,
@@ -151,7 +207,7 @@ fn settings(
     arguments: &CheckArguments,
     file: &BudgetFile,
     path: &Path,
-    input: &Input,
+    of_machine: Option<Caches>,
 ) -> Result<Settings, Failure> {
     let of_file = match &file.cache {
         Some(text) => Some(Caches::described_by(text).map_err(|error| Failure::about(path, error))?),
@@ -160,7 +216,7 @@ fn settings(
     Ok(Settings {
         by: file.groupings(),
         model: ModelArguments {
-            cache: arguments.cache.clone().or(of_file).or_else(|| input.caches()),
+            cache: arguments.cache.clone().or(of_file).or(of_machine),
             sort: None,
         },
         line_bytes: arguments.line_size.or(file.line_size),
@@ -170,33 +226,16 @@ fn settings(
 }
 
 /// What the report finds and, if that is asked for, what `sharing` finds.
-fn reports(input: &Input, settings: &Settings, with_sharing: bool) -> Result<Vec<Report>, Failure> {
+fn reports<T: Deref<Target = Trace>>(
+    input: &Input<T>,
+    settings: &Settings,
+    with_sharing: bool,
+) -> Result<Vec<Report>, Failure> {
     let mut reports = vec![input.report(AnalysisName::Report, settings)?];
     if with_sharing && matches!(input, Input::Trace(_)) {
         reports.push(input.report(AnalysisName::Sharing, settings)?);
     }
     Ok(reports)
-}
-
-fn print(arguments: &CheckArguments, verdicts: &[Verdict], reports: &[Report]) -> Result<ExitCode, Failure> {
-    let budgets = verdict::table(verdicts);
-    let warnings: Vec<String> = reports
-        .first()
-        .map_or(Vec::new(), |report| report.warnings.clone());
-    let broken = verdicts.iter().filter(|verdict| !verdict.holds()).count();
-    let answer = match broken {
-        0 => format!("All of {} hold", counted(verdicts.len() as u64, "budget")),
-        _ => format!("{broken} of {} broken", counted(verdicts.len() as u64, "budget")),
-    };
-    let basis = ["caches", "attribution", "trace"];
-    let tables = reports.first().into_iter().flat_map(|report| &report.tables);
-    let tables = tables.filter(|table| basis.contains(&table.name())).cloned();
-    let report = Report {
-        answer,
-        warnings,
-        tables: std::iter::once(budgets).chain(tables).collect(),
-    };
-    arguments.output.print(&report, report.tables.first())
 }
 
 fn write_budget(arguments: &CheckArguments, path: &Path) -> Result<ExitCode, Failure> {

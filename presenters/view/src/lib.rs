@@ -17,6 +17,7 @@ mod sources;
 mod suspects;
 mod write;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use trackway_answers::failure::Failure;
@@ -29,22 +30,41 @@ pub use page::{Page, PagePart};
 pub use write::Target;
 
 pub fn run(arguments: &ViewArguments) -> Result<ExitCode, Failure> {
-    // A port that is taken, or a file that exists, is reported before the work instead of after it.
-    let listener = arguments
-        .serve
-        .map(|address| serve::listen(address, arguments.allow_remote))
-        .transpose()?;
-    let target = Target::of(arguments);
-    if listener.is_none() && !arguments.json {
-        target.check()?;
-    }
-    let trace = Trace::open(&arguments.trace)?;
-    let page = build::page(arguments, &trace)?;
-    drop(trace);
-    match listener {
-        _ if arguments.json => output::print(&format!("{:#}\n", page.to_json()))?,
-        Some(listener) => serve::serve(&listener, &page.to_html(), arguments.allow_remote)?,
-        None => target.write(&page.to_html(), arguments.reading.quiet)?,
+    if let Some(address) = arguments.serve {
+        // A port that is taken is reported before the work instead of after it.
+        let listener = serve::listen(address, arguments.allow_remote)?;
+        serve::serve(
+            &listener,
+            &page_of_file(arguments)?.to_html(),
+            arguments.allow_remote,
+        )?;
+    } else if arguments.json {
+        output::print(&format!("{:#}\n", page_of_file(arguments)?.to_json()))?;
+    } else {
+        Target::of(arguments).check()?;
+        write_page(arguments, &Trace::open(&arguments.trace)?)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the page of an opened trace, writes it to the file that the arguments name, and returns that file's path.
+///
+/// # Errors
+/// If the file exists and must not be replaced, which is reported before the work; if it can't be written, an option
+/// doesn't fit the trace, or who follows the work has stopped it.
+pub fn write_page(arguments: &ViewArguments, trace: &Trace) -> Result<PathBuf, Failure> {
+    let target = Target::of(arguments);
+    target.check()?;
+    let page = build::page(arguments, trace)?;
+    if arguments.reading.is_stopped() {
+        return Err(Failure::new(
+            "the page was not written: the work on it was stopped",
+        ));
+    }
+    target.write(&page.to_html(), arguments.reading.quiet)?;
+    Ok(target.into_path())
+}
+
+fn page_of_file(arguments: &ViewArguments) -> Result<Page, Failure> {
+    build::page(arguments, &Trace::open(&arguments.trace)?)
 }

@@ -37,6 +37,10 @@ impl Target {
         Ok(OutputFile::check(&self.path, self.existing)?)
     }
 
+    pub fn into_path(self) -> PathBuf {
+        self.path
+    }
+
     /// Writes the page for the user alone. It is there in full or not at all.
     pub fn write(&self, page: &str, quiet: bool) -> Result<(), Failure> {
         output::write_file(&self.path, page.as_bytes(), self.existing)?;
