@@ -1,5 +1,6 @@
-// Calls itself as often as its second argument says, and then follows a wild pointer: from main, from a thread, from one
-// with a stack of 2 MiB, at once or after it has run for a while, or with a handler of SIGSEGV that ends the program. Optimised, no call accesses its frame.
+// Calls itself as often as its second argument says, and then follows a wild pointer: from main, from a thread, from
+// one with a stack of 2 MiB, at once or after it has run for a while, or with a handler of SIGSEGV that ends the
+// program. Optimised, no call accesses its frame.
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>

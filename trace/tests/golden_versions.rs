@@ -7,13 +7,14 @@ mod testing;
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
 use trackway_trace::table::TABLE_MAGIC;
 use trackway_trace::{AccessKind, ChunkKind, Decoder, Trace, TraceError, FORMAT_VERSION};
 
-/// The part of a file's header that is random.
-const IDENTITY: std::ops::Range<usize> = 16..32;
 const MOST_BYTES: u64 = 100 << 10;
 
+/// JSON, or what isn't.
+type Payload = Result<Json, Vec<u8>>;
 type Access = (u32, AccessKind, u64, u64);
 
 /// What must be decoded from stream 0 of the golden trace of a version. It never changes.
@@ -100,18 +101,27 @@ fn each_golden_file_decodes_to_what_it_holds() {
     }
 }
 
-/// Fails where the bytes of a trace change without a new version.
+/// Kind, stream, sequence and payload of all chunks. JSON counts by its content, as the order of its keys depends on
+/// what else is compiled; payloads are decompressed, as compressors change.
+fn content(trace: &Trace) -> Vec<(ChunkKind, u32, u64, Payload)> {
+    let chunks = trace.chunks().iter();
+    let content = chunks.map(|chunk| {
+        let mut payload = Vec::new();
+        trace.read_payload(chunk, &mut payload).unwrap();
+        let header = &chunk.header;
+        let payload = serde_json::from_slice(&payload).map_err(|_| payload);
+        (header.kind, header.stream, header.sequence, payload)
+    });
+    content.collect()
+}
+
+/// Fails where what a trace holds changes without a new version.
 fn is_what_the_writer_writes(name: &str, write: fn(&Path) -> Result<(), TraceError>) {
     let folder = tempfile::tempdir().unwrap();
     let fresh = folder.path().join("fresh.trackway");
     write(&fresh).unwrap();
-    let without_identity = |path: &Path| {
-        let mut bytes = std::fs::read(path).unwrap();
-        bytes[IDENTITY].fill(0);
-        bytes
-    };
     assert!(
-        without_identity(&fresh) == without_identity(&vector(name, FORMAT_VERSION)),
+        content(&Trace::open(&fresh).unwrap()) == content(&open(name, FORMAT_VERSION)),
         "the writer writes another {name} trace than version {FORMAT_VERSION} has: raise FORMAT_VERSION"
     );
 }

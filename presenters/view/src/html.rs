@@ -92,7 +92,11 @@ mod tests {
 
     #[test]
     fn every_place_is_filled() {
-        assert!(!page(&json!({})).contains("{{"));
+        let page = page(&json!({}));
+        for place in ["{{policy}}", "{{style}}", "{{data}}", "{{script}}"] {
+            assert!(assets::FRAME.contains(place) && !page.contains(place), "{place}");
+        }
+        assert_eq!(assets::FRAME.matches("{{").count(), 4);
     }
 
     #[test]

@@ -105,8 +105,8 @@ fn values_and_synchronisers_are_the_same() {
 
 #[test]
 fn control_flow_and_counting_steps_are_the_same() {
-    compare("table/ModuleTable.h", "enum class End", PieceEnd::from_byte);
-    compare("table/ModuleTable.h", "enum class Loop", PieceLoop::from_byte);
+    compare("table/FunctionRecord.h", "enum class End", PieceEnd::from_byte);
+    compare("table/FunctionRecord.h", "enum class Loop", PieceLoop::from_byte);
     compare("table/Counts.h", "enum class CountingStep", StepKind::from_number);
 }
 

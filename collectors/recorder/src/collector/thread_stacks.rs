@@ -68,7 +68,10 @@ mod tests {
              f000-10000 rw-p 00000000 00:00 0 \n\
              7000000-7100000 rw-p 00000000 00:00 0 [stack]\n",
         );
-        assert_eq!(stacks.ranges(), [0x2000..0x9000]);
+        assert_eq!(
+            stacks.ranges().as_slice(),
+            std::slice::from_ref(&(0x2000..0x9000))
+        );
     }
 
     #[test]
