@@ -12,10 +12,10 @@ class Corrections {
     Corrections(const Plan &P, const PlanSegments &Segments, const StreamWriter &Stream, RememberedRoots &Remembered)
         : P(P), Segments(Segments), Stream(Stream), Remembered(Remembered) {}
 
-    // Of a unit that corrects first: its corrections come before its record, which begins at the head.
+    // Inserts those of a unit that corrects first: they come before its record, which begins at the head.
     void insertBeforeRecord(unsigned Unit, llvm::Instruction *Head);
 
-    // Of any other unit: its correction takes the place of its record, which begins at Start.
+    // Inserts that of any other unit: it takes the place of its record, which begins at Start.
     void insertAfterRecord(unsigned Unit, llvm::Value *Start);
 
   private:

@@ -45,7 +45,7 @@ pub struct Overflow {
 pub enum Evidence {
     /// It accessed its stack that far below its first frame.
     Reached {
-        /// Of the stack.
+        /// How large the stack is.
         size_bytes: u64,
         depth_bytes: u64,
         /// Where the function accessed it last: `prog.c:12`; none if unknown.
@@ -53,7 +53,7 @@ pub enum Evidence {
     },
     /// An overflow is likely, as this many calls were open.
     Deep {
-        /// Of the stack.
+        /// How large the stack is.
         size_bytes: u64,
         calls: u64,
         /// Whether these are all; if not, only the last records were read.

@@ -92,7 +92,7 @@ pub fn of(
     })
 }
 
-/// Of a thread that may have a stack of another size than the limit, where nothing else shows an overflow.
+/// The verdict on a thread that may have a stack of another size than the limit, where nothing else shows an overflow.
 pub fn of_unknown_stack(calls: &OpenCalls, is_all: bool) -> Option<Verdict> {
     let calls = calls.as_slice().len() as u64;
     (calls >= FEWEST_CALLS).then_some(Verdict::UnknownStack { calls, is_all })

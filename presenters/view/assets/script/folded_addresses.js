@@ -106,7 +106,7 @@ const FoldedAddresses = (() => {
     }
 
     /**
-     * Distance from the top of the first byte behind, and height, of a place; both in pixels.
+     * Distance from the top of the first byte past a place, and its height; both in pixels.
      * @param {AddressRange} place
      */
     box({ process, from, to }) {
