@@ -82,7 +82,10 @@ struct trackway_callee {
 //   unsigned char *__trackway_flush(unsigned char *cursor)
 //       preserve_most; once per object. Hands over the buffer and returns a new cursor.
 //   unsigned char *__trackway_flush_all(unsigned char *cursor)
-//       The same, preserve_all; on x86-64 only.
+//   unsigned char *__trackway_flush_all_avx(unsigned char *cursor)
+//       The same, preserve_all, without and with AVX; on x86-64 only.
+//   void __trackway_read_clock(uint64_t *clock)
+//       preserve_all, the address in r10; on x86-64 only. Stores the time stamp counter; once per object.
 //   void __trackway_came_back(void)
 //       In landing pads and after what returns twice: records that were cut off there, and a wait for a buffer, become
 //       a gap.

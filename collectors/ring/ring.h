@@ -60,6 +60,7 @@ struct stream {
     struct trackway_thread rest;       // cursor and limit while it is not the current one
     const struct handler_frame *frame; // of the handler that interrupted it, if one did
     struct place place;                // where it did
+    uint32_t parked;                   // its handler gave the thread to other code, and its frame is gone: when; else 0
     struct stream *next;               // a further one of the thread
 };
 

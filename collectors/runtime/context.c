@@ -21,6 +21,13 @@ struct place __trackway_place_of(const void *context) {
     return context ? place_in(&((const ucontext_t *)context)->uc_mcontext) : (struct place){0, 0};
 }
 
+bool __trackway_is_on_alternate_stack(const void *context, const void *there) {
+    if (!context)
+        return false;
+    const stack_t *alternate = &((const ucontext_t *)context)->uc_stack;
+    return (uintptr_t)there - (uintptr_t)alternate->ss_sp < alternate->ss_size;
+}
+
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
 
 // The sorted table of functions that linkers make for the unwinding of exceptions (section .eh_frame_hdr), in the only

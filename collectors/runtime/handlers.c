@@ -3,6 +3,9 @@
 //
 // A handler may be left by siglongjmp, and its stream is then simply the thread's present one. It may also be left by
 // swapcontext and come back. What it interrupted is therefore kept until its frame on the stack is surely gone.
+//
+// A handler on an alternate stack may give the thread to another task. Its frame is gone then, and yet what it
+// interrupted waits: its stream is parked.
 #include "kernel.h"
 #include "runtime.h"
 
@@ -10,6 +13,9 @@
 
 // One stream for each thread that runs a handler, and for each level of nesting.
 #define STREAMS_OF_POOL 256
+
+// Parked streams of a thread. Of more, the one that has waited longest is taken for left for good.
+#define MOST_PARKED 64
 
 struct pooled_stream {
     struct stream stream; // first, so that their addresses are the same
@@ -57,6 +63,7 @@ static bool is_published(const struct stream *stream) {
 // The interrupted code will not go on. If it had records that only its registers knew of, they end the stream.
 static void abandon(struct stream *stream) {
     stream->frame = NULL;
+    stream->parked = 0;
     stream->busy = false; // it may have been waiting for a buffer
     if (!stream->records.buffer)
         stream->rest = (struct trackway_thread){.cursor = NULL};
@@ -80,8 +87,21 @@ static struct stream *find_idle(struct thread *thread) {
 
 static void abandon_where_frame_is_gone(struct thread *thread) {
     for (struct stream *stream = &thread->first; stream; stream = stream->next)
-        if (stream->frame && !word_is_still(&stream->frame->mark, stream->mark))
+        if (stream->frame && !stream->parked && !word_is_still(&stream->frame->mark, stream->mark))
             abandon(stream);
+}
+
+static void park(struct thread *thread, struct stream *parked) {
+    parked->parked = ++thread->parkings;
+    struct stream *oldest = parked;
+    uint32_t count = 0;
+    for (struct stream *stream = &thread->first; stream; stream = stream->next) {
+        count += stream->parked != 0;
+        if (stream->parked && stream->parked < oldest->parked)
+            oldest = stream;
+    }
+    if (count > MOST_PARKED)
+        abandon(oldest);
 }
 
 static struct pooled_stream *claim_from(struct pool *pool) {
@@ -178,25 +198,34 @@ VISIBLE void __trackway_enter_handler(struct handler_frame *frame, const void *c
 static bool is_same(struct place one, struct place other) { return one.code == other.code && one.stack == other.stack; }
 
 static bool waits_at(const struct stream *stream, struct place place) {
-    return stream->frame && is_same(stream->place, place) && word_is_still(&stream->frame->mark, stream->mark);
+    return stream->frame && is_same(stream->place, place) &&
+           (stream->parked || word_is_still(&stream->frame->mark, stream->mark));
+}
+
+// Whether a handler moved on within the call that it interrupted, as if it had executed some instructions. Another call
+// of the function, as another task may be in, is further away on the stack, or on another.
+static bool is_same_call(struct place one, struct place other) {
+    enum { NEAR = 4096 };
+    return one.stack - other.stack + NEAR <= 2 * NEAR && __trackway_same_function(one.code, other.code);
 }
 
 // The stream of the code to which the handler returns. A handler may have edited its context, so that its thread goes
-// on elsewhere: in the same function, whose position in its stream is in a register; where another handler interrupted
-// it, as schedulers do; or in another function, while what was interrupted is left as by siglongjmp.
+// on elsewhere: in the same call, whose position in its stream is in a register; where another handler interrupted
+// it, as schedulers do; or in another call, while what was interrupted is left as by siglongjmp.
 static struct stream *stream_to_resume(struct thread *thread, const struct handler_frame *frame, struct place place) {
     if (is_same(place, frame->place))
         return frame->interrupted;
     for (struct stream *stream = &thread->first; stream; stream = stream->next)
         if (waits_at(stream, place))
             return stream;
-    return __trackway_same_function(place.code, frame->place.code) ? frame->interrupted : current_of(thread);
+    return is_same_call(place, frame->place) ? frame->interrupted : current_of(thread);
 }
 
 static void resume(struct thread *thread, struct stream *stream, const struct handler_frame *frame) {
     if (stream == current_of(thread) && stream != frame->interrupted)
         return;
     stream->frame = NULL;
+    stream->parked = 0;
     switch_to(thread, stream, stream == frame->interrupted ? frame->room : stream->rest);
 }
 
@@ -205,9 +234,12 @@ VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *c
     struct thread *thread = &__trackway_own;
     struct stream *interrupted = frame->interrupted;
     keep_room(current_of(thread));
-    if (interrupted == &lost || interrupted->frame == frame)
-        resume(thread, stream_to_resume(thread, frame, __trackway_place_of(context)), frame);
-    else
+    if (interrupted == &lost || interrupted->frame == frame) {
+        struct stream *next = stream_to_resume(thread, frame, __trackway_place_of(context));
+        if (next != interrupted && interrupted != &lost && __trackway_is_on_alternate_stack(context, frame))
+            park(thread, interrupted);
+        resume(thread, next, frame);
+    } else
         // This process was forked by the handler, and what was interrupted would write to its parent's buffer.
         __trackway_detach();
     restore_signals(signals);

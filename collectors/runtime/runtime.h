@@ -12,6 +12,7 @@ struct thread {
     struct stream *current; // none: the first
     uint64_t signals;       // the mask before a fork
     uint32_t look_at;       // when so many streams wait for handlers, some may wait for ever
+    uint32_t parkings;      // how often a stream was parked
     bool watches_end;       // the destructor of this thread will run
 };
 
@@ -59,6 +60,8 @@ void __trackway_count_as_child(void);
 // context.c
 // Where the program goes on with a handler's context; nowhere without one.
 struct place __trackway_place_of(const void *context);
+// Whether what stands there is on the alternate stack of the thread, as the kernel gave it to a handler.
+bool __trackway_is_on_alternate_stack(const void *context, const void *there);
 // Also true if that is not known.
 bool __trackway_same_function(uintptr_t one, uintptr_t other);
 

@@ -73,6 +73,25 @@ static bool takesRegisters(const Instruction &I, const RuntimeSymbols &Runtime) 
     return noticesReturn(I, Runtime) || (Call && readsClock(*Call));
 }
 
+// Reading the clock takes two registers away, whose values would be spilled. Out of line it takes none.
+static void readClockOutOfLine(Function &F, const RuntimeSymbols &Runtime) {
+    SmallVector<CallInst *, 8> Reads;
+    for (Instruction &I : instructions(F))
+        if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::readcyclecounter)
+            Reads.push_back(Call);
+    if (Reads.empty())
+        return;
+    Type *I64 = Reads.front()->getType();
+    IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
+    AllocaInst *Clock = Entry.CreateAlloca(I64, nullptr, "trackway.clock");
+    for (CallInst *Read : Reads) {
+        IRBuilder<> B(Read);
+        Runtime.callReadClock(B, Clock);
+        Read->replaceAllUsesWith(B.CreateLoad(I64, Clock));
+        Read->eraseFromParent();
+    }
+}
+
 // ---- Where records begin ----
 
 static Instruction *beginOf(unsigned U, const Plan &P, const KeptArguments &Kept, const RuntimeSymbols &Runtime) {
@@ -241,6 +260,7 @@ std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, ui
     for (Instruction *I : Later)
         publishBefore(I, Stream);
     if (Cut) {
+        readClockOutOfLine(F, Runtime);
         Cut->share([&](const Instruction &I) { return takesRegisters(I, Runtime); });
         return Segments.take();
     }

@@ -20,11 +20,9 @@ static FunctionCallee declareFlush(Module &M, StringRef Name, CallingConv::ID Co
     return Declared;
 }
 
-// Whether a call by another convention makes the function save vector registers for its caller, all of which
-// `__trackway_flush_all` preserves. With AVX they are larger than what that preserves.
+// Whether a call by another convention makes the function save vector registers for its caller.
 static bool keepsVectorRegisters(const Function &F) {
-    if (Triple(F.getParent()->getTargetTriple()).getArch() != Triple::x86_64 ||
-        F.getFnAttribute("target-features").getValueAsString().contains("+avx"))
+    if (Triple(F.getParent()->getTargetTriple()).getArch() != Triple::x86_64)
         return false;
     switch (F.getCallingConv()) {
     case CallingConv::Win64:
@@ -38,8 +36,25 @@ static bool keepsVectorRegisters(const Function &F) {
 }
 
 FunctionCallee RuntimeSymbols::flushInSmallFrame(Function &F) const {
-    return keepsVectorRegisters(F) ? declareFlush(*F.getParent(), "__trackway_flush_all", CallingConv::PreserveAll)
-                                   : Flush;
+    if (!keepsVectorRegisters(F))
+        return Flush;
+    bool AreLarge = F.getFnAttribute("target-features").getValueAsString().contains("+avx");
+    StringRef Name = AreLarge ? "__trackway_flush_all_avx" : "__trackway_flush_all";
+    return declareFlush(*F.getParent(), Name, CallingConv::PreserveAll);
+}
+
+// The address goes by the register of a nested function's frame, which no other value is likely to be in.
+void RuntimeSymbols::callReadClock(IRBuilderBase &B, Value *Address) {
+    FunctionCallee ReadClock = B.GetInsertBlock()->getModule()->getOrInsertFunction("__trackway_read_clock",
+                                                                                    B.getVoidTy(), Address->getType());
+    auto *Callee = cast<Function>(ReadClock.getCallee());
+    Callee->setCallingConv(CallingConv::PreserveAll);
+    Callee->setDoesNotThrow();
+    Callee->addParamAttr(0, Attribute::Nest);
+    CallInst *Call = B.CreateCall(ReadClock, {Address});
+    Call->setCallingConv(CallingConv::PreserveAll);
+    Call->setDoesNotThrow();
+    Call->addParamAttr(0, Attribute::Nest);
 }
 
 Value *RuntimeSymbols::threadField(IRBuilderBase &B, unsigned Field) const {

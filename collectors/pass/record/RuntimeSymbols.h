@@ -32,6 +32,9 @@ struct RuntimeSymbols {
 
     // The flush for a function of which the frame is to stay small.
     llvm::FunctionCallee flushInSmallFrame(llvm::Function &F) const;
+
+    // Has the runtime store the clock at an address. The call leaves nearly all registers as they were.
+    static void callReadClock(llvm::IRBuilderBase &B, llvm::Value *Address);
 };
 
 } // namespace trackway

@@ -3,6 +3,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
 using namespace llvm;
@@ -16,19 +17,20 @@ struct SharedSlots::Lifetime {
     unsigned FirstWord;
 };
 
-static constexpr unsigned WordBytes = 8;
+static constexpr unsigned WordBytes = 4;
+static constexpr unsigned SlotsAlignment = 8;
 
 namespace {
 
 // Words on the stack, and until which instruction each is taken.
 class Words {
   public:
-    // The first of so many that are free.
-    unsigned take(unsigned Count, unsigned Begin, unsigned End) {
+    // The first of so many that are free, at a multiple of the step.
+    unsigned take(unsigned Count, unsigned Step, unsigned Begin, unsigned End) {
         unsigned First = 0;
         for (unsigned I = 0; I < TakenUntil.size() && I < First + Count; ++I)
             if (TakenUntil[I] > Begin)
-                First = I + 1;
+                First = alignTo(I + 1, Step);
         TakenUntil.resize(std::max<size_t>(TakenUntil.size(), First + Count));
         std::fill_n(TakenUntil.begin() + First, Count, End);
         return First;
@@ -47,6 +49,20 @@ static bool isStorable(const Instruction &I) {
     auto *A = dyn_cast<AllocaInst>(&I);
     return !(A && A->isStaticAlloca()) && T->isSized() && !T->isTokenTy() && !T->isX86_AMXTy() &&
            !isa<ScalableVectorType>(T);
+}
+
+// Whether the value is one of the arguments that find no register of the caller's own beside the code that recording
+// inserts right before the call: to keep them in others, the function would save those for its caller. At most three of
+// a call, since each takes a word, too.
+static bool isLateArgument(const Instruction &Use, const Instruction &Value) {
+    constexpr unsigned First = 9, Last = 11;
+    auto *Call = dyn_cast<CallBase>(&Use);
+    if (!Call || isa<IntrinsicInst>(Call) || Value.getType()->isFPOrFPVectorTy())
+        return false;
+    for (unsigned I = First; I <= Last && I < Call->arg_size(); ++I)
+        if (Call->getArgOperand(I) == &Value)
+            return true;
+    return false;
 }
 
 SharedSlots::SharedSlots(Function &F) : F(F) {
@@ -91,7 +107,8 @@ std::vector<SharedSlots::Lifetime> SharedSlots::lifetimes(function_ref<bool(cons
             MayShare &= !isa<PHINode>(Use) && HomeOf.lookup(Use->getParent()) == It->second &&
                         At.SecondReturns == Begin.SecondReturns;
             L.End = std::max(L.End, At.Number);
-            if (At.Piece != Begin.Piece && !is_contained(L.CutOff, Use))
+            bool IsCutOff = At.Piece != Begin.Piece || isLateArgument(*Use, I);
+            if (IsCutOff && !is_contained(L.CutOff, Use))
                 L.CutOff.push_back(Use);
         }
         if (MayShare && !L.CutOff.empty())
@@ -108,10 +125,12 @@ void SharedSlots::share(function_ref<bool(const Instruction &)> TakesRegisters) 
     Words Slots;
     for (Lifetime &L : All) {
         uint64_t Bytes = DL.getTypeAllocSize(L.Value->getType()).getFixedValue();
-        L.FirstWord = Slots.take(divideCeil(Bytes, WordBytes), L.Begin, L.End);
+        unsigned Count = divideCeil(Bytes, WordBytes);
+        L.FirstWord = Slots.take(Count, Count > 1 ? SlotsAlignment / WordBytes : 1, L.Begin, L.End);
     }
     IRBuilder<> B(&F.getEntryBlock(), F.getEntryBlock().begin());
-    auto *Memory = B.CreateAlloca(ArrayType::get(B.getInt64Ty(), Slots.size()), nullptr, "trackway.slots");
+    auto *Memory = B.CreateAlloca(ArrayType::get(B.getInt32Ty(), Slots.size()), nullptr, "trackway.slots");
+    Memory->setAlignment(Align(SlotsAlignment));
     for (Lifetime &L : All)
         keepIn(*Memory, L);
 }
@@ -119,11 +138,12 @@ void SharedSlots::share(function_ref<bool(const Instruction &)> TakesRegisters) 
 void SharedSlots::keepIn(AllocaInst &Memory, const Lifetime &L) {
     BasicBlock &BB = *L.Value->getParent();
     IRBuilder<> B(isa<PHINode>(L.Value) ? &*BB.getFirstInsertionPt() : L.Value->getNextNode());
-    auto Slot = [&] { return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), &Memory, L.FirstWord); };
-    B.CreateAlignedStore(L.Value, Slot(), Align(WordBytes));
+    auto Slot = [&] { return B.CreateConstInBoundsGEP1_64(B.getInt32Ty(), &Memory, L.FirstWord); };
+    const Align Known(L.FirstWord % 2 == 0 ? SlotsAlignment : WordBytes);
+    B.CreateAlignedStore(L.Value, Slot(), Known);
     for (Instruction *Use : L.CutOff) {
         B.SetInsertPoint(Use);
-        Use->replaceUsesOfWith(L.Value, B.CreateAlignedLoad(L.Value->getType(), Slot(), Align(WordBytes)));
+        Use->replaceUsesOfWith(L.Value, B.CreateAlignedLoad(L.Value->getType(), Slot(), Known));
     }
 }
 

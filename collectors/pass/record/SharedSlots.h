@@ -15,7 +15,8 @@ class SharedSlots {
     explicit SharedSlots(llvm::Function &F);
 
     // Stores a value after its computation and loads it before each use, if it was used only in the block that computes
-    // it, and now lives across the end of a block or across an instruction that takes registers away.
+    // it, and now lives across the end of a block or across an instruction that takes registers away, or is one of many
+    // arguments.
     void share(llvm::function_ref<bool(const llvm::Instruction &)> TakesRegisters);
 
   private:
