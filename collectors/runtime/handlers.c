@@ -205,8 +205,8 @@ static bool waits_at(const struct stream *stream, struct place place) {
 // Whether a handler moved on within the call that it interrupted, as if it had executed some instructions. Another call
 // of the function, as another task may be in, is further away on the stack, or on another.
 static bool is_same_call(struct place one, struct place other) {
-    enum { NEAR = 4096 };
-    return one.stack - other.stack + NEAR <= 2 * NEAR && __trackway_same_function(one.code, other.code);
+    const uintptr_t near = 4096;
+    return one.stack - other.stack + near <= 2 * near && __trackway_same_function(one.code, other.code);
 }
 
 // The stream of the code to which the handler returns. A handler may have edited its context, so that its thread goes
