@@ -7,33 +7,50 @@ use trackway_report::grouped;
 use trackway_trace::Trace;
 
 const SIGSEGV: i32 = 11;
+/// The status with which a shell ends whose last command died by SIGSEGV.
+const STATUS_AFTER_SIGSEGV: i32 = 128 + SIGSEGV;
 const MEBIBYTE: u64 = 1 << 20;
 const REMEDY: &str =
     "Raise the limit with `ulimit -s`, for threads with pthread_attr_setstacksize or OMP_STACKSIZE";
 
 /// Looks at the trace only if the program died by SIGSEGV. Says so if that can't show whether its stack overflowed.
+///
+/// Of a program that a shell started only the shell learns how it ended, and says it by its own status. That may mean
+/// something else, so only an access near the end of the stack is reported then.
 pub fn warn(summary: &RecordSummary, options: &RecordOptions) {
-    if summary.program_end != ProgramEnd::Signalled(SIGSEGV) || !summary.instrumented {
+    let by_shell = summary.program_end == ProgramEnd::Exited(STATUS_AFTER_SIGSEGV);
+    let is_clear = summary.program_end == ProgramEnd::Signalled(SIGSEGV) && summary.instrumented;
+    if !by_shell && !is_clear {
         return;
     }
-    match look(summary, options) {
-        Ok(Some(overflow)) => output::warn(message(&overflow)),
-        Ok(None) => {}
-        Err(reason) => output::warn(format!(
+    match look(summary, options, by_shell) {
+        Ok(Some(overflow)) if is_clear || overflow.is_sure() => output::warn(message(&overflow)),
+        Err(reason) if is_clear => output::warn(format!(
             "the program died by SIGSEGV, and {reason}: whether its stack overflowed is not known. If it did: {REMEDY}."
         )),
+        Ok(_) | Err(_) => {}
     }
 }
 
 /// The overflow that ended the program, if one did, or why that can't be known.
-fn look(summary: &RecordSummary, options: &RecordOptions) -> Result<Option<Overflow>, &'static str> {
+fn look(
+    summary: &RecordSummary,
+    options: &RecordOptions,
+    in_child: bool,
+) -> Result<Option<Overflow>, &'static str> {
     let Output::File { path, .. } = &options.output else {
         return Err("there is no trace here");
     };
     let circumstances = Circumstances {
         stack_limit_bytes: summary.remains.stack_limit_bytes,
         thread_stacks: summary.thread_stacks.clone(),
-        peak_memory_bytes: summary.remains.peak_memory_bytes,
+        // The system tells that of the program only.
+        peak_memory_bytes: if in_child {
+            0
+        } else {
+            summary.remains.peak_memory_bytes
+        },
+        in_child,
     };
     if summary.damage.is_some() || summary.write_failure.is_some() {
         return Err("records are missing");

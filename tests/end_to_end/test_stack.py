@@ -4,6 +4,7 @@ import re
 import resource
 import signal
 import unittest
+from pathlib import Path
 
 from . import tools
 from .test_real_programs import SQLITE_FLAGS, vendored
@@ -172,6 +173,19 @@ class Overflow(unittest.TestCase):
         for where in ("main", "thread"):
             with self.subTest(where=where):
                 self.check_likely("overflow.c", "-O2", where, self.FOR_EVER)
+
+    def test_of_a_program_that_a_shell_started(self):
+        for depth, said in ((self.FOR_EVER, self.SURE), (1000, re.compile(""))):
+            with self.subTest(depth=depth), tools.folder() as folder:
+                source = tools.ROOT / "tests" / "survival" / "recursion.c"
+                traced = tools.compile_traced(f"{folder}/traced", [source], "-O0", "-g", oracle=False)
+                script = Path(folder, "script")
+                script.write_text(f"{traced} {depth}\nstatus=$?\nexit $status\n")
+                done = tools.record(f"{folder}/trace", "sh", script, options=("-q",), check=False,
+                                    preexec_fn=within(4 * DEFAULT_STACK_BYTES))
+                self.assertEqual(done.returncode, self.SEGMENTATION_FAULT if said is self.SURE else 3)
+                self.assertTrue(said.search(done.stderr), done.stderr)
+                self.assertEqual("overflowed" in done.stderr, said is self.SURE)
 
     def test_with_a_handler_that_ends_the_program(self):
         for level in ("-O0", "-O2"):

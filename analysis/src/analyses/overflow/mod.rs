@@ -29,8 +29,10 @@ pub struct Circumstances {
     pub stack_limit_bytes: Option<u64>,
     /// Memory right above a guard page: stacks of threads, of whatever size, and perhaps other memory.
     pub thread_stacks: Vec<Range<u64>>,
-    /// The most memory that the program had at a time.
+    /// The most memory that the program had at a time; 0 if unknown.
     pub peak_memory_bytes: u64,
+    /// Whether SIGSEGV ended a process that the program started, as a shell does, instead of the program itself.
+    pub in_child: bool,
 }
 
 /// An overflow of a thread's stack.
@@ -69,9 +71,16 @@ pub enum Evidence {
     },
 }
 
-/// The overflow that ended the trace's program, if one did.
+impl Overflow {
+    /// Whether the thread accessed the end of its stack.
+    pub fn is_sure(&self) -> bool {
+        matches!(self.evidence, Evidence::Reached { .. })
+    }
+}
+
+/// The overflow that ended the trace's program, or a process that it started, if one did.
 pub fn find(trace: &Trace, circumstances: &Circumstances) -> Option<Overflow> {
-    let streams = interrupted_streams(trace);
+    let streams = interrupted_streams(trace, circumstances.in_child);
     let budget = MOST_RECORDS / (streams.len() as u64).max(1);
     let mut reader = Reader::new(trace);
     let mut verdicts: Vec<(Verdict, OpenCalls)> = streams
@@ -110,22 +119,30 @@ impl Circumstances {
     }
 }
 
-/// The program's streams that something interrupted before their threads could hand over their last records.
-fn interrupted_streams(trace: &Trace) -> Vec<&Stream> {
-    let starts = trace
-        .processes()
-        .iter()
-        .filter(|(_, info)| info.event == ProcessEvent::Start && info.pid == trace.meta().pid);
-    // Each exec starts another one.
-    let Some(process) = starts.map(|(number, _)| *number).max() else {
-        return Vec::new();
-    };
+/// The streams of the program, or of its children, that something interrupted before their threads could hand over their
+/// last records.
+fn interrupted_streams(trace: &Trace, in_child: bool) -> Vec<&Stream> {
+    let processes = dead_processes(trace, in_child);
     let has_gaps = |stream: &Stream| trace.gaps().iter().any(|gap| gap.stream == stream.id);
     let was_interrupted = |stream: &Stream| stream.chunks.last().is_some_and(|chunk| chunk.header.is_tail());
     let streams = trace.streams().iter();
     streams
-        .filter(|stream| stream.process == process && was_interrupted(stream) && !has_gaps(stream))
+        .filter(|stream| processes.contains(&stream.process) && was_interrupted(stream) && !has_gaps(stream))
         .collect()
+}
+
+/// The numbers of the processes one of which died.
+fn dead_processes(trace: &Trace, in_child: bool) -> Vec<u32> {
+    let starts = trace.processes().iter();
+    let starts = starts.filter(|(_, info)| info.event == ProcessEvent::Start);
+    let is_program = |pid| pid == trace.meta().pid;
+    let found = starts.filter(|(_, info)| is_program(info.pid) != in_child);
+    let numbers = found.map(|(number, _)| *number);
+    match in_child {
+        true => numbers.collect(),
+        // Each exec starts another one.
+        false => numbers.max().into_iter().collect(),
+    }
 }
 
 /// Whether it is its process' first one: mostly the main thread's.
@@ -221,6 +238,7 @@ mod tests {
             stack_limit_bytes: Some(8 << 20),
             thread_stacks: vec![0x7000_0000..0x7010_0000, 0x7020_1000..0x7030_0000],
             peak_memory_bytes: 0,
+            in_child: false,
         };
         assert_eq!(circumstances.stack_bytes(Some(0x702f_f123)), Some(0xf_f000));
         assert_eq!(circumstances.stack_bytes(Some(0x702f_0000)), Some(0xe_f000));
