@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..support import tools
 from ..support.export_readers import callgrind
-from .test_report import table
+from ..support.tools import table
 
 CACHES = "L1=1K,2,64:L2=4K,4,64"
 

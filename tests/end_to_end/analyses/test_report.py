@@ -3,8 +3,9 @@
 import unittest
 from pathlib import Path
 
-from ..compiling.test_workloads import build, names
 from ..support import tools
+from ..support.tools import table
+from ..support.workloads import build, names
 
 # The full size on every machine would be slow; a cache in which nothing fits gives the same answer for a small one.
 SMALL_CACHES = "L1=4K,8,64:L2=16K,8,64"
@@ -23,10 +24,6 @@ int main(void) {
     return sum == 8192 ? 0 : 1;
 }
 """
-
-
-def table(report, name):
-    return next(table for table in report["tables"] if table["name"] == name)
 
 
 def rows_of(report, grouping):

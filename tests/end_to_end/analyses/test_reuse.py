@@ -6,8 +6,8 @@ import unittest
 from collections import Counter
 from pathlib import Path
 
-from ..compiling.test_workloads import build
 from ..support import tools
+from ..support.workloads import build
 
 LINE_BYTES = 64
 LINES, ROUNDS, NODES, TURNS = 1000, 7, 5000, 4

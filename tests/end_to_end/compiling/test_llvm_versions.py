@@ -5,7 +5,7 @@ import shutil
 import unittest
 
 from ..support import tools
-from .test_workloads import known_answers
+from ..support.workloads import known_answers
 
 OLDEST = 16
 WORKLOADS = ("hash", "simplex", "fluid")

@@ -7,9 +7,8 @@ import shutil
 import time
 import unittest
 
-from ..support import counting, tools
-from . import test_torture
-from .test_workloads import known_answers
+from ..support import counting, tools, torture_programs
+from ..support.workloads import known_answers
 
 EMULATORS = {
     "x86_64": None,  # this machine's
@@ -205,9 +204,9 @@ class Torture(unittest.TestCase):
     PROGRAMS = ("varargs", "structs", "jumps", "exceptions", "coroutine")
 
     def check(self, processor):
-        known = test_torture.programs()
+        known = torture_programs.programs()
         for name in self.PROGRAMS:
-            for level in test_torture.LEVELS:
+            for level in torture_programs.LEVELS:
                 with self.subTest(f"{name} {level}"), tools.folder() as folder:
                     flags = (level, *known[name].flags, *flags_for(processor))
                     traced = tools.compile_traced(f"{folder}/traced", known[name].sources, *flags)

@@ -6,10 +6,10 @@ import signal
 import subprocess
 import unittest
 
-from ..compiling.test_real_programs import make_bzip2
-from ..compiling.test_workloads import known_answers
 from ..support import counting, tools
 from ..support.random_programs.corpora import CCorpus, CxxCorpus
+from ..support.real_programs import make_bzip2
+from ..support.workloads import known_answers
 
 WORKLOADS = tools.ROOT / "workloads"
 PARALLEL = ("bfs", "betweenness", "components", "pagerank", "paths", "triangles")

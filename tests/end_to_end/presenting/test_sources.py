@@ -6,8 +6,8 @@ import shutil
 import unittest
 from pathlib import Path
 
-from ..analyses.test_report import table
 from ..support import tools
+from ..support.tools import table
 
 SECRET = "correct-horse-battery-staple"
 CHANGED = "(source changed since the trace was made)"

@@ -11,8 +11,8 @@ import unittest
 
 from ..support import counting, tools
 from ..support.pages.counts_page import CountsPage, components, environment, part_of, rows_of
+from ..support.tools import table
 from . import test_top
-from .test_view import table
 
 
 class TopPage(CountsPage):

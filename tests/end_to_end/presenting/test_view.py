@@ -6,14 +6,14 @@ import collections
 import itertools
 import json
 import re
-import threading
 import unittest
 from pathlib import Path
 
-from ..compiling.test_workloads import build
 from ..support import tools
 from ..support.pages import view_samples
-from ..support.pages.chromium import Chromium
+from ..support.pages.shared_browser import READ_TABLES, shared_browser, turn, with_data
+from ..support.tools import table
+from ..support.workloads import build
 
 OPENING_LIMIT_MS = 2000
 
@@ -34,37 +34,6 @@ def recorded(folder, name, *arguments):
     trace = Path(folder) / f"{name}.trackway"
     tools.record(trace, build("traced", name, "-O2"), *arguments)
     return trace
-
-
-def table(report, name):
-    return next(table for table in report["tables"] if table["name"] == name)
-
-
-def with_data(page, change):
-    """The page's text with other data."""
-    before, rest = page.split('<script type="application/json" id="data">', 1)
-    data, after = rest.split("</script>", 1)
-    changed = json.dumps(change(json.loads(data))).replace("<", "\\u003c")
-    return f'{before}<script type="application/json" id="data">{changed}</script>{after}'
-
-
-# The tables of an element, as they are shown: {caption: [[cell, ...], ...]}, heads first.
-READ_TABLES = """Object.fromEntries([...document.querySelectorAll('%s table')].map(table => [
-    table.caption.textContent, [...table.rows].map(row => [...row.cells].map(cell => cell.textContent.trim()))]))"""
-
-
-_turn = threading.Lock()
-
-
-def shared_browser():
-    """Starting one takes longer than most tests; those that share it take turns."""
-
-    def start():
-        browser = Chromium()
-        atexit.register(browser.close)
-        return browser
-
-    return tools.once("shared browser", start)
 
 
 def shared_page():
@@ -89,8 +58,8 @@ class Page(unittest.TestCase):
         self.folder = tools.folder()
         self.addCleanup(self.folder.cleanup)
         self.browser = shared_browser()
-        _turn.acquire()
-        self.addCleanup(_turn.release)
+        turn.acquire()
+        self.addCleanup(turn.release)
         self.browser.appear(1400, 1000, "light")
 
     def open(self, path=None):

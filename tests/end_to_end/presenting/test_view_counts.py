@@ -8,8 +8,8 @@ import unittest
 from ..support import counting, tools
 from ..support.pages import counted_samples
 from ..support.pages.counts_page import CountsPage, components, environment, part_of, rows_of, shared_trace
+from ..support.tools import table
 from . import test_top
-from .test_view import table
 
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">\u202e"
 # A region whose name is markup.

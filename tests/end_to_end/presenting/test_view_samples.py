@@ -7,8 +7,8 @@ from pathlib import Path
 
 from ..support import hardware, tools
 from ..support.pages.counts_page import CountsPage, part_of, rows_of
+from ..support.pages.shared_browser import with_data
 from ..support.pages.view_samples import part, table
-from .test_view import with_data
 
 WIDTHS_AND_SCHEMES = ((360, "light"), (360, "dark"), (1400, "dark"))
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\">\u202e"

@@ -13,8 +13,8 @@ import time
 import unittest
 from pathlib import Path
 
-from ..compiling.test_workloads import known_answers
 from ..support import tools
+from ..support.workloads import known_answers
 
 # Where the linker puts an executable that isn't position-independent.
 BASE = 0x400000

@@ -8,8 +8,8 @@ import shutil
 import subprocess
 import unittest
 
-from ..compiling.test_workloads import known_answers
 from ..support import tools
+from ..support.workloads import known_answers
 
 TRIPLE = "aarch64-linux-gnu"
 CLIENT = tools.BUILD / "lib" / "trackway" / TRIPLE / "dynamorio"

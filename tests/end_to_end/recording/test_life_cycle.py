@@ -5,8 +5,8 @@ import signal
 import subprocess
 import unittest
 
-from ..compiling.test_workloads import build
 from ..support import tools
+from ..support.workloads import build
 
 WRITES = 100_000  # of each ending in programs/endings.c
 

@@ -5,9 +5,9 @@ import resource
 import signal
 import unittest
 
-from ..compiling.test_real_programs import SQLITE_FLAGS, vendored
-from ..compiling.test_torture import programs
 from ..support import tools
+from ..support.real_programs import SQLITE_FLAGS, vendored
+from ..support.torture_programs import programs
 
 MOST_GROWTH_BYTES = 48
 DEFAULT_STACK_BYTES = 8 << 20

@@ -5,8 +5,8 @@ import struct
 import unittest
 from pathlib import Path
 
-from ..compiling.test_workloads import build, known_answers, names
 from ..support import tools
+from ..support.workloads import build, known_answers, names
 
 ALL = "--values=*"
 

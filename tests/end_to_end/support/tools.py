@@ -181,6 +181,10 @@ def report(trace, *arguments):
     return json.loads(trackway("report", "--json", *arguments, trace).stdout)
 
 
+def table(report, name):
+    return next(table for table in report["tables"] if table["name"] == name)
+
+
 def program_output(recorded):
     """What the program itself printed."""
     return recorded.stdout

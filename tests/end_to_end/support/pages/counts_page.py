@@ -5,8 +5,8 @@ import json
 import unittest
 from pathlib import Path
 
-from ...presenting.test_view import READ_TABLES, _turn, shared_browser, with_data
 from .. import counting, tools
+from .shared_browser import READ_TABLES, shared_browser, turn, with_data
 
 COMPONENTS = tools.ROOT / "workloads" / "components.c"
 THREADS = 4
@@ -60,8 +60,8 @@ class CountsPage(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
         self.browser = shared_browser()
-        _turn.acquire()
-        self.addCleanup(_turn.release)
+        turn.acquire()
+        self.addCleanup(turn.release)
         self.browser.appear(1400, 1000, "light")
 
     def open(self, page):
