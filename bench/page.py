@@ -13,7 +13,7 @@ from measuring import programs, results, targets, timing
 from measuring.results import Column
 
 sys.path.insert(0, str(programs.ROOT))
-from tests.end_to_end.chromium import Chromium  # noqa: E402
+from tests.end_to_end.support.pages.chromium import Chromium  # noqa: E402
 
 # Workload, its argument, and threads: a billion accesses of one, 0.6 billion of several.
 TRACES = {"fluid": ("125000", 1), "bfs": ("700000", 4)}

@@ -1,5 +1,5 @@
 // Random directed graphs in CSR form: the edges of vertex v are target[first_edge[v]] up to target[first_edge[v + 1]].
-// Loops and parallel edges occur. tests/end_to_end/graphs.py makes the same graphs.
+// Loops and parallel edges occur. tests/end_to_end/support/graphs.py makes the same graphs.
 #ifndef WORKLOADS_GRAPH_H
 #define WORKLOADS_GRAPH_H
 

@@ -12,7 +12,7 @@ from .programs import BUILD, MEASURE, OUT, ROOT, TRACKWAY
 from .results import Column
 
 sys.path.append(str(ROOT / "tests"))
-from end_to_end.kafka_broker import Broker  # noqa: E402
+from end_to_end.support.kafka_broker import Broker  # noqa: E402
 
 MEMORY = Path("/dev/shm")
 PYTHON = BUILD / "python" / "bin" / "python"

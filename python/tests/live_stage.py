@@ -17,9 +17,9 @@ from trackway.spark.live.kafka_topics import Topics
 from . import traces
 
 sys.path.append(str(traces.ROOT / "tests"))
-from end_to_end import tools  # noqa: E402
-from end_to_end.collecting import LIMIT_S, Collector  # noqa: E402
-from end_to_end.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
+from end_to_end.support import tools  # noqa: E402
+from end_to_end.support.collecting import LIMIT_S, Collector  # noqa: E402
+from end_to_end.support.kafka_broker import PASSWORD, USER, Broker  # noqa: E402
 
 SMALL_BUFFERS = ("--buffer-size", "16K", "--buffers", "16")
 RELAY = Path(__file__).parent / "relay.c"

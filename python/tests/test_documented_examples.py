@@ -21,7 +21,7 @@ BUDGET = '[[budget]]\nmeasure = "accesses"\nmax-share = 1.0\n'
 
 
 def documented() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("documented", traces.ROOT / "tests" / "end_to_end" / "documented.py")
+    spec = importlib.util.spec_from_file_location("documented", traces.ROOT / "tests" / "end_to_end" / "support" / "documented.py")
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     sys.modules["documented"] = module

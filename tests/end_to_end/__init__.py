@@ -1,19 +1,24 @@
-"""End-to-end tests: real compilers, real programs, the built `trackway`."""
+"""End-to-end tests: real compilers, real programs, the built `trackway`.
+
+Each folder holds the tests of one subject; `support` holds the code that they share.
+"""
 
 import importlib
-import pkgutil
 import time
 import traceback
 import unittest
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
 
 
 def all_tests():
     loader = unittest.defaultTestLoader
-    for module in sorted(info.name for info in pkgutil.iter_modules(__path__)):
-        if module.startswith("test_"):
-            loaded = importlib.import_module(f"{__name__}.{module}")
-            yield from flatten(loader.loadTestsFromModule(loaded))
+    for file in sorted(FOLDER.rglob("test_*.py")):
+        module = ".".join(file.relative_to(FOLDER).with_suffix("").parts)
+        loaded = importlib.import_module(f"{__name__}.{module}")
+        yield from flatten(loader.loadTestsFromModule(loaded))
 
 
 def flatten(suite):
@@ -22,6 +27,17 @@ def flatten(suite):
             yield from flatten(item)
         else:
             yield item
+
+
+def name_of(test):
+    """The folder, the module, the class and the method."""
+    return test.id().removeprefix(f"{__name__}.")
+
+
+def is_chosen(test, pattern):
+    """Folders have common words for names, so the pattern must be the whole name of one."""
+    name = name_of(test)
+    return pattern in name.partition(".")[2] or f"{name}.".startswith(f"{pattern}.")
 
 
 def run_one(test):
@@ -37,14 +53,14 @@ def run_one(test):
 
 
 def run(pattern, jobs, tally):
-    """Runs the tests whose name contains `pattern`, `jobs` at a time, and adds to the tally what came of them."""
-    tests = [test for test in all_tests() if pattern in test.id()]
+    """Runs the tests that `pattern` chooses, `jobs` at a time, and adds to the tally what came of them."""
+    tests = [test for test in all_tests() if is_chosen(test, pattern)]
     passed = failed = skipped = 0
     with ThreadPoolExecutor(jobs) as pool:
         for done in as_completed([pool.submit(run_one, test) for test in tests]):
             test, problems, skips, seconds = done.result()
-            name = test.id().removeprefix(f"{__name__}.")
-            skips = [(skip.id().removeprefix(f"{__name__}."), reason) for skip, reason in skips]
+            name = name_of(test)
+            skips = [(name_of(skip), reason) for skip, reason in skips]
             skipped += len(skips)
             tally.add(not problems and not skips, bool(problems), skips)
             if problems:

@@ -1,0 +1,1 @@
+"""Tests of what analyses find in traces, against counts of their own."""

@@ -1,0 +1,225 @@
+"""What `map` and `memory` find in small programs whose numbers are known."""
+
+import csv
+import io
+import json
+import os
+import stat
+import unittest
+from xml.etree import ElementTree
+
+from ..support import pictures, tools
+
+PROGRAM = """
+#include <stdlib.h>
+#include <string.h>
+struct node { long key; struct node *next; };
+static volatile int flags[1000];
+__attribute__((noinline)) static char *fill(char *buffer, size_t length) {
+    for (size_t i = 0; i < length; i++)
+        ((volatile char *)buffer)[i] = 1;
+    return buffer;
+}
+int main(void) {
+    char *lasting = malloc(100000);
+    char *unused = malloc(3000);
+    fill(lasting, 50000);
+    for (int i = 0; i < 50; i++) {
+        struct node *node = malloc(sizeof *node);
+        ((volatile struct node *)node)->key = i;
+        free(node);
+    }
+    char *large = malloc(700000);
+    fill(large, 700000);
+    large = realloc(large, 900000);
+    free(large);
+    for (int i = 0; i < 1000; i++)
+        flags[i] = i;
+    void *impossible = malloc((size_t)1 << 62);
+    lasting[0] = unused != impossible;
+    return 0;
+}
+"""
+
+THREADS = """
+#include <pthread.h>
+#include <stdlib.h>
+enum { COUNT = 100, BYTES = 4000 };
+static char *volatile blocks[COUNT];
+static void *release(void *unused) {
+    for (int i = 0; i < COUNT; i++) {
+        for (int byte = 0; byte < BYTES; byte++)
+            ((volatile char *)blocks[i])[byte]++;
+        free(blocks[i]);
+    }
+    return unused;
+}
+int main(void) {
+    pthread_t thread;
+    for (int i = 0; i < COUNT; i++)
+        blocks[i] = malloc(BYTES);
+    pthread_create(&thread, 0, release, 0);
+    pthread_join(thread, 0);
+    return 0;
+}
+"""
+
+
+def trace_of(folder, source, *flags):
+    program, trace = f"{folder}/program", f"{folder}/trace"
+    with open(f"{folder}/program.c", "w", encoding="utf-8") as file:
+        file.write(source)
+    tools.compile_traced(program, [f"{folder}/program.c"], *flags, oracle=False)
+    tools.record(trace, program)
+    return trace
+
+
+def tables(verb, *arguments):
+    report = json.loads(tools.trackway(verb, "--json", "--top", "0", *arguments).stdout)
+    return {table["name"]: table["rows"] for table in report["tables"]}
+
+
+def by_variable(rows, name):
+    return next(row for row in rows if row["variable"] == name)
+
+
+def recorded():
+    folder = tools.folder()
+    return folder, trace_of(folder.name, PROGRAM, "-O1", "-fno-builtin", "-g")
+
+
+class OneThread(unittest.TestCase):
+    def setUp(self):
+        self.folder, self.trace = tools.once("memory", recorded)
+
+    def test_peak(self):
+        found = tables("memory", self.trace)
+        total = found["memory"][0]
+        self.assertEqual(total["peak_bytes"], 100000 + 3000 + 900000)
+        self.assertEqual(total["peak_blocks"], 3)
+        self.assertEqual(sum(row["peak_bytes"] for row in found["peak"]), total["peak_bytes"])
+        self.assertEqual(found["peak"][0]["peak_bytes"], 900000)
+        self.assertEqual(found["peak"][0]["allocator"], "realloc")
+        self.assertEqual(max(row["most_bytes"] for row in found["memory_over_time"]), total["peak_bytes"])
+
+    def test_allocations(self):
+        found = tables("memory", self.trace)
+        total = found["memory"][0]
+        self.assertEqual(total["allocations"], 2 + 50 + 2)
+        self.assertEqual(total["allocated_bytes"], 100000 + 3000 + 50 * 16 + 700000 + 900000)
+        self.assertEqual((total["failed"], total["short_lived"]), (1, 50 + 1), "the reallocated block was freed at once")
+        self.assertEqual((total["never_released"], total["never_released_bytes"]), (2, 103000))
+        self.assertEqual((total["never_accessed"], total["never_accessed_bytes"]), (2, 903000))
+        self.assertEqual((total["overlapped_blocks"], total["unknown_releases"]), (0, 0))
+        sites = {row["allocated_bytes"]: row for row in found["use"]}
+        self.assertEqual(sites[100000]["accesses"], 50000 + 1)
+        self.assertEqual(sites[700000]["accesses"], 700000)
+        self.assertEqual(sites[50 * 16]["accesses"], 50)
+        self.assertAlmostEqual(sites[100000]["accesses_per_byte"], 0.50001)
+
+    def test_map(self):
+        found = tables("map", "--level", "0", self.trace)
+        report = tools.report(self.trace)
+        accesses = next(table for table in report["tables"] if table["name"] == "trace")["rows"][0]["accesses"]
+        self.assertEqual(found["map"][0]["shown"], accesses)
+        for level in found["levels"]:
+            cells = [cell for cell in found["cells"] if cell["level"] == level["level"]]
+            self.assertEqual(len(cells), level["cells"])
+            self.assertEqual(sum(cell["reads"] + cell["writes"] for cell in cells), accesses)
+        flags = next(row for row in found["owners"] if row["name"] == "flags")
+        self.assertEqual((flags["kind"], flags["reads"], flags["writes"]), ("static variable", 0, 1000))
+
+    def test_bytes_and_misses(self):
+        cache = "L1=4K,8,64:L2=16K,8,64"
+        report = tools.report(self.trace, "--by", "site", "--top", "0", "--cache", cache)
+        sites = next(table for table in report["tables"] if table["name"] == "sites")["rows"]
+        shown = tables("map", "--measure", "bytes", self.trace)["map"][0]["shown"]
+        self.assertEqual(shown, sum(row["bytes"] for row in sites))
+        for level in ("L1", "L2"):
+            shown = tables("map", "--measure", level, "--cache", cache, self.trace)["map"][0]["shown"]
+            self.assertEqual(shown, sum(row[f"{level.lower()}_misses"] for row in sites))
+
+    def test_zoom(self):
+        flags = tables("map", "--level", "0", "--allocation", "flags", self.trace)
+        self.assertEqual(flags["map"][0]["shown"], 1000)
+        self.assertEqual(flags["levels"][0]["granule_bytes"], 64)
+        first = min(cell["address"] for cell in flags["cells"] if cell["level"] == 0)
+        part = f"{first:#x}-{first + 255:#x}"
+        within = tables("map", "--address", part, "--allocation", "flags", self.trace)["map"][0]["shown"]
+        self.assertLessEqual(within, 64)
+        self.assertGreater(within, 0)
+        middle = flags["cells"][0]["from_ns"]
+        before = tables("map", "--to", f"{middle - 1}ns", self.trace)["map"][0]["shown"]
+        behind = tables("map", "--from", f"{middle}ns", self.trace)["map"][0]["shown"]
+        self.assertEqual(before + behind, tables("map", self.trace)["map"][0]["shown"])
+
+    def test_pictures(self):
+        text = tools.trackway("map", self.trace).stdout
+        self.assertIn("flags", text)
+        self.assertIn("█", text)
+        self.assertNotIn("\x1b", text)
+        svg = f"{self.folder.name}/map.svg"
+        tools.trackway("map", "--svg", svg, self.trace)
+        root = ElementTree.parse(svg).getroot()
+        self.assertGreater(len(root.findall("{http://www.w3.org/2000/svg}rect")), 10)
+        self.assertIn("flags", "".join(root.itertext()))
+        self.assertEqual(stat.S_IMODE(os.stat(svg).st_mode), 0o600)
+
+    def test_a_picture_as_png(self):
+        file = f"{self.folder.name}/map.png"
+        report = json.loads(tools.trackway("map", "--json", "--level", "0", "--png", file, self.trace).stdout)
+        self.assertEqual(stat.S_IMODE(os.stat(file).st_mode), 0o600)
+        width, height, pixels = pictures.pixels(file)
+        caption = next(table for table in report["tables"] if table["name"] == "picture")
+        self.assertIn("pixels for", caption["title"])
+        last = caption["rows"][-1]
+        self.assertEqual(last["top_pixel"] + last["height_pixels"], height)
+        flags = next(row for row in caption["rows"] if "flags" in row["name"])
+        cells = next(table["rows"] for table in report["tables"] if table["name"] == "cells")
+        addresses = [cell["address"] for cell in cells if cell["name"] == flags["name"] and cell["level"] == 0]
+        self.assertEqual(int(flags["first_address"], 16), min(addresses))
+        rows = range(flags["top_pixel"], flags["top_pixel"] + flags["height_pixels"])
+        drawn = sum(pixels[y][x] != (255, 255, 255) for y in rows for x in range(width))
+        self.assertGreater(drawn, 0)
+        self.assertIn("flags", tools.trackway("map", "--png", file, self.trace).stdout)
+        self.assertIn("Live memory by time", tools.trackway("memory", self.trace).stdout)
+
+    def test_csv(self):
+        rows = list(csv.DictReader(io.StringIO(tools.trackway("map", "--csv", "--level", "0", self.trace).stdout)))
+        self.assertEqual(len(rows), len(tables("map", "--level", "0", self.trace)["cells"]))
+        sites = tools.trackway("memory", "--csv", "--top", "0", self.trace).stdout
+        self.assertEqual(len(list(csv.DictReader(io.StringIO(sites)))), 6)
+
+    def test_wrong_requests(self):
+        for arguments in (
+            ("map", "--measure", "L3", "--cache", "L1=4K,8,64"),
+            ("map", "--from", "2s", "--to", "1s"),
+            ("map", "--svg", "/dev/full", "--allocation", "nothing"),
+            ("memory", "--csv", "--table", "missing"),
+        ):
+            failed = tools.trackway(*arguments, self.trace, check=False)
+            self.assertEqual(failed.returncode, 2, arguments)
+            self.assertIn("trackway: ", failed.stderr)
+
+
+class Threads(unittest.TestCase):
+    def test_blocks_of_another_thread(self):
+        with tools.folder() as folder:
+            trace = trace_of(folder, THREADS, "-O1", "-fno-builtin", "-pthread", "-g")
+            found = tables("memory", trace)
+            total = found["memory"][0]
+            self.assertEqual((total["peak_bytes"], total["peak_blocks"]), (400000, 100))
+            self.assertEqual((total["never_released"], total["never_accessed"], total["unknown_releases"]), (0, 0, 0))
+            self.assertEqual(found["use"][0]["accesses"], 2 * 400000)
+            owners = tables("map", trace)["owners"]
+            self.assertEqual(owners[0]["kind"], "allocation")
+            self.assertEqual((owners[0]["reads"], owners[0]["writes"], owners[0]["threads"]), (400000, 400000, 1))
+
+
+class Smallest(unittest.TestCase):
+    def test_one_access_gives_a_picture(self):
+        with tools.folder() as folder:
+            trace = trace_of(folder, "static volatile int x; int main(void) { x = 1; return 0; }", "-O1")
+            self.assertIn("█", tools.trackway("map", trace).stdout)
+            self.assertEqual(tables("map", trace)["map"][0]["shown"], 1)
+            self.assertIn("No allocation", tools.trackway("memory", trace).stdout)

@@ -1,0 +1,1 @@
+"""Pages in a browser, and parts of pages larger than a test would make them."""
