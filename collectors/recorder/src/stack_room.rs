@@ -5,7 +5,7 @@ use std::io;
 
 use rustix::process::{getrlimit, setrlimit, Resource, Rlimit};
 
-/// Recording adds up to 48 bytes to a frame (docs/collectors.md), which takes 16 and more besides.
+/// Recording adds up to 48 bytes to a frame (docs/collectors/stack-and-signals.md), which takes 16 and more besides.
 const TIMES: u64 = 4;
 
 /// What the program's limits of the stack are to be; none: as they are. The C library gives threads stacks of that size,

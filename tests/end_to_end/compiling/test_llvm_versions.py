@@ -66,7 +66,7 @@ class Plugin(unittest.TestCase):
 
 
 class Optimiser(unittest.TestCase):
-    """The commands of docs/collectors.md, `opt -load-pass-plugin`."""
+    """The commands of docs/collectors/compiler.md, `opt -load-pass-plugin`."""
 
     def check(self, version, passes):
         with tools.folder() as folder:

@@ -1,7 +1,7 @@
 """Recording survives what real programs do.
 
 Each program prints and returns what its plain build does, and its trace equals the oracle's; where it cannot, the limit
-stands in docs/collectors.md, and a test shows what is lost then.
+stands in docs/collectors, and a test shows what is lost then.
 """
 
 import contextlib
@@ -388,7 +388,7 @@ class Killed(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    """What docs/collectors.md states as limits. The programs themselves run as ever."""
+    """What docs/collectors states as limits. The programs themselves run as ever."""
 
     def record_and_verify(self, folder, name, *arguments, options=RECORD_OPTIONS):
         _, traced = build(folder, name, "-O2", "-pthread")

@@ -1,6 +1,6 @@
 //! Whether a thread of a program that SIGSEGV ended had overflowed its stack. No trace records that. It follows from
 //! how far below its first local variable the thread's last ones lay, or from how many calls were open.
-//! docs/collectors.md, "The stack", states the rules.
+//! docs/collectors/stack-and-signals.md states the rules.
 
 mod open_calls;
 mod records;
