@@ -1,7 +1,8 @@
 //! Analyses of decoded traces.
 //!
 //! An [`Analysis`] takes batches of accesses and finishes into tables; [`run`] feeds one, or several at once, from a
-//! trace, on all cores. `docs/analyses.md` defines every number, and says how to write an analysis.
+//! trace, on all cores. `docs/analyses.md` lists the pages that define every number;
+//! `docs/verbs/own-analysis.md` says how to write an analysis.
 
 mod analyses;
 mod engine;

@@ -31,7 +31,8 @@ const DRAWN_CELLS: usize = 200_000;
 ///
 /// A picture of addresses by time: rows are blocks by the place that allocated them, static variables, stacks, and the
 /// addresses within, without the gaps; columns are times; shades are accesses, bytes or cache misses. JSON and CSV have
-/// all of it, reads and writes of each thread apart, in a pyramid of resolutions. docs/analyses.md defines each number.
+/// all of it, reads and writes of each thread apart, in a pyramid of resolutions. docs/verbs/map.md defines each
+/// number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| top.help("Rows of the table of memory; 0 for all")),

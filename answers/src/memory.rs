@@ -21,7 +21,7 @@ const OVER_TIME: &str = "memory_over_time";
 ///
 /// Follows all blocks from allocation to release: what was live over time and at the peak, by the places that allocated it
 /// and by type; short-lived blocks, and those that were never released or never accessed; accesses per allocated byte.
-/// docs/analyses.md defines each number.
+/// docs/verbs/memory.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print one table as CSV")),

@@ -18,7 +18,7 @@ pub struct ModelArguments {
     /// What to rank by: accesses, bytes, or misses in L1, L2, ... [default: L2]
     #[arg(long, value_name = "MEASURE")]
     pub sort: Option<Measure>,
-    /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/analyses.md, section 2
+    /// Caches to simulate: L1=SIZE,WAYS,LINE:L2=..., preset:NAME, FILE.toml or none; docs/verbs/cache-model.md
     /// [default: those of the machine that recorded]
     #[arg(long, value_name = "CACHES", value_parser = Caches::described_by)]
     pub cache: Option<Caches>,

@@ -18,7 +18,7 @@ use crate::reading::{require_accesses, ReadingArguments};
 ///
 /// Prints which sites stay at one address, walk with a stride, follow pointers or jump at random; how many lines and pages
 /// are accessed in each stretch of the program; and how evenly the accesses are spread over memory (entropy).
-/// docs/analyses.md defines each number.
+/// docs/verbs/patterns.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| top.help("Rows of the table of sites; 0 for all")),

@@ -24,7 +24,7 @@ use crate::soundness;
 /// misses in each level of a simulated cache, then what the numbers rest on. Of a program that counts (`trackway cc
 /// --count`) it prints its regions of interest instead, how long they took, what they accessed and executed, by thread,
 /// line and variable; of an imported trace, which knows no variables and lines, instructions, kinds of access and
-/// threads. docs/analyses.md defines each number.
+/// threads. docs/verbs/report.md defines each number.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  trackway report prog.trackway\n  \
                         trackway report --by line --top 30 prog.trackway\n  \

@@ -24,7 +24,7 @@ const CURVE: &str = "miss_ratio_curve";
 ///
 /// Measures for each access how many different cache lines were accessed since the last access to its line (the reuse
 /// distance), exactly or of a sample of the lines, and prints the miss ratio of LRU caches of all sizes, the distances, and
-/// the fields, variables and allocation sites with theirs. docs/analyses.md defines each number.
+/// the fields, variables and allocation sites with theirs. docs/verbs/reuse.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| top.help("Rows of the tables of groups; 0 for all")),

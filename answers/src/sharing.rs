@@ -20,7 +20,7 @@ use crate::reading::{require_accesses, ReadingArguments};
 ///
 /// Merges the accesses of all threads into one order that respects their synchronisation, follows each cache line from
 /// thread to thread, and prints which fields and lines of source take lines that another thread had, and how exact the
-/// order is. docs/analyses.md, section 8, defines each number.
+/// order is. docs/verbs/sharing.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print the table of fields as CSV")),

@@ -3,7 +3,7 @@
 use trackway_report::{Table, TableBuilder, Unit};
 use trackway_trace::{Exactness, Trace, INTERVALS_NS};
 
-/// `docs/analyses.md`, section 8, defines the columns.
+/// `docs/verbs/sharing.md` defines the columns.
 pub(crate) fn order_table(exactness: &Exactness, trace: &Trace) -> Table {
     let modules = &trace.program().modules;
     let without_order = modules.iter().filter(|module| !module.order).count();

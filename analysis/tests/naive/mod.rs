@@ -1,5 +1,5 @@
-//! The cache model once more, written from its definitions in `docs/analyses.md` for clarity, not for speed. Sets are
-//! lists, times give the order of use, and nothing is left out because it changes nothing.
+//! The cache model once more, written from its definitions in `docs/verbs/cache-model.md` for clarity, not for speed.
+//! Sets are lists, times give the order of use, and nothing is left out because it changes nothing.
 
 mod cache;
 mod classes;

@@ -13,7 +13,10 @@ from pathlib import Path
 from ..support import tools
 from ..support.documented import blocks
 
-DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md", "docs/analyses.md")
+# Pages of verbs whose commands take the trace of any program.
+VERBS = ("dump", "info", "map", "memory", "patterns", "report", "reuse", "sharing", "verify")
+DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md", "docs/analyses.md",
+             "docs/verbs/cache-model.md", *(f"docs/verbs/{verb}.md" for verb in VERBS))
 PYTHON = "Python, run by the Python package's tests"
 # By document and the beginning of a block: why it isn't run here.
 NOT_RUN = {
@@ -30,6 +33,7 @@ NOT_RUN = {
     ("docs/streaming.md", "from trackway.spark import live"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "trackway.spark.register"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "  where = "): "needs Spark and Kafka; the Python package's tests have them",
+    ("docs/verbs/report.md", "arc.ident, read at"): "the demo's answer; the figures depend on the machine",
     ("docs/analyses.md", "trackway whatif --split arc:"): "takes minutes; the figures below it are of a large run",
     ("docs/analyses.md", "s² ="): "a formula",
     ("docs/analyses.md", "r(c, t) ="): "a formula",
@@ -150,10 +154,15 @@ def streaming():
 
 
 def settings():
-    return [block for block in blocks("docs/analyses.md") if block.language == "toml"]
+    documents = ("docs/verbs/cache-model.md", "docs/analyses.md")
+    return [block for document in documents for block in blocks(document) if block.language == "toml"]
 
 
-RUN = {run.__name__: run for run in (readme_trace, readme_regions, readme_sampling, sql, streaming, settings)}
+def verbs():
+    return [documented(f"docs/verbs/{verb}.md", f"trackway {verb}") for verb in VERBS]
+
+
+RUN = {run.__name__: run for run in (readme_trace, readme_regions, readme_sampling, sql, streaming, settings, verbs)}
 
 
 class Examples(unittest.TestCase):
@@ -223,6 +232,13 @@ class Examples(unittest.TestCase):
             Path(folder, "main.json").write_text(
                 shell(folder, f"trackway report --json --top 0 --by field --cache {'L1=32K,8,64:L2=1M,16,64'} prog.trackway"))
             self.assertIn("arc.ident", shell(folder, "trackway check --budget budgets.toml prog.trackway"))
+
+    def test_verbs(self):
+        with tools.folder() as folder:
+            compile_and_record(place(folder))
+            for block in verbs():
+                with self.subTest(block.document):
+                    shell(folder, block.text)
 
 
 class Header(unittest.TestCase):

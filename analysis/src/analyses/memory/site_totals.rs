@@ -14,7 +14,7 @@ pub struct Life {
     pub begin_ns: u64,
 }
 
-/// Numbers of an allocation site; each is defined in `docs/analyses.md`.
+/// Numbers of an allocation site; each is defined in `docs/verbs/memory.md`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SiteTotals {
     pub allocated: Amount,

@@ -1,4 +1,4 @@
-//! The memory to which an access goes: a live block, a static variable, a stack. `docs/analyses.md` defines each.
+//! The memory to which an access goes: a live block, a static variable, a stack. `docs/verbs/blocks.md` defines each.
 
 mod allocation_names;
 mod heap;

@@ -1,4 +1,4 @@
-//! What is to be simulated: levels, TLBs, and how they work together. `docs/analyses.md` defines each word.
+//! What is to be simulated: levels, TLBs, and how they work together. `docs/verbs/cache-model.md` defines each word.
 
 use trackway_trace::CacheInfo;
 

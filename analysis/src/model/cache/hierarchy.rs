@@ -10,7 +10,7 @@ use super::{Caches, Inclusion, Outcome, Prefetch, Simulation, Totals, WritePolic
 /// No line has this number.
 const NO_LINE: u64 = u64::MAX;
 
-/// The caches of some cores, empty at first. `docs/analyses.md` defines what happens in them.
+/// The caches of some cores, empty at first. `docs/verbs/cache-model.md` defines what happens in them.
 #[derive(Debug, Clone)]
 pub(crate) struct Hierarchy<S> {
     pub(super) rules: Rules,

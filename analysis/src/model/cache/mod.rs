@@ -1,4 +1,4 @@
-//! The model of caches and TLBs. `docs/analyses.md` defines what it counts.
+//! The model of caches and TLBs. `docs/verbs/cache-model.md` defines what it counts.
 
 mod accounts;
 mod associative;

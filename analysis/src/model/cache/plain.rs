@@ -16,7 +16,7 @@ const MOST_REQUESTS: usize = 512;
 /// A set is prefetched this many requests ahead.
 const AHEAD: usize = 12;
 
-/// The levels, empty at first. `docs/analyses.md` defines what happens in them.
+/// The levels, empty at first. `docs/verbs/cache-model.md` defines what happens in them.
 #[derive(Debug, Clone)]
 pub(crate) struct PlainLevels {
     first: Level,
