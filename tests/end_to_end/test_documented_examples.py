@@ -13,7 +13,11 @@ from pathlib import Path
 from . import tools
 from .documented import blocks
 
-DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md", "docs/analyses.md")
+# Pages of verbs whose commands take the trace of any program; then those of the others.
+VERBS = ("branches", "check", "diff", "export", "layout", "query")
+OTHER_VERBS = ("allocations", "objects", "place", "regions", "samples", "top", "view", "whatif")
+DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md", "docs/analyses.md",
+             *(f"docs/verbs/{verb}.md" for verb in VERBS + OTHER_VERBS))
 PYTHON = "Python, run by the Python package's tests"
 # By document and the beginning of a block: why it isn't run here.
 NOT_RUN = {
@@ -30,9 +34,16 @@ NOT_RUN = {
     ("docs/streaming.md", "from trackway.spark import live"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "trackway.spark.register"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "  where = "): "needs Spark and Kafka; the Python package's tests have them",
-    ("docs/analyses.md", "trackway whatif --split arc:"): "takes minutes; the figures below it are of a large run",
-    ("docs/analyses.md", "s² ="): "a formula",
-    ("docs/analyses.md", "r(c, t) ="): "a formula",
+    ("docs/verbs/allocations.md", "trackway record --allocations"): "test_allocations runs such commands",
+    ("docs/verbs/objects.md", "trackway record --sample"): "README.md has such commands",
+    ("docs/verbs/place.md", "trackway place --tier"): "test_placement runs such commands",
+    ("docs/verbs/place.md", "r(c, t) ="): "a formula",
+    ("docs/verbs/regions.md", "trackway cc --count"): "README.md has the same commands",
+    ("docs/verbs/regions.md", "s² ="): "a formula",
+    ("docs/verbs/samples.md", "trackway record --sample"): "README.md has the same commands",
+    ("docs/verbs/top.md", "trackway top"): "there is no such process",
+    ("docs/verbs/view.md", "trackway view"): "serves until it is interrupted",
+    ("docs/verbs/whatif.md", "trackway whatif --split arc:"): "takes minutes; the figures below it are of a large run",
 }
 # Lines within blocks that are run.
 LINES_NOT_RUN = {
@@ -150,10 +161,15 @@ def streaming():
 
 
 def settings():
-    return [block for block in blocks("docs/analyses.md") if block.language == "toml"]
+    documents = ("docs/analyses.md", "docs/verbs/check.md")
+    return [block for document in documents for block in blocks(document) if block.language == "toml"]
 
 
-RUN = {run.__name__: run for run in (readme_trace, readme_regions, readme_sampling, sql, streaming, settings)}
+def verbs():
+    return [documented(f"docs/verbs/{verb}.md", f"trackway {verb}") for verb in VERBS]
+
+
+RUN = {run.__name__: run for run in (readme_trace, readme_regions, readme_sampling, sql, streaming, settings, verbs)}
 
 
 class Examples(unittest.TestCase):
@@ -223,6 +239,15 @@ class Examples(unittest.TestCase):
             Path(folder, "main.json").write_text(
                 shell(folder, f"trackway report --json --top 0 --by field --cache {'L1=32K,8,64:L2=1M,16,64'} prog.trackway"))
             self.assertIn("arc.ident", shell(folder, "trackway check --budget budgets.toml prog.trackway"))
+
+    def test_verbs(self):
+        with tools.folder() as folder:
+            compile_and_record(place(folder))
+            for copy in ("before", "before2", "after"):
+                os.link(f"{folder}/prog.trackway", f"{folder}/{copy}.trackway")
+            for block in verbs():
+                with self.subTest(block.document):
+                    self.assertTrue(shell(folder, block.text))
 
 
 class Header(unittest.TestCase):
