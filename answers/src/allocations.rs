@@ -15,7 +15,7 @@ use crate::soundness;
 
 /// Say which calls allocated memory: how often, how much, for how long, and what was never freed
 ///
-/// Reads what `trackway record --allocations` recorded. docs/analyses.md defines each number.
+/// Reads what `trackway record --allocations` recorded. docs/verbs/allocations.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print the table of call sites as CSV")),

@@ -19,7 +19,7 @@ use crate::soundness;
 /// Replays the control flow that the trace holds through simulated predictors of directions, from a table of counters to
 /// TAGE-SC-L and LLBP, and prints the mispredictions of each, and for each line and conditional branch how often it was
 /// executed and taken and how often each predictor was wrong. `unlimited` is TAGE-SC-L with tables that never lack room:
-/// what is between it and another predictor is what larger tables could gain. docs/analyses.md, section 22, defines each
+/// what is between it and another predictor is what larger tables could gain. docs/verbs/branches.md defines each
 /// number.
 #[derive(Debug, Args)]
 #[command(

@@ -25,7 +25,7 @@ use crate::sources::SourceArguments;
 /// edit has shifted them. Prints the numbers before and after, and what is new and gone, the largest change first.
 /// Either side may also be a report that --json has saved (with --top 0, so that it has all rows). Misses of both traces
 /// are those of the same caches. Of two folders, traces of the same program and arguments are compared with each other.
-/// docs/analyses.md, section 14, says how rows are matched and what is exact.
+/// docs/verbs/diff.md says how rows are matched and what is exact.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("sort", |sort| sort.help("What to rank the report by: accesses, bytes, or misses in L1, L2, ... [default: L2]")),

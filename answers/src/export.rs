@@ -30,7 +30,7 @@ use crate::reading::{require_accesses, ReadingArguments};
 /// `callgrind`: accesses and misses of functions and lines, and what functions cost with all that they call, for
 /// KCachegrind and callgrind_annotate. `folded`: one number for each stack of functions, for flamegraph.pl, speedscope
 /// and their like. `perfetto`: when functions ran and what threads accessed over time, for ui.perfetto.dev. Stacks come
-/// from recorded function entries and exits; docs/analyses.md, section 16, says how they are repaired where these are
+/// from recorded function entries and exits; docs/verbs/export.md says how they are repaired where these are
 /// missing. `pprof`: stacks with all of their numbers, for pprof. `csv`: a table of what a program counted, whole; by
 /// default how often each of its blocks ran.
 ///

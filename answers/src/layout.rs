@@ -26,7 +26,7 @@ const SIMULATING_PASSES: u64 = 2;
 ///
 /// For each structure whose fields the program accesses: its members with holes and padding, their accesses and misses,
 /// which fields are accessed together, and proposals with the definition to write. Each proposal is simulated as by
-/// `trackway whatif`, and shown if it saves 2 % of the program's misses. docs/analyses.md defines each number.
+/// `trackway whatif`, and shown if it saves 2 % of the program's misses. docs/verbs/layout.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| {

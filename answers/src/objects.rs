@@ -24,7 +24,7 @@ const PICTURE_COLUMNS: usize = 512;
 ///
 /// Joins the samples of a trace with the calls of allocators (`trackway record --sample --allocations`): each sample
 /// belongs to the block that was live at its time. Shares of time have a 95 % interval; shares of accesses, from the
-/// instructions that follow each sample, say how far they can be relied on. docs/analyses.md defines each number.
+/// instructions that follow each sample, say how far they can be relied on. docs/verbs/objects.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print one table as CSV")),

@@ -18,7 +18,7 @@ use crate::soundness;
 /// Takes a trace of `trackway record --sample`, or one that was imported from perf. For each line and each instruction:
 /// the share of the time, with its 95 % interval; the share of the accesses, by the instructions that follow samples;
 /// how many of them store; how their addresses are known; and, where the processor says so, latency and source of the
-/// data. docs/analyses.md defines each number.
+/// data. docs/verbs/samples.md defines each number.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print one table as CSV")),

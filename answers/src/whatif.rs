@@ -29,8 +29,8 @@ const USUAL_LINE_BYTES: u64 = 64;
 ///
 /// Rewrites the addresses of the trace as if structures were laid out differently, runs them through the simulated caches,
 /// and shows the misses before and after, per level and per field, and the definition to write. The program is not run
-/// again. The answer first says how many of the accesses to each changed structure could be rewritten. docs/analyses.md says
-/// where the new parts are placed, and how well predictions agreed with edited programs.
+/// again. The answer first says how many of the accesses to each changed structure could be rewritten.
+/// docs/verbs/whatif.md says where the new parts are placed, and how well predictions agreed with edited programs.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("csv", |csv| csv.help("Print the table of levels as CSV")),

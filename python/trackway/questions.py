@@ -343,7 +343,7 @@ class Questions:
         """Whether the trace keeps to budgets: `trackway check`. A broken budget is no error: see `CheckReport.holds`.
 
         Args:
-            budget: the file of budgets, in TOML (docs/analyses.md, section 15).
+            budget: the file of budgets, in TOML (docs/verbs/check.md).
             baseline: the trace or saved report to which `max-ratio` refers; by default that which the file names.
             cache: caches to simulate; by default those of the budget file, or of the machine that recorded.
             line_size: bytes of a cache line for hand-overs; by default as in the budget file, or of that machine.

@@ -37,7 +37,7 @@ const BROKEN: u8 = 3;
 /// Prints each budget with its value and whether it holds. A budget limits one number (misses of a level, accesses,
 /// bytes, hand-overs between threads) of a field, variable, type, function, file or the whole program: absolutely, as a
 /// share of the program, or relative to a baseline. A budget that names nothing in the trace is an error.
-/// docs/analyses.md, section 15, describes the file.
+/// docs/verbs/check.md describes the file.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| top.help("For how many fields --write-budget writes budgets of their own; 0 for all")),

@@ -26,7 +26,7 @@ use self::memkind::Kind;
 /// Of a sampled trace: ranks call sites by the time that a byte of faster memory would save, fills tiers of given
 /// capacities, predicts the time, and writes the advice to a file. With the advice and a program: runs it with the
 /// allocations of the last tier's call sites on a NUMA node, in a mapped file, or in memory of a kind of the memkind
-/// library. docs/analyses.md defines the model, and says what it can't know.
+/// library. docs/verbs/place.md defines the model, and says what it can't know.
 #[derive(Debug, Args)]
 #[command(
     mut_arg("top", |top| top.help("Rows of the table of call sites; 0 for all")),

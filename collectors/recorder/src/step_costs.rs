@@ -1,4 +1,4 @@
-//! What counting costs on this machine (`docs/analyses.md`, section 21).
+//! What counting costs on this machine (`docs/verbs/regions.md`).
 //!
 //! An addition costs next to nothing where the processor waits for something else, and the most where the same counter in
 //! memory was added to right before. Between lies what additions cost that keep each other busy, and this comes nearest to

@@ -255,7 +255,7 @@ class Budgets(unittest.TestCase):
 
 
 class Naive:
-    """Stacks from a dump, as docs/analyses.md defines them."""
+    """Stacks from a dump, as docs/verbs/export.md defines them."""
 
     def __init__(self, trace):
         self.accesses = collections.Counter()

@@ -13,10 +13,12 @@ from pathlib import Path
 from ..support import tools
 from ..support.documented import blocks
 
-# Pages of verbs whose commands take the trace of any program.
-VERBS = ("dump", "info", "map", "memory", "patterns", "report", "reuse", "sharing", "verify")
-DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md", "docs/analyses.md",
-             "docs/verbs/cache-model.md", *(f"docs/verbs/{verb}.md" for verb in VERBS))
+# Pages of verbs whose commands take the trace of any program; then those of the others.
+VERBS = ("branches", "check", "diff", "dump", "export", "info", "layout", "map", "memory", "patterns", "query", "report",
+         "reuse", "sharing", "verify")
+OTHER_VERBS = ("allocations", "cache-model", "objects", "place", "regions", "samples", "top", "view", "whatif")
+DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md",
+             *(f"docs/verbs/{verb}.md" for verb in VERBS + OTHER_VERBS))
 PYTHON = "Python, run by the Python package's tests"
 # By document and the beginning of a block: why it isn't run here.
 NOT_RUN = {
@@ -34,9 +36,16 @@ NOT_RUN = {
     ("docs/streaming.md", "trackway.spark.register"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "  where = "): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/verbs/report.md", "arc.ident, read at"): "the demo's answer; the figures depend on the machine",
-    ("docs/analyses.md", "trackway whatif --split arc:"): "takes minutes; the figures below it are of a large run",
-    ("docs/analyses.md", "s² ="): "a formula",
-    ("docs/analyses.md", "r(c, t) ="): "a formula",
+    ("docs/verbs/allocations.md", "trackway record --allocations"): "test_allocations runs such commands",
+    ("docs/verbs/objects.md", "trackway record --sample"): "README.md has such commands",
+    ("docs/verbs/place.md", "trackway place --tier"): "test_placement runs such commands",
+    ("docs/verbs/place.md", "r(c, t) ="): "a formula",
+    ("docs/verbs/regions.md", "trackway cc --count"): "README.md has the same commands",
+    ("docs/verbs/regions.md", "s² ="): "a formula",
+    ("docs/verbs/samples.md", "trackway record --sample"): "README.md has the same commands",
+    ("docs/verbs/top.md", "trackway top"): "there is no such process",
+    ("docs/verbs/view.md", "trackway view"): "serves until it is interrupted",
+    ("docs/verbs/whatif.md", "trackway whatif --split arc:"): "takes minutes; the figures below it are of a large run",
 }
 # Lines within blocks that are run.
 LINES_NOT_RUN = {
@@ -154,7 +163,7 @@ def streaming():
 
 
 def settings():
-    documents = ("docs/verbs/cache-model.md", "docs/analyses.md")
+    documents = ("docs/verbs/cache-model.md", "docs/verbs/check.md")
     return [block for document in documents for block in blocks(document) if block.language == "toml"]
 
 
@@ -236,6 +245,8 @@ class Examples(unittest.TestCase):
     def test_verbs(self):
         with tools.folder() as folder:
             compile_and_record(place(folder))
+            for copy in ("before", "before2", "after"):
+                os.link(f"{folder}/prog.trackway", f"{folder}/{copy}.trackway")
             for block in verbs():
                 with self.subTest(block.document):
                     shell(folder, block.text)

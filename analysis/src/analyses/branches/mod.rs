@@ -1,7 +1,7 @@
 //! Branch predictors, replayed over a program's control flow.
 //!
-//! [`BranchEvent`](crate::model::control_flow::BranchEvent)s of a thread in program order drive [`Predictor`]s. Section 22 of `docs/analyses.md` defines every
-//! number.
+//! [`BranchEvent`](crate::model::control_flow::BranchEvent)s of a thread in program order drive [`Predictor`]s.
+//! `docs/verbs/branches.md` defines every number.
 
 mod bimodal;
 mod choice;

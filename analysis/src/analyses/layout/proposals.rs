@@ -127,7 +127,7 @@ impl Evidence<'_> {
         self.weights.members[member].accesses
     }
 
-    /// See `affinity` in `docs/analyses.md`.
+    /// See `affinity` in `docs/verbs/layout.md`.
     pub fn affinity(&self, a: usize, b: usize) -> f64 {
         let (together, rarer) = affinity(self.weights, self.pairs, a, b);
         together as f64 / rarer.max(1) as f64

@@ -1,8 +1,8 @@
 //! Owners of the memory to which a program's time goes: samples of its accesses, joined with its calls of allocators.
 //!
 //! [`Objects::of`] replays calls of allocators by their times; each sample belongs to the block that was live at its
-//! time in its process, else to a variable, a stack, a file or what else is mapped. `docs/analyses.md` defines the
-//! numbers.
+//! time in its process, else to a variable, a stack, a file or what else is mapped. `docs/verbs/objects.md` defines
+//! the numbers.
 
 mod call_chain;
 mod estimate;

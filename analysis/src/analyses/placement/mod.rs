@@ -1,7 +1,7 @@
 //! Which allocations should lie in which kind of memory.
 //!
 //! [`Placement::of`] ranks call sites by what they gain from a byte of faster memory, fills tiers of given capacities,
-//! and predicts the time. `docs/analyses.md` defines the model and its limits.
+//! and predicts the time. `docs/verbs/place.md` defines the model and its limits.
 
 mod advice;
 mod candidates;

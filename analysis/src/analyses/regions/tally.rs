@@ -28,7 +28,7 @@ pub struct ThreadTally {
     pub totals: Totals,
 }
 
-/// Numbers of a region; each is defined in `docs/analyses.md`.
+/// Numbers of a region; each is defined in `docs/verbs/regions.md`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Totals {
     pub entries: u64,

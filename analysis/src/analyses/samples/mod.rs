@@ -1,7 +1,7 @@
 //! Where a sampled program spends its time and makes its accesses.
 //!
-//! Samples fall in proportion to time; the windows after them show accesses. `docs/analyses.md` defines both shares and
-//! their limits.
+//! Samples fall in proportion to time; the windows after them show accesses. `docs/verbs/samples.md` defines both
+//! shares and their limits.
 
 pub(crate) mod interval;
 pub(crate) mod tables;
