@@ -1,7 +1,8 @@
 """Finds links in the repository's Markdown that lead nowhere: to a missing file, or to a heading that a page lacks.
 
-Links to other hosts are not followed. A path of a page, such as `docs/sql.md`, must also exist where comments, help texts
-and tests name it. Anchors are those of GitHub and mdBook.
+Links to other hosts are not followed. Each page of docs/ must stand in docs/SUMMARY.md, the book's contents. A path of
+a page, such as `docs/sql.md`, must also exist where comments, help texts and tests name it. Anchors are those of GitHub
+and mdBook.
 """
 
 import re
@@ -80,6 +81,14 @@ def broken_mentions(root, name):
             yield text.count("\n", 0, match.start()) + 1, match.group(), "no such page"
 
 
+def unlisted(root, names):
+    """Pages of docs/ that the book's table of contents lacks."""
+    contents = root / "docs/SUMMARY.md"
+    listed = {(contents.parent / target).resolve() for target in LINK.findall(contents.read_text())}
+    pages = [name for name in names if name.startswith("docs/") and name.endswith(".md") and name != "docs/SUMMARY.md"]
+    return [name for name in pages if (root / name).resolve() not in listed]
+
+
 def check_itself():
     """One fault of each kind, and what isn't one."""
     assert slug("The `report`, in 2 parts: *all*") == "the-report-in-2-parts-all"
@@ -103,7 +112,10 @@ def report(root):
     found += [(name, *fault) for name in names for fault in broken_mentions(root, name)]
     for name, line, target, fault in found:
         print(f"{name}:{line}: {target}: {fault}")
-    return not found
+    missing = unlisted(root, names)
+    for name in missing:
+        print(f"{name}: docs/SUMMARY.md doesn't list it")
+    return not found and not missing
 
 
 if __name__ == "__main__":

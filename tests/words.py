@@ -84,8 +84,8 @@ def faults_of_document(text):
     """Line, what stands there, and advice."""
     original = text.split("\n")
     allowed = allowed_lines(original)
-    # A span of code reads as one word.
-    lines = re.sub(r"(?<=\S) {3,}(?=[^|\n])|(?<=^) {5,}(?=\S)", " x ", without_code(text), flags=re.M).split("\n")
+    # A span of code reads as one word, which may begin a sentence.
+    lines = re.sub(r"(?<=\S) {3,}(?=[^|\n])|(?<=^) {5,}(?=\S)", " X ", without_code(text), flags=re.M).split("\n")
     for number, line in enumerate(lines, 1):
         for pattern, advice in EVERYWHERE + IN_DOCUMENTS:
             for match in re.finditer(pattern, re.sub(r"^\s*(?:[-*+]|\d+\.)\s+", "", line)):
@@ -109,7 +109,10 @@ def faults_of_comments(text, comment):
 def check_itself():
     """What is found, and what isn't."""
     long = "word " * 41 + "end."
-    text = f"What lies behind it.\n\nIt is left behind. `behind`\n\n    behind\n\n<!-- words: allowed: a quotation -->\nis told of it\n\n{long}\n"
+    text = (
+        "What lies behind it.\n\nIt is left behind. `behind`\n\n    behind\n\n"
+        f"<!-- words: allowed: a quotation -->\nis told of it\n\n{long}\n"
+    )
     assert [number for number, _, _ in faults_of_document(text)] == [1, 10], list(faults_of_document(text))
     comment = COMMENTS[(".py", ".pyi")]
     assert [number for number, _, _ in faults_of_comments("# Whose it is.\nx = 1  # Whose\n# told of; words: allowed\n", comment)] == [1]
