@@ -1,7 +1,7 @@
 """Finds links in the repository's Markdown that lead nowhere: to a missing file, or to a heading that a page lacks.
 
 Links to other hosts are not followed. Each page of docs/ must stand in docs/SUMMARY.md, the book's contents. A path of
-a page, such as `docs/sql.md`, must also exist where comments, help texts and tests name it. Anchors are those of GitHub
+a page, such as `docs/sql.md`, must also exist where comments, help texts and tests name it, and so must a section by number. Anchors are those of GitHub
 and mdBook.
 """
 
@@ -16,6 +16,7 @@ DEFINITION = re.compile(r"^\s{0,3}\[[^\]]+\]:\s+<?(\S+?)>?\s*$", re.M)
 ELSEWHERE = re.compile(r"^[a-z][a-z0-9+.-]*:|^//")
 # The path of a page of docs/ as text names it.
 MENTION = re.compile(r"(?<![\w./-])docs/[\w./-]+\.md\b")
+SECTION = re.compile(r"(?<![\w./-])(docs/[\w./-]+\.md)`?,\s+(?:(?://[/!]?|#|\*)\s+)?section (\d+(?:\.\d+)?)")
 TEXTS = (".md", ".rs", ".py", ".pyi", ".c", ".h", ".cpp", ".js", ".toml", ".sh", "")
 
 
@@ -69,7 +70,7 @@ def broken_links(root, page):
 
 
 def broken_mentions(root, name):
-    """Line, path and fault of each page that the file names and that doesn't exist."""
+    """Line, path and fault of each page or section that the file names and that doesn't exist."""
     if Path(name).suffix not in TEXTS:
         return
     try:
@@ -79,6 +80,10 @@ def broken_mentions(root, name):
     for match in MENTION.finditer(text):
         if not (root / match.group()).exists():
             yield text.count("\n", 0, match.start()) + 1, match.group(), "no such page"
+    for match in SECTION.finditer(text):
+        page, number = root / match.group(1), match.group(2)
+        if page.exists() and not re.search(rf"^#+ {re.escape(number)}\b", page.read_text(), re.M):
+            yield text.count("\n", 0, match.start()) + 1, f"{match.group(1)}, section {number}", "no such section"
 
 
 def unlisted(root, names):
@@ -94,14 +99,19 @@ def check_itself():
     assert slug("The `report`, in 2 parts: *all*") == "the-report-in-2-parts-all"
     page = (
         "# A\n## A\n[ok](b.md#x-y) [ok](#a-1) [web](https://example.org/x.md) `[code](c.md)`\n\n    [code](c.md)\n\n"
-        "[file](c.md)\n[heading](b.md#z) docs/no.md\n"
+        "[file](c.md)\n[heading](b.md#z) docs/no.md\ndocs/b.md, section 2; docs/b.md, section 1\n"
     )
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "a.md").write_text(page)
-        (root / "b.md").write_text("## X: y\n")
+        (root / "docs").mkdir()
+        for name in ("b.md", "docs/b.md"):
+            (root / name).write_text("## X: y\n## 1. Z\n")
         assert list(broken_links(root, "a.md")) == [(7, "c.md", "no such file"), (8, "b.md#z", "no such heading")]
-        assert list(broken_mentions(root, "a.md")) == [(8, "docs/no.md", "no such page")]
+        assert list(broken_mentions(root, "a.md")) == [
+            (8, "docs/no.md", "no such page"),
+            (9, "docs/b.md, section 2", "no such section"),
+        ]
 
 
 def report(root):
