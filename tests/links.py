@@ -1,8 +1,8 @@
 """Finds links in the repository's Markdown that lead nowhere: to a missing file, or to a heading that a page lacks.
 
 Links to other hosts are not followed. Each page of docs/ must stand in docs/SUMMARY.md, the book's contents. A path of
-a page, such as `docs/sql.md`, must also exist where comments, help texts and tests name it, and so must a section by number. Anchors are those of GitHub
-and mdBook.
+a page, such as `docs/sql.md`, must also exist where comments, help texts and tests name it, and so must a section that
+they name by its number. Anchors are those of GitHub and mdBook.
 """
 
 import re
