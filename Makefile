@@ -9,6 +9,7 @@
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
 # make kafka    a broker for tests of live queries, in build/kafka
+# make docs     the documentation as a book, in build/docs
 # make linters  what checks Python and the page's scripts, in build/linters
 # make format   bring all sources into the project's style
 
@@ -89,6 +90,11 @@ demo: pass-19 runtime program
 linters: setup
 	@setup/linters
 
+docs:
+	@setup/mdbook
+	@$(BUILD)/mdbook/bin/mdbook build --dest-dir $(abspath $(BUILD))/docs
+	@echo "the book begins at $(BUILD)/docs/index.html"
+
 test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run
 
@@ -111,4 +117,4 @@ clean:
 	rm -rf $(BUILD)
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program lake python kafka linters demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program lake python kafka linters docs demo test dynamorio dynamorio-aarch64 bench format clean
