@@ -17,8 +17,8 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from . import hardware, tools
-from .documented import blocks
+from ..support import hardware, tools
+from ..support.documented import blocks
 
 PROGRAMS = tools.PROGRAMS / "guide"
 DOCS = tools.ROOT / "docs"
