@@ -53,7 +53,7 @@ def machine():
         "processors": os.cpu_count(),
         "kernel": platform.release(),
         "clang": call("clang-19", "--version").splitlines()[0],
-        "trackway": call(TRACKWAY, "--version").strip(),
+        "trackway": call(TRACKWAY, "-V").strip(),
         "load_before": round(LOAD_BEFORE, 2),
         "commit": call("git", "-C", ROOT, "describe", "--always", "--dirty").strip(),
     }

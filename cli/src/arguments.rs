@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use trackway_recorder::Address;
+use trackway_recorder::{Address, ABI};
 use trackway_recording::{parse_buffer_size, SampledArguments, SamplingArguments};
+use trackway_trace::FORMAT_VERSION;
 
 use crate::diff::DiffArguments;
 use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
@@ -18,9 +20,17 @@ const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a diff
                            or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
+/// `--version` also says which traces this program reads, and which traced programs it records.
+static VERSIONS: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "{}\ntrace format {FORMAT_VERSION}\nruntime interface {ABI}",
+        env!("CARGO_PKG_VERSION")
+    )
+});
+
 /// Records every load and store of a native Linux program and names the data that misses the cache.
 #[derive(Debug, Parser)]
-#[command(name = "trackway", version, after_help = EXIT_STATUS)]
+#[command(name = "trackway", version, long_version = VERSIONS.as_str(), after_help = EXIT_STATUS)]
 pub struct CommandLine {
     #[command(subcommand)]
     pub verb: Verb,

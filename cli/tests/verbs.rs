@@ -234,6 +234,18 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
+fn version_names_format_and_runtime_interface() {
+    let version = env!("CARGO_PKG_VERSION");
+    let format = trackway_trace::FORMAT_VERSION;
+    let interface = trackway_recorder::ABI;
+    assert_eq!(
+        text(&trackway("--version").stdout),
+        format!("trackway {version}\ntrace format {format}\nruntime interface {interface}\n")
+    );
+    assert_eq!(text(&trackway("-V").stdout), format!("trackway {version}\n"));
+}
+
+#[test]
 fn completions_name_the_verbs() {
     for shell in ["bash", "zsh", "fish"] {
         let script = text(&trackway(&format!("completions {shell}")).stdout);

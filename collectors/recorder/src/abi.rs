@@ -3,6 +3,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
+/// The runtime interface. A program that was built for another one runs unrecorded.
 pub const ABI: u32 = 7;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 

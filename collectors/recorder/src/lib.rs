@@ -49,6 +49,7 @@ use sampling::{Opening, Sampling};
 use signals::Signals;
 use sink::Sink;
 
+pub use abi::ABI;
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{

@@ -25,7 +25,6 @@ NOT_RUN = {
     ("README.md", "make demo"): "installs packages and runs the whole suite",
     ("README.md", "make dynamorio"): "builds DynamoRIO; test_binary runs these commands where it is built",
     ("README.md", "arc.ident, read at"): "the demo's answer; the figures depend on the machine",
-    ("README.md", "Fields by L2 misses"): "the demo's answer; the figures depend on the machine",
     ("README.md", "pip install ./python"): "builds the wheel, as `make python` does",
     ("README.md", "trace = trackway.open"): PYTHON,
     ("docs/python.md", "pip install ./python"): "builds the wheel, as `make python` does",
@@ -142,6 +141,10 @@ class Completeness(unittest.TestCase):
             self.assertIn(why, {reason(block) for block in all_blocks if block.document == key[0]}, key)
 
 
+def readme_commands():
+    return [documented("README.md", "trackway cc -O2")]
+
+
 def readme_trace():
     return [documented("README.md", "make  ")]
 
@@ -171,10 +174,19 @@ def verbs():
     return [documented(f"docs/verbs/{verb}.md", f"trackway {verb}") for verb in VERBS]
 
 
-RUN = {run.__name__: run for run in (readme_trace, readme_regions, readme_sampling, sql, streaming, settings, verbs)}
+RUN = {
+    run.__name__: run
+    for run in (readme_commands, readme_trace, readme_regions, readme_sampling, sql, streaming, settings, verbs)
+}
 
 
 class Examples(unittest.TestCase):
+    def test_three_commands(self):
+        with tools.folder() as folder:
+            said = shell(place(folder), readme_commands()[0].text)
+            self.assertIn("Lines by", said)
+            self.assertIn("sums", said)
+
     def test_a_program_of_your_own(self):
         with tools.folder() as folder:
             said = shell(place(folder), readme_trace()[0].text)
