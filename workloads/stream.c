@@ -1,5 +1,5 @@
 // The STREAM kernels on three arrays of doubles: copy, scale, add, triad. A second argument sets how often.
-// Compiled with -DCLOCKED it tells when each kernel begins, to whoever is linked and wants to time them.
+// Compiled with -DCLOCKED it tells when each kernel begins, to a function that is linked to time them.
 #include "region.h"
 #include "size.h"
 

@@ -27,7 +27,7 @@ pub enum AnalysisName {
     Sharing,
     /// What functions cost by the path on which they were called
     Calls,
-    /// Whose memory the time of sampled programs goes to, as `trackway objects`
+    /// The memory that the time of sampled programs goes to, as `trackway objects`
     Objects,
 }
 

@@ -79,7 +79,7 @@ pub struct ExportArguments {
     /// access overlaps; 0: one for each access
     #[arg(long, value_name = "BYTES", default_value_t = 64)]
     pub line: u64,
-    /// For perf-script: each so-manieth access of a thread
+    /// For perf-script: every Nth access of a thread
     #[arg(long, value_name = "N", default_value = "1000")]
     pub every: NonZeroU64,
     /// How many calls of functions a time line has: the longest ones

@@ -56,7 +56,7 @@ pub struct ReadingArguments {
     /// No progress bar
     #[arg(short, long)]
     pub quiet: bool,
-    /// Who is told of the progress instead of a person at a terminal.
+    /// What follows the progress instead of a person at a terminal.
     #[arg(skip)]
     pub following: Following,
 }

@@ -71,7 +71,7 @@ static void begin_output(struct output *output) {
         pthread_setspecific(end_of_thread, output);
 }
 
-// Room for `size` bytes; whoever uses it adds to `used`.
+// Room for `size` bytes; the caller adds to `used`.
 static char *room_for(struct output *output, size_t size) {
     if (!output->bytes)
         begin_output(output);

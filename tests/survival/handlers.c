@@ -1,4 +1,4 @@
-// Installing handlers in every way, and what is told of those that were installed before. Handlers that fork, end their
+// Installing handlers in every way, and what the program learns of those that were installed before. Handlers that fork, end their
 // thread, or install others.
 #define _GNU_SOURCE
 #include <errno.h>

@@ -8,7 +8,7 @@ use trackway_answers::failure::Failure;
 use crate::shared_library::SharedLibrary;
 
 const LIBRARY: &str = "libnuma.so.1";
-/// Nodes that the kernel can be told of: the bits of its masks.
+/// Nodes that can be named to the kernel: the bits of its masks.
 const MOST_NODES: u32 = 1024;
 
 pub struct Libnuma {

@@ -67,7 +67,7 @@ static void nested(int rounds) {
     }
 }
 
-// Of which only the outer one's end is stated.
+// Only the outer one's end is stated.
 static void nested_without_end(int rounds) {
     for (int i = 0; i < rounds; i++) {
         TRACKWAY_REGION_BEGIN("all of it");

@@ -10,7 +10,7 @@ use super::Collector;
 use crate::encoding::Payload;
 use crate::RecordOptions;
 
-/// After this time, the user is told what the recorder is doing.
+/// After this time, the recorder says what it is doing.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Blocks whose names take about as long.
 const MANY_BLOCKS: usize = 20_000;

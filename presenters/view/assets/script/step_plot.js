@@ -36,7 +36,7 @@ const StepPlot = (() => {
   class Plot {
     /**
      * The values of a line are one or null for each bin. `title` is that of the values' axis, `least` its begin, `label`
-     * says what is drawn. `onMove` is told where the cursor goes from where it is.
+     * says what is drawn. `onMove` gets where the cursor goes from where it is.
      * @param {StepPlotContent} content
      */
     constructor(content) {
