@@ -8,7 +8,11 @@
 #define ROUNDS 5
 #endif
 
-enum { PARTICLES = 20000, THREADS = 2 };
+#ifndef THREADS
+#define THREADS 2
+#endif
+
+enum { PARTICLES = 20000 };
 
 struct particle {
     double position, velocity;

@@ -1,3 +1,3 @@
 // The same for some seconds: long enough to be sampled, and to be interrupted.
-#define ROUNDS 10000
+#define ROUNDS 20000
 #include "prog.c"
