@@ -1,5 +1,5 @@
-// Installing handlers in every way, and what the program learns of those that were installed before. Handlers that fork, end their
-// thread, or install others.
+// Installing handlers in every way, and what the program learns of those that were installed before. Handlers that
+// fork, end their thread, or install others.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

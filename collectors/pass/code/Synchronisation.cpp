@@ -25,6 +25,9 @@ Instruction *afterCall(CallBase &Call) {
     return &*Normal->getFirstInsertionPt();
 }
 
+// Marks the store that puts a stamp's clock into memory.
+static constexpr char ClockMetadata[] = "trackway.clock";
+
 namespace {
 
 // What an instruction does to the order between threads.
@@ -72,8 +75,9 @@ std::optional<Effect> effectOf(Instruction &I) {
 
 class Stamper {
   public:
-    Stamper(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, ArrayRef<SpinWait> Waits)
-        : F(F), Numbers(Numbers) {
+    Stamper(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers, ArrayRef<SpinWait> Waits,
+            bool KeepsFrameSmall)
+        : F(F), Numbers(Numbers), KeepsFrameSmall(KeepsFrameSmall) {
         for (const SpinWait &W : Waits)
             for (const Instruction *I : W.Body)
                 WaitAround[I] = &W;
@@ -122,6 +126,8 @@ class Stamper {
         IRBuilder<> B(Before);
         B.SetCurrentDebugLocation(E.Where->getDebugLoc());
         Value *Stamp = IsAcquire ? timeAfter(B) : B.CreateIntrinsic(Intrinsic::readcyclecounter, {}, {});
+        if (KeepsFrameSmall)
+            Stamp = throughMemory(B, Stamp);
         Points.push_back({E.Where, Numbers.lookup(E.Where), IsAcquire, E.By, E.Address, Stamp, Before});
     }
 
@@ -136,8 +142,18 @@ class Stamper {
         return B.CreateIntrinsic(Intrinsic::readcyclecounter, {}, {});
     }
 
+    Value *throughMemory(IRBuilder<> &B, Value *Clock) {
+        if (!Memory)
+            Memory = IRBuilder<>(&F.getEntryBlock(), F.getEntryBlock().begin())
+                         .CreateAlloca(Clock->getType(), nullptr, "trackway.clock");
+        B.CreateStore(Clock, Memory)->setMetadata(ClockMetadata, MDNode::get(F.getContext(), {}));
+        return B.CreateLoad(Clock->getType(), Memory);
+    }
+
     Function &F;
     const DenseMap<const Instruction *, uint32_t> &Numbers;
+    const bool KeepsFrameSmall;
+    AllocaInst *Memory = nullptr;
     DenseMap<const Instruction *, const SpinWait *> WaitAround;
     std::vector<OrderPoint> Points;
 };
@@ -145,8 +161,14 @@ class Stamper {
 } // namespace
 
 std::vector<OrderPoint> insertStamps(Function &F, const DenseMap<const Instruction *, uint32_t> &Numbers,
-                                     ArrayRef<SpinWait> Waits) {
-    return Stamper(F, Numbers, Waits).run();
+                                     ArrayRef<SpinWait> Waits, bool KeepsFrameSmall) {
+    return Stamper(F, Numbers, Waits, KeepsFrameSmall).run();
+}
+
+StoreInst *storeOfClock(CallBase &Call) {
+    bool IsClock = Call.getIntrinsicID() == Intrinsic::readcyclecounter && Call.hasOneUse();
+    auto *Store = IsClock ? dyn_cast<StoreInst>(Call.user_back()) : nullptr;
+    return Store && Store->hasMetadata(ClockMetadata) ? Store : nullptr;
 }
 
 bool readsClock(const CallBase &Call) {

@@ -37,10 +37,14 @@ struct OrderPoint {
 };
 
 // Inserts stamps at all order points of a function, whose instructions have these numbers, and lists them in the order
-// of its blocks. A loop that waits has its releases before it begins, and what it acquires when it is over.
+// of its blocks. A loop that waits has its releases before it begins, and what it acquires when it is over. Where frames
+// are to stay small, stamps go through a place in memory, so that a call can put them there.
 std::vector<OrderPoint> insertStamps(llvm::Function &F,
                                      const llvm::DenseMap<const llvm::Instruction *, uint32_t> &Numbers,
-                                     llvm::ArrayRef<SpinWait> Waits);
+                                     llvm::ArrayRef<SpinWait> Waits, bool KeepsFrameSmall);
+
+// If the call is the clock of a stamp that goes through memory, what stores it there.
+llvm::StoreInst *storeOfClock(llvm::CallBase &Call);
 
 // Whether code for this machine can read the clock in line.
 bool hasClock(const llvm::Module &M);

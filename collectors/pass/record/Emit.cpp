@@ -75,19 +75,15 @@ static bool takesRegisters(const Instruction &I, const RuntimeSymbols &Runtime) 
 
 // Reading the clock takes two registers away, whose values would be spilled. Out of line it takes none.
 static void readClockOutOfLine(Function &F, const RuntimeSymbols &Runtime) {
-    SmallVector<CallInst *, 8> Reads;
+    SmallVector<std::pair<CallInst *, StoreInst *>, 8> Reads;
     for (Instruction &I : instructions(F))
-        if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getIntrinsicID() == Intrinsic::readcyclecounter)
-            Reads.push_back(Call);
-    if (Reads.empty())
-        return;
-    Type *I64 = Reads.front()->getType();
-    IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
-    AllocaInst *Clock = Entry.CreateAlloca(I64, nullptr, "trackway.clock");
-    for (CallInst *Read : Reads) {
-        IRBuilder<> B(Read);
-        Runtime.callReadClock(B, Clock);
-        Read->replaceAllUsesWith(B.CreateLoad(I64, Clock));
+        if (auto *Call = dyn_cast<CallInst>(&I))
+            if (StoreInst *Store = storeOfClock(*Call))
+                Reads.emplace_back(Call, Store);
+    for (auto [Read, Store] : Reads) {
+        IRBuilder<> B(Store);
+        Runtime.callReadClock(B, Store->getPointerOperand());
+        Store->eraseFromParent();
         Read->eraseFromParent();
     }
 }

@@ -102,7 +102,7 @@ class ModuleRecorder {
         for (const SpinWait &W : Waits)
             Reference.setWait(W);
         if (RecordsOrder)
-            R.OrderPoints = insertStamps(F, Numbers, Waits);
+            R.OrderPoints = insertStamps(F, Numbers, Waits, isUnoptimised(F, O));
 
         if (O.RecordCalls)
             splitEdgesForCallMarks(F);
