@@ -37,8 +37,8 @@ struct OrderPoint {
 };
 
 // Inserts stamps at all order points of a function, whose instructions have these numbers, and lists them in the order
-// of its blocks. A loop that waits has its releases before it begins, and what it acquires when it is over. Where frames
-// are to stay small, stamps go through a place in memory, so that a call can put them there.
+// of its blocks. A loop that waits has its releases before it begins, and what it acquires when it is over. Where
+// frames are to stay small, stamps go through a place in memory, so that a call can put them there.
 std::vector<OrderPoint> insertStamps(llvm::Function &F,
                                      const llvm::DenseMap<const llvm::Instruction *, uint32_t> &Numbers,
                                      llvm::ArrayRef<SpinWait> Waits, bool KeepsFrameSmall);
