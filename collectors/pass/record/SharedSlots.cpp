@@ -139,11 +139,11 @@ void SharedSlots::keepIn(AllocaInst &Memory, const Lifetime &L) {
     BasicBlock &BB = *L.Value->getParent();
     IRBuilder<> B(isa<PHINode>(L.Value) ? &*BB.getFirstInsertionPt() : L.Value->getNextNode());
     auto Slot = [&] { return B.CreateConstInBoundsGEP1_64(B.getInt32Ty(), &Memory, L.FirstWord); };
-    const Align Known(L.FirstWord % 2 == 0 ? SlotsAlignment : WordBytes);
-    B.CreateAlignedStore(L.Value, Slot(), Known);
+    const Align Aligned = commonAlignment(Align(SlotsAlignment), L.FirstWord * WordBytes);
+    B.CreateAlignedStore(L.Value, Slot(), Aligned);
     for (Instruction *Use : L.CutOff) {
         B.SetInsertPoint(Use);
-        Use->replaceUsesOfWith(L.Value, B.CreateAlignedLoad(L.Value->getType(), Slot(), Known));
+        Use->replaceUsesOfWith(L.Value, B.CreateAlignedLoad(L.Value->getType(), Slot(), Aligned));
     }
 }
 
