@@ -6,6 +6,8 @@ class Tally:
         self.passed = self.failed = 0
         # Names with reasons.
         self.skipped = []
+        # How long the tests took whose time is known.
+        self.seconds = {}
 
     def add(self, passed, failed, skipped=()):
         self.passed += passed
@@ -19,6 +21,11 @@ class Tally:
             tests.setdefault(reason, []).append(name)
         for reason, names in sorted(tests.items()):
             yield f"skipped: {reason}: {', '.join(sorted(names))}"
+
+    def slowest(self, count):
+        """Lines: the tests that took longest."""
+        for name, seconds in sorted(self.seconds.items(), key=lambda test: -test[1])[:count]:
+            yield f"{seconds:6.1f} s  {name}"
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {len(self.skipped)} skipped"

@@ -7,28 +7,36 @@ use trackway_report::grouped;
 use trackway_trace::Trace;
 
 const SIGSEGV: i32 = 11;
-/// The status with which a shell ends whose last command died by SIGSEGV.
-const STATUS_AFTER_SIGSEGV: i32 = 128 + SIGSEGV;
 const MEBIBYTE: u64 = 1 << 20;
 const REMEDY: &str =
     "Raise the limit with `ulimit -s`, for threads with pthread_attr_setstacksize or OMP_STACKSIZE";
 
-/// Looks at the trace only if the program died by SIGSEGV. Says so if that can't show whether its stack overflowed.
-///
-/// Of a program that a shell started only the shell learns how it ended, and says it by its own status. That may mean
-/// something else, so only an access near the end of the stack is reported then.
+/// Reports that the stack overflowed of the program, or of a process that it started; says so if SIGSEGV ended the
+/// program and its trace can't show whether that was why.
 pub fn warn(summary: &RecordSummary, options: &RecordOptions) {
-    let by_shell = summary.program_end == ProgramEnd::Exited(STATUS_AFTER_SIGSEGV);
-    let is_clear = summary.program_end == ProgramEnd::Signalled(SIGSEGV) && summary.instrumented;
-    if !by_shell && !is_clear {
-        return;
+    if summary.program_end == ProgramEnd::Signalled(SIGSEGV) && summary.instrumented {
+        warn_of_program(summary, options);
+    } else if summary.interrupted_streams > 0 && !summary.interrupted {
+        warn_of_children(summary, options);
     }
-    match look(summary, options, by_shell) {
-        Ok(Some(overflow)) if is_clear || overflow.is_sure() => output::warn(message(&overflow)),
-        Err(reason) if is_clear => output::warn(format!(
+}
+
+fn warn_of_program(summary: &RecordSummary, options: &RecordOptions) {
+    match look(summary, options, false) {
+        Ok(Some(overflow)) => output::warn(message("the program", &overflow)),
+        Ok(None) => {}
+        Err(reason) => output::warn(format!(
             "the program died by SIGSEGV, and {reason}: whether its stack overflowed is not known. If it did: {REMEDY}."
         )),
-        Ok(_) | Err(_) => {}
+    }
+}
+
+/// Only their parents learn how they ended. So an overflow is reported if an access near the end of the stack shows it.
+fn warn_of_children(summary: &RecordSummary, options: &RecordOptions) {
+    if let Ok(Some(overflow)) = look(summary, options, true) {
+        if overflow.is_sure() {
+            output::warn(message("a process that the program started", &overflow));
+        }
     }
 }
 
@@ -71,7 +79,8 @@ fn look(
     }
 }
 
-fn message(overflow: &Overflow) -> String {
+/// `whose`: the process, as the subject of the sentence.
+fn message(whose: &str, overflow: &Overflow) -> String {
     let function = &overflow.function;
     let at_least = |is_all| match is_all {
         true => "",
@@ -88,7 +97,7 @@ fn message(overflow: &Overflow) -> String {
                 .as_ref()
                 .map_or_else(String::new, |place| format!(" at {place}"));
             format!(
-                "the program overflowed its stack ({limit}): it was {depth} below its first frame, in {function}{place}. \
+                "{whose} overflowed its stack ({limit}): it was {depth} below its first frame, in {function}{place}. \
                  {REMEDY}, or compile with -O1."
             )
         }
@@ -103,7 +112,7 @@ fn message(overflow: &Overflow) -> String {
                 false => "at most ",
             };
             format!(
-                "the program died {}{} calls deep in {function}, most likely of a stack overflow: {} is {at_most}{bytes_per_call} \
+                "{whose} died {}{} calls deep in {function}, most likely of a stack overflow: {} is {at_most}{bytes_per_call} \
                  bytes for each call. {REMEDY}.",
                 at_least(*is_all),
                 grouped(*calls),
@@ -111,7 +120,7 @@ fn message(overflow: &Overflow) -> String {
             )
         }
         Evidence::UnknownStack { calls, is_all } => format!(
-            "the program died {}{} calls deep in {function}, on a thread whose stack may have another size than the limit: whether \
+            "{whose} died {}{} calls deep in {function}, on a thread whose stack may have another size than the limit: whether \
              it overflowed is not known. If it did: {REMEDY}.",
             at_least(*is_all),
             grouped(*calls)
@@ -149,7 +158,7 @@ mod tests {
             depth_bytes: (32 << 20) - 100_000,
             place: Some("recursion.c:12".into()),
         });
-        let text = message(&reached);
+        let text = message("the program", &reached);
         assert!(text.starts_with(
             "the program overflowed its stack (32 MiB): it was 31.9 MiB below its first frame, in is_even at \
              recursion.c:12. Raise the limit with `ulimit -s`"
@@ -161,7 +170,7 @@ mod tests {
                 is_all,
                 bytes_per_call: 32,
             };
-            message(&overflow(evidence))
+            message("the program", &overflow(evidence))
         };
         assert!(deep(true).starts_with(
             "the program died 1,048,576 calls deep in is_even, most likely of a stack overflow: 32 MiB is 32 bytes for each \
@@ -177,7 +186,7 @@ mod tests {
             calls: 20_000,
             is_all: true,
         });
-        assert!(message(&unknown)
+        assert!(message("the program", &unknown)
             .starts_with("the program died 20,000 calls deep in is_even, on a thread whose stack"));
     }
 

@@ -60,6 +60,7 @@ def run(pattern, jobs, tally):
         for done in as_completed([pool.submit(run_one, test) for test in tests]):
             test, problems, skips, seconds = done.result()
             name = name_of(test)
+            tally.seconds[name] = seconds
             skips = [(name_of(skip), reason) for skip, reason in skips]
             skipped += len(skips)
             tally.add(not problems and not skips, bool(problems), skips)

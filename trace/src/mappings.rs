@@ -91,7 +91,7 @@ impl Mappings {
     }
 
     /// What the process had mapped at the address at that time. A trace doesn't say what was unmapped, so the latest
-    /// mapping of the address counts. A time before the first change of a process counts as that of its first mapping.
+    /// mapping of the address counts. Before the first change of a process nothing is known to be mapped.
     pub fn find(&self, pid: u32, time_ns: u64, address: u64) -> Option<&Mapping> {
         let (mut pid, mut time_ns) = (pid, time_ns);
         // Each step goes back in time or ends.

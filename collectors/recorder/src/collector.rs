@@ -43,6 +43,8 @@ pub struct Totals {
     pub record_bytes: u64,
     pub allocation_bytes: u64,
     pub streams: u64,
+    /// Streams whose threads ended, or still ran, without a word to the recorder.
+    pub interrupted_streams: u64,
     pub processes: u64,
     pub dropped: u64,
     /// Buffers that were lost since the program had overwritten words of the ring, or what they held.
@@ -290,6 +292,7 @@ impl<'scope> Collector<'scope> {
         self.note_bytes(kind, bytes.len());
         if buffer.is_abandoned() {
             fields.last_ns = self.clock.now_ns();
+            self.totals.interrupted_streams += u64::from(kind == ChunkKind::Records);
         }
         if kind == ChunkKind::Allocations {
             self.note_call_stacks(&bytes, buffer.image.pid, fields.last_ns);

@@ -206,6 +206,7 @@ fn record_to(
         instrumented: totals.modules > 0,
         modules: totals.modules,
         processes: totals.processes,
+        interrupted_streams: totals.interrupted_streams,
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,

@@ -320,6 +320,18 @@ class Ends(Sampled):
         self.assertIn("chase", {sample["function"] for sample in found})
 
 
+    def test_samples_of_many_threads_that_run_already(self):
+        """Opening their events takes as long as some samples; those lie in what was mapped, too."""
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            process = subprocess.Popen([program(), "0.05", "threads", "150"], stdout=subprocess.DEVNULL)
+            time.sleep(0.5)
+            tools.trackway("record", "--sample=10000Hz", "--pid", process.pid, "-q", "-o", trace)
+            process.wait(tools.TIME_LIMIT_S)
+            self.assertIn("invariants: hold", tools.trackway("verify", trace).stdout)
+            self.assertGreater(len({sample["tid"] for sample in samples(trace)}), 100)
+
+
 class Refusals(unittest.TestCase):
     def refused(self, *arguments):
         done = tools.trackway(*arguments, check=False)

@@ -174,18 +174,34 @@ class Overflow(unittest.TestCase):
             with self.subTest(where=where):
                 self.check_likely("overflow.c", "-O2", where, self.FOR_EVER)
 
+    def record_script(self, script, *arguments):
+        """Standard error of `record` of a script that ends with status 0; its first argument is the traced program."""
+        with tools.folder() as folder:
+            source = tools.ROOT / "tests" / "survival" / "recursion.c"
+            traced = tools.compile_traced(f"{folder}/traced", [source], "-O0", "-g", oracle=False)
+            done = tools.record(f"{folder}/trace", "sh", "-c", script, "sh", traced, *arguments, options=("-q",),
+                                preexec_fn=within(4 * DEFAULT_STACK_BYTES))
+        return done.stderr
+
     def test_of_a_program_that_a_shell_started(self):
-        for depth, said in ((self.FOR_EVER, self.SURE), (1000, re.compile(""))):
-            with self.subTest(depth=depth), tools.folder() as folder:
-                source = tools.ROOT / "tests" / "survival" / "recursion.c"
-                traced = tools.compile_traced(f"{folder}/traced", [source], "-O0", "-g", oracle=False)
-                script = Path(folder, "script")
-                script.write_text(f"{traced} {depth}\nstatus=$?\nexit $status\n")
-                done = tools.record(f"{folder}/trace", "sh", script, options=("-q",), check=False,
-                                    preexec_fn=within(4 * DEFAULT_STACK_BYTES))
-                self.assertEqual(done.returncode, self.SEGMENTATION_FAULT if said is self.SURE else 3)
-                self.assertTrue(said.search(done.stderr), done.stderr)
-                self.assertEqual("overflowed" in done.stderr, said is self.SURE)
+        for script in ("$1 $2; exit 0", "$1 $2 & wait; exit 0", "sh -c \"$1 $2; exit 0\"; exit 0"):
+            with self.subTest(script=script):
+                said = self.record_script(script, self.FOR_EVER)
+                self.assertRegex(said, self.SURE.pattern.replace("the program", "a process that the program started"))
+
+    def test_of_a_program_whose_shell_ends_as_it_did(self):
+        with tools.folder() as folder:
+            source = tools.ROOT / "tests" / "survival" / "recursion.c"
+            traced = tools.compile_traced(f"{folder}/traced", [source], "-O0", "-g", oracle=False)
+            done = tools.record(f"{folder}/trace", "sh", "-c", f"{traced} {self.FOR_EVER}; exit $?", options=("-q",),
+                                check=False, preexec_fn=within(4 * DEFAULT_STACK_BYTES))
+        self.assertEqual(done.returncode, self.SEGMENTATION_FAULT)
+        self.assertIn("started overflowed its stack", done.stderr)
+
+    def test_children_that_end_otherwise_have_none(self):
+        for script in ("$1 1000; exit 0", "$1 1000 & kill -KILL $!; wait; exit 0"):
+            with self.subTest(script=script):
+                self.assertNotIn("overflowed", self.record_script(script))
 
     def test_with_a_handler_that_ends_the_program(self):
         for level in ("-O0", "-O2"):

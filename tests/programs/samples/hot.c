@@ -1,5 +1,6 @@
 // Two places that take time, in proportions that it measures and prints itself: arithmetic without memory, and a chase
-// through more memory than the caches hold. With "threads" or "forked" a second thread, or a child, does the same.
+// through more memory than the caches hold. With "threads" or "forked" a second thread, or a child, does the same; a
+// number after "threads" asks for so many further ones.
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -84,11 +85,15 @@ int main(int count, char **arguments) {
     const char *how = count > 2 ? arguments[2] : "";
     link_lines();
     if (strcmp(how, "threads") == 0) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, work, &seconds))
-            return 2;
+        enum { MOST = 200 };
+        pthread_t threads[MOST];
+        int others = count > 3 ? atoi(arguments[3]) : 1;
+        for (int i = 0; i < others && i < MOST; i++)
+            if (pthread_create(&threads[i], NULL, work, &seconds))
+                return 2;
         work(&seconds);
-        pthread_join(thread, NULL);
+        for (int i = 0; i < others && i < MOST; i++)
+            pthread_join(threads[i], NULL);
         return 0;
     }
     pid_t child = strcmp(how, "forked") == 0 ? fork() : -1;

@@ -43,8 +43,10 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         source,
     })?;
     let clock = calibration.finish();
+    // The first samples come before all events are open. What was mapped then is read afterwards.
+    let opened_ns = clock.now_ns();
     let opened = prepared.open(Target::Running(pid), options.notify)?;
-    let mut sampling = Sampling::new(opened.begin(clock.now_ns())?);
+    let mut sampling = Sampling::new(opened.begin(opened_ns)?);
     let start_info = machine::start_info(options, pid, &clock, Some(sampling.info()));
     let ring = Ring::create(options)?; // nobody fills it
     let sink = Sink::new(sink::open(options)?, options.compression).map_err(trace_error)?;
@@ -85,6 +87,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         instrumented: false,
         modules: totals.modules,
         processes: totals.processes,
+        interrupted_streams: totals.interrupted_streams,
         streams: totals.streams,
         chunks: sink.chunks(),
         raw_bytes: totals.record_bytes,

@@ -136,11 +136,12 @@ pub struct OpenSampler {
 }
 
 impl OpenSampler {
-    /// Begins to take samples. Of a process that runs already, what it has mapped is that of the time `now_ns`.
+    /// Begins to take samples. What a process that runs already has mapped counts since
+    /// `since_ns`, a time before its events were opened: earlier samples would lie where nothing is mapped.
     ///
     /// # Errors
     /// If the process has ended.
-    pub fn begin(self, now_ns: u64) -> Result<Sampler, SamplerError> {
+    pub fn begin(self, since_ns: u64) -> Result<Sampler, SamplerError> {
         let PreparedSampler {
             plans,
             windows_share,
@@ -153,7 +154,7 @@ impl OpenSampler {
         };
         let mut sampler = Sampler::new(self.events, plans, info, windows_share, self.target);
         if runs {
-            sampler.read_running(pid, now_ns)?;
+            sampler.read_running(pid, since_ns)?;
         }
         Ok(sampler)
     }

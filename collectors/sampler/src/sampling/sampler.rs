@@ -50,8 +50,8 @@ impl Sampler {
     }
 
     /// Takes what a process that runs already has mapped.
-    pub(crate) fn read_running(&mut self, pid: u32, now_ns: u64) -> Result<(), SamplerError> {
-        let read = self.code.cache.map_running(pid, now_ns, &mut self.spaces);
+    pub(crate) fn read_running(&mut self, pid: u32, since_ns: u64) -> Result<(), SamplerError> {
+        let read = self.code.cache.map_running(pid, since_ns, &mut self.spaces);
         read.map_err(|source| SamplerError::NoProcess { pid, source })
     }
 
