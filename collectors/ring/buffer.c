@@ -39,6 +39,12 @@ static unsigned char *data_of(const struct trackway_buffer *buffer) {
     return __trackway_data((uint32_t)(buffer - buffer_table(__trackway_process.ring)));
 }
 
+static unsigned char *data_of_lane(const struct lane *lane) { return lane->low ? lane->low : data_of(lane->buffer); }
+
+bool __trackway_holds(const struct lane *lane, const unsigned char *cursor) {
+    return lane->buffer && (size_t)(cursor - data_of_lane(lane)) <= __trackway_process.ring->buffer_size;
+}
+
 static bool takes_records(const struct trackway_ring *ring) {
     uint32_t thread = __atomic_load_n(&ring->recorder_thread, __ATOMIC_RELAXED);
     bool alive = thread != 0 && !(thread & TRACKWAY_RECORDER_DIED);
@@ -157,7 +163,9 @@ struct room __trackway_take(struct lane *lane, struct stream *stream) {
         return __trackway_scratch();
     }
     describe(lane->buffer, lane, stream->tid);
-    unsigned char *data = data_of(lane->buffer);
+    if (stream->below && lane == &stream->records)
+        lane->low = __trackway_map_low((uint32_t)(lane->buffer - buffer_table(ring)), stream->below);
+    unsigned char *data = data_of_lane(lane);
     return (struct room){data, data + ring->buffer_size};
 }
 
@@ -174,10 +182,13 @@ void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t 
     struct trackway_buffer *buffer = lane->buffer;
     if (!buffer)
         return;
-    buffer->length = (uint32_t)(end - data_of(buffer));
+    buffer->length = end ? (uint32_t)(end - data_of_lane(lane)) : 0;
     buffer->last_ticks = __trackway_now_ticks();
     buffer->flags = flags | (TICKS_ARE_NANOSECONDS ? TRACKWAY_MONOTONIC : 0);
     lane->buffer = NULL;
+    if (lane->low)
+        __trackway_unmap_low(lane->low);
+    lane->low = NULL;
     publish(__trackway_process.ring, buffer);
 }
 

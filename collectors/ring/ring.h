@@ -22,6 +22,7 @@ struct lane {
     bool must_wait;   // whatever the ring's flags say
     // The owning process; none: this one. A child of vfork shares its parent's memory.
     const struct process *owner;
+    unsigned char *low; // where its buffer is mapped once more, below all others; else none
 };
 
 struct room {
@@ -60,8 +61,11 @@ struct stream {
     struct trackway_thread rest;       // cursor and limit while it is not the current one
     const struct handler_frame *frame; // of the handler that interrupted it, if one did
     struct place place;                // where it did
-    uint32_t parked;                   // its handler gave the thread to other code, and its frame is gone: when; else 0
-    struct stream *next;               // a further one of the thread
+    // Set where its code may go on with the position of another stream in a register: its buffers are mapped below
+    // this, as below all windows. Else none.
+    const unsigned char *below;
+    uint32_t parked;     // its handler gave the thread to other code, and its frame is gone: when; else 0
+    struct stream *next; // a further one of the thread
 };
 
 // Enough for 2^19 buffers, where 2^16 + 4096 are the most.
@@ -97,6 +101,13 @@ void __trackway_use_mapping(struct trackway_ring *ring, uint32_t buffers);
 unsigned char *__trackway_data(uint32_t index);
 unsigned char *__trackway_window(unsigned window);
 size_t __trackway_window_length(unsigned window);
+// Maps a buffer a second time, below all windows and that address; none if there is no place. Signals are blocked.
+unsigned char *__trackway_map_low(uint32_t index, const unsigned char *below);
+void __trackway_unmap_low(unsigned char *place);
+// Called in a forked process: the places were its parent's.
+void __trackway_forget_low(void);
+// The room where buffers are mapped low; none before the first one.
+struct room __trackway_low_room(void);
 
 // buffer.c
 #if defined(__x86_64__)
@@ -107,7 +118,9 @@ size_t __trackway_window_length(unsigned window);
 uint64_t __trackway_now_ticks(void);
 // Room of a fresh buffer, or of scratch memory while the recorder takes nothing.
 struct room __trackway_take(struct lane *lane, struct stream *stream);
-// Gives the lane's buffer, if it owns one, to the recorder. `end` is after its last byte.
+// Whether the position is in the lane's buffer, or at its end.
+bool __trackway_holds(const struct lane *lane, const unsigned char *cursor);
+// Gives the lane's buffer, if it owns one, to the recorder. `end` is after its last byte; none if that isn't known.
 void __trackway_hand_over(struct lane *lane, const unsigned char *end, uint32_t flags);
 void __trackway_abandon_former_image(void);
 // Claims the buffer of a lane whose thread may be gone: the recorder may claim it, too. False: the lane has no buffer,

@@ -80,3 +80,72 @@ size_t __trackway_window_length(unsigned window) {
     const struct trackway_ring *ring = __trackway_process.ring;
     return (size_t)buffers_of(ring, window) * ring->buffer_size;
 }
+
+// Where buffers are mapped a second time: below windows, the C library and, but for programs at fixed addresses, the
+// program.
+#define LOW_PLACES 1024
+#define LOWEST 0x10000
+#define HIGHEST 0x40000000
+
+static unsigned char *low_begin; // none: nothing was reserved yet
+static bool low_taken[LOW_PLACES];
+
+static size_t low_length(void) { return (size_t)LOW_PLACES * __trackway_process.ring->buffer_size; }
+
+// What goes on with the position in a buffer that was there may write on.
+static long map_private(uintptr_t at, size_t length, int flags) {
+    flags |= MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    return kernel_call_of_6(SYS_mmap, (long)at, (long)length, PROT_READ | PROT_WRITE, flags, -1, 0);
+}
+
+static unsigned char *reserve_low(void) {
+    unsigned char *none = NULL;
+    for (uintptr_t at = LOWEST; at < HIGHEST && !none; at *= 2) {
+        long found = map_private(at, low_length(), MAP_FIXED_NOREPLACE);
+        if (kernel_call_failed(found))
+            continue;
+        unsigned char *reserved = (unsigned char *)found;
+        if (found == (long)at &&
+            __atomic_compare_exchange_n(&low_begin, &none, reserved, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return reserved;
+        // A kernel that doesn't know the flag took it for a wish, or another thread was faster.
+        kernel_call(SYS_munmap, found, (long)low_length(), 0, 0);
+    }
+    return none;
+}
+
+static unsigned char *take_low_place(size_t size, const unsigned char *below) {
+    unsigned char *begin = __atomic_load_n(&low_begin, __ATOMIC_ACQUIRE);
+    if (!begin)
+        begin = reserve_low();
+    if (!begin || below < begin)
+        return NULL;
+    size_t places = (size_t)(below - begin) / size;
+    for (size_t i = places < LOW_PLACES ? places : LOW_PLACES; i-- > 0;)
+        if (!__atomic_exchange_n(&low_taken[i], true, __ATOMIC_RELAXED))
+            return begin + i * size;
+    return NULL;
+}
+
+unsigned char *__trackway_map_low(uint32_t index, const unsigned char *below) {
+    size_t size = __trackway_process.ring->buffer_size;
+    unsigned char *place = MAPS_ALL_AT_ONCE || size % PAGE ? NULL : take_low_place(size, below);
+    if (!place)
+        return NULL;
+    int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+    long mapping = kernel_call_of_5(SYS_mremap, (long)__trackway_data(index), 0, (long)size, flags, (long)place);
+    if (!kernel_call_failed(mapping))
+        return place;
+    __trackway_unmap_low(place);
+    return NULL;
+}
+
+void __trackway_unmap_low(unsigned char *place) {
+    size_t size = __trackway_process.ring->buffer_size;
+    map_private((uintptr_t)place, size, MAP_FIXED);
+    __atomic_store_n(&low_taken[(size_t)(place - low_begin) / size], false, __ATOMIC_RELEASE);
+}
+
+void __trackway_forget_low(void) { __builtin_memset(low_taken, 0, sizeof low_taken); }
+
+struct room __trackway_low_room(void) { return (struct room){low_begin, low_begin ? low_begin + low_length() : NULL}; }

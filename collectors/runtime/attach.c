@@ -83,6 +83,9 @@ void __trackway_detach(void) {
     for (unsigned window = TRACKWAY_WINDOWS; window-- > 0;)
         if (__trackway_process.windows[window])
             make_private(__trackway_process.windows[window], __trackway_window_length(window));
+    struct room low = __trackway_low_room();
+    if (low.begin)
+        make_private(low.begin, (size_t)(low.end - low.begin));
     make_private(ring, ring->data_offset);
     __trackway_complain("a signal handler forked and returns in the child; the child runs on unrecorded");
 }

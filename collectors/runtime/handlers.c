@@ -52,6 +52,8 @@ static void keep_room(struct stream *stream) {
 static bool is_published(const struct stream *stream) {
     if (!stream->records.buffer)
         return true;
+    if (!__trackway_holds(&stream->records, stream->rest.cursor))
+        return false; // code with another stream's position has published that
     const unsigned char *cursor = stream->rest.cursor, *last = stream->rest.limit + TRACKWAY_SLACK;
     const unsigned char *end = last - cursor > TRACKWAY_SLACK ? cursor + TRACKWAY_SLACK : last;
     for (const unsigned char *byte = cursor; byte < end; byte++)
@@ -70,7 +72,8 @@ static void abandon(struct stream *stream) {
     if (is_published(stream))
         return;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
-    __trackway_hand_over(&stream->records, stream->rest.cursor, TRACKWAY_ABANDONED);
+    bool is_known = __trackway_holds(&stream->records, stream->rest.cursor);
+    __trackway_hand_over(&stream->records, is_known ? stream->rest.cursor : NULL, TRACKWAY_ABANDONED);
     *stream = (struct stream){.next = stream->next};
 }
 
@@ -89,6 +92,40 @@ static void abandon_where_frame_is_gone(struct thread *thread) {
     for (struct stream *stream = &thread->first; stream; stream = stream->next)
         if (stream->frame && !stream->parked && !word_is_still(&stream->frame->mark, stream->mark))
             abandon(stream);
+}
+
+// What code goes on with is unknown where a handler edited its context: it may be the position of any stream that
+// waits, or waited. Were that below the limit of the thread's present stream, the code would write up to there. So the
+// present stream's buffers are mapped below all others: a foreign position is past their limits, and is noticed at
+// once.
+static const unsigned char *lowest_of_waiting(const struct thread *thread) {
+    const unsigned char *lowest = (const unsigned char *)UINTPTR_MAX;
+    for (const struct stream *stream = &thread->first; stream; stream = stream->next)
+        if (stream->frame && stream->records.low && stream->records.low < lowest)
+            lowest = stream->records.low;
+    return lowest;
+}
+
+static void guard(struct thread *thread, struct stream *stream) {
+    if (stream == &lost)
+        return;
+    stream->below = lowest_of_waiting(thread);
+    __trackway_hand_over(&stream->records, __trackway_thread.cursor, 0);
+    // No limit, so that a fresh buffer is taken; and a position above it, as code may go on with that, too.
+    __trackway_thread = (struct trackway_thread){.cursor = __trackway_scratch().begin, .limit = NULL};
+}
+
+void __trackway_leave_stale(struct stream *stream, const unsigned char *cursor) {
+    struct thread *thread = &__trackway_own;
+    for (struct stream *other = &thread->first; other; other = other->next)
+        if (other->frame && __trackway_holds(&other->records, cursor))
+            abandon(other);
+    if (stream->records.buffer && !__trackway_holds(&stream->records, cursor)) {
+        __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
+        __trackway_hand_over(&stream->records, NULL, TRACKWAY_ABANDONED);
+        *stream = (struct stream){.next = stream->next};
+    }
+    stream->below = lowest_of_waiting(thread);
 }
 
 static void park(struct thread *thread, struct stream *parked) {
@@ -166,8 +203,10 @@ static void look_for_idle(struct thread *thread) {
 
 static struct stream *stream_for_handler(struct thread *thread, struct stream *interrupted) {
     struct stream *stream = find_idle(thread);
-    if (stream)
+    if (stream) {
+        stream->below = NULL;
         return stream;
+    }
     look_for_idle(thread);
     stream = find_idle(thread);
     if (!stream)
@@ -222,10 +261,14 @@ static struct stream *stream_to_resume(struct thread *thread, const struct handl
 }
 
 static void resume(struct thread *thread, struct stream *stream, const struct handler_frame *frame) {
-    if (stream == current_of(thread) && stream != frame->interrupted)
+    if (stream == current_of(thread) && stream != frame->interrupted) {
+        guard(thread, stream);
         return;
+    }
     stream->frame = NULL;
     stream->parked = 0;
+    if (stream != frame->interrupted)
+        stream->below = NULL;
     switch_to(thread, stream, stream == frame->interrupted ? frame->room : stream->rest);
 }
 

@@ -73,6 +73,8 @@ VISIBLE void __trackway_leave_handler(struct handler_frame *frame, const void *c
 void __trackway_end_streams(struct thread *thread);
 // The code that comes next may not be where the thread's last record came from.
 VISIBLE void __trackway_came_back(void);
+// Ends the guarded stream if its code goes on with the position of another one, which ends, too.
+void __trackway_leave_stale(struct stream *stream, const unsigned char *cursor);
 // Called in a forked process: no handler's stream is in use.
 void __trackway_forget_handlers(void);
 

@@ -79,6 +79,8 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
     set_thread_room(__trackway_scratch());
     if (!stream->busy) {
         int saved_errno = errno;
+        if (stream->below)
+            __trackway_leave_stale(stream, cursor);
         stream->busy = true;
         stream->signals = signals;
         if (!stream->begun)
@@ -89,8 +91,9 @@ VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
         stream->busy = false;
         errno = saved_errno;
     }
+    unsigned char *fresh = __trackway_thread.cursor; // a handler that comes now may leave none
     restore_signals(signals);
-    return __trackway_thread.cursor;
+    return fresh;
 }
 
 VISIBLE void __trackway_oracle_flush(struct stream *stream) {
@@ -133,6 +136,7 @@ static void become_child(void) {
     set_thread_room((struct room){NULL, NULL});
     __trackway_own = (struct thread){.watches_end = __trackway_own.watches_end};
     __trackway_forget_handlers();
+    __trackway_forget_low();
     *__trackway_process.witness = 1;
     __trackway_process.parent_pid = __trackway_process.pid;
     __trackway_process.pid = (uint32_t)kernel_call(SYS_getpid, 0, 0, 0, 0);

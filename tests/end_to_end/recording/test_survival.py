@@ -459,6 +459,25 @@ class Limits(unittest.TestCase):
             said = verified.stdout + verified.stderr
             self.assertRegex(said, r"violation|not what the program did|is invalid")
 
+    def check_programs_run(self, source, *flags):
+        """Records may be mixed up, but output and status are the plain program's, run after run."""
+        for level in BUILT_AT:
+            with tools.folder() as folder:
+                plain = tools.compile_plain(f"{folder}/plain", [SOURCES / source], level, *flags)
+                traced = tools.compile_traced(f"{folder}/traced", [SOURCES / source], level, *flags, oracle=False)
+                for where in ((), *[("alternate",)] * 5):
+                    with self.subTest(level=level, where=where):
+                        expected = tools.run(plain, *where).stdout
+                        recorded = tools.record(f"{folder}/trace", traced, *where, options=RECORD_OPTIONS, time_limit_s=120)
+                        self.assertEqual(recorded.stdout, expected)
+                        self.assertIn("accesses in", tools.trackway("verify", f"{folder}/trace", check=False).stdout)
+
+    def test_handler_that_injects_a_call(self):
+        self.check_programs_run("injecting_handler.c")
+
+    def test_more_tasks_exchanged_than_streams_are_kept(self):
+        self.check_programs_run("exchanged_context.c", "-DTASKS=100")
+
     def test_bare_fork(self):
         with tools.folder() as folder:
             _, verified = self.record_and_verify(folder, "bare_fork.c")
