@@ -293,7 +293,7 @@ class Ends(Sampled):
             done = tools.record(trace, program, options=("--sample=1000Hz",))
             self.assertEqual(done.stdout.strip(), "traced 1")
             self.assertRegex(done.stderr, r"windows? (is|are) missing: a thread could not be stopped")
-            self.assertGreater(len(samples(trace)), 100)
+            self.assertGreater(len(samples(trace)), 20)
 
     def test_an_interrupt_leaves_a_valid_trace(self):
         with tools.folder() as folder:
