@@ -57,7 +57,8 @@ unsigned PlanSegments::rootBytes(ArrayRef<Operation> Operations) const {
     return Bytes;
 }
 
-// Units of the deepest loops get the ids of one byte. A record that continues another has an id of the same width.
+// Units of the deepest loops get the ids of one byte; corrections, which are rarer than records, get those that are left
+// over. A record that continues another has an id of the same width.
 std::vector<PlanSegments::LocalIds> PlanSegments::giveLocalIds(const LoopInfo &LI) {
     std::vector<LocalIds> Ids(P.Units.size());
     std::vector<unsigned> ByDepth;
@@ -77,12 +78,13 @@ std::vector<PlanSegments::LocalIds> PlanSegments::giveLocalIds(const LoopInfo &L
         S.IsLocal = Ids[U].Record != 0;
         if (Own.Continues && ByUnit[*Own.Continues].IsLocal == S.IsLocal)
             S.Continues = Own.Continues;
-        // It comes before the record, where the function is no better known.
-        if (S.IsLocal && mayCorrectNear(U))
-            Ids[U].NearCorrection = NextId();
-        if (S.IsLocal && hasExpectations(P, Own))
-            Ids[U].Correction = NextId();
     }
+    // A correction comes before the record, where the function is no better known.
+    for (unsigned U : ByDepth)
+        if (ByUnit[U].IsLocal) {
+            Ids[U].NearCorrection = mayCorrectNear(U) ? NextId() : 0;
+            Ids[U].Correction = hasExpectations(P, P.Units[U]) ? NextId() : 0;
+        }
     return Ids;
 }
 
