@@ -84,9 +84,9 @@ inline bool isDisjointOr(const llvm::BinaryOperator &Or) {
 }
 
 // An entry of a SpecialCaseList's sections: a section in 16, afterwards what a map holds.
-template <typename Section> const Section &sectionOf(const Section &Entry) { return Entry; }
-template <typename Section> const Section &sectionOf(const llvm::StringMapEntry<Section> &Entry) {
-    return Entry.second;
+template <typename Section> const Section *sectionOf(const Section *Entry) { return Entry; }
+template <typename Section> const Section *sectionOf(const llvm::StringMapEntry<Section> *Entry) {
+    return &Entry->second;
 }
 
 // Calls Visit with each intrinsic of class Marker that describes the value, and from 19 on with each record of kind

@@ -4,16 +4,16 @@ using namespace llvm;
 
 namespace trackway {
 
-using Kind = OpenMpStart::Kind;
+using StartKind = OpenMpStart::Kind;
 
 constexpr struct {
     StringRef Callee;
-    Kind K;
+    StartKind K;
     unsigned Position;
 } Starts[] = {
-    {"__kmpc_fork_call", Kind::Team, 2},      {"__kmpc_fork_teams", Kind::Team, 2},
-    {"__kmpc_fork_call_if", Kind::TeamIf, 2}, {"__kmpc_omp_task_alloc", Kind::Task, 5},
-    {"__kmpc_taskloop", Kind::TaskLoop, 10},  {"__kmpc_taskloop_5", Kind::TaskLoop, 11},
+    {"__kmpc_fork_call", StartKind::Team, 2},      {"__kmpc_fork_teams", StartKind::Team, 2},
+    {"__kmpc_fork_call_if", StartKind::TeamIf, 2}, {"__kmpc_omp_task_alloc", StartKind::Task, 5},
+    {"__kmpc_taskloop", StartKind::TaskLoop, 10},  {"__kmpc_taskloop_5", StartKind::TaskLoop, 11},
 };
 
 std::vector<OpenMpStart> openMpStarts(const Module &M) {
@@ -27,7 +27,7 @@ std::vector<OpenMpStart> openMpStarts(const Module &M) {
             if (!Call || Call->getCalledFunction() != Callee || Call->arg_size() <= Position)
                 continue;
             auto *Body = dyn_cast<Function>(Call->getArgOperand(Position)->stripPointerCasts());
-            if (Body || K == Kind::TaskLoop)
+            if (Body || K == StartKind::TaskLoop)
                 Found.push_back({K, Call, Position, Body});
         }
     }

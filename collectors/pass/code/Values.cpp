@@ -176,7 +176,7 @@ Value *contentWord(IRBuilder<> &B, Value *V, unsigned Index, Type *T) {
         return B.CreateExtractElement(V, Index);
     }
     V = asInteger(B, V);
-    return B.CreateZExtOrTrunc(Index ? B.CreateLShr(V, 64 * Index) : V, T);
+    return B.CreateZExtOrTrunc(Index ? B.CreateLShr(V, uint64_t(64) * Index) : V, T);
 }
 
 std::optional<uint64_t> constantWord(const Value *V, unsigned Index, const DataLayout &DL) {

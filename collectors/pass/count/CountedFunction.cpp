@@ -317,7 +317,7 @@ class Counter {
             Value *Count = B.CreateUnaryIntrinsic(Intrinsic::ctpop, Bits);
             To.Accesses = sumOf(addCounter(*A.Where, B.CreateZExtOrTrunc(Count, B.getInt64Ty()), Executions), 1);
         }
-        To.Bytes = scaled(To.Accesses, A.Size);
+        To.Bytes = scaled(To.Accesses, static_cast<int64_t>(A.Size));
     }
 
     static bool isKnown(Constant &Mask, unsigned Lanes) {

@@ -162,7 +162,7 @@ Referent Referents::ofVariable(const DILocalVariable &Variable, const DIExpressi
     R.Kind = Variable.isParameter() ? VariableKind::Parameter : VariableKind::Local;
     int64_t Start = 0;
     if (auto Fragment = Expression.getFragmentInfo())
-        Start = Fragment->OffsetInBits / 8;
+        Start = static_cast<int64_t>(Fragment->OffsetInBits / 8);
     R.At = whole(Variable.getType());
     for (Spot &At : R.At)
         At.Offset = Start;
@@ -388,7 +388,7 @@ void Referents::applyOffsets(const GEPOperator &Element, Referent &R) const {
     for (Spot &At : R.At) {
         At.Offset += Constant.getSExtValue();
         // `p[-1].x`: the elements before and after the first look like it.
-        int64_t Size = sizeInBytes(At.Type);
+        auto Size = static_cast<int64_t>(sizeInBytes(At.Type));
         bool Scalars = R.ThroughPointer && !At.Object && isScalar(At.Type);
         if (Size && (Scalars || (Steps && Stride == static_cast<uint64_t>(Size))))
             At.Offset = ((At.Offset % Size) + Size) % Size;

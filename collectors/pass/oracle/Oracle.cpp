@@ -15,7 +15,7 @@ namespace trackway {
 namespace {
 
 // Numbers as in docs/format.md, section 2 (sites).
-enum Kind : uint64_t {
+enum SiteKind : uint64_t {
     Load,
     Store,
     AtomicLoad,
@@ -184,7 +184,7 @@ class Reporter {
     }
 
   private:
-    uint64_t key(Kind K, uint64_t Part) const { return Ordinal << 16 | Part << 8 | K; }
+    uint64_t key(SiteKind K, uint64_t Part) const { return Ordinal << 16 | Part << 8 | K; }
 
     Value *address(Value *Pointer) { return Builder.CreatePtrToInt(Pointer, Builder.getInt64Ty()); }
 
@@ -197,12 +197,12 @@ class Reporter {
         Made->setDoesNotThrow();
     }
 
-    void access(Kind K, uint64_t Part, Value *Pointer, Value *Size) {
+    void access(SiteKind K, uint64_t Part, Value *Pointer, Value *Size) {
         call("__trackway_oracle_access",
              {Builder.getInt64(Function), Builder.getInt64(key(K, Part)), address(Pointer), Size});
     }
 
-    void single(Kind K, Value *Pointer, Type *Accessed) {
+    void single(SiteKind K, Value *Pointer, Type *Accessed) {
         access(K, 0, Pointer, Builder.getInt64(Layout.getTypeStoreSize(Accessed).getFixedValue()));
     }
 

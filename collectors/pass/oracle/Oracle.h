@@ -57,7 +57,7 @@ class Oracle {
     void insert();
 
     // Forgets all that was remembered after collected() was `Count`.
-    void forgetAfter(uint64_t Count) { Found.erase(Found.begin() + Count, Found.end()); }
+    void forgetAfter(uint64_t Count) { Found.erase(Found.begin() + static_cast<ptrdiff_t>(Count), Found.end()); }
 
     uint64_t collected() const { return Found.size(); }
     uint64_t inserted() const { return Inserted; }

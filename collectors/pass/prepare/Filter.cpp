@@ -38,7 +38,7 @@ class IgnoreList : public SpecialCaseList {
   private:
     Error check() const {
         for (const auto &Entry : Sections) {
-            const auto &Section = sectionOf(Entry);
+            const auto &Section = *sectionOf(&Entry);
             if (!Section.SectionMatcher->match(OurSection))
                 continue;
             for (const auto &Prefix : Section.Entries)

@@ -12,7 +12,7 @@ namespace trackway {
 
 namespace {
 
-using End = FlowPiece::End;
+using PieceEnd = FlowPiece::End;
 
 // The code after a call that returns twice may be reached again, by none of the ways that the code shows.
 bool returnsTwice(const Function &F) {
@@ -90,7 +90,7 @@ class Describer {
         if (Call.isInlineAsm())
             return;
         Piece.Location = Location(Call);
-        Piece.E = surelyCalled(Call) ? End::Calls : End::CallsIndirectly;
+        Piece.E = surelyCalled(Call) ? PieceEnd::Calls : PieceEnd::CallsIndirectly;
         Piece.Callee = calledName(Call);
     }
 
@@ -108,19 +108,19 @@ class Describer {
                 Piece.Successors.pop_back();
                 return true;
             }
-            Piece.E = End::Branches;
+            Piece.E = PieceEnd::Branches;
         } else if (isa<SwitchInst>(T) || isa<IndirectBrInst>(T)) {
             llvm::sort(Piece.Successors);
             Piece.Successors.erase(std::unique(Piece.Successors.begin(), Piece.Successors.end()),
                                    Piece.Successors.end());
-            Piece.E = End::Chooses;
+            Piece.E = PieceEnd::Chooses;
         } else if (auto *Invoke = dyn_cast<InvokeInst>(&T)) {
             setCall(Piece, *Invoke);
             return true;
         } else if (isa<ReturnInst>(T)) {
-            Piece.E = End::Returns;
+            Piece.E = PieceEnd::Returns;
         } else if (isa<UnreachableInst>(T) || isa<ResumeInst>(T)) {
-            Piece.E = End::Stops;
+            Piece.E = PieceEnd::Stops;
         } else {
             return false;
         }
@@ -139,7 +139,7 @@ class Describer {
     bool addLoop(const Loop &L) {
         FlowPiece &Before = Pieces[last(L.getLoopPreheader())], &Latch = Pieces[last(L.getLoopLatch())];
         unsigned Head = First.lookup(L.getHeader());
-        if (Latch.E != End::Branches || Before.E != End::GoesOn)
+        if (Latch.E != PieceEnd::Branches || Before.E != PieceEnd::GoesOn)
             return false;
         Before.L = FlowPiece::Loop::Enters;
         Latch.L = Latch.Successors[0] == Head ? FlowPiece::Loop::BackFirst : FlowPiece::Loop::BackSecond;

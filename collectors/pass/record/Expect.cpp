@@ -73,7 +73,7 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
             ++Votes[E.Constant];
     }
     for (auto &[Step, Count] : Votes)
-        if (2 * Count > Next.size() && (Step == 0 || R.width() == 8))
+        if (size_t(2) * Count > Next.size() && (Step == 0 || R.width() == 8))
             return Step;
     return std::nullopt;
 }

@@ -9,9 +9,9 @@ namespace trackway {
 
 namespace {
 
-class Printer {
+class FlowPrinter {
   public:
-    Printer(raw_ostream &OS, const Plan &P, ArrayRef<FlowPiece> Pieces) : OS(OS), P(P), Pieces(Pieces) {}
+    FlowPrinter(raw_ostream &OS, const Plan &P, ArrayRef<FlowPiece> Pieces) : OS(OS), P(P), Pieces(Pieces) {}
 
     void print(const Function &F) {
         OS << "flow " << F.getName() << (Pieces.empty() ? ": not described" : "") << "\n";
@@ -96,7 +96,7 @@ class Printer {
 } // namespace
 
 void printFlow(raw_ostream &OS, const Function &F, const Plan &P, ArrayRef<FlowPiece> Pieces) {
-    Printer(OS, P, Pieces).print(F);
+    FlowPrinter(OS, P, Pieces).print(F);
 }
 
 } // namespace trackway

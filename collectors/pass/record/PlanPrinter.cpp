@@ -13,9 +13,9 @@ namespace trackway {
 
 namespace {
 
-class Printer {
+class PlanPrinter {
   public:
-    Printer(raw_ostream &OS, const Plan &P) : OS(OS), P(P) {}
+    PlanPrinter(raw_ostream &OS, const Plan &P) : OS(OS), P(P) {}
 
     void print(const Function &F) {
         OS << "function " << F.getName() << "\n";
@@ -193,6 +193,6 @@ class Printer {
 
 } // namespace
 
-void printPlan(raw_ostream &OS, const Function &F, const Plan &P) { Printer(OS, P).print(F); }
+void printPlan(raw_ostream &OS, const Function &F, const Plan &P) { PlanPrinter(OS, P).print(F); }
 
 } // namespace trackway

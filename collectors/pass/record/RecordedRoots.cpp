@@ -9,7 +9,7 @@ using namespace llvm;
 
 namespace trackway {
 
-using Kind = Operation::Kind;
+using OperationKind = Operation::Kind;
 
 RecordedRoots::RecordedRoots(const PlanInput &In, Plan &P, const UnitIndex &Places,
                              const DenseSet<const Loop *> &QuietLoops, const Decomposer &Decompose)
@@ -27,7 +27,7 @@ void RecordedRoots::findBusyUnits() {
         Busy.insert(unitBefore(O.Anchor));
 }
 
-Operation &RecordedRoots::add(Kind K, Instruction *Anchor) {
+Operation &RecordedRoots::add(OperationKind K, Instruction *Anchor) {
     Unit &U = P.Units[unitBefore(Anchor)];
     Operation O;
     O.K = K;
@@ -89,7 +89,7 @@ const Loop *RecordedRoots::hoistLoop(const Root &R, const BasicBlock *BB) const 
 }
 
 static Operation undo(Operation Step) {
-    if (Step.K == Kind::Step) {
+    if (Step.K == OperationKind::Step) {
         Step.Delta = -Step.Delta;
         return Step;
     }
@@ -102,7 +102,7 @@ static Operation undo(Operation Step) {
 
 // Adds to the expression what the step adds to its register.
 static void addDifference(RegisterExpression &E, const Operation &Step) {
-    E.Constant += Step.K == Kind::Step ? Step.Delta : Step.NewValue.Constant;
+    E.Constant += Step.K == OperationKind::Step ? Step.Delta : Step.NewValue.Constant;
     for (auto &[Reg, Scale] : Step.NewValue.Terms)
         if (Reg != Step.Target)
             E.Terms.emplace_back(Reg, Scale);
@@ -128,18 +128,18 @@ void RecordedRoots::ensureDerived(const Root &R, const DerivedValue &D) {
     } else {
         Steps.push_back(Step);
     }
-    Operation &O = add(Kind::Set, Anchor);
+    Operation &O = add(OperationKind::Set, Anchor);
     O.Target = Reg;
     O.NewValue = E;
 }
 
 Operation RecordedRoots::stepOperation(Register Reg, const Root &R, const DerivedValue &D) {
     Operation O;
-    O.K = Kind::Set;
+    O.K = OperationKind::Set;
     O.Anchor = D.L->getLoopLatch()->getTerminator();
     O.Target = Reg;
     if (!D.Next.Symbol && D.Next.Terms.size() == 1 && D.Next.Terms[0] == std::make_pair(R, int64_t(1))) {
-        O.K = Kind::Step;
+        O.K = OperationKind::Step;
         O.Delta = D.Next.Constant;
     } else {
         O.NewValue = ensureAll(D.Next, O.Anchor);
@@ -180,7 +180,7 @@ Register RecordedRoots::log(const Root &R, Instruction *Anchor, bool UnitLocal) 
     Register Reg = registerOf(R, UnitLocal);
     // Operations are added in program order but for those at preheaders' ends, which come last in their unit.
     if (SharedRoots[unitBefore(Anchor)].insert(Reg).second)
-        add(Kind::LogRoot, Anchor).Target = Reg;
+        add(OperationKind::LogRoot, Anchor).Target = Reg;
     return Reg;
 }
 

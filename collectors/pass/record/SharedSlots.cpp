@@ -139,7 +139,7 @@ void SharedSlots::keepIn(AllocaInst &Memory, const Lifetime &L) {
     BasicBlock &BB = *L.Value->getParent();
     IRBuilder<> B(isa<PHINode>(L.Value) ? &*BB.getFirstInsertionPt() : L.Value->getNextNode());
     auto Slot = [&] { return B.CreateConstInBoundsGEP1_64(B.getInt32Ty(), &Memory, L.FirstWord); };
-    const Align Aligned = commonAlignment(Align(SlotsAlignment), L.FirstWord * WordBytes);
+    const Align Aligned = commonAlignment(Align(SlotsAlignment), uint64_t(L.FirstWord) * WordBytes);
     B.CreateAlignedStore(L.Value, Slot(), Aligned);
     for (Instruction *Use : L.CutOff) {
         B.SetInsertPoint(Use);

@@ -132,7 +132,7 @@ using Open = std::vector<std::string>;
 
 // Where ways meet, a region is open if it is open on all of them.
 Open common(const Open &A, const Open &B) {
-    auto [EndOfA, EndOfB] = std::mismatch(A.begin(), A.begin() + std::min(A.size(), B.size()), B.begin());
+    auto [EndOfA, EndOfB] = std::mismatch(A.begin(), A.end(), B.begin(), B.end());
     return {A.begin(), EndOfA};
 }
 

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace trackway {
 
-using Kind = Operation::Kind;
+using OperationKind = Operation::Kind;
 
 static void code(raw_ostream &OS, OperationCode Code) { byte(OS, static_cast<uint8_t>(Code)); }
 
@@ -30,48 +30,48 @@ void OperationWriter::expression(const RegisterExpression &E) {
 
 void OperationWriter::write(const Operation &O) {
     switch (O.K) {
-    case Kind::Context:
+    case OperationKind::Context:
         return;
-    case Kind::LogRoot:
-    case Kind::Set:
-    case Kind::Forget:
-    case Kind::Step:
+    case OperationKind::LogRoot:
+    case OperationKind::Set:
+    case OperationKind::Forget:
+    case OperationKind::Step:
         return writeOfRegister(O);
-    case Kind::Single:
-    case Kind::Block:
-    case Kind::Masked:
-    case Kind::Gather:
-    case Kind::Value:
+    case OperationKind::Single:
+    case OperationKind::Block:
+    case OperationKind::Masked:
+    case OperationKind::Gather:
+    case OperationKind::Value:
         return writeOfAccess(O);
-    case Kind::Allocate:
-    case Kind::Free:
-    case Kind::Reallocate:
+    case OperationKind::Allocate:
+    case OperationKind::Free:
+    case OperationKind::Reallocate:
         return writeOfAllocation(O);
-    case Kind::Enter:
+    case OperationKind::Enter:
         return code(OS, OperationCode::Enter);
-    case Kind::Exit:
+    case OperationKind::Exit:
         return code(OS, OperationCode::Exit);
-    case Kind::Order:
+    case OperationKind::Order:
         return writeOrder(O);
-    case Kind::Repeat:
+    case OperationKind::Repeat:
         return writeRepeat(O);
     }
 }
 
 void OperationWriter::writeOfRegister(const Operation &O) {
     switch (O.K) {
-    case Kind::LogRoot:
+    case OperationKind::LogRoot:
         code(OS, OperationCode::Root);
         registerNumber(OS, O.Target);
         byte(OS, rootEncoding(R.Registers[O.Target]));
         return;
-    case Kind::Set:
+    case OperationKind::Set:
         set(O.Target, O.NewValue);
         return;
-    case Kind::Forget:
+    case OperationKind::Forget:
         set(O.Target, {});
         return;
-    case Kind::Step: { // register = register + delta
+    case OperationKind::Step: { // register = register + delta
         RegisterExpression E;
         E.Constant = O.Delta;
         E.Terms.emplace_back(O.Target, 1);
@@ -91,28 +91,28 @@ void OperationWriter::set(Register Target, const RegisterExpression &To) {
 
 void OperationWriter::writeOfAccess(const Operation &O) {
     switch (O.K) {
-    case Kind::Single:
+    case OperationKind::Single:
         code(OS, OperationCode::Access);
         varint(OS, First.Site + O.Index);
         expression(O.Address);
         return;
-    case Kind::Block:
+    case OperationKind::Block:
         code(OS, OperationCode::Block);
         varint(OS, First.Site + O.Index);
         expression(O.Address);
         expression(O.Size);
         return;
-    case Kind::Masked:
+    case OperationKind::Masked:
         writeMasked(O);
         return;
-    case Kind::Gather:
+    case OperationKind::Gather:
         code(OS, OperationCode::Gather);
         varint(OS, First.Site + O.Index);
         registerNumber(OS, O.Target);
         byte(OS, O.Lanes);
         registerNumber(OS, O.FirstLane);
         return;
-    case Kind::Value:
+    case OperationKind::Value:
         writeValue(O);
         return;
     default:
@@ -148,19 +148,19 @@ void OperationWriter::writeValue(const Operation &O) {
 
 void OperationWriter::writeOfAllocation(const Operation &O) {
     switch (O.K) {
-    case Kind::Allocate:
+    case OperationKind::Allocate:
         code(OS, OperationCode::Allocate);
         varint(OS, First.Allocation + O.Index);
         expression(O.Address);
         expression(O.Size);
         expression(O.Count);
         return;
-    case Kind::Free:
+    case OperationKind::Free:
         code(OS, OperationCode::Free);
         varint(OS, First.Allocation + O.Index);
         expression(O.Address);
         return;
-    case Kind::Reallocate:
+    case OperationKind::Reallocate:
         code(OS, OperationCode::Reallocate);
         varint(OS, First.Allocation + O.Index);
         expression(O.Old);

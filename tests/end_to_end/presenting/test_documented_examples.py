@@ -24,7 +24,7 @@ PYTHON = "Python, run by the Python package's tests"
 NOT_RUN = {
     ("README.md", "make demo"): "installs packages and runs the whole suite",
     ("README.md", "make dynamorio"): "builds DynamoRIO; test_binary runs these commands where it is built",
-    ("README.md", "arc.ident, read at"): "the demo's answer; the figures depend on the machine",
+    ("README.md", "account.parent, mostly"): "the demo's answer, which test_demo compares but for its figures",
     ("README.md", "pip install ./python"): "builds the wheel, as `make python` does",
     ("README.md", "trace = trackway.open"): PYTHON,
     ("docs/python.md", "pip install ./python"): "builds the wheel, as `make python` does",
@@ -34,7 +34,7 @@ NOT_RUN = {
     ("docs/streaming.md", "from trackway.spark import live"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "trackway.spark.register"): "needs Spark and Kafka; the Python package's tests have them",
     ("docs/streaming.md", "  where = "): "needs Spark and Kafka; the Python package's tests have them",
-    ("docs/verbs/report.md", "arc.ident, read at"): "the demo's answer; the figures depend on the machine",
+    ("docs/verbs/report.md", "arc.ident, read at"): "the solver's answer; the figures depend on the machine",
     ("docs/verbs/allocations.md", "trackway record --allocations"): "test_allocations runs such commands",
     ("docs/verbs/objects.md", "trackway record --sample"): "README.md has such commands",
     ("docs/verbs/place.md", "trackway place --tier"): "test_placement runs such commands",
