@@ -51,8 +51,8 @@ class Counter {
             if (isCallFree(*L) && !L->hasDedicatedExits())
                 formDedicatedExitBlocks(L, &DT, &LI, nullptr, false);
         for (Loop *L : LI.getLoopsInPreorder())
-            if (isQuiet(*L))
-                Quiet.insert(L);
+            if (hasRareCalls(*L))
+                WithRareCalls.insert(L);
         // Found before counting code stands between the program's.
         std::vector<CountedBlock> Blocks = describeBlocks();
         TripCounts Trips(F, DT, LI);
@@ -152,7 +152,7 @@ class Counter {
     // ---- Flow ----
 
     // Whether an iteration that was begun goes on to its end.
-    bool isQuiet(const Loop &L) const {
+    bool hasRareCalls(const Loop &L) const {
         return none_of(L.blocks(), [&](const BasicBlock *BB) {
             return BB->isEHPad() || isa<UnreachableInst, InvokeInst, IndirectBrInst, CallBrInst>(BB->getTerminator()) ||
                    any_of(*BB, [&](const Instruction &I) { return breaksFlow(I); });
@@ -164,7 +164,7 @@ class Counter {
         Loop *L = LI.getLoopFor(&Head);
         if (!L || L->getHeader() != &Head || L->getLoopLatch() != &Latch)
             return std::nullopt;
-        return Trips.timesBackInAll(*L, [&](const Loop &Given) { return Quiet.contains(&Given); });
+        return Trips.timesBackInAll(*L, [&](const Loop &Given) { return WithRareCalls.contains(&Given); });
     }
 
     Flow solve(const LoopInfo &LI, TripCounts &Trips) {
@@ -345,7 +345,7 @@ class Counter {
     bool EntersRegions;
     function_ref<uint32_t(const Instruction &)> LocationOf;
     const TwoVersions *Both = nullptr;
-    DenseSet<const Loop *> Quiet;
+    DenseSet<const Loop *> WithRareCalls;
     std::vector<const BasicBlock *> InOrder;
     DenseMap<const Instruction *, std::pair<CountSum, CountSum>> OfBlock;
     std::vector<Addition> Additions;

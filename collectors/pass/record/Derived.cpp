@@ -1,6 +1,6 @@
 #include "record/Derived.h"
 
-#include "record/QuietLoops.h"
+#include "record/RareCallLoops.h"
 
 #include "llvm/IR/Instructions.h"
 
@@ -8,11 +8,12 @@ using namespace llvm;
 
 namespace trackway {
 
-DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &Quiet, const Decomposer &Decompose) {
+DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+                             const Decomposer &Decompose) {
     // A latch that belongs to an inner loop too would step with each iteration of that loop.
     for (Loop *L : LI.getLoopsInPreorder())
-        if (Quiet.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
-            addCandidates(*L, *outermostQuiet(L, Quiet), Decompose);
+        if (WithRareCalls.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
+            addCandidates(*L, *outermostWithRareCalls(L, WithRareCalls), Decompose);
     // Candidates lean on each other: drop those that lean on none, until all that are left stand.
     for (bool Changed = true; Changed;) {
         Changed = false;

@@ -1,6 +1,6 @@
 #include "record/Expect.h"
 
-#include "record/QuietLoops.h"
+#include "record/RareCallLoops.h"
 
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/Constants.h"
@@ -92,14 +92,14 @@ static std::optional<Expectation> expectedHighHalf(const Root &R) {
     return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
 }
 
-std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
                                     const Decomposer &Decompose) {
     using Kind = Expectation::Kind;
     if (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed)
         return std::nullopt;
     auto *I = dyn_cast<Instruction>(R.V);
     const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
-    const Loop *Outermost = outermostQuiet(L, Quiet);
+    const Loop *Outermost = outermostWithRareCalls(L, WithRareCalls);
     if (Outermost && R.width() >= 4) {
         if (comesFromOnePlace(R.V, *L, Decompose, 0))
             return Expectation{Kind::SameValue, 0, Outermost, false};
@@ -118,9 +118,9 @@ namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
              const Decomposer &Decompose)
-        : P(P), LI(LI), Quiet(Quiet), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
+        : P(P), LI(LI), WithRareCalls(WithRareCalls), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
@@ -129,7 +129,8 @@ class Expecter {
         for (const Unit &U : P.Units)
             for (const Operation &O : U.Operations)
                 if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
-                    if (auto E = expected(P.Registers[O.Target], LI, Quiet, Decompose); E && mayExpect(O.Target, *E))
+                    if (auto E = expected(P.Registers[O.Target], LI, WithRareCalls, Decompose);
+                        E && mayExpect(O.Target, *E))
                         Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
@@ -221,7 +222,7 @@ class Expecter {
 
     Plan &P;
     const LoopInfo &LI;
-    const DenseSet<const Loop *> &Quiet;
+    const DenseSet<const Loop *> &WithRareCalls;
     const Decomposer &Decompose;
     // Neighbours, for pointers of one function may lie far apart; and mostly not those of the functions around it.
     uint32_t NameHash;
@@ -230,9 +231,9 @@ class Expecter {
 
 } // namespace
 
-void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &Quiet,
+void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
                      const Decomposer &Decompose) {
-    Expecter(P, F, LI, Quiet, Decompose).run();
+    Expecter(P, F, LI, WithRareCalls, Decompose).run();
     for (unsigned I = 0; I < P.Skipped.size(); ++I) {
         Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
         P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);

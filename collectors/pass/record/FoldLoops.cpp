@@ -14,9 +14,9 @@ class Folder {
   public:
     using CountExpression = function_ref<RegisterExpression(Value *, Instruction *)>;
 
-    Folder(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &Quiet,
+    Folder(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &WithRareCalls,
            CountExpression Count)
-        : P(P), In(In), Places(Places), Quiet(Quiet), Count(Count) {}
+        : P(P), In(In), Places(Places), WithRareCalls(WithRareCalls), Count(Count) {}
 
     void run() {
         if (In.LI.empty())
@@ -25,7 +25,7 @@ class Folder {
         auto OutermostFirst = In.LI.getLoopsInPreorder();
         for (Loop *L : reverse(OutermostFirst))
             if (canFold(*L))
-                if (Value *TimesBack = Counts.timesBack(*L, Quiet))
+                if (Value *TimesBack = Counts.timesBack(*L, WithRareCalls))
                     fold(*L, TimesBack);
     }
 
@@ -95,15 +95,15 @@ class Folder {
     Plan &P;
     const PlanInput &In;
     const UnitIndex &Places;
-    const DenseSet<const Loop *> &Quiet;
+    const DenseSet<const Loop *> &WithRareCalls;
     CountExpression Count;
 };
 
 } // namespace
 
-void foldLoops(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &Quiet,
+void foldLoops(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &WithRareCalls,
                Folder::CountExpression Count) {
-    Folder(P, In, Places, Quiet, Count).run();
+    Folder(P, In, Places, WithRareCalls, Count).run();
 }
 
 static bool recordsInAnyCase(const Unit &U) {

@@ -5,7 +5,7 @@
 #include "record/Expect.h"
 #include "record/FoldLoops.h"
 #include "record/Paths.h"
-#include "record/QuietLoops.h"
+#include "record/RareCallLoops.h"
 #include "record/RecordedRoots.h"
 #include "record/Units.h"
 
@@ -31,7 +31,7 @@ class Planner {
   public:
     explicit Planner(const PlanInput &In)
         : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL), Places(cutUnits(In.F, P.Units)),
-          QuietLoops(findQuietLoops(In.F, In.DT, In.LI)), Roots(In, P, Places, QuietLoops, Decompose) {}
+          RareCallLoops(findRareCallLoops(In.F, In.DT, In.LI)), Roots(In, P, Places, RareCallLoops, Decompose) {}
 
     Plan run() {
         P.KeepsFrameSmall = In.KeepsFrameSmall;
@@ -41,12 +41,12 @@ class Planner {
         addContexts();
         sortOperations();
         Roots.addSteps();
-        foldLoops(P, In, Places, QuietLoops,
+        foldLoops(P, In, Places, RareCallLoops,
                   [&](Value *Count, Instruction *Anchor) { return Roots.integer(Count, RootForm::Unsigned, Anchor); });
         mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
-        addExpectations(P, In.F, In.LI, QuietLoops, Decompose);
+        addExpectations(P, In.F, In.LI, RareCallLoops, Decompose);
         solveAvailability(P, In);
         findPaths(P);
         P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
@@ -58,10 +58,10 @@ class Planner {
 
     // ---- Units ----
 
-    // After each call in a quiet loop, records again what was known before the call.
+    // After each call in a loop with rare calls, records again what was known before the call.
     void addRepairs() {
         for (unsigned U = 0; U + 1 < P.Units.size(); ++U)
-            if (P.Units[U].EndsInCall && outermostQuiet(In.LI.getLoopFor(P.Units[U].Block), QuietLoops)) {
+            if (P.Units[U].EndsInCall && outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops)) {
                 P.Units[U].IsRepaired = P.Units[U + 1].Repairs = true;
                 Roots.add(Kind::Context, P.Units[U].End->getNextNode());
             }
@@ -294,13 +294,13 @@ class Planner {
 
     // ---- What keeps loops cheap ----
 
-    // A quiet loop that records is entered with the function known, so that its records need no global id.
+    // A loop with rare calls that records is entered with the function known, so that its records need no global id.
     void addContexts() {
         DenseSet<const Loop *> Done;
         for (unsigned U = 0, E = P.Units.size(); U != E; ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
-            const Loop *Outermost = outermostQuiet(In.LI.getLoopFor(P.Units[U].Block), QuietLoops);
+            const Loop *Outermost = outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops);
             if (Outermost && Done.insert(Outermost).second)
                 Roots.add(Kind::Context, Outermost->getLoopPreheader()->getTerminator());
         }
@@ -318,7 +318,7 @@ class Planner {
     const Decomposer Decompose;
     Plan P;
     const UnitIndex Places;
-    const DenseSet<const Loop *> QuietLoops;
+    const DenseSet<const Loop *> RareCallLoops;
     RecordedRoots Roots;
     DenseSet<const SpinWait *> Recorded;
 };

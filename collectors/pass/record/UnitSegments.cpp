@@ -57,8 +57,8 @@ unsigned PlanSegments::rootBytes(ArrayRef<Operation> Operations) const {
     return Bytes;
 }
 
-// Units of the deepest loops get the ids of one byte; corrections, which are rarer than records, get those that are left
-// over. A record that continues another has an id of the same width.
+// Units of the deepest loops get the ids of one byte; corrections, which are rarer than records, get those that are
+// left over. A record that continues another has an id of the same width.
 std::vector<PlanSegments::LocalIds> PlanSegments::giveLocalIds(const LoopInfo &LI) {
     std::vector<LocalIds> Ids(P.Units.size());
     std::vector<unsigned> ByDepth;

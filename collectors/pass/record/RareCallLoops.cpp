@@ -1,4 +1,4 @@
-#include "record/QuietLoops.h"
+#include "record/RareCallLoops.h"
 
 #include "code/Calls.h"
 
@@ -17,10 +17,10 @@ static bool returnsOnceToTheNext(const Instruction &I) {
     return !I.isTerminator() && !cast<CallBase>(I).hasFnAttr(Attribute::ReturnsTwice);
 }
 
-DenseSet<const Loop *> findQuietLoops(Function &F, DominatorTree &DT, LoopInfo &LI) {
-    DenseSet<const Loop *> Quiet;
+DenseSet<const Loop *> findRareCallLoops(Function &F, DominatorTree &DT, LoopInfo &LI) {
+    DenseSet<const Loop *> WithRareCalls;
     if (LI.empty())
-        return Quiet;
+        return WithRareCalls;
     BranchProbabilityInfo Probabilities(F, LI, nullptr, &DT);
     BlockFrequencyInfo Frequencies(F, Probabilities, LI);
     DenseMap<const Loop *, uint64_t> Calls; // how often a loop calls, in the unit of the frequencies
@@ -36,15 +36,15 @@ DenseSet<const Loop *> findQuietLoops(Function &F, DominatorTree &DT, LoopInfo &
     for (const Loop *L : LI.getLoopsInPreorder()) {
         uint64_t Iterations = Frequencies.getBlockFreq(L->getHeader()).getFrequency();
         if (L->getLoopPreheader() && !Loud.contains(L) && Calls.lookup(L) <= Iterations / IterationsPerCall)
-            Quiet.insert(L);
+            WithRareCalls.insert(L);
     }
-    return Quiet;
+    return WithRareCalls;
 }
 
-const Loop *outermostQuiet(const Loop *L, const DenseSet<const Loop *> &Quiet) {
+const Loop *outermostWithRareCalls(const Loop *L, const DenseSet<const Loop *> &WithRareCalls) {
     const Loop *Outermost = nullptr;
     for (; L; L = L->getParentLoop())
-        if (Quiet.contains(L))
+        if (WithRareCalls.contains(L))
             Outermost = L;
     return Outermost;
 }

@@ -3,8 +3,8 @@
 
 declare void @rare()
 
-define void @quiet(ptr %p, i64 %n) {
-; CHECK-LABEL: function quiet
+define void @rare_calls(ptr %p, i64 %n) {
+; CHECK-LABEL: function rare_calls
 ; CHECK: unit %entry: global
 ; CHECK: root [[P:r[0-9]+]] = %p : 8
 ; CHECK: unit %loop: local
