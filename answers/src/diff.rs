@@ -200,7 +200,7 @@ fn exactness(before: &Report, after: &Report) -> Table {
     };
     if after.table("sampled").is_some() {
         return TableBuilder::new("exactness", "What differs from run to run", &[()])
-            .text("samples", "samples", |()| {
+            .text("samples", |()| {
                 "fall by chance; the report of each trace has the intervals within which its shares lie, and another run, \
                  with --again, shows how far runs differ"
             })
@@ -208,11 +208,11 @@ fn exactness(before: &Report, after: &Report) -> Table {
             .build();
     }
     TableBuilder::new("exactness", "What differs from run to run", &[()])
-        .text("counts", "accesses and bytes", |()| counts)
-        .text("misses", "misses", |()| {
+        .text(("counts", "accesses and bytes"), |()| counts)
+        .text("misses", |()| {
             "depend on where the system puts memory, too; with --again, another run of the first program shows how much"
         })
-        .text("hand_overs", "hand-overs", |()| "depend on the threads' timing")
+        .text(("hand_overs", "hand-overs"), |()| "depend on the threads' timing")
         .as_record()
         .build()
 }

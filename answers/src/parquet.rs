@@ -58,7 +58,7 @@ mod tests {
     fn tables_of_one_name_have_files_of_their_own() {
         let table = |name: &str| {
             TableBuilder::new(name, "Table", &[7u64])
-                .integer("number", "number", Unit::Number, |row| *row)
+                .number("number", |row| *row)
                 .build()
         };
         let report = Report {

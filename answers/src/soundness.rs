@@ -28,25 +28,17 @@ fn audit(trace: &Trace, summary: &RunSummary) -> Table {
     let dropped = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
     let damaged = trace.damage().len() + summary.damage.len();
     TableBuilder::new("trace", "Trace", &[()])
-        .integer("streams", "streams", Unit::Count, |()| {
-            trace.streams().len() as u64
-        })
-        .integer("chunks", "chunks decoded", Unit::Count, |()| summary.chunks)
-        .integer("accesses", "accesses decoded", Unit::Count, |()| summary.accesses)
-        .integer("uncertain_accesses", "of them uncertain", Unit::Count, |()| {
+        .count("streams", |()| trace.streams().len())
+        .count(("chunks", "chunks decoded"), |()| summary.chunks)
+        .count(("accesses", "accesses decoded"), |()| summary.accesses)
+        .count(("uncertain_accesses", "of them uncertain"), |()| {
             summary.uncertain_accesses
         })
-        .integer("events", "other events", Unit::Count, |()| summary.events)
-        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
-        .integer("dropped_buffers", "dropped buffers", Unit::Count, |()| dropped)
-        .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)
-        .text("complete", "ended well", |()| {
-            if trace.end().is_some() {
-                "yes"
-            } else {
-                "no"
-            }
-        })
+        .count(("events", "other events"), |()| summary.events)
+        .count("gaps", |()| trace.gaps().len())
+        .count("dropped_buffers", |()| dropped)
+        .count("damaged_parts", |()| damaged)
+        .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
         .as_record()
         .build()
 }

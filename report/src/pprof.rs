@@ -216,8 +216,8 @@ mod tests {
     #[test]
     fn a_measure_must_be_a_count() {
         let table = TableBuilder::new("stacks", "Stacks", &[("main;f", 7u64)])
-            .text("stack", "stack", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
+            .text("stack", |row| row.0)
+            .count("accesses", |row| row.1)
             .build();
         assert!(to_pprof(&table, "accesses", 0).is_some());
         assert!(to_pprof(&table, "bytes", 0).is_none());

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::table_enum::table_enum;
+
 /// A synchronisation between threads, or one side of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Synchronisation {
@@ -18,36 +20,24 @@ pub enum Side {
     Acquire,
 }
 
-/// What threads synchronise by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Synchroniser {
-    Atomic = 0,
-    Fence = 1,
-    Lock = 2,
-    Condition = 3,
-    Semaphore = 4,
-    Barrier = 5,
-    Once = 6,
-    Thread = 7,
-    ParallelRegion = 8,
+table_enum! {
+    /// What threads synchronise by.
+    Synchroniser {
+        Atomic = 0 "atomic",
+        Fence = 1 "fence",
+        Lock = 2 "lock",
+        Condition = 3 "condition",
+        Semaphore = 4 "semaphore",
+        Barrier = 5 "barrier",
+        Once = 6 "once",
+        Thread = 7 "thread",
+        ParallelRegion = 8 "parallel region",
+    }
 }
-
-const SYNCHRONISERS: [Synchroniser; 9] = [
-    Synchroniser::Atomic,
-    Synchroniser::Fence,
-    Synchroniser::Lock,
-    Synchroniser::Condition,
-    Synchroniser::Semaphore,
-    Synchroniser::Barrier,
-    Synchroniser::Once,
-    Synchroniser::Thread,
-    Synchroniser::ParallelRegion,
-];
 
 impl Synchronisation {
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        let by = *SYNCHRONISERS.get(usize::from(byte >> 1))?;
+        let by = Synchroniser::from_byte(byte >> 1)?;
         let side = if byte & 1 == 0 {
             Side::Release
         } else {
@@ -67,23 +57,6 @@ impl Side {
         match self {
             Side::Release => "release",
             Side::Acquire => "acquire",
-        }
-    }
-}
-
-impl Synchroniser {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Synchroniser::Atomic => "atomic",
-            Synchroniser::Fence => "fence",
-            Synchroniser::Lock => "lock",
-            Synchroniser::Condition => "condition",
-            Synchroniser::Semaphore => "semaphore",
-            Synchroniser::Barrier => "barrier",
-            Synchroniser::Once => "once",
-            Synchroniser::Thread => "thread",
-            Synchroniser::ParallelRegion => "parallel region",
         }
     }
 }

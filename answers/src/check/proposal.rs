@@ -127,9 +127,9 @@ mod tests {
         let table = TableBuilder::new("fields", "Fields", rows)
             .total_rows(total_rows)
             .ranked_by("l2_misses")
-            .text("field", "field", |row| row.0.clone())
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
-            .integer("l2_misses", "misses", Unit::Count, |row| row.2)
+            .text("field", |row| row.0.clone())
+            .count("accesses", |row| row.1)
+            .count(("l2_misses", "misses"), |row| row.2)
             .build();
         Report {
             answer: String::new(),
@@ -140,9 +140,9 @@ mod tests {
 
     fn transfers(rows: &[(String, u64, u64)]) -> Report {
         let table = TableBuilder::new("fields", "Fields", rows)
-            .text("field", "field", |row| row.0.clone())
-            .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "to write", Unit::Count, |row| row.2);
+            .text("field", |row| row.0.clone())
+            .count(("read_hand_overs", "to read"), |row| row.1)
+            .count(("write_hand_overs", "to write"), |row| row.2);
         Report {
             tables: vec![table.build()],
             ..report(&[], 0)

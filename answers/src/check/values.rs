@@ -129,12 +129,12 @@ mod tests {
     fn reports(total_rows: usize) -> [Report; 2] {
         let counts = TableBuilder::new("fields", "Fields", &[("a.x", 5), ("a.y", 7)])
             .total_rows(total_rows)
-            .text("field", "field", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1);
+            .text("field", |row| row.0)
+            .count("accesses", |row| row.1);
         let transfers = TableBuilder::new("fields", "Fields", &[("a.x", 2)])
-            .text("field", "field", |row| row.0)
-            .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "to write", Unit::Count, |row| 10 * row.1);
+            .text("field", |row| row.0)
+            .count(("read_hand_overs", "to read"), |row| row.1)
+            .count(("write_hand_overs", "to write"), |row| 10 * row.1);
         [report(counts.build()), report(transfers.build())]
     }
 

@@ -32,12 +32,10 @@ fn streams(trace: &Trace) -> Table {
         "Streams of allocations",
         trace.allocation_streams(),
     )
-    .integer("stream", "stream", Unit::Number, |stream| stream.stream.into())
-    .integer("process", "process", Unit::Number, |stream| stream.process.into())
-    .integer("chunks", "chunks", Unit::Count, |stream| {
-        stream.chunks.len() as u64
-    })
-    .integer("raw_bytes", "raw bytes", Unit::Bytes, bytes)
-    .integer("gaps", "gaps", Unit::Count, gaps)
+    .number("stream", |stream| stream.stream)
+    .number("process", |stream| stream.process)
+    .count("chunks", |stream| stream.chunks.len())
+    .bytes("raw_bytes", bytes)
+    .count("gaps", gaps)
     .build()
 }

@@ -51,11 +51,9 @@ fn machine_code(program: &Program) -> Option<Table> {
     }
     let rows: Vec<(FunctionId, (u64, u64))> = objects.into_iter().collect();
     let table = TableBuilder::new("machine_code", "Machine code", &rows)
-        .text("object", "object", |(object, _)| program.function_name(*object))
-        .integer("instructions", "instructions", Unit::Count, |(_, counts)| {
-            counts.0
-        })
-        .integer("blocks", "basic blocks", Unit::Count, |(_, counts)| counts.1)
+        .text("object", |(object, _)| program.function_name(*object))
+        .count("instructions", |(_, counts)| counts.0)
+        .count(("blocks", "basic blocks"), |(_, counts)| counts.1)
         .build();
     Some(table)
 }
@@ -108,44 +106,30 @@ fn recording(trace: &Trace) -> Table {
         .collect();
     let duration = end.map(|end| end.end_monotonic_ns.saturating_sub(start.start_monotonic_ns));
     let mut builder = TableBuilder::new("recording", "Recording", &[()])
-        .text("command", "command", |()| command.join(" "))
-        .text("working_directory", "working directory", |()| {
-            &start.working_directory
-        })
-        .text("host", "host", |()| &start.host)
-        .text("cpu_model", "processor", |()| &start.cpu_model)
-        .text("started", "started", |()| date(start.start_unix_ns))
-        .text("duration", "duration", |()| {
-            duration.map(seconds).unwrap_or("unknown".into())
-        })
-        .text("ending", "ending", |()| ending(end))
-        .text("reason", "recording ended because", |()| {
+        .text("command", |()| command.join(" "))
+        .text("working_directory", |()| &start.working_directory)
+        .text("host", |()| &start.host)
+        .text(("cpu_model", "processor"), |()| &start.cpu_model)
+        .text("started", |()| date(start.start_unix_ns))
+        .text("duration", |()| duration.map(seconds).unwrap_or("unknown".into()))
+        .text("ending", |()| ending(end))
+        .text(("reason", "recording ended because"), |()| {
             end.map_or("unknown", |end| &end.reason)
         })
-        .text("trackway_version", "recorded by Trackway", |()| {
+        .text(("trackway_version", "recorded by Trackway"), |()| {
             &start.trackway_version
         })
-        .text("codec", "codec", |()| &start.codec)
-        .integer("buffer_size", "bytes per buffer", Unit::Bytes, |()| {
-            start.buffer_size.into()
-        })
-        .integer("buffer_count", "buffers", Unit::Count, |()| {
-            start.buffer_count.into()
-        })
-        .integer("processes", "processes", Unit::Count, |()| process_count(trace))
-        .integer("file_bytes", "bytes of the file", Unit::Bytes, |()| {
-            trace.file_length()
-        })
-        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
-        .integer("damaged_parts", "damaged parts", Unit::Count, |()| {
-            trace.damage().len() as u64
-        })
-        .text("identity", "identity", |()| hexadecimal(trace.identity()))
+        .text("codec", |()| &start.codec)
+        .bytes(("buffer_size", "bytes per buffer"), |()| start.buffer_size)
+        .count(("buffer_count", "buffers"), |()| start.buffer_count)
+        .count("processes", |()| process_count(trace))
+        .bytes(("file_bytes", "bytes of the file"), |()| trace.file_length())
+        .count("gaps", |()| trace.gaps().len())
+        .count("damaged_parts", |()| trace.damage().len())
+        .text("identity", |()| hexadecimal(trace.identity()))
         .as_record();
     if !start.hardware_events.is_empty() {
-        builder = builder.text("hardware_events", "hardware events", |()| {
-            start.hardware_events.join(", ")
-        });
+        builder = builder.text("hardware_events", |()| start.hardware_events.join(", "));
     }
     builder.build()
 }
@@ -176,15 +160,11 @@ fn hexadecimal(bytes: [u8; 16]) -> String {
 
 fn caches(trace: &Trace) -> Table {
     TableBuilder::new("caches", "Caches of the machine", &trace.meta().caches)
-        .integer("level", "level", Unit::Number, |cache| cache.level.into())
-        .integer("size_bytes", "size", Unit::Bytes, |cache| cache.size_bytes)
-        .integer("ways", "ways", Unit::Number, |cache| cache.ways.into())
-        .integer("line_bytes", "line", Unit::Number, |cache| {
-            cache.line_bytes.into()
-        })
-        .integer("shared_by", "shared by", Unit::Number, |cache| {
-            cache.shared_by.into()
-        })
+        .number("level", |cache| cache.level)
+        .bytes(("size_bytes", "size"), |cache| cache.size_bytes)
+        .number("ways", |cache| cache.ways)
+        .number(("line_bytes", "line"), |cache| cache.line_bytes)
+        .number("shared_by", |cache| cache.shared_by)
         .build()
 }
 
@@ -211,23 +191,19 @@ fn streams(trace: &Trace) -> Table {
             .map(|time| time.saturating_sub(begin) / 1000)
     };
     TableBuilder::new("streams", "Streams", trace.streams())
-        .integer("stream", "stream", Unit::Number, |stream| stream.id.into())
-        .integer("process", "process", Unit::Number, |stream| stream.process.into())
-        .integer("chunks", "chunks", Unit::Count, |stream| {
-            stream.chunks.len() as u64
-        })
-        .integer("raw_bytes", "raw bytes", Unit::Bytes, raw_bytes)
-        .integer("stored_bytes", "stored bytes", Unit::Bytes, stored)
-        .optional_integer("first_us", "first, µs", Unit::Count, |stream| {
+        .number("stream", |stream| stream.id)
+        .number("process", |stream| stream.process)
+        .count("chunks", |stream| stream.chunks.len())
+        .bytes("raw_bytes", raw_bytes)
+        .bytes("stored_bytes", stored)
+        .count(("first_us", "first, µs"), |stream| {
             since_begin(stream.chunks.first().map(|chunk| chunk.header.first_ns))
         })
-        .optional_integer("last_us", "last, µs", Unit::Count, |stream| {
+        .count(("last_us", "last, µs"), |stream| {
             since_begin(stream.chunks.last().map(|chunk| chunk.header.last_ns))
         })
-        .integer("gaps", "gaps", Unit::Count, |stream| {
-            gaps(stream.id).count() as u64
-        })
-        .integer("dropped_buffers", "dropped buffers", Unit::Count, |stream| {
+        .count("gaps", |stream| gaps(stream.id).count())
+        .count("dropped_buffers", |stream| {
             gaps(stream.id).map(|gap| gap.dropped_buffers).sum()
         })
         .build()
@@ -255,17 +231,15 @@ fn chunks(trace: &Trace) -> Table {
         .filter(|(kind, _)| trace.chunks_of(*kind).next().is_some())
         .collect();
     TableBuilder::new("chunks", "Chunks", &kinds)
-        .text("kind", "kind", |(_, name)| *name)
-        .integer("chunks", "chunks", Unit::Count, |(kind, _)| {
-            trace.chunks_of(*kind).count() as u64
-        })
-        .integer("raw_bytes", "raw bytes", Unit::Bytes, |(kind, _)| {
+        .text("kind", |(_, name)| *name)
+        .count("chunks", |(kind, _)| trace.chunks_of(*kind).count())
+        .bytes("raw_bytes", |(kind, _)| {
             trace
                 .chunks_of(*kind)
                 .map(|chunk| u64::from(chunk.header.raw_length))
                 .sum()
         })
-        .integer("stored_bytes", "stored bytes", Unit::Bytes, |(kind, _)| {
+        .bytes("stored_bytes", |(kind, _)| {
             trace
                 .chunks_of(*kind)
                 .map(|chunk| u64::from(chunk.header.stored_length))

@@ -80,7 +80,7 @@ mod tests {
 
     fn regions(threads: &[u64]) -> Table {
         TableBuilder::new("regions", "", threads)
-            .integer("threads", "", Unit::Count, |threads| *threads)
+            .count(("threads", ""), |threads| *threads)
             .build()
     }
 

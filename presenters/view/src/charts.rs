@@ -36,11 +36,9 @@ pub fn curves(tables: &[Table]) -> Option<Table> {
         }
     }
     let table = TableBuilder::new("curves", "Miss ratio of LRU caches, by size", &points)
-        .text("group", "group", |point| point.0.clone())
-        .integer("size_bytes", "size", Unit::Bytes, |point| point.1)
-        .share("miss_ratio", "miss ratio", |point| {
-            ((point.2 * WHOLE as f64) as u64, WHOLE)
-        });
+        .text("group", |point| point.0.clone())
+        .bytes(("size_bytes", "size"), |point| point.1)
+        .share("miss_ratio", |point| ((point.2 * WHOLE as f64) as u64, WHOLE));
     (!points.is_empty()).then(|| table.build())
 }
 
@@ -75,11 +73,11 @@ pub fn members(tables: &[Table], misses: &str) -> Option<Table> {
         }
     }
     let table = TableBuilder::new("layouts", "Structures to scale", &members)
-        .text("type", "type", |member| member.structure.clone())
-        .text("field", "field", |member| member.name.clone())
-        .integer("offset", "offset", Unit::Number, |member| member.offset)
-        .integer("size", "size", Unit::Bytes, |member| member.size)
-        .integer("accesses", "accesses", Unit::Count, |member| member.accesses)
-        .integer("misses", "misses", Unit::Count, |member| member.misses);
+        .text("type", |member| member.structure.clone())
+        .text("field", |member| member.name.clone())
+        .number("offset", |member| member.offset)
+        .bytes("size", |member| member.size)
+        .count("accesses", |member| member.accesses)
+        .count("misses", |member| member.misses);
     (!members.is_empty()).then(|| table.build())
 }

@@ -50,9 +50,9 @@ mod tests {
     fn cells_stand_in_the_order_of_the_columns() {
         let rows = [("arc.ident", 3), ("arc.cost", 0)];
         let table = TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("misses", "misses", Unit::Count, |row| row.1)
-            .share("share", "share", |row| (row.1, row.1))
+            .text("field", |row| row.0)
+            .count("misses", |row| row.1)
+            .share("share", |row| (row.1, row.1))
             .build();
         let json = compact(&table);
         assert_eq!(
@@ -70,7 +70,7 @@ mod tests {
     fn long_tables_are_cut_and_say_so() {
         let rows: Vec<u64> = (0..MAX_CELLS as u64 + 5).collect();
         let table = TableBuilder::new("long", "Long", &rows)
-            .integer("number", "number", Unit::Number, |row| *row)
+            .number("number", |row| *row)
             .build();
         let json = compact(&table);
         assert_eq!(json["rows"].as_array().map(Vec::len), Some(MAX_CELLS));

@@ -138,8 +138,8 @@ mod tests {
 
     fn table(rows: &[(&str, u64)]) -> Table {
         TableBuilder::new("lines", "Lines", rows)
-            .path("file", "file", |row| row.0)
-            .integer("line", "line", Unit::Number, |row| row.1)
+            .path("file", |row| row.0)
+            .number("line", |row| row.1)
             .build()
     }
 

@@ -196,17 +196,17 @@ mod tests {
     fn misses(fields: &[(&str, u64)], sites: &[(&str, u64, u64)]) -> Report {
         let total = fields.iter().map(|field| field.1).sum();
         let fields = TableBuilder::new("fields", "Fields", fields)
-            .text("field", "field", |row| row.0)
-            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.1)
-            .share("share", "share", |row| (row.1, total))
+            .text("field", |row| row.0)
+            .count(("l2_misses", "L2 misses"), |row| row.1)
+            .share("share", |row| (row.1, total))
             .build();
         let sites = TableBuilder::new("sites", "Sites", sites)
-            .text("kind", "kind", |_| "load")
-            .text("field", "field", |row| row.0)
-            .path("file", "file", |_| "a.c")
-            .integer("line", "line", Unit::Number, |row| row.1)
-            .text("function", "function", |_| "main")
-            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.2)
+            .text("kind", |_| "load")
+            .text("field", |row| row.0)
+            .path("file", |_| "a.c")
+            .number("line", |row| row.1)
+            .text("function", |_| "main")
+            .count(("l2_misses", "L2 misses"), |row| row.2)
             .build();
         report(vec![fields, sites])
     }
@@ -252,12 +252,12 @@ mod tests {
     fn fields_that_threads_share_are_named_with_what_they_took() {
         let rows = [("counters.gets", 3u64, 97u64, 2u64, 5u64), ("other", 1, 0, 1, 1)];
         let fields = TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("read_hand_overs", "", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "", Unit::Count, |row| row.2)
-            .share("share", "share", |row| (row.1 + row.2, 101))
-            .integer("cache_lines", "", Unit::Count, |row| row.3)
-            .integer("threads", "", Unit::Count, |row| row.4)
+            .text("field", |row| row.0)
+            .count(("read_hand_overs", ""), |row| row.1)
+            .count(("write_hand_overs", ""), |row| row.2)
+            .share("share", |row| (row.1 + row.2, 101))
+            .count(("cache_lines", ""), |row| row.3)
+            .count(("threads", ""), |row| row.4)
             .build();
         let found = suspects(&report(Vec::new()), "l2_misses", Some(&report(vec![fields])));
         assert_eq!(found.len(), 1);

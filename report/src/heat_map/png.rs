@@ -115,11 +115,11 @@ impl HeatMap {
             format!("Picture: {}", self.scales(&pixels)),
             &stretches,
         )
-        .integer("top_pixel", "from the top", Unit::Number, |row| row.top as u64)
-        .integer("height_pixels", "height", Unit::Number, |row| row.height as u64)
-        .text("name", "memory", |row| row.name.clone())
-        .text("first_address", "first", |row| address(row.first))
-        .text("last_address", "last", |row| address(row.last))
+        .number(("top_pixel", "from the top"), |row| row.top)
+        .number(("height_pixels", "height"), |row| row.height)
+        .text(("name", "memory"), |row| row.name.clone())
+        .text(("first_address", "first"), |row| address(row.first))
+        .text(("last_address", "last"), |row| address(row.last))
         .build()
     }
 

@@ -116,11 +116,6 @@ impl<'p> AllocationNames<'p> {
 
     /// Path of a file without the folder in which the program ran.
     fn path(&self, file: StringId) -> &'p str {
-        let text = match self.program.string(file) {
-            "" => UNKNOWN,
-            text => text,
-        };
-        let inside = Path::new(text).strip_prefix(&self.directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text)
+        path_inside(&self.directory, named(self.program.string(file)))
     }
 }
