@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::branches::{replay_trace, BranchTables, PredictorChoice, TraceReplay};
-use trackway_report::{Report, Table, TableBuilder, Unit};
+use trackway_report::{Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -113,11 +113,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
     findings.tables.push(control_flow(trace, &replay));
     let mut warnings = soundness::warnings(trace);
     warnings.extend(replay.damage.iter().map(ToString::to_string));
-    Ok(Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    })
+    Ok(findings.into_report(warnings))
 }
 
 /// What the numbers are based on.

@@ -1,7 +1,7 @@
 //! What numbers from a trace are based on, and what makes them incomplete.
 
 use trackway_analysis::{Findings, RunSummary};
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::{GapReason, Trace};
 
 /// A report on findings, with what they are based on.
@@ -14,18 +14,14 @@ pub fn report(
     let mut warnings = self::warnings(trace);
     warnings.extend(warnings_of_analysis);
     warnings.extend(summary.damage.iter().map(ToString::to_string));
-    let mut tables = findings.tables;
-    tables.push(audit(trace, summary));
-    Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables,
-    }
+    let mut report = findings.into_report(warnings);
+    report.tables.push(audit(trace, summary));
+    report
 }
 
 /// How much of the trace the numbers cover.
 fn audit(trace: &Trace, summary: &RunSummary) -> Table {
-    let dropped = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
+    let dropped: u64 = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
     let damaged = trace.damage().len() + summary.damage.len();
     TableBuilder::new("trace", "Trace", &[()])
         .count("streams", |()| trace.streams().len())

@@ -31,7 +31,7 @@ fn one_line(stack: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
 
     #[test]
     fn each_stack_is_a_line() {

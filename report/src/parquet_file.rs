@@ -104,7 +104,7 @@ fn write<T: DataType>(
 mod tests {
     use super::*;
     use crate::table::tests::sample;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     /// The rows as parquet's own reader sees them.

@@ -247,3 +247,21 @@ pub struct ChunkRef {
     /// Offset of the header in the file, bytes.
     pub offset: u64,
 }
+
+impl ChunkRef {
+    /// Bytes of the payloads of these chunks.
+    pub fn raw_bytes<'c>(chunks: impl IntoIterator<Item = &'c ChunkRef>) -> u64 {
+        chunks
+            .into_iter()
+            .map(|chunk| u64::from(chunk.header.raw_length))
+            .sum()
+    }
+
+    /// Bytes that they take in the file.
+    pub fn stored_bytes<'c>(chunks: impl IntoIterator<Item = &'c ChunkRef>) -> u64 {
+        chunks
+            .into_iter()
+            .map(|chunk| u64::from(chunk.header.stored_length))
+            .sum()
+    }
+}

@@ -160,6 +160,16 @@ impl Samples {
     }
 }
 
+impl Sample {
+    /// Address of the instruction to which the time goes, or at which the thread was seen if that is unknown.
+    pub fn time_goes_to(&self) -> u64 {
+        match self.instruction {
+            0 => self.seen_at,
+            instruction => instruction,
+        }
+    }
+}
+
 impl Direction {
     pub fn loads(self) -> bool {
         matches!(self, Direction::Load | Direction::Both)

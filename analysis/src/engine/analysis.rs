@@ -1,6 +1,6 @@
 //! What an analysis is.
 
-use trackway_report::Table;
+use trackway_report::{Report, Table};
 use trackway_trace::{Batch, Program, Trace};
 
 /// The order in which an analysis needs the accesses.
@@ -41,6 +41,17 @@ pub struct Findings {
     /// A sentence that says the most important of it.
     pub answer: Option<String>,
     pub tables: Vec<Table>,
+}
+
+impl Findings {
+    /// The findings with what makes them incomplete or doubtful.
+    pub fn into_report(self, warnings: Vec<String>) -> Report {
+        Report {
+            answer: self.answer.unwrap_or_default(),
+            warnings,
+            tables: self.tables,
+        }
+    }
 }
 
 /// A computation over all accesses of a trace.

@@ -1,6 +1,6 @@
 //! How exact the order is on which an analysis across threads rests.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Exactness, Trace, INTERVALS_NS};
 
 /// `docs/verbs/sharing.md` defines the columns.

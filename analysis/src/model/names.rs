@@ -76,7 +76,7 @@ pub(crate) fn named(text: &str) -> &str {
 }
 
 /// The path of a file without the folder in which the program ran.
-pub(crate) fn path_inside<'p>(folder: &str, path: &'p str) -> &'p str {
+pub(crate) fn path_inside(folder: impl AsRef<Path>, path: &str) -> &str {
     let inside = Path::new(path).strip_prefix(folder).ok();
     inside.and_then(Path::to_str).unwrap_or(path)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::traces_in;
 
 use super::budget::BudgetFile;

@@ -120,7 +120,7 @@ mod tests {
     use crate::check::budget::BudgetFile;
     use crate::check::verdict::{verdicts, Verdict};
     use proptest::prelude::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     /// Fields with accesses and misses, ranked by the latter.
     fn report(rows: &[(String, u64, u64)], total_rows: usize) -> Report {

@@ -116,7 +116,7 @@ fn by_name(by: Grouping) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn report(table: Table) -> Report {
         Report {

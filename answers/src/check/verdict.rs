@@ -1,6 +1,6 @@
 //! Whether budgets hold.
 
-use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder};
 
 use super::budget::{Budget, Subject};
 use super::values::measured;

@@ -1,9 +1,9 @@
 //! Calls of allocators.
 
 use trackway_analysis::allocations::Allocations;
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::allocations::AllocationStream;
-use trackway_trace::Trace;
+use trackway_trace::{ChunkRef, Trace};
 
 /// Totals of the calls, and their streams; none if there are no calls.
 pub fn tables(trace: &Trace) -> Vec<Table> {
@@ -19,10 +19,6 @@ pub fn tables(trace: &Trace) -> Vec<Table> {
 }
 
 fn streams(trace: &Trace) -> Table {
-    let bytes = |stream: &AllocationStream| {
-        let chunks = stream.chunks.iter();
-        chunks.map(|chunk| u64::from(chunk.header.raw_length)).sum()
-    };
     let gaps = |stream: &AllocationStream| {
         let of_stream = trace.gaps().iter().filter(|gap| gap.stream == stream.stream);
         of_stream.count() as u64
@@ -35,7 +31,7 @@ fn streams(trace: &Trace) -> Table {
     .number("stream", |stream| stream.stream)
     .number("process", |stream| stream.process)
     .count("chunks", |stream| stream.chunks.len())
-    .bytes("raw_bytes", bytes)
+    .bytes("raw_bytes", |stream| ChunkRef::raw_bytes(&stream.chunks))
     .count("gaps", gaps)
     .build()
 }

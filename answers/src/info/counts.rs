@@ -1,6 +1,6 @@
 //! What counts, and what was counted.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Module, Node, Program, Trace};
 
 /// A row for each translation unit that counts; none if there is none.
@@ -12,12 +12,10 @@ pub fn modules(program: &Program) -> Option<Table> {
         .count("blocks", |module| module.blocks.len())
         .count("counters", |module| module.counter_count)
         .number("first_counter", |module| {
-            module.counters.map(|counters| counters.first.into())
+            module.counters.map(|counters| counters.first)
         })
-        .number("process", |module| module.counters.map(|_| module.process.into()))
-        .number("image", |module| {
-            module.counters.map(|counters| counters.image.into())
-        });
+        .number("process", |module| module.counters.map(|_| module.process))
+        .number("image", |module| module.counters.map(|counters| counters.image));
     (!counting.is_empty()).then(|| builder.build())
 }
 
@@ -45,7 +43,7 @@ pub fn nodes(trace: &Trace) -> Option<Table> {
         .count(("timed_entries", "timed only"), |row| row.node.timed_entries)
         .count(("timed_time_ns", "their time (ns)"), |row| row.node.timed_time_ns)
         .number(("inherited_from", "of stream"), |row| {
-            row.node.origin.map(|origin| origin.stream.into())
+            row.node.origin.map(|origin| origin.stream)
         })
         .count(("counters", "counters that are not 0"), |row| row.counters)
         .number("image", |row| row.node.image)

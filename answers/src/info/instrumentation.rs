@@ -1,6 +1,6 @@
 //! Tables of what is instrumented; the same for a program and for a trace.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Coverage, Module, Program, Site};
 
 struct Summary {

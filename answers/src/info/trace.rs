@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
-use trackway_trace::{ChunkKind, EndInfo, FunctionId, Program, Stream, Trace};
+use trackway_report::{counted, Report, Table, TableBuilder};
+use trackway_trace::{hexadecimal, ChunkKind, ChunkRef, EndInfo, FunctionId, Program, Trace};
 
 use super::{allocations, counts, instrumentation};
 use crate::failure::Failure;
@@ -59,7 +59,7 @@ fn machine_code(program: &Program) -> Option<Table> {
 }
 
 fn content(trace: &Trace) -> String {
-    let records: u64 = trace.streams().iter().map(raw_bytes).sum();
+    let records = ChunkRef::raw_bytes(trace.streams().iter().flat_map(|stream| &stream.chunks));
     let streams = counted(trace.streams().len() as u64, "stream");
     let records = format!("{streams} with {} of records", counted(records, "byte"));
     if trace.is_sampled() && trace.streams().is_empty() {
@@ -126,7 +126,7 @@ fn recording(trace: &Trace) -> Table {
         .bytes(("file_bytes", "bytes of the file"), |()| trace.file_length())
         .count("gaps", |()| trace.gaps().len())
         .count("damaged_parts", |()| trace.damage().len())
-        .text("identity", |()| hexadecimal(trace.identity()))
+        .text("identity", |()| hexadecimal(&trace.identity()))
         .as_record();
     if !start.hardware_events.is_empty() {
         builder = builder.text("hardware_events", |()| start.hardware_events.join(", "));
@@ -154,10 +154,6 @@ fn seconds(nanoseconds: u64) -> String {
     format!("{:.3} s", nanoseconds as f64 / 1e9)
 }
 
-fn hexadecimal(bytes: [u8; 16]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn caches(trace: &Trace) -> Table {
     TableBuilder::new("caches", "Caches of the machine", &trace.meta().caches)
         .number("level", |cache| cache.level)
@@ -168,22 +164,7 @@ fn caches(trace: &Trace) -> Table {
         .build()
 }
 
-fn raw_bytes(stream: &Stream) -> u64 {
-    stream
-        .chunks
-        .iter()
-        .map(|chunk| u64::from(chunk.header.raw_length))
-        .sum()
-}
-
 fn streams(trace: &Trace) -> Table {
-    let stored = |stream: &Stream| {
-        stream
-            .chunks
-            .iter()
-            .map(|chunk| u64::from(chunk.header.stored_length))
-            .sum()
-    };
     let gaps = |id: u32| trace.gaps().iter().filter(move |gap| gap.stream == id);
     let begin = trace.meta().start_monotonic_ns;
     let since_begin = |time: Option<u64>| {
@@ -194,8 +175,8 @@ fn streams(trace: &Trace) -> Table {
         .number("stream", |stream| stream.id)
         .number("process", |stream| stream.process)
         .count("chunks", |stream| stream.chunks.len())
-        .bytes("raw_bytes", raw_bytes)
-        .bytes("stored_bytes", stored)
+        .bytes("raw_bytes", |stream| ChunkRef::raw_bytes(&stream.chunks))
+        .bytes("stored_bytes", |stream| ChunkRef::stored_bytes(&stream.chunks))
         .count(("first_us", "first, µs"), |stream| {
             since_begin(stream.chunks.first().map(|chunk| chunk.header.first_ns))
         })
@@ -204,7 +185,7 @@ fn streams(trace: &Trace) -> Table {
         })
         .count("gaps", |stream| gaps(stream.id).count())
         .count("dropped_buffers", |stream| {
-            gaps(stream.id).map(|gap| gap.dropped_buffers).sum()
+            gaps(stream.id).map(|gap| gap.dropped_buffers).sum::<u64>()
         })
         .build()
 }
@@ -234,16 +215,10 @@ fn chunks(trace: &Trace) -> Table {
         .text("kind", |(_, name)| *name)
         .count("chunks", |(kind, _)| trace.chunks_of(*kind).count())
         .bytes("raw_bytes", |(kind, _)| {
-            trace
-                .chunks_of(*kind)
-                .map(|chunk| u64::from(chunk.header.raw_length))
-                .sum()
+            ChunkRef::raw_bytes(trace.chunks_of(*kind))
         })
         .bytes("stored_bytes", |(kind, _)| {
-            trace
-                .chunks_of(*kind)
-                .map(|chunk| u64::from(chunk.header.stored_length))
-                .sum()
+            ChunkRef::stored_bytes(trace.chunks_of(*kind))
         })
         .build()
 }

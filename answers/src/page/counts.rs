@@ -76,7 +76,7 @@ fn rows_of_threads(regions: &Table) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn regions(threads: &[u64]) -> Table {
         TableBuilder::new("regions", "", threads)

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use trackway_analysis::{run, Analysis, Findings, Names, Order};
-use trackway_report::{to_csv, TableBuilder, Unit};
+use trackway_report::{to_csv, TableBuilder};
 use trackway_trace::{Batch, Piece, Trace};
 
 struct NeverRead {

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use trackway_analysis::regions::live::{series, series_of_regions, Bins, RegionSample, Sample};
 use trackway_answers::failure::Failure;
 use trackway_answers::sources::SourceArguments;
-use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder};
 use trackway_trace::Trace;
 use trackway_view::{add_counted_run, empty_page, part, program_name, Target};
 

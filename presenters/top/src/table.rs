@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use trackway_analysis::regions::live::{Activity, RegionSample, Sample};
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::history::Histories;
 

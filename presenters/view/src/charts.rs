@@ -1,6 +1,6 @@
 //! Tables of analyses in the shapes that the page's charts are drawn from (`README.md`).
 
-use trackway_report::{Column, Table, TableBuilder, Unit, Value};
+use trackway_report::{Column, Table, TableBuilder, Value};
 
 /// Shares of the curves have this precision: parts of so many.
 const WHOLE: u64 = 1_000_000_000;

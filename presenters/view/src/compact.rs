@@ -44,7 +44,7 @@ fn row_array(table: &Table, row: usize) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     #[test]
     fn cells_stand_in_the_order_of_the_columns() {

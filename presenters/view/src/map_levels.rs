@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use trackway_answers::page::MOST_CELLS;
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::charts::{integer, text};
 

@@ -134,7 +134,7 @@ fn cut(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn table(rows: &[(&str, u64)]) -> Table {
         TableBuilder::new("lines", "Lines", rows)

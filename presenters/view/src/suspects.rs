@@ -183,7 +183,7 @@ fn place(table: &Table, row: usize) -> Option<Place> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn report(tables: Vec<Table>) -> Report {
         Report {

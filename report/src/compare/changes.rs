@@ -187,7 +187,7 @@ impl<'t> Changes<'t> {
             0 => String::new(),
             rows => format!("; {} unchanged", number::grouped(rows as u64)),
         };
-        top_title(title, shown, self.changes.len()) + &unchanged
+        crate::top_title(title, shown, self.changes.len()) + &unchanged
     }
 
     /// Adds columns of names and places: those after the change, where there are any.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{to_csv, TableBuilder, Unit};
+use crate::{to_csv, TableBuilder};
 
 type Row = (&'static str, u64, u64);
 

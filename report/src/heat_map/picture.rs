@@ -228,7 +228,7 @@ fn added(granules: &[&Granule]) -> Vec<[u64; 2]> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
 
     /// Owner, name, address, time, reads, writes; granules of 64 bytes, parts of 8 ns.
     pub type Row = (u64, &'static str, u64, u64, u64, u64);

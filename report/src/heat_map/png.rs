@@ -8,7 +8,7 @@ use super::colours::{colour, LEGEND};
 use super::picture::sum;
 use super::{HeatMap, HeatRow};
 use crate::terminal::printable;
-use crate::{duration, grouped, Table, TableBuilder, Unit};
+use crate::{duration, grouped, Table, TableBuilder};
 
 /// About the size of a picture, in pixels: cells have as many as fit, and at least one.
 const WIDTH: usize = 1024;

@@ -30,7 +30,7 @@ impl<N: Into<String>, T: Into<String>> From<(N, T)> for Heading {
     }
 }
 
-/// The whole number of a cell; none where it is unknown.
+/// The whole number of a cell; none where it is unknown, or negative.
 pub trait Whole {
     fn whole(self) -> Option<u64>;
 }
@@ -39,13 +39,13 @@ macro_rules! whole_numbers {
     ($($number:ty)*) => {
         $(impl Whole for $number {
             fn whole(self) -> Option<u64> {
-                Some(self as u64)
+                u64::try_from(self).ok()
             }
         })*
     };
 }
 
-whole_numbers! { u8 u16 u32 u64 usize }
+whole_numbers! { u8 u16 u32 u64 usize i32 }
 
 impl<V: Whole> Whole for Option<V> {
     fn whole(self) -> Option<u64> {

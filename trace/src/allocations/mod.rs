@@ -96,6 +96,44 @@ pub enum AllocationAction {
     Missing { buffers: u64 },
 }
 
+/// What dumps and tables show of an action, as far as it has them.
+pub struct ActionParts {
+    pub kind: &'static str,
+    pub address: Option<u64>,
+    /// Where it was before.
+    pub old_address: Option<u64>,
+    pub size: Option<u64>,
+}
+
+impl AllocationAction {
+    pub fn parts(self) -> ActionParts {
+        let parts = |kind, address, old_address, size| ActionParts {
+            kind,
+            address,
+            old_address,
+            size,
+        };
+        match self {
+            Self::Allocated { address, size, .. } => parts("allocated", Some(address), None, Some(size)),
+            Self::Freed { address } => parts("freed", Some(address), None, None),
+            Self::Reallocating { address } => parts("reallocating", Some(address), None, None),
+            Self::Reallocated { old, address, size } => {
+                parts("reallocated", Some(address), Some(old), Some(size))
+            }
+            Self::Kept { address } => parts("kept", Some(address), None, None),
+            Self::Mapped { address, length, .. } => parts("mapped", Some(address), None, Some(length)),
+            Self::Unmapped { address, length } => parts("unmapped", Some(address), None, Some(length)),
+            Self::Remapping { address, length } => parts("remapping", Some(address), None, Some(length)),
+            Self::Remapped {
+                old, address, length, ..
+            } => parts("remapped", Some(address), Some(old), Some(length)),
+            Self::BreakMoved { old, new } => parts("break moved", Some(new), Some(old), None),
+            Self::Forked { .. } => parts("forked", None, None, None),
+            Self::Missing { .. } => parts("missing", None, None, None),
+        }
+    }
+}
+
 open_enum! {
     /// A function that allocates, frees or maps memory.
     Allocator: u8 {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use trackway_report::{counted, Table, TableBuilder, Unit};
+use trackway_report::{counted, Table, TableBuilder};
 use trackway_trace::{Gap, GapReason, Trace};
 
 use super::bins::Bins;

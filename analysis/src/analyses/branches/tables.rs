@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use indexmap::IndexMap;
-use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, Table, TableBuilder};
 
 use super::replay::{BranchTotals, ConditionalBranch, PredictorTotals};
 use crate::Findings;

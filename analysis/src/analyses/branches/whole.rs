@@ -1,7 +1,6 @@
 //! The branches of all threads of a trace.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Mutex;
 
 use trackway_trace::{Program, Stream, Trace, TraceError};
@@ -9,6 +8,7 @@ use trackway_trace::{Program, Stream, Trace, TraceError};
 use super::tables::BranchPlace;
 use super::{BranchTotals, PredictorChoice, Replay};
 use crate::model::control_flow::{BranchEvent, BranchSource, MachineFlow, RecordedFlow, Unresolved};
+use crate::model::path_inside;
 use crate::{share_out, Names, Observer, UNKNOWN};
 
 /// The branches of a trace, replayed with predictors of its own for each stream.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{Program, StringId, Trace};
 
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
 use crate::model::cache::Caches;
-use crate::model::{Names, UNKNOWN};
+use crate::model::{path_inside, Names};
 use crate::Findings;
 
 /// Stands before a stack whose beginning is not kept.
@@ -218,7 +218,7 @@ impl Presenter<'_> {
             .text("function", |row| self.function(row.function))
             .path(("function_file", "in"), |row| self.file_of(row.function))
             .path("file", |row| self.path(row.file))
-            .number("line", |row| (row.line > 0).then_some(row.line.into()));
+            .number("line", |row| (row.line > 0).then_some(row.line));
         self.add_cost(builder, |row| &row.cost).build()
     }
 

@@ -1,6 +1,6 @@
 //! The caches as a table, with the numbers that drcachesim prints.
 
-use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, Table, TableBuilder};
 
 use super::cache::{Cache, Counts};
 use super::cores::Cores;

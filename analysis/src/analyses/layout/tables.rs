@@ -1,6 +1,6 @@
 //! Structures as `pahole` shows them, with what was accessed.
 
-use trackway_report::{counted, grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, grouped, percent, Table, TableBuilder};
 use trackway_trace::Program;
 
 use super::advice::{Before, Judged, Verdict};
@@ -176,7 +176,7 @@ impl<'p> Presentation<'p> {
             .number(("alignment_bytes", "align"), |row| structure(row).alignment)
             .count("members", |row| structure(row).members.len())
             .bytes(("hole_bytes", "holes"), |row| {
-                structure(row).holes().iter().map(|(_, size)| size).sum()
+                structure(row).holes().iter().map(|(_, size)| size).sum::<u64>()
             })
             .bytes(("padding_bytes", "padding"), |row| structure(row).padding())
             .yes_or_no("live", |row| self.weights[*row].is_live)
@@ -384,7 +384,7 @@ impl<'p> Presentation<'p> {
 
 fn title_of(structure: &Structure, line_bytes: u64) -> String {
     let lines = structure.size.div_ceil(line_bytes);
-    let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum();
+    let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum::<u64>();
     format!(
         "{}: {} bytes, {lines} line{}, {holes} bytes of holes, {} of padding",
         structure.name,

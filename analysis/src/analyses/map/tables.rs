@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_report::{duration, grouped, Table, TableBuilder, Unit};
+use trackway_report::{duration, grouped, Table, TableBuilder};
 use trackway_trace::{AllocationSiteId, StringId};
 
 use super::curve::{Amount, Point};

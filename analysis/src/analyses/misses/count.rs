@@ -8,6 +8,7 @@ use super::levels::Levels;
 use super::{answer, details, tables};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
+use crate::model::Names;
 use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are
@@ -108,6 +109,7 @@ impl Analysis for Misses {
         let counters = shard.counters();
         let ranking = tables::Ranking {
             program,
+            names: Names::new(program),
             counters: &counters,
             threads: shard.threads(),
             caches: &self.caches,

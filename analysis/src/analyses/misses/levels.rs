@@ -1,6 +1,6 @@
 //! The model's caches and TLBs, and their counts.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::model::cache::{
     CacheLevel, Caches, LevelTotals, MissClass, TlbLevel, TlbTotals, Totals, Traffic, MISS_CLASSES,

@@ -1,20 +1,22 @@
 //! The tables: one row per group, with accesses, bytes, and misses at each level.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, StringId};
+use trackway_report::{Table, TableBuilder};
+use trackway_trace::{Program, Site, SiteId, StringId};
 
 use crate::model::cache::Caches;
 use crate::model::site_counts::group::{self, Group};
 use crate::model::site_counts::{Grouping, Measure, SiteCounters};
 use crate::model::sources::SourceFiles;
-use crate::model::{written_in, Names, UNKNOWN};
+use crate::model::{named, path_inside, written_in, Names};
 
 /// What the tables are made from.
 pub(super) struct Ranking<'r> {
     pub program: &'r Program,
+    pub names: Names<'r>,
     pub counters: &'r [SiteCounters],
     /// Threads by the number of the stream.
     pub threads: &'r BTreeMap<u32, SiteCounters>,
@@ -50,55 +52,47 @@ impl Ranking<'_> {
         total
     }
 
+    fn groups<K: Eq + Hash + Clone>(&self, key: impl Fn(SiteId, &Site) -> K) -> Vec<Group<K>> {
+        group::group_by(self.program, self.counters, self.rank_by, key)
+    }
+
     fn fields(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::field_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::field_key(self.program, site));
         self.build("fields", "Fields", &groups, |builder| {
-            builder.text("field", |group| group::field_name(&names, group.key))
+            builder.text("field", |group| group::field_name(&self.names, group.key))
         })
     }
 
     fn variables(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::variable_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::variable_key(self.program, site));
         self.build("variables", "Variables", &groups, |builder| {
             builder
-                .text("variable", |group| names.text(group.key.variable))
+                .text("variable", |group| self.names.text(group.key.variable))
                 .text("kind", |group| group.key.kind.name())
                 .text("function", |group| {
                     match self.program.string(group.key.function) {
                         "" => String::new(),
-                        _ => names.function(group.key.function),
+                        _ => self.names.function(group.key.function),
                     }
                 })
         })
     }
 
     fn types(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::type_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::type_key(self.program, site));
         self.build("types", "Types", &groups, |builder| {
-            builder.text("type", |group| names.text(group.key))
+            builder.text("type", |group| self.names.text(group.key))
         })
     }
 
     fn lines(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::line_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::line_key(self.program, site));
         let sources = SourceFiles::new(self.program, self.working_directory, self.source_root);
         self.build("lines", "Lines", &groups, |builder| {
             builder
                 .path("file", |group| self.file(group.key.0))
                 .number("line", |group| known_line(group.key.1))
-                .text("function", |group| self.function_of(&names, group.main_site))
+                .text("function", |group| self.function_of(group.main_site))
                 .source("source", |group| {
                     sources.line(self.program.string(group.key.0), group.key.1)
                 })
@@ -106,34 +100,28 @@ impl Ranking<'_> {
     }
 
     fn functions(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            written_in(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| written_in(self.program, site));
         self.build("functions", "Functions", &groups, |builder| {
-            builder.text("function", |group| names.function(group.key))
+            builder.text("function", |group| self.names.function(group.key))
         })
     }
 
     fn files(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::line_key(self.program, site).0
-        });
+        let groups = self.groups(|_, site| group::line_key(self.program, site).0);
         self.build("files", "Files", &groups, |builder| {
             builder.path("file", |group| self.file(group.key))
         })
     }
 
     fn kinds(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| site.kind);
+        let groups = self.groups(|_, site| site.kind);
         self.build("kinds", "Kinds of access", &groups, |builder| {
             builder.text("kind", |group| group.key.name())
         })
     }
 
     fn sites(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |id, _| id);
-        let names = Names::new(self.program);
+        let groups = self.groups(|id, _| id);
         let site = |id: SiteId| self.program.site(id);
         let location = |id| self.program.location(site(id).location);
         self.build("sites", "Sites", &groups, |builder| {
@@ -141,26 +129,23 @@ impl Ranking<'_> {
                 .number("site", |group| group.key.0)
                 .text("kind", |group| site(group.key).kind.name())
                 .text("field", |group| {
-                    group::field_name(&names, group::field_key(self.program, site(group.key)))
+                    group::field_name(&self.names, group::field_key(self.program, site(group.key)))
                 })
                 .path("file", |group| self.file(location(group.key).file))
                 .number("line", |group| known_line(location(group.key).line))
                 .number("column", |group| known_line(location(group.key).column))
-                .text("function", |group| self.function_of(&names, group.key))
+                .text("function", |group| self.function_of(group.key))
         })
     }
 
     fn instructions(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |id, _| {
-            group::instruction_key(self.program, id)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|id, _| group::instruction_key(self.program, id));
         self.build("instructions", "Instructions", &groups, |builder| {
             builder
                 .text("instruction", |group| {
                     group::instruction_name(self.program, group.main_site)
                 })
-                .text("function", |group| self.function_of(&names, group.main_site))
+                .text("function", |group| self.function_of(group.main_site))
         })
     }
 
@@ -176,8 +161,8 @@ impl Ranking<'_> {
         path_inside(self.working_directory, named(self.program.string(id)))
     }
 
-    fn function_of(&self, names: &Names, site: SiteId) -> String {
-        names.function_of(self.program.site(site))
+    fn function_of(&self, site: SiteId) -> String {
+        self.names.function_of(self.program.site(site))
     }
 
     /// Cuts the groups to the top, adds the columns that name a group, then the numbers.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::totals::{Objects, Spot};
 
@@ -73,12 +73,12 @@ impl<'o> Picture<'o> {
         };
         let from_ns = |bin: usize| bins.start_ns(bin, 0).saturating_sub(self.objects.start_ns);
         TableBuilder::new("cells", "Samples by memory and time", &cells)
-            .number("level", |_| 0)
+            .number("level", |_| 0u32)
             .number("process", |(cell, _)| cell.0)
             .number("owner", |(cell, _)| cell.1)
             .text(("name", "memory"), |(cell, _)| label(cell.1))
             .number("address", |(cell, _)| cell.2 << self.shift)
-            .bytes(("granule_bytes", "bytes"), |_| 1 << self.shift)
+            .bytes(("granule_bytes", "bytes"), |_| 1u64 << self.shift)
             .count("from_ns", |(cell, _)| from_ns(cell.3))
             .count(("width_ns", "ns"), |_| bins.width_ns())
             .count(("reads", "at loads"), |(_, counts)| counts[0])

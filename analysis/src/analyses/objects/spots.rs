@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals, Spot};
@@ -125,7 +125,7 @@ impl Objects {
             .count(("time_bins", "parts of time"), |()| scale.bins.count())
             .count(("first_ns", "from ns"), |()| first_ns)
             .count(("bin_ns", "ns each"), |()| scale.bins.width_ns())
-            .bytes(("granule_bytes", "bytes told apart"), |()| 1 << scale.shift)
+            .bytes(("granule_bytes", "bytes told apart"), |()| 1u64 << scale.shift)
             .text(("weight_unit", "weights are"), |()| self.unit.as_str())
             .as_record()
             .build()

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use trackway_report::{counted, duration, grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, duration, grouped, percent, Table, TableBuilder};
 use trackway_trace::AddressClass;
 
 use super::estimate::Weight;

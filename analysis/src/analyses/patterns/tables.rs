@@ -1,9 +1,8 @@
 //! Patterns, working sets and entropy as tables.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{SiteId, Trace};
 
 use super::shard::{PatternsShard, Series, PAGE_BITS};
@@ -11,7 +10,7 @@ use super::strides::{Pattern, StrideCounts};
 use super::Patterns;
 use crate::model::site_counts::attribution_table;
 use crate::model::site_counts::{group, SiteCounters};
-use crate::model::Names;
+use crate::model::{path_inside, Names};
 use crate::Findings;
 
 /// Block sizes for which the entropy is shown, as powers of two: 256 bytes to huge pages.
@@ -242,14 +241,14 @@ fn entropy_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
     let line_bits = patterns.line_bytes.trailing_zeros();
     let rows = shard.counts().entropies(line_bits, &RESOLUTIONS);
     TableBuilder::new("entropy", "Memory entropy", &rows)
-        .bytes(("block_bytes", "block"), |row| 1 << row.resolution_bits)
+        .bytes(("block_bytes", "block"), |row| 1u64 << row.resolution_bits)
         .count("blocks", |row| row.blocks)
         .rate(("entropy_bits", "entropy, bits"), |row| (row.bits, 1))
         .rate(("most_bits", "if even"), |row| {
             ((row.blocks.max(1) as f64).log2(), 1)
         })
         .count(("as_if_blocks", "as many as even blocks"), |row| {
-            row.bits.exp2().round()
+            row.bits.exp2().round() as u64
         })
         .build()
 }

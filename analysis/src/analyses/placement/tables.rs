@@ -1,6 +1,6 @@
 //! A placement as tables.
 
-use trackway_report::{counted, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, percent, Table, TableBuilder};
 
 use super::knapsack::Method;
 use super::plan::{Placed, Placement};
@@ -85,7 +85,7 @@ impl Placement<'_> {
             .number("line", |row| owner(row)?.line())
             .text("tier", |row| self.tiers[row.tier].name.clone())
             .bytes("bytes", |row| row.candidate.bytes)
-            .count(("weight", "measured ns"), |row| row.candidate.weight)
+            .count(("weight", "measured ns"), |row| row.candidate.weight as u64)
             .ratio(("slowdown", "in the last tier"), |row| {
                 Some(far.slowdown(measured, row.candidate.streaming, row.candidate.stores))
             })
@@ -115,8 +115,10 @@ impl Placement<'_> {
                 self.placed.iter().filter(|placed| placed.tier == *row).count()
             })
             .rate(("latency_ns", "ns"), |row| Some(tier(row).latency_ns))
-            .bytes(("read", "read bytes/s"), |row| tier(row).read_bytes_per_s)
-            .bytes(("write", "written bytes/s"), |row| tier(row).write_bytes_per_s)
+            .bytes(("read", "read bytes/s"), |row| tier(row).read_bytes_per_s as u64)
+            .bytes(("write", "written bytes/s"), |row| {
+                tier(row).write_bytes_per_s as u64
+            })
             .build()
     }
 
@@ -125,7 +127,7 @@ impl Placement<'_> {
         let title = format!("Time by capacity of {}", self.tiers[0].name);
         TableBuilder::new("placement_curve", title, &points)
             .bytes(("capacity", "bytes"), |point| point.0)
-            .count(("predicted", "predicted ns"), |point| point.1.round())
+            .count(("predicted", "predicted ns"), |point| point.1.round() as u64)
             .ratio(("relative", "of the measured"), |point| {
                 Some(self.relative(point.1))
             })

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{CodeBlock, LocationId, Program, SiteId, StringId, Trace};
 
 use super::accesses::Accesses;
@@ -15,7 +15,7 @@ use super::{Ranked, Regions};
 use crate::model::site_counts::group::{field_key, field_name};
 use crate::model::site_counts::Measure;
 use crate::model::sources::SourceFiles;
-use crate::model::{written_in, Names, UNKNOWN};
+use crate::model::{named, path_inside, written_in, Names};
 
 /// What the tables are made from.
 pub struct CodeTables<'r> {

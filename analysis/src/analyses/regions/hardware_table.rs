@@ -1,6 +1,6 @@
 //! Hardware events in regions as a table.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::HARDWARE_EVENTS;
 
 use super::hardware::Hardware;

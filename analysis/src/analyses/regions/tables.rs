@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::Program;
 
 use super::accesses::Accesses;

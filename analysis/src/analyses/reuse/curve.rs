@@ -1,6 +1,6 @@
 //! Distances and miss ratios as tables.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::histogram::{first_of, Histogram, BINS};
 use super::references::Count;

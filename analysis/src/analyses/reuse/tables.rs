@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, top_title, Table, TableBuilder};
 use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
 
 use super::curve::{missing, sizes, Whole};
@@ -158,14 +158,10 @@ impl ReuseGrouping {
 
 fn group_table(grouping: ReuseGrouping, reuse: &Reuse, groups: &[Group], of: usize, trace: &Trace) -> Table {
     let (name, column, title) = grouping.words();
-    let cut = match groups.len() < of {
-        true => format!(", {} of {of}", groups.len()),
-        false => String::new(),
-    };
-    let title = format!("{title} by accesses{cut}");
+    let title = top_title(format!("{title} by accesses"), groups.len(), of);
     let distance = |group: &Group, share| group.count.distances.quantile(share).map(first_of);
     let mut builder = TableBuilder::new(name, title, groups)
-        .text(column, column, |group| group.name.clone())
+        .text(column, |group| group.name.clone())
         .count("accesses", |group| group.count.accesses)
         .count("references", |group| group.count.references)
         .share(("cold", "first"), |group| {
@@ -175,11 +171,9 @@ fn group_table(grouping: ReuseGrouping, reuse: &Reuse, groups: &[Group], of: usi
         .count(("p90_distance", "90th percentile"), |group| distance(group, 0.9));
     for bytes in cache_sizes(trace) {
         let bin = bin_of((bytes / u64::from(reuse.line_bytes)).max(1));
-        builder = builder.share(
-            &format!("miss_ratio_{bytes}"),
-            &format!("misses in {}", size_in_words(bytes)),
-            |group| missing(&group.count, bin),
-        );
+        let name = format!("miss_ratio_{bytes}");
+        let title = format!("misses in {}", size_in_words(bytes));
+        builder = builder.share((name, title), |group| missing(&group.count, bin));
     }
     builder.build()
 }

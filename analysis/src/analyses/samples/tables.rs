@@ -1,13 +1,13 @@
 //! Tables of samples.
 
-use trackway_report::{counted, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, percent, Table, TableBuilder};
 use trackway_trace::{AddressClass, MemoryLevel, SamplingInfo, WindowEnd};
 
 use super::interval::SampledShare;
 use super::tally::{PlaceSums, Tally};
 use super::window_weights::WindowWeights;
 use super::{InstructionPlace, Line, SampledProgram};
-use crate::model::UNKNOWN;
+use crate::model::{named, UNKNOWN};
 use crate::Findings;
 
 /// A row: what it is of, its sums, and its shares.

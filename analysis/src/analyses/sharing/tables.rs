@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
 use super::lines::{Line, Lines, Sharer};
@@ -11,7 +11,7 @@ use super::passages::SortedPassages;
 use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
 use super::{LineTransfers, SharingShard};
 use crate::model::site_counts::{group, Grouping};
-use crate::model::{written_in, Names};
+use crate::model::{path_inside, written_in, Names};
 use crate::Findings;
 
 struct Tables<'t> {
@@ -129,7 +129,7 @@ impl<'t> Tables<'t> {
         self.build("lines", "Lines by hand-overs", &groups, |builder| {
             builder
                 .path("file", |group| self.path(group.key.0))
-                .number("line", |group| (group.key.1 > 0).then_some(group.key.1.into()))
+                .number("line", |group| (group.key.1 > 0).then_some(group.key.1))
                 .text("function", |group| {
                     self.names.function_of(self.program.site(group.main_site))
                 })

@@ -1,6 +1,6 @@
 //! Slices and counts over time as tables.
 
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{grouped, Table, TableBuilder};
 use trackway_trace::{FunctionId, Trace};
 
 use super::kept::Slice;

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{grouped, Table, TableBuilder};
 
 use super::headline::{self, link_name, Level};
 use super::rewrite::Rewritten;

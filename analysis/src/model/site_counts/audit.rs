@@ -1,6 +1,6 @@
 //! What the numbers rest on: how much of the accesses could be attributed.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Program, Site};
 
 use super::SiteCounters;

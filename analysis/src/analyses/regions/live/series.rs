@@ -1,6 +1,6 @@
 //! Samples as tables.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::{Activity, RegionSample, Sample, ThreadSample};
 
