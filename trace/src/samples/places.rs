@@ -70,7 +70,7 @@ impl CodePlaces {
     }
 
     /// Place of an instruction of a process at a time; none if nothing was mapped there.
-    fn find(&self, pid: u32, time_ns: u64, address: u64) -> Option<CodePlace<'_>> {
+    pub fn find(&self, pid: u32, time_ns: u64, address: u64) -> Option<CodePlace<'_>> {
         let mapping = self.mappings.find(pid, time_ns, address)?;
         let offset = mapping.object_offset(address).unwrap_or(address);
         let place = CodePlace {
