@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::site_counts::Grouping;
-use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
+use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder};
 
 use crate::comparable::{AnalysisName, Settings};
 use crate::edited::forget_edited_sources;
@@ -190,10 +190,7 @@ fn different_caches(before: &Report, after: &Report) -> Option<String> {
 
 /// Which numbers are the program's own, and which may differ from run to run.
 fn exactness(before: &Report, after: &Report) -> Table {
-    let streams = |report: &Report| match report.table("trace")?.column("streams")?.value(0) {
-        Value::Integer(streams) => Some(streams),
-        _ => None,
-    };
+    let streams = |report: &Report| report.table("trace")?.integer("streams", 0);
     let counts = match (streams(before), streams(after)) {
         (Some(0 | 1), Some(0 | 1)) => "exact: one thread; the same program and input make the same accesses",
         _ => "several threads: what they do may depend on their timing",

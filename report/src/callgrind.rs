@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use crate::{Column, Table, Unit, Value};
+use crate::{Column, Table, Unit};
 
 /// What stands at the beginning of the file.
 #[derive(Debug, Clone)]
@@ -131,18 +131,12 @@ fn costs(table: &Table, events: &[&str], row: usize) -> Vec<u64> {
 }
 
 fn text(column: Column<'_>, row: usize) -> &str {
-    match column.value(row) {
-        Value::Text(text) => text,
-        _ => "",
-    }
+    column.text(row).unwrap_or("")
 }
 
 /// 0 for what is unknown.
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 fn joined(costs: &[u64]) -> String {

@@ -75,10 +75,7 @@ impl Chart {
 }
 
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 fn share(column: Column, row: usize) -> f64 {

@@ -72,10 +72,7 @@ fn add_counters(events: &mut Vec<Json>, table: &Table) -> Option<()> {
 }
 
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 /// Microseconds are the format's unit.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trackway_report::{Report, Table, Value};
+use trackway_report::{Report, Table};
 
 use super::values::complete_table;
 
@@ -67,7 +67,7 @@ fn sums_by_name<'t>(table: &'t Table, measures: &[&str]) -> Vec<(&'t str, Vec<u6
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut fields: Vec<(&str, Vec<u64>)> = Vec::new();
     for row in 0..table.row_count() {
-        let Some(Value::Text(field)) = table.column("field").map(|column| column.value(row)) else {
+        let Some(field) = table.text("field", row) else {
             continue;
         };
         let position = *positions.entry(field).or_insert_with(|| {
@@ -98,10 +98,7 @@ fn total(table: &Table, measure: &str) -> u64 {
 }
 
 fn number(table: &Table, measure: &str, row: usize) -> u64 {
-    match table.column(measure).map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    }
+    table.integer(measure, row).unwrap_or(0)
 }
 
 /// A basic string of TOML.

@@ -6,17 +6,11 @@ use trackway_report::{Column, Table, TableBuilder, Value};
 const WHOLE: u64 = 1_000_000_000;
 
 pub fn integer(column: Option<Column>, row: usize) -> u64 {
-    match column.map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    }
+    column.and_then(|column| column.integer(row)).unwrap_or(0)
 }
 
 pub fn text<'t>(column: Option<Column<'t>>, row: usize) -> &'t str {
-    match column.map(|column| column.value(row)) {
-        Some(Value::Text(text)) => text,
-        _ => "",
-    }
+    column.and_then(|column| column.text(row)).unwrap_or("")
 }
 
 /// The miss-ratio curve of all accesses, then those of the groups.

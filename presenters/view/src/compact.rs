@@ -1,7 +1,7 @@
 //! Tables as JSON with rows as arrays: a page holds too many for each to repeat the names of its columns.
 
 use serde_json::{json, Value as Json};
-use trackway_report::{Layout, Table, Value};
+use trackway_report::{Layout, Table};
 
 /// Maximum number of cells of a table in a page.
 const MAX_CELLS: usize = 800_000;
@@ -31,13 +31,7 @@ pub fn compact(table: &Table) -> Json {
 fn row_array(table: &Table, row: usize) -> Json {
     table
         .columns()
-        .map(|column| match column.value(row) {
-            Value::None => Json::Null,
-            Value::Text(text) => text.into(),
-            Value::Integer(number) => number.into(),
-            Value::Signed(number) => number.into(),
-            Value::Real(number) => number.into(),
-        })
+        .map(|column| Json::from(column.value(row)))
         .collect()
 }
 

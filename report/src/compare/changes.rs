@@ -116,10 +116,7 @@ impl<'t> Changes<'t> {
     pub fn totals(&self) -> Option<(u64, u64)> {
         let sum = |table: &Table, column: Column| {
             let complete = table.row_count() == table.total_rows();
-            let mut numbers = (0..table.row_count()).map(|row| match column.value(row) {
-                Value::Integer(number) => Some(number),
-                _ => None,
-            });
+            let mut numbers = (0..table.row_count()).map(|row| column.integer(row));
             numbers
                 .try_fold(0u64, |sum, number| sum.checked_add(number?))
                 .filter(|_| complete)
@@ -205,13 +202,16 @@ impl<'t> Changes<'t> {
             builder = match role(column) {
                 Role::Measure | Role::Serial => continue,
                 _ if unit.is_text() => {
-                    builder.texts((name, title), unit, |row| text(cell(columns, row.pair)))
+                    builder.texts((name, title), unit, |row| cell(columns, row.pair).text())
                 }
-                _ => builder.whole((name, title), unit, |row| integer(cell(columns, row.pair))),
+                _ => builder.whole((name, title), unit, |row| cell(columns, row.pair).integer()),
             };
-            let was =
-                |row: &Change| integer(before.value(row.pair.before?)).filter(|_| row.pair.after.is_some());
-            let is = |row: &Change| integer(column.value(row.pair.after?));
+            let was = |row: &Change| {
+                before
+                    .integer(row.pair.before?)
+                    .filter(|_| row.pair.after.is_some())
+            };
+            let is = |row: &Change| column.integer(row.pair.after?);
             if name == "line" && shown.iter().any(|row| was(row).is_some() && was(row) != is(row)) {
                 builder = builder.number(("line_before", "was"), was);
             }
@@ -263,19 +263,5 @@ fn cell<'t>((before, after): (Column<'t>, Column<'t>), pair: Pair) -> Value<'t> 
             before: Some(row), ..
         } => before.value(row),
         _ => Value::None,
-    }
-}
-
-fn text(value: Value) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.to_owned()),
-        _ => None,
-    }
-}
-
-fn integer(value: Value) -> Option<u64> {
-    match value {
-        Value::Integer(number) => Some(number),
-        _ => None,
     }
 }

@@ -104,10 +104,7 @@ pub(super) fn sum([reads, writes]: [u64; 2]) -> u64 {
 
 fn finest_cells(table: &Table) -> Option<Vec<Cell<'_>>> {
     let column = |name| table.column(name);
-    let integer = |column: &Column, row| match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    };
+    let integer = |column: &Column, row| column.integer(row).unwrap_or(0);
     let level = column("level")?;
     let (process, owner, name) = (column("process")?, column("owner")?, column("name")?);
     let (address, bytes) = (column("address")?, column("granule_bytes")?);

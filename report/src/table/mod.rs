@@ -116,6 +116,16 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<Column<'_>> {
         self.columns().find(|column| column.name() == name)
     }
+
+    /// The text in the column of that name, if it is one.
+    pub fn text(&self, column: &str, row: usize) -> Option<&str> {
+        self.column(column)?.text(row)
+    }
+
+    /// The whole number in the column of that name, if it is one.
+    pub fn integer(&self, column: &str, row: usize) -> Option<u64> {
+        self.column(column)?.integer(row)
+    }
 }
 
 #[cfg(test)]
