@@ -1,5 +1,6 @@
 //! What orders accesses of different threads, and the clock of its stamps.
 
+use crate::named_enum;
 use serde::{Deserialize, Serialize};
 
 use crate::table_enum::table_enum;
@@ -11,13 +12,14 @@ pub struct Synchronisation {
     pub by: Synchroniser,
 }
 
-/// Where the stamp was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// It was taken before the operation by which others may learn what the thread did.
-    Release,
-    /// It was taken after the operation by which the thread may learn what others did.
-    Acquire,
+named_enum! {
+    /// Where the stamp was taken.
+    Side {
+        /// It was taken before the operation by which others may learn what the thread did.
+        Release = "release",
+        /// It was taken after the operation by which the thread may learn what others did.
+        Acquire = "acquire",
+    }
 }
 
 table_enum! {
@@ -48,16 +50,6 @@ impl Synchronisation {
 
     pub(crate) fn to_byte(self) -> u8 {
         (self.by as u8) << 1 | u8::from(self.side == Side::Acquire)
-    }
-}
-
-impl Side {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Release => "release",
-            Side::Acquire => "acquire",
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Enumerations that are written as bytes.
+//! Enumerations whose values are written as bytes, or have names.
 
 /// An enumeration all of whose values are known, with or without names for people.
 macro_rules! table_enum {
@@ -87,6 +87,29 @@ macro_rules! open_enum {
                 match value {
                     $($name::$variant => $value,)*
                     $name::Other(other) => other,
+                }
+            }
+        }
+    };
+}
+
+/// An enumeration whose values have names for people.
+#[macro_export]
+macro_rules! named_enum {
+    ($(#[$doc:meta])* $name:ident { $($(#[$of_variant:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum $name {
+            $($(#[$of_variant])* $variant,)*
+        }
+
+        impl $name {
+            pub const ALL: [$name; [$($text),*].len()] = [$($name::$variant),*];
+
+            /// Name for people.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $text,)*
                 }
             }
         }

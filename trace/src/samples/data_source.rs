@@ -1,5 +1,6 @@
 //! Where the data of a sampled access came from.
 
+use crate::named_enum;
 use std::fmt;
 
 /// What the processor reported about an access, as `union perf_mem_data_src` of linux/perf_event.h encodes it; 0 if it
@@ -7,23 +8,24 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DataSource(pub u64);
 
-/// The part of the memory system that answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum MemoryLevel {
-    L1,
-    /// A buffer of lines that are being fetched.
-    FillBuffer,
-    L2,
-    L3,
-    L4,
-    Memory,
-    /// Persistent memory.
-    Persistent,
-    /// Memory of another device, attached by CXL.
-    Cxl,
-    /// Uncached, or input and output.
-    Uncached,
-    Unknown,
+named_enum! {
+    /// The part of the memory system that answered.
+    MemoryLevel {
+        L1 = "L1",
+        /// A buffer of lines that are being fetched.
+        FillBuffer = "fill buffer",
+        L2 = "L2",
+        L3 = "L3",
+        L4 = "L4",
+        Memory = "memory",
+        /// Persistent memory.
+        Persistent = "persistent memory",
+        /// Memory of another device, attached by CXL.
+        Cxl = "CXL memory",
+        /// Uncached, or input and output.
+        Uncached = "uncached",
+        Unknown = "unknown",
+    }
 }
 
 impl DataSource {
@@ -102,24 +104,6 @@ impl DataSource {
         match translation & !Self::NOT_AVAILABLE {
             0 => None,
             known => Some(known & miss != 0 || (known & hit != 0 && known & first == 0)),
-        }
-    }
-}
-
-impl MemoryLevel {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryLevel::L1 => "L1",
-            MemoryLevel::FillBuffer => "fill buffer",
-            MemoryLevel::L2 => "L2",
-            MemoryLevel::L3 => "L3",
-            MemoryLevel::L4 => "L4",
-            MemoryLevel::Memory => "memory",
-            MemoryLevel::Persistent => "persistent memory",
-            MemoryLevel::Cxl => "CXL memory",
-            MemoryLevel::Uncached => "uncached",
-            MemoryLevel::Unknown => "unknown",
         }
     }
 }
