@@ -16,6 +16,16 @@ pub enum Order {
     AcrossThreads,
 }
 
+impl Order {
+    /// One order of all threads if the condition holds, else program order of each.
+    pub fn across_threads_if(condition: bool) -> Order {
+        match condition {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
+    }
+}
+
 /// A part of the work on each stream: shards of all parts get all of its batches, and each does what falls to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkPart {

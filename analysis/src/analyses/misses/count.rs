@@ -70,10 +70,7 @@ impl Analysis for Misses {
     type Shard = MissesShard;
 
     fn order(&self) -> Order {
-        match self.caches.any_shared() {
-            true => Order::AcrossThreads,
-            false => Order::PerStream,
-        }
+        Order::across_threads_if(self.caches.any_shared())
     }
 
     fn start_shard(&self) -> MissesShard {

@@ -47,9 +47,7 @@ impl Ranking<'_> {
 
     /// The sum over all sites.
     pub fn total(&self) -> SiteCounters {
-        let mut total = SiteCounters::default();
-        self.counters.iter().for_each(|counters| total += counters);
-        total
+        SiteCounters::sum(self.counters)
     }
 
     fn groups<K: Eq + Hash + Clone>(&self, key: impl Fn(SiteId, &Site) -> K) -> Vec<Group<K>> {

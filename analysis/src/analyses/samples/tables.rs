@@ -103,28 +103,17 @@ fn instruction_table(rows: &[Row<InstructionPlace>], top: usize) -> Table {
 
 /// The columns that all places have.
 fn shares<'r, K>(builder: TableBuilder<'r, Row<'r, K>>) -> TableBuilder<'r, Row<'r, K>> {
-    let bound = |share: Option<SampledShare>, value: fn(SampledShare) -> f64| share.map(value);
     builder
         .count("samples", |row| row.sums.samples)
-        .share(("time_share", "of the time"), move |row| {
-            bound(row.time, |share| share.share)
-        })
-        .share(("time_low", "at least"), move |row| {
-            bound(row.time, |share| share.low)
-        })
-        .share(("time_high", "at most"), move |row| {
-            bound(row.time, |share| share.high)
-        })
+        .share(("time_share", "of the time"), |row| Some(row.time?.share))
+        .share(("time_low", "at least"), |row| Some(row.time?.low))
+        .share(("time_high", "at most"), |row| Some(row.time?.high))
         .count(("window_accesses", "accesses seen"), |row| row.sums.accesses)
-        .share(("access_share", "of the accesses"), move |row| {
-            bound(row.accesses, |share| share.share)
+        .share(("access_share", "of the accesses"), |row| {
+            Some(row.accesses?.share)
         })
-        .share(("access_low", "at least"), move |row| {
-            bound(row.accesses, |share| share.low)
-        })
-        .share(("access_high", "at most"), move |row| {
-            bound(row.accesses, |share| share.high)
-        })
+        .share(("access_low", "at least"), |row| Some(row.accesses?.low))
+        .share(("access_high", "at most"), |row| Some(row.accesses?.high))
         .share("stores", |row| (row.sums.stored, row.sums.accesses))
         .share("of_the_moment", |row| row.sums.of_the_moment())
         .share(("addressed", "with address"), |row| row.sums.addressed())
