@@ -71,11 +71,7 @@ impl Question for AllocationsArguments {
         let findings = allocations.findings(self.sort.into(), self.output.rows());
         let mut warnings = soundness::warnings(trace);
         warnings.extend(allocations.warnings());
-        Ok(Report {
-            answer: findings.answer.unwrap_or_default(),
-            warnings,
-            tables: findings.tables,
-        })
+        Ok(findings.into_report(warnings))
     }
 }
 

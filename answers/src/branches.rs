@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::branches::{replay_trace, BranchTables, PredictorChoice, TraceReplay};
-use trackway_report::{Report, Table, TableBuilder, Unit};
+use trackway_report::{Report, Table, TableBuilder};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
@@ -113,11 +113,7 @@ fn report(trace: &Trace, replay: TraceReplay, arguments: &BranchesArguments) -> 
     findings.tables.push(control_flow(trace, &replay));
     let mut warnings = soundness::warnings(trace);
     warnings.extend(replay.damage.iter().map(ToString::to_string));
-    Ok(Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    })
+    Ok(findings.into_report(warnings))
 }
 
 /// What the numbers are based on.
@@ -126,40 +122,28 @@ fn control_flow(trace: &Trace, replay: &TraceReplay) -> Table {
     let known = totals.conditional();
     let damaged = trace.damage().len() + replay.damage.len();
     TableBuilder::new("control_flow", "Control flow", &[()])
-        .integer("streams", "streams", Unit::Count, |()| {
-            trace.streams().len() as u64
-        })
-        .integer("instructions", "instructions", Unit::Count, |()| {
-            totals.instructions
-        })
-        .integer("executed", "branches", Unit::Count, |()| totals.executed)
-        .integer("conditional", "of them conditional", Unit::Count, |()| known)
-        .integer("unrecorded", "stretches of unknown branches", Unit::Count, |()| {
+        .count("streams", |()| trace.streams().len())
+        .count("instructions", |()| totals.instructions)
+        .count(("executed", "branches"), |()| totals.executed)
+        .count(("conditional", "of them conditional"), |()| known)
+        .count(("unrecorded", "stretches of unknown branches"), |()| {
             unresolved.unrecorded
         })
-        .optional_integer(
-            "silent",
-            "branches of the program never told of",
-            Unit::Count,
-            |()| replay.silent_branches(),
-        )
-        .integer("cut_off", "left out, cut off", Unit::Count, |()| {
-            unresolved.cut_off
+        .count(("silent", "branches of the program never told of"), |()| {
+            replay.silent_branches()
         })
-        .integer("interrupted", "left out, interrupted", Unit::Count, |()| {
+        .count(("cut_off", "left out, cut off"), |()| unresolved.cut_off)
+        .count(("interrupted", "left out, interrupted"), |()| {
             unresolved.interrupted
         })
-        .integer(
-            "indistinct",
-            "left out, to the next instruction",
-            Unit::Count,
-            |()| unresolved.indistinct,
-        )
-        .integer("assumed_taken", "of unknown target", Unit::Count, |()| {
+        .count(("indistinct", "left out, to the next instruction"), |()| {
+            unresolved.indistinct
+        })
+        .count(("assumed_taken", "of unknown target"), |()| {
             unresolved.assumed_taken
         })
-        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
-        .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)
+        .count("gaps", |()| trace.gaps().len())
+        .count("damaged_parts", |()| damaged)
         .as_record()
         .build()
 }

@@ -43,11 +43,7 @@ pub fn report_of(trace: &Trace, regions: &Regions, found: Findings) -> Report {
     let mut warnings = soundness::warnings(trace);
     warnings.extend(damage(regions));
     warnings.extend(unmeasured(regions));
-    Report {
-        answer: found.answer.unwrap_or_default(),
-        warnings,
-        tables: found.tables,
-    }
+    found.into_report(warnings)
 }
 
 /// Adds what was counted to a report on records.

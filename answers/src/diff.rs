@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use trackway_analysis::site_counts::Grouping;
-use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder, Value};
+use trackway_report::{compare, Comparison, Report, Selection, Table, TableBuilder};
 
 use crate::comparable::{AnalysisName, Settings};
 use crate::edited::forget_edited_sources;
@@ -190,17 +190,14 @@ fn different_caches(before: &Report, after: &Report) -> Option<String> {
 
 /// Which numbers are the program's own, and which may differ from run to run.
 fn exactness(before: &Report, after: &Report) -> Table {
-    let streams = |report: &Report| match report.table("trace")?.column("streams")?.value(0) {
-        Value::Integer(streams) => Some(streams),
-        _ => None,
-    };
+    let streams = |report: &Report| report.table("trace")?.integer("streams", 0);
     let counts = match (streams(before), streams(after)) {
         (Some(0 | 1), Some(0 | 1)) => "exact: one thread; the same program and input make the same accesses",
         _ => "several threads: what they do may depend on their timing",
     };
     if after.table("sampled").is_some() {
         return TableBuilder::new("exactness", "What differs from run to run", &[()])
-            .text("samples", "samples", |()| {
+            .text("samples", |()| {
                 "fall by chance; the report of each trace has the intervals within which its shares lie, and another run, \
                  with --again, shows how far runs differ"
             })
@@ -208,11 +205,11 @@ fn exactness(before: &Report, after: &Report) -> Table {
             .build();
     }
     TableBuilder::new("exactness", "What differs from run to run", &[()])
-        .text("counts", "accesses and bytes", |()| counts)
-        .text("misses", "misses", |()| {
+        .text(("counts", "accesses and bytes"), |()| counts)
+        .text("misses", |()| {
             "depend on where the system puts memory, too; with --again, another run of the first program shows how much"
         })
-        .text("hand_overs", "hand-overs", |()| "depend on the threads' timing")
+        .text(("hand_overs", "hand-overs"), |()| "depend on the threads' timing")
         .as_record()
         .build()
 }

@@ -13,8 +13,7 @@ use flate2::write::GzEncoder;
 use flate2::Compression;
 use trackway_analysis::cache::Caches;
 use trackway_report::{
-    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table,
-    Unit, Value,
+    counted, to_callgrind, to_chrome_trace, to_csv, to_folded, to_pprof, CallgrindHeader, Report, Table, Unit,
 };
 use trackway_trace::{Existing, Trace};
 
@@ -273,14 +272,9 @@ fn measures(report: &Report) -> Vec<&str> {
 
 /// What makes stacks doubtful.
 fn repairs(report: &Report) -> Vec<String> {
-    let number = |name: &str| match report
-        .tables
-        .iter()
-        .find_map(|table| table.column(name))
-        .map(|column| column.value(0))
-    {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
+    let number = |name: &str| {
+        let column = report.tables.iter().find_map(|table| table.column(name));
+        column.and_then(|column| column.integer(0)).unwrap_or(0)
     };
     let (unseen, deep) = (number("missing_entries"), number("too_deep"));
     let mut warnings = Vec::new();

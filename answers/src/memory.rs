@@ -10,7 +10,7 @@ use trackway_trace::Trace;
 
 use crate::failure::Failure;
 use crate::map::chunk_times;
-use crate::output::{table_named, OutputArguments};
+use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::reading::{require_accesses, ReadingArguments};
 
@@ -59,10 +59,7 @@ impl Question for MemoryArguments {
 
 pub fn run(arguments: &MemoryArguments) -> Result<ExitCode, Failure> {
     let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
-    let csv = match arguments.output.csv {
-        true => Some(table_named(&report, &arguments.table)?),
-        false => None,
-    };
+    let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments
         .output
         .print_as(&report, csv, |style| text(&report, style))

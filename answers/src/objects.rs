@@ -9,7 +9,7 @@ use trackway_report::{HeatMap, Report, Table};
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::output::{table_named, OutputArguments};
+use crate::output::OutputArguments;
 use crate::picture::PictureArguments;
 use crate::question::Question;
 use crate::soundness;
@@ -66,10 +66,7 @@ pub fn run(arguments: &ObjectsArguments) -> Result<ExitCode, Failure> {
     let objects = Objects::of(&trace, arguments.slices.into());
     let mut report = report(&trace, &objects, arguments.output.rows());
     write_pictures(arguments, &objects, &mut report)?;
-    let csv = match arguments.output.csv {
-        true => Some(table_named(&report, &arguments.table)?),
-        false => None,
-    };
+    let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments.output.print_as(&report, csv, |style| {
         style.report_with(&report, None, &["object_phases", "object_tenths"])
     })
@@ -98,11 +95,7 @@ pub fn report(trace: &Trace, objects: &Objects, rows: usize) -> Report {
     let findings = objects.findings(rows);
     let mut warnings = soundness::losses(trace);
     warnings.extend(objects.warnings());
-    Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    }
+    findings.into_report(warnings)
 }
 
 /// Writes the pictures that are asked for, and adds a table that describes their pixels.

@@ -95,6 +95,11 @@ impl OutputArguments {
         write_file(path, text.as_bytes(), Existing::FileReplaced)
     }
 
+    /// The table that an option `--table` names, if the output is CSV.
+    pub fn csv_table<'r>(&self, report: &'r Report, name: &str) -> Result<Option<&'r Table>, Failure> {
+        self.csv.then(|| table_named(report, name)).transpose()
+    }
+
     /// Writes what the output itself has no place for: the warnings, if it is CSV, and tables as Parquet.
     fn write_beside(&self, report: &Report) -> Result<(), Failure> {
         if self.csv {

@@ -52,13 +52,13 @@ fn file_name(table: &str, count: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     #[test]
     fn tables_of_one_name_have_files_of_their_own() {
         let table = |name: &str| {
             TableBuilder::new(name, "Table", &[7u64])
-                .integer("number", "number", Unit::Number, |row| *row)
+                .number("number", |row| *row)
                 .build()
         };
         let report = Report {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use trackway_trace::named_enum;
 
 use clap::{Args, ValueEnum};
 use trackway_analysis::patterns::Patterns;
@@ -45,24 +46,14 @@ pub struct PatternsArguments {
     pub reading: ReadingArguments,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PatternsTable {
-    Patterns,
-    Sites,
-    WorkingSet,
-    WorkingSetSizes,
-    Entropy,
-}
-
-impl PatternsTable {
-    fn name(self) -> &'static str {
-        match self {
-            PatternsTable::Patterns => "patterns",
-            PatternsTable::Sites => "sites",
-            PatternsTable::WorkingSet => "working_set",
-            PatternsTable::WorkingSetSizes => "working_set_sizes",
-            PatternsTable::Entropy => "entropy",
-        }
+named_enum! {
+    #[derive(ValueEnum)]
+    PatternsTable {
+        Patterns = "patterns",
+        Sites = "sites",
+        WorkingSet = "working_set",
+        WorkingSetSizes = "working_set_sizes",
+        Entropy = "entropy",
     }
 }
 

@@ -69,11 +69,7 @@ pub fn recommend(
     let mut warnings = soundness::losses(trace);
     warnings.extend(objects.warnings());
     warnings.extend(placement.warnings());
-    Ok(Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    })
+    Ok(findings.into_report(warnings))
 }
 
 fn tiers(arguments: &TierArguments) -> Result<Vec<Tier>, Failure> {

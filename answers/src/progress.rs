@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use trackway_report::grouped;
-use trackway_trace::Trace;
+use trackway_trace::{ChunkRef, Trace};
 
 /// Shows how much of a trace's records has been read, perhaps several times, and at which rate.
 pub struct ReadingProgress {
@@ -50,8 +50,7 @@ impl ReadingProgress {
 
 /// Bytes that the records of a trace take in its file.
 pub fn record_bytes(trace: &Trace) -> u64 {
-    let chunks = trace.streams().iter().flat_map(|stream| &stream.chunks);
-    chunks.map(|chunk| u64::from(chunk.header.stored_length)).sum()
+    ChunkRef::stored_bytes(trace.streams().iter().flat_map(|stream| &stream.chunks))
 }
 
 fn rate(accesses: u64, elapsed: Duration) -> String {

@@ -9,7 +9,7 @@ use trackway_report::Report;
 use trackway_trace::Trace;
 
 use crate::failure::Failure;
-use crate::output::{table_named, OutputArguments};
+use crate::output::OutputArguments;
 use crate::question::Question;
 use crate::soundness;
 
@@ -49,10 +49,7 @@ impl Question for SamplesArguments {
 
 pub fn run(arguments: &SamplesArguments) -> Result<ExitCode, Failure> {
     let report = arguments.answer(&Trace::open(&arguments.trace)?)?;
-    let csv = match arguments.output.csv {
-        true => Some(table_named(&report, &arguments.table)?),
-        false => None,
-    };
+    let csv = arguments.output.csv_table(&report, &arguments.table)?;
     arguments.output.print(&report, csv)
 }
 
@@ -63,9 +60,5 @@ pub fn report(trace: &Trace, rows: usize) -> Report {
     warnings.extend(program.damage().iter().map(ToString::to_string));
     warnings.extend(program.notes());
     let findings = program.findings(rows);
-    Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables: findings.tables,
-    }
+    findings.into_report(warnings)
 }

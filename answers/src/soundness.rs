@@ -1,7 +1,7 @@
 //! What numbers from a trace are based on, and what makes them incomplete.
 
 use trackway_analysis::{Findings, RunSummary};
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::{GapReason, Trace};
 
 /// A report on findings, with what they are based on.
@@ -14,39 +14,27 @@ pub fn report(
     let mut warnings = self::warnings(trace);
     warnings.extend(warnings_of_analysis);
     warnings.extend(summary.damage.iter().map(ToString::to_string));
-    let mut tables = findings.tables;
-    tables.push(audit(trace, summary));
-    Report {
-        answer: findings.answer.unwrap_or_default(),
-        warnings,
-        tables,
-    }
+    let mut report = findings.into_report(warnings);
+    report.tables.push(audit(trace, summary));
+    report
 }
 
 /// How much of the trace the numbers cover.
 fn audit(trace: &Trace, summary: &RunSummary) -> Table {
-    let dropped = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
+    let dropped: u64 = trace.gaps().iter().map(|gap| gap.dropped_buffers).sum();
     let damaged = trace.damage().len() + summary.damage.len();
     TableBuilder::new("trace", "Trace", &[()])
-        .integer("streams", "streams", Unit::Count, |()| {
-            trace.streams().len() as u64
-        })
-        .integer("chunks", "chunks decoded", Unit::Count, |()| summary.chunks)
-        .integer("accesses", "accesses decoded", Unit::Count, |()| summary.accesses)
-        .integer("uncertain_accesses", "of them uncertain", Unit::Count, |()| {
+        .count("streams", |()| trace.streams().len())
+        .count(("chunks", "chunks decoded"), |()| summary.chunks)
+        .count(("accesses", "accesses decoded"), |()| summary.accesses)
+        .count(("uncertain_accesses", "of them uncertain"), |()| {
             summary.uncertain_accesses
         })
-        .integer("events", "other events", Unit::Count, |()| summary.events)
-        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
-        .integer("dropped_buffers", "dropped buffers", Unit::Count, |()| dropped)
-        .integer("damaged_parts", "damaged parts", Unit::Count, |()| damaged as u64)
-        .text("complete", "ended well", |()| {
-            if trace.end().is_some() {
-                "yes"
-            } else {
-                "no"
-            }
-        })
+        .count(("events", "other events"), |()| summary.events)
+        .count("gaps", |()| trace.gaps().len())
+        .count("dropped_buffers", |()| dropped)
+        .count("damaged_parts", |()| damaged)
+        .yes_or_no(("complete", "ended well"), |()| trace.end().is_some())
         .as_record()
         .build()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use pyo3::prelude::*;
-use trackway_trace::{build_id, ChunkKind, Gap, GapReason, Trace};
+use trackway_trace::{build_id, ChunkKind, ChunkRef, Gap, GapReason, Trace};
 
 /// A place where records of a thread are missing.
 #[pyclass(frozen, get_all, module = "trackway")]
@@ -59,11 +59,7 @@ impl TraceInfo {
         let processes: BTreeSet<u32> = trace.processes().iter().map(|(number, _)| *number).collect();
         Ok(TraceInfo {
             path: trace.path().display().to_string(),
-            identity: trace
-                .identity()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            identity: trackway_trace::hexadecimal(&trace.identity()),
             program: start.program.clone(),
             arguments: start.arguments.clone(),
             working_directory: start.working_directory.clone(),
@@ -82,7 +78,7 @@ impl TraceInfo {
             processes: processes.len(),
             chunks: trace.chunks_of(ChunkKind::Records).count(),
             file_bytes: trace.file_length(),
-            record_bytes: records().map(|chunk| u64::from(chunk.header.raw_length)).sum(),
+            record_bytes: ChunkRef::raw_bytes(records()),
             functions: trace.program().functions.len(),
             sites: trace.program().sites.len(),
             has_accesses: records().next().is_some(),

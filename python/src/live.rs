@@ -128,11 +128,7 @@ impl LiveTrace {
             warnings[0] =
                 "the program still runs, or its recording was cut: this is what has come so far".into();
         }
-        Ok(Report::from(trackway_report::Report {
-            answer: findings.answer.unwrap_or_default(),
-            warnings,
-            tables: findings.tables,
-        }))
+        Ok(Report::from(findings.into_report(warnings)))
     }
 
     /// Accesses to pieces of memory that are shared, each given by its process and its address.

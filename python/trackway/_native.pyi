@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, final
+from typing import Any, Final, Protocol, TypedDict, final
 
 import arro3.core
 
@@ -26,138 +26,95 @@ class ArrowArrayExportable(Protocol):
 class GapInfo:
     """A place where records of a thread are missing."""
 
-    @property
-    def thread(self) -> int:
-        """The thread's number in the trace."""
-    @property
-    def process(self) -> int:
-        """The number of the thread's process in the trace."""
-    @property
-    def before_chunk(self) -> int:
-        """Records are missing before the thread's chunk of this sequence number."""
-    @property
-    def dropped_buffers(self) -> int:
-        """Buffers of the ring that were dropped."""
-    @property
-    def reason(self) -> str:
-        """`ring full`, `write failed`, `recording stopped` or `other`."""
-    @property
-    def first_ns(self) -> int:
-        """Begin, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
-    @property
-    def last_ns(self) -> int:
-        """End, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
+    thread: Final[int]
+    """The thread's number in the trace."""
+    process: Final[int]
+    """The number of the thread's process in the trace."""
+    before_chunk: Final[int]
+    """Records are missing before the thread's chunk of this sequence number."""
+    dropped_buffers: Final[int]
+    """Buffers of the ring that were dropped."""
+    reason: Final[str]
+    """`ring full`, `write failed`, `recording stopped` or `other`."""
+    first_ns: Final[int]
+    """Begin, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
+    last_ns: Final[int]
+    """End, CLOCK_MONOTONIC nanoseconds; 0 if unknown."""
 
 @final
 class TraceInfo:
     """What is known of a trace without decoding its records."""
 
-    @property
-    def path(self) -> str:
-        """The file."""
-    @property
-    def identity(self) -> str:
-        """Random identity of the trace, 32 hexadecimal digits."""
-    @property
-    def program(self) -> str:
-        """Path of the program as it was started."""
-    @property
-    def arguments(self) -> list[str]:
-        """The program's arguments, without its own name."""
-    @property
-    def working_directory(self) -> str: ...
-    @property
-    def host(self) -> str:
-        """Name of the machine that recorded."""
-    @property
-    def build_id(self) -> str | None:
-        """Of the program's file if it is known, else a hash of the tables that the compiler embedded in the program."""
-    @property
-    def processor(self) -> str:
-        """Its processor, as the system calls it."""
-    @property
-    def trackway_version(self) -> str:
-        """Version of the recorder."""
-    @property
-    def start_unix_ns(self) -> int:
-        """Begin of the recording, nanoseconds since 1970-01-01 UTC; 0 if unknown."""
-    @property
-    def start_monotonic_ns(self) -> int:
-        """The same moment on the clock of all other times, CLOCK_MONOTONIC nanoseconds."""
-    @property
-    def duration_ns(self) -> int | None:
-        """Nanoseconds of recording; None if the recording has no end."""
-    @property
-    def clock(self) -> str:
-        """The clock of the program's time stamps."""
-    @property
-    def exit_status(self) -> int | None:
-        """The program's exit status, unless a signal ended it."""
-    @property
-    def signal(self) -> int | None:
-        """Number of the signal that ended the program."""
-    @property
-    def ending(self) -> str | None:
-        """Why recording ended; None if it has no end: the recorder was killed, or the file was cut."""
-    @property
-    def threads(self) -> list[int]:
-        """Numbers of the threads that have records."""
-    @property
-    def processes(self) -> int:
-        """How many processes began."""
-    @property
-    def chunks(self) -> int:
-        """Chunks of records."""
-    @property
-    def file_bytes(self) -> int: ...
-    @property
-    def record_bytes(self) -> int:
-        """Bytes of the records before compression."""
-    @property
-    def functions(self) -> int:
-        """Functions that are known, executed or not."""
-    @property
-    def sites(self) -> int:
-        """Places in the program that access memory, executed or not."""
-    @property
-    def has_accesses(self) -> bool: ...
-    @property
-    def has_samples(self) -> bool: ...
-    @property
-    def has_allocations(self) -> bool:
-        """Whether calls of allocators were recorded by `trackway record --allocations`."""
-    @property
-    def has_counts(self) -> bool: ...
-    @property
-    def gaps(self) -> list[GapInfo]: ...
-    @property
-    def damage(self) -> list[str]:
-        """A sentence for each part of the file that can't be read."""
+    path: Final[str]
+    """The file."""
+    identity: Final[str]
+    """Random identity of the trace, 32 hexadecimal digits."""
+    program: Final[str]
+    """Path of the program as it was started."""
+    arguments: Final[list[str]]
+    """The program's arguments, without its own name."""
+    working_directory: Final[str]
+    host: Final[str]
+    """Name of the machine that recorded."""
+    build_id: Final[str | None]
+    """Of the program's file if it is known, else a hash of the tables that the compiler embedded in the program."""
+    processor: Final[str]
+    """Its processor, as the system calls it."""
+    trackway_version: Final[str]
+    """Version of the recorder."""
+    start_unix_ns: Final[int]
+    """Begin of the recording, nanoseconds since 1970-01-01 UTC; 0 if unknown."""
+    start_monotonic_ns: Final[int]
+    """The same moment on the clock of all other times, CLOCK_MONOTONIC nanoseconds."""
+    duration_ns: Final[int | None]
+    """Nanoseconds of recording; None if the recording has no end."""
+    clock: Final[str]
+    """The clock of the program's time stamps."""
+    exit_status: Final[int | None]
+    """The program's exit status, unless a signal ended it."""
+    signal: Final[int | None]
+    """Number of the signal that ended the program."""
+    ending: Final[str | None]
+    """Why recording ended; None if it has no end: the recorder was killed, or the file was cut."""
+    threads: Final[list[int]]
+    """Numbers of the threads that have records."""
+    processes: Final[int]
+    """How many processes began."""
+    chunks: Final[int]
+    """Chunks of records."""
+    file_bytes: Final[int]
+    record_bytes: Final[int]
+    """Bytes of the records before compression."""
+    functions: Final[int]
+    """Functions that are known, executed or not."""
+    sites: Final[int]
+    """Places in the program that access memory, executed or not."""
+    has_accesses: Final[bool]
+    has_samples: Final[bool]
+    has_allocations: Final[bool]
+    """Whether calls of allocators were recorded by `trackway record --allocations`."""
+    has_counts: Final[bool]
+    gaps: Final[list[GapInfo]]
+    damage: Final[list[str]]
+    """A sentence for each part of the file that can't be read."""
 
 @final
 class NativeTrace:
     """An opened trace."""
 
-    @property
-    def path(self) -> Path: ...
-    @property
-    def info(self) -> TraceInfo: ...
+    path: Final[Path]
+    info: Final[TraceInfo]
 
 @final
 class NativeTable:
     """A table that an analysis yields."""
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def total_rows(self) -> int: ...
-    @property
-    def ranked_by(self) -> str | None: ...
-    @property
-    def columns(self) -> list[tuple[str, str, str]]:
-        """Name, title and unit of each column."""
+    name: Final[str]
+    title: Final[str]
+    total_rows: Final[int]
+    ranked_by: Final[str | None]
+    columns: Final[list[tuple[str, str, str]]]
+    """Name, title and unit of each column."""
     def __len__(self) -> int: ...
     def rows(self) -> list[dict[str, Any]]: ...
     def text(self, width: int | None) -> str: ...
@@ -169,22 +126,17 @@ class NativeTable:
 class NativeReport:
     """What an analysis found."""
 
-    @property
-    def answer(self) -> str: ...
-    @property
-    def warnings(self) -> list[str]: ...
-    @property
-    def tables(self) -> list[NativeTable]: ...
+    answer: Final[str]
+    warnings: Final[list[str]]
+    tables: Final[list[NativeTable]]
     def text(self, width: int | None) -> str: ...
 
 @final
 class NativeBatches:
     """Record batches that are read once."""
 
-    @property
-    def schema(self) -> arro3.core.Schema: ...
-    @property
-    def damage(self) -> list[str]: ...
+    schema: Final[arro3.core.Schema]
+    damage: Final[list[str]]
     def __iter__(self) -> Iterator[arro3.core.RecordBatch]: ...
     def __next__(self) -> arro3.core.RecordBatch: ...
     def read_all(self) -> arro3.core.Table: ...
@@ -198,9 +150,8 @@ class Partition:
     It can be pickled, and is used in any process that opens the same trace: `trace.table(name, partition=...)`.
     """
 
-    @property
-    def chunks(self) -> int:
-        """How many chunks of records are read for it."""
+    chunks: Final[int]
+    """How many chunks of records are read for it."""
     def to_json(self) -> str:
         """As a text from which `from_json` makes the same partition."""
     @staticmethod
@@ -271,11 +222,9 @@ class LiveTrace:
     """What is known of a trace whose chunks come one by one."""
 
     def __new__(cls, name: str) -> LiveTrace: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def position(self) -> int:
-        """All definitions before this offset of the trace's file are known."""
+    name: Final[str]
+    position: Final[int]
+    """All definitions before this offset of the trace's file are known."""
     def define(self, position: int, chunk: bytes) -> None:
         """Takes the next chunk that defines something; one that was taken before changes nothing."""
     def pass_over(self, position: int) -> None:

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 
-use crate::{Column, Table, Unit, Value};
+use crate::{Column, Table, Unit};
 
 /// What stands at the beginning of the file.
 #[derive(Debug, Clone)]
@@ -131,18 +131,12 @@ fn costs(table: &Table, events: &[&str], row: usize) -> Vec<u64> {
 }
 
 fn text(column: Column<'_>, row: usize) -> &str {
-    match column.value(row) {
-        Value::Text(text) => text,
-        _ => "",
-    }
+    column.text(row).unwrap_or("")
 }
 
 /// 0 for what is unknown.
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 fn joined(costs: &[u64]) -> String {
@@ -229,11 +223,11 @@ mod tests {
             ("f", "a.c", "a.c", 9, 2),
         ];
         let lines = TableBuilder::new("function_lines", "", &lines)
-            .text("function", "", |row| row.0)
-            .path("function_file", "", |row| row.1)
-            .path("file", "", |row| row.2)
-            .integer("line", "", Unit::Number, |row| row.3)
-            .integer("accesses", "memory accesses", Unit::Count, |row| row.4)
+            .text(("function", ""), |row| row.0)
+            .path(("function_file", ""), |row| row.1)
+            .path(("file", ""), |row| row.2)
+            .number(("line", ""), |row| row.3)
+            .count(("accesses", "memory accesses"), |row| row.4)
             .build();
         let calls = [
             ("(outside)", "", "main", "a.c", 1, 17),
@@ -241,12 +235,12 @@ mod tests {
             ("main", "a.c", "inlined", "a.c", 0, 3),
         ];
         let calls = TableBuilder::new("calls", "", &calls)
-            .text("caller", "", |row| row.0)
-            .path("caller_file", "", |row| row.1)
-            .text("callee", "", |row| row.2)
-            .path("callee_file", "", |row| row.3)
-            .integer("calls", "", Unit::Count, |row| row.4)
-            .integer("accesses", "", Unit::Count, |row| row.5)
+            .text(("caller", ""), |row| row.0)
+            .path(("caller_file", ""), |row| row.1)
+            .text(("callee", ""), |row| row.2)
+            .path(("callee_file", ""), |row| row.3)
+            .count(("calls", ""), |row| row.4)
+            .count(("accesses", ""), |row| row.5)
             .build();
         let header = CallgrindHeader {
             creator: "trackway 1".into(),

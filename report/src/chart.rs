@@ -75,10 +75,7 @@ impl Chart {
 }
 
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 fn share(column: Column, row: usize) -> f64 {
@@ -212,16 +209,16 @@ mod tests {
 
     fn live(values: &[u64]) -> Table {
         TableBuilder::new("t", "Live", values)
-            .integer("from_ns", "", Unit::Count, |_| 0)
-            .integer("width_ns", "", Unit::Count, |_| 500)
-            .integer("bytes", "bytes", Unit::Bytes, |value| *value)
+            .count(("from_ns", ""), |_| 0)
+            .count(("width_ns", ""), |_| 500)
+            .bytes("bytes", |value| *value)
             .build()
     }
 
     fn curve(rows: &[(u64, u64)]) -> Table {
         TableBuilder::new("curve", "Curve", rows)
-            .integer("size", "bytes", Unit::Bytes, |row| row.0)
-            .share("ratio", "miss ratio", |row| (row.1, 8))
+            .bytes(("size", "bytes"), |row| row.0)
+            .share(("ratio", "miss ratio"), |row| (row.1, 8))
             .build()
     }
 
@@ -312,9 +309,9 @@ miss ratio by bytes
         for count in [1, 7, 1000] {
             let rows = vec![u64::MAX; count];
             let table = TableBuilder::new("t", "t", &rows)
-                .integer("from_ns", "", Unit::Count, |row| *row)
-                .integer("width_ns", "", Unit::Count, |row| *row)
-                .integer("bytes", "bytes", Unit::Bytes, |row| *row)
+                .count(("from_ns", ""), |row| *row)
+                .count(("width_ns", ""), |row| *row)
+                .bytes("bytes", |row| *row)
                 .build();
             let text = PLAIN.chart(&Chart::over_time(&table, "bytes").unwrap());
             assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

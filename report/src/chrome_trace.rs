@@ -72,10 +72,7 @@ fn add_counters(events: &mut Vec<Json>, table: &Table) -> Option<()> {
 }
 
 fn integer(column: Column, row: usize) -> u64 {
-    match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    }
+    column.integer(row).unwrap_or(0)
 }
 
 /// Microseconds are the format's unit.
@@ -91,17 +88,17 @@ mod tests {
     #[test]
     fn slices_and_counters_have_their_thread() {
         let slices = TableBuilder::new("slices", "", &[("main", 1500u64, 2000u64)])
-            .integer("process", "", Unit::Number, |_| 7)
-            .integer("stream", "", Unit::Number, |_| 2)
-            .text("function", "", |row| row.0)
-            .integer("begin_ns", "", Unit::Number, |row| row.1)
-            .integer("duration_ns", "", Unit::Number, |row| row.2)
+            .number(("process", ""), |_| 7)
+            .number(("stream", ""), |_| 2)
+            .text(("function", ""), |row| row.0)
+            .number(("begin_ns", ""), |row| row.1)
+            .number(("duration_ns", ""), |row| row.2)
             .build();
         let bins = TableBuilder::new("time_bins", "", &[(0u64, 5u64)])
-            .integer("process", "", Unit::Number, |_| 7)
-            .integer("stream", "", Unit::Number, |_| 2)
-            .integer("begin_ns", "", Unit::Number, |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
+            .number(("process", ""), |_| 7)
+            .number(("stream", ""), |_| 2)
+            .number(("begin_ns", ""), |row| row.0)
+            .count("accesses", |row| row.1)
             .build();
         let text = to_chrome_trace("./prog", &slices, &bins).unwrap();
         let json: Json = serde_json::from_str(&text).unwrap();

@@ -67,8 +67,8 @@ mod tests {
             "",
         ];
         let table = TableBuilder::new("names", "Names", &names)
-            .text("name", "name", |name| (*name).to_owned())
-            .change("change", "change", |_| Some(-5))
+            .text("name", |name| (*name).to_owned())
+            .change("change", |_| Some(-5))
             .build();
         let expected = "name,change\r\n'=1+1,-5\r\n'+x,-5\r\n'-[Arc init],-5\r\n'@plt,-5\r\n'\t=1,-5\r\n\"'\r=1\",-5\r\n\
                         a=b,-5\r\n'=1,-5\r\n,-5\r\n";

@@ -31,7 +31,7 @@ fn one_line(stack: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
 
     #[test]
     fn each_stack_is_a_line() {
@@ -41,9 +41,9 @@ mod tests {
             ("main;a\nb", 2),
         ];
         let table = TableBuilder::new("stacks", "Stacks", &rows)
-            .text("stack", "stack", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
-            .integer("inlined", "inlined", Unit::Number, |_| 0)
+            .text("stack", |row| row.0)
+            .count("accesses", |row| row.1)
+            .number("inlined", |_| 0)
             .build();
         let expected = "main;std::sort(int, int) 7\nmain;a b 2\n";
         assert_eq!(to_folded(&table, "accesses").as_deref(), Some(expected));

@@ -43,18 +43,20 @@ pub(crate) fn layout_name(layout: Layout) -> &'static str {
 fn row_object(table: &Table, row: usize) -> Json {
     let cells: Map<String, Json> = table
         .columns()
-        .map(|column| (column.name().to_owned(), cell(column.value(row))))
+        .map(|column| (column.name().to_owned(), column.value(row).into()))
         .collect();
     Json::Object(cells)
 }
 
-fn cell(value: Value) -> Json {
-    match value {
-        Value::None => Json::Null,
-        Value::Text(text) => text.into(),
-        Value::Integer(number) => number.into(),
-        Value::Signed(number) => number.into(),
-        Value::Real(number) => number.into(),
+impl From<Value<'_>> for Json {
+    fn from(value: Value) -> Json {
+        match value {
+            Value::None => Json::Null,
+            Value::Text(text) => text.into(),
+            Value::Integer(number) => number.into(),
+            Value::Signed(number) => number.into(),
+            Value::Real(number) => number.into(),
+        }
     }
 }
 

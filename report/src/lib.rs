@@ -33,6 +33,6 @@ pub use parquet_file::to_parquet;
 pub use pprof::to_pprof;
 pub use report::Report;
 pub use saved::{saved_report, SavedReportError};
-pub use table::{Column, Layout, Table, TableBuilder, Unit, Value};
+pub use table::{top_title, Column, Heading, Layout, Quotient, Table, TableBuilder, Unit, Value, Whole};
 pub use terminal::{printable, printable_lines, TerminalWriter};
 pub use text::TextStyle;

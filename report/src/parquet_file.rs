@@ -104,7 +104,7 @@ fn write<T: DataType>(
 mod tests {
     use super::*;
     use crate::table::tests::sample;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
     use parquet::file::reader::{FileReader, SerializedFileReader};
 
     /// The rows as parquet's own reader sees them.
@@ -124,8 +124,8 @@ mod tests {
             ]
         );
         let extremes = TableBuilder::new("extremes", "Extremes", &[()])
-            .integer("most", "most", Unit::Count, |()| u64::MAX)
-            .change("least", "least", |()| Some(i64::MIN))
+            .count("most", |()| u64::MAX)
+            .change("least", |()| Some(i64::MIN))
             .build();
         assert_eq!(
             rows(&extremes),
@@ -133,7 +133,7 @@ mod tests {
         );
         let none: [(); 0] = [];
         let empty = TableBuilder::new("empty", "Empty", &none)
-            .text("name", "name", |()| "")
+            .text("name", |()| "")
             .build();
         assert_eq!(rows(&empty), [""; 0]);
     }

@@ -52,20 +52,14 @@ pub fn to_pprof(table: &Table, measure: &str, start_unix_ns: u64) -> Option<Vec<
         let Value::Text(stack) = stacks.value(row) else {
             continue;
         };
-        let values = measures.iter().map(|column| match column.value(row) {
-            Value::Integer(number) => number,
-            _ => 0,
-        });
+        let values = measures.iter().map(|column| column.integer(row).unwrap_or(0));
         profile.sample(stack, inlined(table, row), values.collect());
     }
     Some(profile.finish(measure, start_unix_ns))
 }
 
 fn inlined(table: &Table, row: usize) -> usize {
-    match table.column("inlined").map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number as usize,
-        _ => 0,
-    }
+    table.integer("inlined", row).unwrap_or(0) as usize
 }
 
 #[derive(Default)]
@@ -216,8 +210,8 @@ mod tests {
     #[test]
     fn a_measure_must_be_a_count() {
         let table = TableBuilder::new("stacks", "Stacks", &[("main;f", 7u64)])
-            .text("stack", "stack", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
+            .text("stack", |row| row.0)
+            .count("accesses", |row| row.1)
             .build();
         assert!(to_pprof(&table, "accesses", 0).is_some());
         assert!(to_pprof(&table, "bytes", 0).is_none());

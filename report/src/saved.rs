@@ -63,7 +63,8 @@ fn add_column<'a>(
     rows: &[Json],
     column: &Json,
 ) -> Result<TableBuilder<'a, Json>, SavedReportError> {
-    let (name, title) = (text_of(column, "name")?, text_of(column, "title")?);
+    let name = text_of(column, "name")?;
+    let heading = (name, text_of(column, "title")?);
     let unit = Unit::from_name(text_of(column, "unit")?);
     let all = |fits: fn(&Json) -> bool| {
         rows.iter()
@@ -72,23 +73,23 @@ fn add_column<'a>(
     };
     Ok(match unit {
         Some(unit @ (Unit::Share | Unit::Rate | Unit::Ratio)) if all(Json::is_number) => {
-            builder.optional_real(name, title, unit, |row| row[name].as_f64())
+            builder.real(heading, unit, |row| row[name].as_f64())
         }
-        Some(Unit::Change) if all(Json::is_i64) => builder.change(name, title, |row| row[name].as_i64()),
+        Some(Unit::Change) if all(Json::is_i64) => builder.change(heading, |row| row[name].as_i64()),
         Some(unit) if unit.is_text() && all(Json::is_string) => {
-            builder.texts(name, title, unit, |row| row[name].as_str().map(str::to_owned))
+            builder.texts(heading, unit, |row| row[name].as_str().map(str::to_owned))
         }
         _ if all(Json::is_u64) => {
             let unit = unit.unwrap_or(Unit::Number);
-            builder.optional_integer(name, title, unit, |row| row[name].as_u64())
+            builder.whole(heading, unit, |row| row[name].as_u64())
         }
         _ if all(Json::is_number) => {
             let unit = unit.unwrap_or(Unit::Rate);
-            builder.optional_real(name, title, unit, |row| row[name].as_f64())
+            builder.real(heading, unit, |row| row[name].as_f64())
         }
-        _ if all(Json::is_string) => builder.texts(name, title, Unit::Text, |row| {
-            row[name].as_str().map(str::to_owned)
-        }),
+        _ if all(Json::is_string) => {
+            builder.texts(heading, Unit::Text, |row| row[name].as_str().map(str::to_owned))
+        }
         _ => {
             return Err(SavedReportError(format!(
                 "column {name} has cells of several types"
@@ -117,9 +118,9 @@ mod tests {
     #[test]
     fn a_report_survives_its_json() {
         let record = TableBuilder::new("audit", "Audit", &[()])
-            .integer("accesses", "accesses", Unit::Count, |()| u64::MAX)
-            .change("change", "change", |()| Some(i64::MIN))
-            .optional_real("ratio", "ratio", Unit::Ratio, |()| None)
+            .count("accesses", |()| u64::MAX)
+            .change("change", |()| Some(i64::MIN))
+            .ratio("ratio", |()| None)
             .as_record()
             .build();
         let report = Report {

@@ -229,7 +229,7 @@ node, \"x\"     7         12                -
     #[test]
     fn long_values_of_a_record_are_wrapped() {
         let table = TableBuilder::new("clock", "Clock", &[()])
-            .text("clock", "clock", |()| "the same on all processors")
+            .text("clock", |()| "the same on all processors")
             .as_record()
             .build();
         let style = TextStyle {
@@ -246,8 +246,8 @@ node, \"x\"     7         12                -
     #[test]
     fn a_record_is_a_list() {
         let table = TableBuilder::new("audit", "Audit", &[(1234, 1, 4)])
-            .integer("accesses", "accesses", Unit::Count, |row| row.0)
-            .share("typed", "with type", |row| (row.1, row.2))
+            .count("accesses", |row| row.0)
+            .share(("typed", "with type"), |row| (row.1, row.2))
             .as_record()
             .build();
         assert_eq!(
@@ -278,8 +278,8 @@ node, \"x\"     7         12                -
     fn long_names_are_cut_and_paths_keep_their_end() {
         let rows = ["x".repeat(200) + "/end.c"];
         let table = TableBuilder::new("names", "Names", &rows)
-            .text("name", "name", |row| row.clone())
-            .path("file", "file", |row| row.clone())
+            .text("name", |row| row.clone())
+            .path("file", |row| row.clone())
             .build();
         let text = PLAIN.table(&table);
         let expected = format!(

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::path::Path;
 
-use trackway_trace::{ChunkKind, Decoder, Trace};
+use trackway_trace::{ChunkKind, ChunkRef, Decoder, Trace};
 
 /// Short traces are decoded again until this much CPU time has passed: the kernel counts it in steps of some
 /// milliseconds.
@@ -21,10 +21,7 @@ fn main() -> Result<()> {
     let trace = Trace::open(Path::new(&path))?;
     let (accesses, events_ns) = repeat(&trace, Decoder::new(&trace))?;
     let (_, runs_ns) = repeat(&trace, Decoder::new(&trace).with_runs())?;
-    let bytes: u64 = trace
-        .chunks_of(ChunkKind::Records)
-        .map(|chunk| u64::from(chunk.header.raw_length))
-        .sum();
+    let bytes = ChunkRef::raw_bytes(trace.chunks_of(ChunkKind::Records));
     println!("{accesses} {bytes} {events_ns} {runs_ns}");
     Ok(())
 }

@@ -296,7 +296,7 @@ fn print_totals(trace: &Trace, walk: &Walk<'_>, rows: &[Row], accesses: u64) {
     let chunks = || trace.chunks_of(ChunkKind::Records);
     println!("accesses         {accesses:>12}");
     println!("chunks           {:>12}", chunks().count());
-    let stored = chunks().map(|chunk| u64::from(chunk.header.stored_length)).sum();
+    let stored = ChunkRef::stored_bytes(chunks());
     line("stored", stored, chunks().count() as u64);
     line("records", bytes, sum(&Row::records));
     line(

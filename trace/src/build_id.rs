@@ -1,7 +1,5 @@
 //! Identifies the build of the program that a trace was recorded from.
 
-use std::fmt::Write;
-
 use crate::{MappingChange, Program, Trace};
 
 /// The build id of the program's file as it was mapped, in hexadecimal digits. That id isn't known for programs that
@@ -21,11 +19,9 @@ pub fn build_id(trace: &Trace) -> Option<String> {
     }
 }
 
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+/// Two digits for each byte.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Hash of the modules' keys, whatever their order. The multiplier is that of FNV-1a.

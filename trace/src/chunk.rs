@@ -9,6 +9,7 @@
 use xxhash_rust::xxh3::{xxh3_64, Xxh3};
 
 use crate::bytes::{u16_at, u32_at, u64_at};
+use crate::table_enum::open_enum;
 
 /// Bytes of a chunk header.
 pub const HEADER_LENGTH: usize = 64;
@@ -19,39 +20,9 @@ pub const FLAG_TAIL: u16 = 1;
 /// Flag: the last chunk of its module or thread.
 pub const FLAG_LAST: u16 = 2;
 
-macro_rules! byte_enum {
-    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $value:literal,)* }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant,)*
-            /// A value that this version does not know.
-            Other(u8),
-        }
-
-        impl From<u8> for $name {
-            fn from(value: u8) -> Self {
-                match value {
-                    $($value => Self::$variant,)*
-                    other => Self::Other(other),
-                }
-            }
-        }
-
-        impl From<$name> for u8 {
-            fn from(value: $name) -> u8 {
-                match value {
-                    $($name::$variant => $value,)*
-                    $name::Other(other) => other,
-                }
-            }
-        }
-    };
-}
-
-byte_enum! {
+open_enum! {
     /// What a chunk's payload holds.
-    ChunkKind {
+    ChunkKind: u8 {
         /// JSON, see [`crate::StartInfo`].
         Start = 1,
         /// A module's table and the run-time addresses of its symbols.
@@ -83,9 +54,9 @@ byte_enum! {
     }
 }
 
-byte_enum! {
+open_enum! {
     /// How a chunk's payload is compressed.
-    Codec {
+    Codec: u8 {
         None = 0,
         /// One LZ4 block without a frame.
         Lz4 = 1,
@@ -275,4 +246,22 @@ pub struct ChunkRef {
     pub header: ChunkHeader,
     /// Offset of the header in the file, bytes.
     pub offset: u64,
+}
+
+impl ChunkRef {
+    /// Bytes of the payloads of these chunks.
+    pub fn raw_bytes<'c>(chunks: impl IntoIterator<Item = &'c ChunkRef>) -> u64 {
+        chunks
+            .into_iter()
+            .map(|chunk| u64::from(chunk.header.raw_length))
+            .sum()
+    }
+
+    /// Bytes that they take in the file.
+    pub fn stored_bytes<'c>(chunks: impl IntoIterator<Item = &'c ChunkRef>) -> u64 {
+        chunks
+            .into_iter()
+            .map(|chunk| u64::from(chunk.header.stored_length))
+            .sum()
+    }
 }

@@ -238,7 +238,9 @@ impl AccessKind {
 
 table_enum! {
     /// What sort of variable a site's variable is.
+    #[derive(Default)]
     VariableKind {
+        #[default]
         Unknown = 0 "unknown",
         Global = 1 "global",
         Static = 2 "static",

@@ -15,69 +15,74 @@ pub use places::{CodePlace, CodePlaces};
 
 use std::ops::Range;
 
+use crate::table_enum::table_enum;
 use crate::{ChunkKind, ChunkRef, Trace, TraceError};
 
-/// Whether an instruction accesses memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Direction {
-    /// The instruction is not known.
-    #[default]
-    Unknown = 0,
-    /// It accesses no memory.
-    None = 1,
-    Load = 2,
-    Store = 3,
-    /// It loads and stores, as `add [rax], 1` does.
-    Both = 4,
+table_enum! {
+    /// Whether an instruction accesses memory.
+    #[derive(Default)]
+    Direction {
+        /// The instruction is not known.
+        #[default]
+        Unknown = 0 "unknown",
+        /// It accesses no memory.
+        None = 1 "none",
+        Load = 2 "load",
+        Store = 3 "store",
+        /// It loads and stores, as `add [rax], 1` does.
+        Both = 4 "load and store",
+    }
 }
 
-/// How the data address of a sample is known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum AddressClass {
-    /// It isn't known.
-    #[default]
-    None = 0,
-    /// The processor reported it.
-    Exact = 1,
-    /// It was computed from the operand of the instruction before the sampled one, with registers that this instruction
-    /// left unchanged.
-    Predecessor = 2,
-    /// It was computed likewise, after undoing what the instruction did to its registers.
-    RolledBack = 3,
-    /// It was found by emulating the instructions from the sample on.
-    Emulated = 4,
+table_enum! {
+    /// How the data address of a sample is known.
+    #[derive(Default)]
+    AddressClass {
+        /// It isn't known.
+        #[default]
+        None = 0 "none",
+        /// The processor reported it.
+        Exact = 1 "exact",
+        /// It was computed from the operand of the instruction before the sampled one, with registers that this
+        /// instruction left unchanged.
+        Predecessor = 2 "predecessor",
+        /// It was computed likewise, after undoing what the instruction did to its registers.
+        RolledBack = 3 "rolled back",
+        /// It was found by emulating the instructions from the sample on.
+        Emulated = 4 "emulated",
+    }
 }
 
-/// Why a window has no more instructions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum WindowEnd {
-    /// There is no window.
-    #[default]
-    None = 0,
-    /// It is as long as was asked for.
-    Full = 1,
-    /// The next instruction enters the kernel.
-    SystemCall = 2,
-    /// What the next instruction does, or where it goes, is not known.
-    Unknown = 3,
-    /// The code or the data can't be read.
-    Unreadable = 4,
+table_enum! {
+    /// Why a window has no more instructions.
+    #[derive(Default)]
+    WindowEnd {
+        /// There is no window.
+        #[default]
+        None = 0 "none",
+        /// It is as long as was asked for.
+        Full = 1 "full",
+        /// The next instruction enters the kernel.
+        SystemCall = 2 "system call",
+        /// What the next instruction does, or where it goes, is not known.
+        Unknown = 3 "unknown instruction",
+        /// The code or the data can't be read.
+        Unreadable = 4 "unreadable",
+    }
 }
 
-/// What the address of an access in a window is based on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum WindowAddress {
-    /// It is not known: the operand is relative to a segment, or gathers.
-    #[default]
-    Unknown = 0,
-    /// Registers and memory of the moment at which the window begins, or what the window itself stored.
-    Registers = 1,
-    /// Also memory that was read after the sample, and may have changed by then.
-    MemoryReadLater = 2,
+table_enum! {
+    /// What the address of an access in a window is based on.
+    #[derive(Default)]
+    WindowAddress {
+        /// It is not known: the operand is relative to a segment, or gathers.
+        #[default]
+        Unknown = 0,
+        /// Registers and memory of the moment at which the window begins, or what the window itself stored.
+        Registers = 1,
+        /// Also memory that was read after the sample, and may have changed by then.
+        MemoryReadLater = 2,
+    }
 }
 
 /// Where a thread was at one moment.
@@ -155,6 +160,16 @@ impl Samples {
     }
 }
 
+impl Sample {
+    /// Address of the instruction to which the time goes, or at which the thread was seen if that is unknown.
+    pub fn time_goes_to(&self) -> u64 {
+        match self.instruction {
+            0 => self.seen_at,
+            instruction => instruction,
+        }
+    }
+}
+
 impl Direction {
     pub fn loads(self) -> bool {
         matches!(self, Direction::Load | Direction::Both)
@@ -162,17 +177,6 @@ impl Direction {
 
     pub fn stores(self) -> bool {
         matches!(self, Direction::Store | Direction::Both)
-    }
-
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Direction::Unknown => "unknown",
-            Direction::None => "none",
-            Direction::Load => "load",
-            Direction::Store => "store",
-            Direction::Both => "load and store",
-        }
     }
 }
 
@@ -184,30 +188,6 @@ impl AddressClass {
         AddressClass::RolledBack,
         AddressClass::Emulated,
     ];
-
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            AddressClass::None => "none",
-            AddressClass::Exact => "exact",
-            AddressClass::Predecessor => "predecessor",
-            AddressClass::RolledBack => "rolled back",
-            AddressClass::Emulated => "emulated",
-        }
-    }
-}
-
-impl WindowEnd {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            WindowEnd::None => "none",
-            WindowEnd::Full => "full",
-            WindowEnd::SystemCall => "system call",
-            WindowEnd::Unknown => "unknown instruction",
-            WindowEnd::Unreadable => "unreadable",
-        }
-    }
 }
 
 impl Trace {

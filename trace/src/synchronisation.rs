@@ -1,6 +1,9 @@
 //! What orders accesses of different threads, and the clock of its stamps.
 
+use crate::named_enum;
 use serde::{Deserialize, Serialize};
+
+use crate::table_enum::table_enum;
 
 /// A synchronisation between threads, or one side of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,45 +12,34 @@ pub struct Synchronisation {
     pub by: Synchroniser,
 }
 
-/// Where the stamp was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    /// It was taken before the operation by which others may learn what the thread did.
-    Release,
-    /// It was taken after the operation by which the thread may learn what others did.
-    Acquire,
+named_enum! {
+    /// Where the stamp was taken.
+    Side {
+        /// It was taken before the operation by which others may learn what the thread did.
+        Release = "release",
+        /// It was taken after the operation by which the thread may learn what others did.
+        Acquire = "acquire",
+    }
 }
 
-/// What threads synchronise by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Synchroniser {
-    Atomic = 0,
-    Fence = 1,
-    Lock = 2,
-    Condition = 3,
-    Semaphore = 4,
-    Barrier = 5,
-    Once = 6,
-    Thread = 7,
-    ParallelRegion = 8,
+table_enum! {
+    /// What threads synchronise by.
+    Synchroniser {
+        Atomic = 0 "atomic",
+        Fence = 1 "fence",
+        Lock = 2 "lock",
+        Condition = 3 "condition",
+        Semaphore = 4 "semaphore",
+        Barrier = 5 "barrier",
+        Once = 6 "once",
+        Thread = 7 "thread",
+        ParallelRegion = 8 "parallel region",
+    }
 }
-
-const SYNCHRONISERS: [Synchroniser; 9] = [
-    Synchroniser::Atomic,
-    Synchroniser::Fence,
-    Synchroniser::Lock,
-    Synchroniser::Condition,
-    Synchroniser::Semaphore,
-    Synchroniser::Barrier,
-    Synchroniser::Once,
-    Synchroniser::Thread,
-    Synchroniser::ParallelRegion,
-];
 
 impl Synchronisation {
     pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        let by = *SYNCHRONISERS.get(usize::from(byte >> 1))?;
+        let by = Synchroniser::from_byte(byte >> 1)?;
         let side = if byte & 1 == 0 {
             Side::Release
         } else {
@@ -58,33 +50,6 @@ impl Synchronisation {
 
     pub(crate) fn to_byte(self) -> u8 {
         (self.by as u8) << 1 | u8::from(self.side == Side::Acquire)
-    }
-}
-
-impl Side {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Side::Release => "release",
-            Side::Acquire => "acquire",
-        }
-    }
-}
-
-impl Synchroniser {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Synchroniser::Atomic => "atomic",
-            Synchroniser::Fence => "fence",
-            Synchroniser::Lock => "lock",
-            Synchroniser::Condition => "condition",
-            Synchroniser::Semaphore => "semaphore",
-            Synchroniser::Barrier => "barrier",
-            Synchroniser::Once => "once",
-            Synchroniser::Thread => "thread",
-            Synchroniser::ParallelRegion => "parallel region",
-        }
     }
 }
 

@@ -1,37 +1,24 @@
 //! Values that accesses loaded or stored, where the program was built to record them.
 
-/// How an element of a value is to be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum ValueForm {
-    /// Nothing is known but the bits.
-    #[default]
-    Bits = 0,
-    Unsigned = 1,
-    /// Two's complement.
-    Signed = 2,
-    /// IEEE 754 with 16, 32, 64 or 128 bits, or the x87 format with 80 bits.
-    Float = 3,
-    Pointer = 4,
-    Boolean = 5,
-    Character = 6,
-    /// The upper half of a `Float` of 32 bits.
-    BrainFloat = 7,
-}
+use crate::table_enum::table_enum;
 
-impl ValueForm {
-    pub(crate) fn from_byte(byte: u8) -> Option<Self> {
-        const FORMS: [ValueForm; 8] = [
-            ValueForm::Bits,
-            ValueForm::Unsigned,
-            ValueForm::Signed,
-            ValueForm::Float,
-            ValueForm::Pointer,
-            ValueForm::Boolean,
-            ValueForm::Character,
-            ValueForm::BrainFloat,
-        ];
-        FORMS.get(usize::from(byte)).copied()
+table_enum! {
+    /// How an element of a value is to be read.
+    #[derive(Default)]
+    ValueForm {
+        /// Nothing is known but the bits.
+        #[default]
+        Bits = 0,
+        Unsigned = 1,
+        /// Two's complement.
+        Signed = 2,
+        /// IEEE 754 with 16, 32, 64 or 128 bits, or the x87 format with 80 bits.
+        Float = 3,
+        Pointer = 4,
+        Boolean = 5,
+        Character = 6,
+        /// The upper half of a `Float` of 32 bits.
+        BrainFloat = 7,
     }
 }
 

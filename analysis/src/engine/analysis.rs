@@ -1,6 +1,6 @@
 //! What an analysis is.
 
-use trackway_report::Table;
+use trackway_report::{Report, Table};
 use trackway_trace::{Batch, Program, Trace};
 
 /// The order in which an analysis needs the accesses.
@@ -14,6 +14,16 @@ pub enum Order {
     /// Each batch is from one stream, within the times of its `first_ns` and `last_ns`. There are no runs.
     /// [`crate::run`] adds a table that says how exact the order is.
     AcrossThreads,
+}
+
+impl Order {
+    /// One order of all threads if the condition holds, else program order of each.
+    pub fn across_threads_if(condition: bool) -> Order {
+        match condition {
+            true => Order::AcrossThreads,
+            false => Order::PerStream,
+        }
+    }
 }
 
 /// A part of the work on each stream: shards of all parts get all of its batches, and each does what falls to it.
@@ -41,6 +51,17 @@ pub struct Findings {
     /// A sentence that says the most important of it.
     pub answer: Option<String>,
     pub tables: Vec<Table>,
+}
+
+impl Findings {
+    /// The findings with what makes them incomplete or doubtful.
+    pub fn into_report(self, warnings: Vec<String>) -> Report {
+        Report {
+            answer: self.answer.unwrap_or_default(),
+            warnings,
+            tables: self.tables,
+        }
+    }
 }
 
 /// A computation over all accesses of a trace.

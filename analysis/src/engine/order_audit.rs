@@ -1,6 +1,6 @@
 //! How exact the order is on which an analysis across threads rests.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Exactness, Trace, INTERVALS_NS};
 
 /// `docs/verbs/sharing.md` defines the columns.
@@ -8,22 +8,15 @@ pub(crate) fn order_table(exactness: &Exactness, trace: &Trace) -> Table {
     let modules = &trace.program().modules;
     let without_order = modules.iter().filter(|module| !module.order).count();
     let mut builder = TableBuilder::new("order", "Order between threads", &[()])
-        .integer("order_points", "order points", Unit::Count, |()| {
-            exactness.order_points
-        })
-        .integer("backward_points", "points against time", Unit::Count, |()| {
+        .count("order_points", |()| exactness.order_points)
+        .count(("backward_points", "points against time"), |()| {
             exactness.backward_points
         })
-        .text("clock", "clock", |()| clock(trace))
-        .integer(
-            "modules_without_order",
-            "modules without order",
-            Unit::Count,
-            |()| without_order as u64,
-        );
+        .text("clock", |()| clock(trace))
+        .count("modules_without_order", |()| without_order);
     for (limit, accesses) in INTERVALS_NS.into_iter().zip(exactness.within) {
         let (name, title) = interval_name(limit);
-        builder = builder.share(&name, &title, |()| (accesses, exactness.accesses));
+        builder = builder.share((name, title), |()| (accesses, exactness.accesses));
     }
     builder.as_record().build()
 }

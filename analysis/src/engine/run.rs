@@ -194,11 +194,12 @@ impl<'t> Work<'t> {
             Order::Any => streams.flat_map(|chunks| chunks.chunks(1)).collect(),
             Order::PerStream | Order::AcrossThreads => streams.filter(|chunks| !chunks.is_empty()).collect(),
         };
-        pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(raw_bytes(chunks)));
+        pieces.sort_by_cached_key(|chunks| std::cmp::Reverse(ChunkRef::raw_bytes(*chunks)));
         let parts = parts(analysis, threads);
-        let total: u64 = pieces.iter().map(|chunks| raw_bytes(chunks)).sum();
+        let total: u64 = pieces.iter().map(|chunks| ChunkRef::raw_bytes(*chunks)).sum();
         // It would keep one thread busy when the others have nothing left.
-        let is_long = |chunks: &&[ChunkRef]| raw_bytes(chunks).saturating_mul(threads.get() as u64) > total;
+        let is_long =
+            |chunks: &&[ChunkRef]| ChunkRef::raw_bytes(*chunks).saturating_mul(threads.get() as u64) > total;
         let divided = pieces.partition_point(|chunks| parts > 1 && is_long(chunks));
         let whole = pieces.split_off(divided);
         Work {
@@ -221,13 +222,6 @@ fn parts(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
 fn parts_for(analysis: &impl Analysis, threads: NonZeroUsize) -> u32 {
     let wanted = u32::try_from(threads.get()).unwrap_or(u32::MAX);
     1 << analysis.most_parts().min(wanted).max(1).ilog2()
-}
-
-fn raw_bytes(chunks: &[ChunkRef]) -> u64 {
-    chunks
-        .iter()
-        .map(|chunk| u64::from(chunk.header.raw_length))
-        .sum()
 }
 
 /// What the workers have delivered so far.

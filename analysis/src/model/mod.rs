@@ -10,5 +10,5 @@ pub mod site_counts;
 pub mod sources;
 pub mod structures;
 
-pub(crate) use names::demangle;
+pub(crate) use names::{demangle, named, path_inside};
 pub use names::{written_in, Names, UNKNOWN};

@@ -1,6 +1,7 @@
 //! Names of functions, fields and variables for people.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use trackway_trace::{Program, Site, StringId};
 
@@ -30,10 +31,7 @@ impl<'p> Names<'p> {
 
     /// The text, or [`UNKNOWN`] for the empty one.
     pub fn text(&self, id: StringId) -> &'p str {
-        match self.program.string(id) {
-            "" => UNKNOWN,
-            text => text,
-        }
+        named(self.program.string(id))
     }
 
     /// The name of a function as in the source; C++ functions with their scope and parameters.
@@ -67,6 +65,20 @@ pub fn written_in(program: &Program, site: &Site) -> StringId {
         "" => program.function(site.function).linkage_name,
         _ => location.function,
     }
+}
+
+/// The text, or [`UNKNOWN`] for the empty one.
+pub(crate) fn named(text: &str) -> &str {
+    match text {
+        "" => UNKNOWN,
+        text => text,
+    }
+}
+
+/// The path of a file without the folder in which the program ran.
+pub(crate) fn path_inside(folder: impl AsRef<Path>, path: &str) -> &str {
+    let inside = Path::new(path).strip_prefix(folder).ok();
+    inside.and_then(Path::to_str).unwrap_or(path)
 }
 
 pub(crate) fn without_keyword(type_name: &str) -> &str {

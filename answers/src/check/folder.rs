@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, Report, Table, TableBuilder};
 use trackway_trace::traces_in;
 
 use super::budget::BudgetFile;
@@ -79,12 +79,10 @@ fn warnings(row: &Row) -> Vec<String> {
 
 fn summary(rows: &[Row]) -> Table {
     TableBuilder::new("traces", "Traces", rows)
-        .path("trace", "trace", |row| row.trace.display().to_string())
-        .integer("budgets", "budgets", Unit::Count, |row| {
-            row.verdicts().len() as u64
-        })
-        .integer("broken", "broken", Unit::Count, |row| row.broken() as u64)
-        .source("result", "result", |row| Some(row.answer()))
+        .path("trace", |row| row.trace.display().to_string())
+        .count("budgets", |row| row.verdicts().len())
+        .count("broken", |row| row.broken())
+        .source("result", |row| Some(row.answer()))
         .build()
 }
 

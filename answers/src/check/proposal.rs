@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trackway_report::{Report, Table, Value};
+use trackway_report::{Report, Table};
 
 use super::values::complete_table;
 
@@ -67,7 +67,7 @@ fn sums_by_name<'t>(table: &'t Table, measures: &[&str]) -> Vec<(&'t str, Vec<u6
     let mut positions: HashMap<&str, usize> = HashMap::new();
     let mut fields: Vec<(&str, Vec<u64>)> = Vec::new();
     for row in 0..table.row_count() {
-        let Some(Value::Text(field)) = table.column("field").map(|column| column.value(row)) else {
+        let Some(field) = table.text("field", row) else {
             continue;
         };
         let position = *positions.entry(field).or_insert_with(|| {
@@ -98,10 +98,7 @@ fn total(table: &Table, measure: &str) -> u64 {
 }
 
 fn number(table: &Table, measure: &str, row: usize) -> u64 {
-    match table.column(measure).map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    }
+    table.integer(measure, row).unwrap_or(0)
 }
 
 /// A basic string of TOML.
@@ -120,16 +117,16 @@ mod tests {
     use crate::check::budget::BudgetFile;
     use crate::check::verdict::{verdicts, Verdict};
     use proptest::prelude::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     /// Fields with accesses and misses, ranked by the latter.
     fn report(rows: &[(String, u64, u64)], total_rows: usize) -> Report {
         let table = TableBuilder::new("fields", "Fields", rows)
             .total_rows(total_rows)
             .ranked_by("l2_misses")
-            .text("field", "field", |row| row.0.clone())
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
-            .integer("l2_misses", "misses", Unit::Count, |row| row.2)
+            .text("field", |row| row.0.clone())
+            .count("accesses", |row| row.1)
+            .count(("l2_misses", "misses"), |row| row.2)
             .build();
         Report {
             answer: String::new(),
@@ -140,9 +137,9 @@ mod tests {
 
     fn transfers(rows: &[(String, u64, u64)]) -> Report {
         let table = TableBuilder::new("fields", "Fields", rows)
-            .text("field", "field", |row| row.0.clone())
-            .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "to write", Unit::Count, |row| row.2);
+            .text("field", |row| row.0.clone())
+            .count(("read_hand_overs", "to read"), |row| row.1)
+            .count(("write_hand_overs", "to write"), |row| row.2);
         Report {
             tables: vec![table.build()],
             ..report(&[], 0)

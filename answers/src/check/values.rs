@@ -1,7 +1,7 @@
 //! Numbers of reports that budgets are compared with.
 
 use trackway_analysis::site_counts::Grouping;
-use trackway_report::{Report, Table, Value};
+use trackway_report::{Report, Table};
 
 use super::budget::Subject;
 
@@ -88,15 +88,12 @@ fn sum(table: &Table, measure: &str, is_counted: impl Fn(usize) -> bool) -> u64 
         .filter_map(|name| table.column(name))
         .collect();
     let rows = (0..table.row_count()).filter(|row| is_counted(*row));
-    rows.flat_map(|row| columns.iter().map(move |column| column.value(row)))
-        .fold(0, |sum: u64, value| match value {
-            Value::Integer(number) => sum.saturating_add(number),
-            _ => sum,
-        })
+    let numbers = rows.flat_map(|row| columns.iter().filter_map(move |column| column.integer(row)));
+    numbers.fold(0, u64::saturating_add)
 }
 
 fn is(table: &Table, column: &str, row: usize, name: &str) -> bool {
-    table.column(column).map(|column| column.value(row)) == Some(Value::Text(name))
+    table.text(column, row) == Some(name)
 }
 
 fn table_and_column(by: Grouping) -> (&'static str, &'static str) {
@@ -116,7 +113,7 @@ fn by_name(by: Grouping) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn report(table: Table) -> Report {
         Report {
@@ -129,12 +126,12 @@ mod tests {
     fn reports(total_rows: usize) -> [Report; 2] {
         let counts = TableBuilder::new("fields", "Fields", &[("a.x", 5), ("a.y", 7)])
             .total_rows(total_rows)
-            .text("field", "field", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1);
+            .text("field", |row| row.0)
+            .count("accesses", |row| row.1);
         let transfers = TableBuilder::new("fields", "Fields", &[("a.x", 2)])
-            .text("field", "field", |row| row.0)
-            .integer("read_hand_overs", "to read", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "to write", Unit::Count, |row| 10 * row.1);
+            .text("field", |row| row.0)
+            .count(("read_hand_overs", "to read"), |row| row.1)
+            .count(("write_hand_overs", "to write"), |row| 10 * row.1);
         [report(counts.build()), report(transfers.build())]
     }
 

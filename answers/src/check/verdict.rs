@@ -1,6 +1,6 @@
 //! Whether budgets hold.
 
-use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, ratio, Report, Table, TableBuilder};
 
 use super::budget::{Budget, Subject};
 use super::values::measured;
@@ -77,17 +77,13 @@ pub fn table(verdicts: &[Verdict]) -> Table {
     let mut verdicts: Vec<&Verdict> = verdicts.iter().collect();
     verdicts.sort_by_key(|verdict| verdict.holds());
     TableBuilder::new("budgets", "Budgets", &verdicts)
-        .text("subject", "of", |verdict| verdict.subject.to_string())
-        .text("measure", "number", |verdict| verdict.measure.clone())
-        .integer("value", "value", Unit::Count, |verdict| verdict.value)
-        .integer("limit", "limit", Unit::Count, |verdict| verdict.limit)
-        .share("used", "used", |verdict| (verdict.value, verdict.limit))
-        .text("rule", "rule", |verdict| verdict.rule.clone())
-        .text(
-            "holds",
-            "holds",
-            |verdict| if verdict.holds() { "yes" } else { "NO" },
-        )
+        .text(("subject", "of"), |verdict| verdict.subject.to_string())
+        .text(("measure", "number"), |verdict| verdict.measure.clone())
+        .count("value", |verdict| verdict.value)
+        .count("limit", |verdict| verdict.limit)
+        .share("used", |verdict| (verdict.value, verdict.limit))
+        .text("rule", |verdict| verdict.rule.clone())
+        .text("holds", |verdict| if verdict.holds() { "yes" } else { "NO" })
         .build()
 }
 
@@ -99,8 +95,8 @@ mod tests {
     fn report(accesses: [u64; 2]) -> Report {
         let rows = [("x", accesses[0]), ("y", accesses[1])];
         let table = TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("accesses", "accesses", Unit::Count, |row| row.1)
+            .text("field", |row| row.0)
+            .count("accesses", |row| row.1)
             .build();
         Report {
             answer: String::new(),

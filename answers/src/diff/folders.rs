@@ -82,10 +82,10 @@ pub fn compared(arguments: &DiffArguments) -> Result<Report, Failure> {
 
 fn summary(pairs: &[Pair]) -> trackway_report::Table {
     TableBuilder::new("programs", "Programs", pairs)
-        .text("program", "program", |pair| pair.program.clone())
-        .path("before", "before", |pair| pair.before.display().to_string())
-        .path("after", "after", |pair| pair.after.display().to_string())
-        .source("answer", "what changed", |pair| {
+        .text("program", |pair| pair.program.clone())
+        .path("before", |pair| pair.before.display().to_string())
+        .path("after", |pair| pair.after.display().to_string())
+        .source(("answer", "what changed"), |pair| {
             Some(pair.answer.replace('\n', "; "))
         })
         .build()

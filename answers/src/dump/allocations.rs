@@ -3,20 +3,12 @@
 use std::io::{self, Write};
 
 use serde_json::{Map, Value};
-use trackway_trace::allocations::{AllocationAction as Action, AllocationEvent, AllocationEvents, Stack};
+use trackway_trace::allocations::{AllocationEvent, AllocationEvents, Stack};
 use trackway_trace::Trace;
 
 use super::DumpArguments;
 use crate::failure::Failure;
 use crate::output;
-
-/// Name of an action, its address, its former address, and its size, as far as it has them.
-struct Parts {
-    kind: &'static str,
-    address: Option<u64>,
-    old: Option<u64>,
-    size: Option<u64>,
-}
 
 /// Prints the calls of all streams, or of the chosen one, in the order of time.
 pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) -> Result<(), Failure> {
@@ -52,7 +44,7 @@ pub fn print(trace: &Trace, arguments: &DumpArguments, output: &mut impl Write) 
 /// Index, stream, thread, nanoseconds, action, called function, address, size, former address, frames; `-` for missing
 /// values.
 fn write_text(output: &mut impl Write, index: u64, event: &AllocationEvent, stack: &Stack) -> io::Result<()> {
-    let parts = parts(event.what);
+    let parts = event.what.parts();
     let address = |address: Option<u64>| address.map_or("-".into(), |address| format!("{address:#x}"));
     let by = match event.by.name() {
         "" => "-",
@@ -67,7 +59,7 @@ fn write_text(output: &mut impl Write, index: u64, event: &AllocationEvent, stac
         parts.kind,
         address(parts.address),
         parts.size.map_or("-".into(), |size| size.to_string()),
-        address(parts.old),
+        address(parts.old_address),
     )?;
     stack
         .frames
@@ -77,7 +69,7 @@ fn write_text(output: &mut impl Write, index: u64, event: &AllocationEvent, stac
 }
 
 fn write_json(output: &mut impl Write, index: u64, event: &AllocationEvent, stack: &Stack) -> io::Result<()> {
-    let parts = parts(event.what);
+    let parts = event.what.parts();
     let hexadecimal = |address: u64| Value::from(format!("{address:#x}"));
     let mut object = Map::new();
     let members = [
@@ -94,7 +86,7 @@ fn write_json(output: &mut impl Write, index: u64, event: &AllocationEvent, stac
                 .map(Value::from),
         ),
         ("address", parts.address.map(hexadecimal)),
-        ("old_address", parts.old.map(hexadecimal)),
+        ("old_address", parts.old_address.map(hexadecimal)),
         ("size", parts.size.map(Value::from)),
         (
             "stack",
@@ -106,31 +98,4 @@ fn write_json(output: &mut impl Write, index: u64, event: &AllocationEvent, stac
     }
     serde_json::to_writer(&mut *output, &object)?;
     output.write_all(b"\n")
-}
-
-fn parts(what: Action) -> Parts {
-    let parts = |kind, address, old, size| Parts {
-        kind,
-        address,
-        old,
-        size,
-    };
-    match what {
-        Action::Allocated { address, size, .. } => parts("allocated", Some(address), None, Some(size)),
-        Action::Freed { address } => parts("freed", Some(address), None, None),
-        Action::Reallocating { address } => parts("reallocating", Some(address), None, None),
-        Action::Reallocated { old, address, size } => {
-            parts("reallocated", Some(address), Some(old), Some(size))
-        }
-        Action::Kept { address } => parts("kept", Some(address), None, None),
-        Action::Mapped { address, length, .. } => parts("mapped", Some(address), None, Some(length)),
-        Action::Unmapped { address, length } => parts("unmapped", Some(address), None, Some(length)),
-        Action::Remapping { address, length } => parts("remapping", Some(address), None, Some(length)),
-        Action::Remapped {
-            old, address, length, ..
-        } => parts("remapped", Some(address), Some(old), Some(length)),
-        Action::BreakMoved { old, new } => parts("break moved", Some(new), Some(old), None),
-        Action::Forked { .. } => parts("forked", None, None, None),
-        Action::Missing { .. } => parts("missing", None, None, None),
-    }
 }

@@ -25,7 +25,7 @@ pub fn write(out: &mut impl Write, arguments: &DumpArguments, trace: &Trace) -> 
         if index < arguments.from || index - arguments.from >= count {
             continue;
         }
-        let place = place_of(&places, sample, time_goes_to(sample));
+        let place = places.of_sample(sample, sample.time_goes_to());
         if wanted
             .as_ref()
             .is_some_and(|pattern| !pattern.matches(place.function))
@@ -39,21 +39,6 @@ pub fn write(out: &mut impl Write, arguments: &DumpArguments, trace: &Trace) -> 
         writeln!(out, "{line}").map_err(Failure::writing)?;
     }
     Ok(())
-}
-
-fn time_goes_to(sample: &Sample) -> u64 {
-    match sample.instruction {
-        0 => sample.seen_at,
-        instruction => instruction,
-    }
-}
-
-fn place_of<'p>(places: &'p CodePlaces, sample: &Sample, address: u64) -> CodePlace<'p> {
-    let found = places.find(sample.pid, sample.time_ns, address);
-    found.unwrap_or(CodePlace {
-        offset: address,
-        ..CodePlace::default()
-    })
 }
 
 /// Index, time, thread, what the instruction does, the data's address and how it is known, size, weight, accesses of
@@ -86,7 +71,7 @@ fn as_json(index: u64, sample: &Sample, place: &CodePlace, chunk: &Samples, plac
     let window: Vec<Value> = chunk
         .window_of(sample)
         .iter()
-        .map(|access| access_as_json(access, &place_of(places, sample, access.instruction)))
+        .map(|access| access_as_json(access, &places.of_sample(sample, access.instruction)))
         .collect();
     json!({
         "sample": index,

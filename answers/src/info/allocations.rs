@@ -1,9 +1,9 @@
 //! Calls of allocators.
 
 use trackway_analysis::allocations::Allocations;
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::allocations::AllocationStream;
-use trackway_trace::Trace;
+use trackway_trace::{ChunkRef, Trace};
 
 /// Totals of the calls, and their streams; none if there are no calls.
 pub fn tables(trace: &Trace) -> Vec<Table> {
@@ -19,10 +19,6 @@ pub fn tables(trace: &Trace) -> Vec<Table> {
 }
 
 fn streams(trace: &Trace) -> Table {
-    let bytes = |stream: &AllocationStream| {
-        let chunks = stream.chunks.iter();
-        chunks.map(|chunk| u64::from(chunk.header.raw_length)).sum()
-    };
     let gaps = |stream: &AllocationStream| {
         let of_stream = trace.gaps().iter().filter(|gap| gap.stream == stream.stream);
         of_stream.count() as u64
@@ -32,12 +28,10 @@ fn streams(trace: &Trace) -> Table {
         "Streams of allocations",
         trace.allocation_streams(),
     )
-    .integer("stream", "stream", Unit::Number, |stream| stream.stream.into())
-    .integer("process", "process", Unit::Number, |stream| stream.process.into())
-    .integer("chunks", "chunks", Unit::Count, |stream| {
-        stream.chunks.len() as u64
-    })
-    .integer("raw_bytes", "raw bytes", Unit::Bytes, bytes)
-    .integer("gaps", "gaps", Unit::Count, gaps)
+    .number("stream", |stream| stream.stream)
+    .number("process", |stream| stream.process)
+    .count("chunks", |stream| stream.chunks.len())
+    .bytes("raw_bytes", |stream| ChunkRef::raw_bytes(&stream.chunks))
+    .count("gaps", gaps)
     .build()
 }

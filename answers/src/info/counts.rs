@@ -1,6 +1,6 @@
 //! What counts, and what was counted.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Module, Node, Program, Trace};
 
 /// A row for each translation unit that counts; none if there is none.
@@ -8,24 +8,14 @@ pub fn modules(program: &Program) -> Option<Table> {
     let modules = program.modules.iter();
     let counting: Vec<&Module> = modules.filter(|module| module.counter_count.is_some()).collect();
     let builder = TableBuilder::new("counting_modules", "Modules that count", &counting)
-        .path("source_file", "source file", |module| {
-            program.string(module.source_file)
+        .path("source_file", |module| program.string(module.source_file))
+        .count("blocks", |module| module.blocks.len())
+        .count("counters", |module| module.counter_count)
+        .number("first_counter", |module| {
+            module.counters.map(|counters| counters.first)
         })
-        .integer("blocks", "blocks", Unit::Count, |module| {
-            module.blocks.len() as u64
-        })
-        .optional_integer("counters", "counters", Unit::Count, |module| {
-            module.counter_count.map(u64::from)
-        })
-        .optional_integer("first_counter", "first counter", Unit::Number, |module| {
-            module.counters.map(|counters| counters.first.into())
-        })
-        .optional_integer("process", "process", Unit::Number, |module| {
-            module.counters.map(|_| module.process.into())
-        })
-        .optional_integer("image", "image", Unit::Number, |module| {
-            module.counters.map(|counters| counters.image.into())
-        });
+        .number("process", |module| module.counters.map(|_| module.process))
+        .number("image", |module| module.counters.map(|counters| counters.image));
     (!counting.is_empty()).then(|| builder.build())
 }
 
@@ -37,34 +27,28 @@ pub fn nodes(trace: &Trace) -> Option<Table> {
         .map(NodeRow::of)
         .collect();
     let builder = TableBuilder::new("nodes", "Nodes", &rows)
-        .integer("stream", "stream", Unit::Number, |row| row.node.stream.into())
-        .integer("process", "process", Unit::Number, |row| row.node.process.into())
-        .integer("thread", "thread", Unit::Number, |row| row.node.thread.into())
-        .integer("node", "node", Unit::Number, |row| row.node.number.into())
-        .integer("parent", "within", Unit::Number, |row| row.node.parent.into())
-        .text("region", "region", |row| row.node.name.clone())
-        .integer("entries", "entries", Unit::Count, |row| row.node.entries)
-        .integer("counted_entries", "of them counted", Unit::Count, |row| {
+        .number("stream", |row| row.node.stream)
+        .number("process", |row| row.node.process)
+        .number("thread", |row| row.node.thread)
+        .number("node", |row| row.node.number)
+        .number(("parent", "within"), |row| row.node.parent)
+        .text("region", |row| row.node.name.clone())
+        .count("entries", |row| row.node.entries)
+        .count(("counted_entries", "of them counted"), |row| {
             row.node.counted_entries
         })
-        .integer("counted_time_ns", "their time (ns)", Unit::Count, |row| {
+        .count(("counted_time_ns", "their time (ns)"), |row| {
             row.node.counted_time_ns
         })
-        .integer("timed_entries", "timed only", Unit::Count, |row| {
-            row.node.timed_entries
+        .count(("timed_entries", "timed only"), |row| row.node.timed_entries)
+        .count(("timed_time_ns", "their time (ns)"), |row| row.node.timed_time_ns)
+        .number(("inherited_from", "of stream"), |row| {
+            row.node.origin.map(|origin| origin.stream)
         })
-        .integer("timed_time_ns", "their time (ns)", Unit::Count, |row| {
-            row.node.timed_time_ns
-        })
-        .optional_integer("inherited_from", "of stream", Unit::Number, |row| {
-            row.node.origin.map(|origin| origin.stream.into())
-        })
-        .integer("counters", "counters that are not 0", Unit::Count, |row| {
-            row.counters
-        })
-        .integer("image", "image", Unit::Number, |row| row.node.image.into())
-        .text("left", "left", |row| yes_or_no(!row.node.is_open))
-        .text("swept", "swept up", |row| yes_or_no(row.node.is_tail));
+        .count(("counters", "counters that are not 0"), |row| row.counters)
+        .number("image", |row| row.node.image)
+        .yes_or_no("left", |row| !row.node.is_open)
+        .yes_or_no(("swept", "swept up"), |row| row.node.is_tail);
     (!rows.is_empty()).then(|| builder.build())
 }
 
@@ -79,12 +63,5 @@ impl NodeRow {
         let counters = std::mem::take(&mut node.counters);
         let counters = counters.iter().filter(|counter| **counter != 0).count() as u64;
         NodeRow { node, counters }
-    }
-}
-
-fn yes_or_no(condition: bool) -> &'static str {
-    match condition {
-        true => "yes",
-        false => "no",
     }
 }

@@ -1,6 +1,6 @@
 //! Tables of what is instrumented; the same for a program and for a trace.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Coverage, Module, Program, Site};
 
 struct Summary {
@@ -33,45 +33,34 @@ pub fn coverage(program: &Program) -> Table {
         coverage: total_coverage(program),
     }];
     TableBuilder::new("instrumentation", "Instrumentation", &rows)
-        .integer("modules", "modules", Unit::Count, |row| row.modules)
-        .integer("functions", "functions", Unit::Count, |row| row.functions)
-        .integer(
-            "accesses",
-            "instructions that access memory",
-            Unit::Count,
-            |row| row.coverage.accesses,
-        )
-        .integer("recorded", "of them recorded", Unit::Count, |row| {
-            row.coverage.recorded
+        .count("modules", |row| row.modules)
+        .count("functions", |row| row.functions)
+        .count(("accesses", "instructions that access memory"), |row| {
+            row.coverage.accesses
         })
-        .share("recorded_share", "share recorded", |row| {
+        .count(("recorded", "of them recorded"), |row| row.coverage.recorded)
+        .share(("recorded_share", "share recorded"), |row| {
             (row.coverage.recorded, row.coverage.accesses)
         })
-        .integer("filtered", "left out on request", Unit::Count, |row| {
-            row.coverage.filtered
-        })
-        .integer("not_recordable", "not recordable", Unit::Count, |row| {
-            row.coverage.not_recordable
-        })
-        .integer("sites", "sites", Unit::Count, |row| row.sites.count)
-        .share("with_line", "sites with a line", |row| {
+        .count(("filtered", "left out on request"), |row| row.coverage.filtered)
+        .count("not_recordable", |row| row.coverage.not_recordable)
+        .count("sites", |row| row.sites.count)
+        .share(("with_line", "sites with a line"), |row| {
             (row.sites.with_line, row.sites.count)
         })
-        .share("with_variable_or_field", "with a variable or field", |row| {
+        .share(("with_variable_or_field", "with a variable or field"), |row| {
             (row.sites.with_variable_or_field, row.sites.count)
         })
-        .share("with_variable", "with a variable", |row| {
+        .share(("with_variable", "with a variable"), |row| {
             (row.sites.with_variable, row.sites.count)
         })
-        .share("with_field", "with a field", |row| {
+        .share(("with_field", "with a field"), |row| {
             (row.sites.with_field, row.sites.count)
         })
-        .share("with_type", "with a type", |row| {
+        .share(("with_type", "with a type"), |row| {
             (row.sites.with_type, row.sites.count)
         })
-        .integer("allocation_sites", "allocation sites", Unit::Count, |row| {
-            row.allocation_sites
-        })
+        .count("allocation_sites", |row| row.allocation_sites)
         .as_record()
         .build()
 }
@@ -108,22 +97,17 @@ fn total_coverage(program: &Program) -> Coverage {
 
 /// A row for each translation unit.
 pub fn modules(program: &Program) -> Table {
-    let yes_or_no = |condition| if condition { "yes" } else { "no" };
     let length = |range: &std::ops::Range<u32>| u64::from(range.end.saturating_sub(range.start));
     TableBuilder::new("modules", "Modules", &program.modules)
-        .path("source_file", "source file", |module: &Module| {
+        .path("source_file", |module: &Module| {
             program.string(module.source_file)
         })
-        .integer("functions", "functions", Unit::Count, |module| {
-            length(&module.functions)
-        })
-        .integer("sites", "sites", Unit::Count, |module| length(&module.sites))
-        .integer("segments", "segments", Unit::Count, |module| {
-            module.segment_count.into()
-        })
-        .integer("loops", "loops", Unit::Count, |module| module.loop_count)
-        .text("calls", "calls", |module| yes_or_no(module.calls))
-        .text("oracle", "oracle", |module| yes_or_no(module.oracle))
-        .text("producer", "producer", |module| program.string(module.producer))
+        .count("functions", |module| length(&module.functions))
+        .count("sites", |module| length(&module.sites))
+        .count("segments", |module| module.segment_count)
+        .count("loops", |module| module.loop_count)
+        .yes_or_no("calls", |module| module.calls)
+        .yes_or_no("oracle", |module| module.oracle)
+        .text("producer", |module| program.string(module.producer))
         .build()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, UNIX_EPOCH};
 
-use trackway_report::{counted, Report, Table, TableBuilder, Unit};
-use trackway_trace::{ChunkKind, EndInfo, FunctionId, Program, Stream, Trace};
+use trackway_report::{counted, Report, Table, TableBuilder};
+use trackway_trace::{hexadecimal, ChunkKind, ChunkRef, EndInfo, FunctionId, Program, Trace};
 
 use super::{allocations, counts, instrumentation};
 use crate::failure::Failure;
@@ -51,17 +51,15 @@ fn machine_code(program: &Program) -> Option<Table> {
     }
     let rows: Vec<(FunctionId, (u64, u64))> = objects.into_iter().collect();
     let table = TableBuilder::new("machine_code", "Machine code", &rows)
-        .text("object", "object", |(object, _)| program.function_name(*object))
-        .integer("instructions", "instructions", Unit::Count, |(_, counts)| {
-            counts.0
-        })
-        .integer("blocks", "basic blocks", Unit::Count, |(_, counts)| counts.1)
+        .text("object", |(object, _)| program.function_name(*object))
+        .count("instructions", |(_, counts)| counts.0)
+        .count(("blocks", "basic blocks"), |(_, counts)| counts.1)
         .build();
     Some(table)
 }
 
 fn content(trace: &Trace) -> String {
-    let records: u64 = trace.streams().iter().map(raw_bytes).sum();
+    let records = ChunkRef::raw_bytes(trace.streams().iter().flat_map(|stream| &stream.chunks));
     let streams = counted(trace.streams().len() as u64, "stream");
     let records = format!("{streams} with {} of records", counted(records, "byte"));
     if trace.is_sampled() && trace.streams().is_empty() {
@@ -108,44 +106,30 @@ fn recording(trace: &Trace) -> Table {
         .collect();
     let duration = end.map(|end| end.end_monotonic_ns.saturating_sub(start.start_monotonic_ns));
     let mut builder = TableBuilder::new("recording", "Recording", &[()])
-        .text("command", "command", |()| command.join(" "))
-        .text("working_directory", "working directory", |()| {
-            &start.working_directory
-        })
-        .text("host", "host", |()| &start.host)
-        .text("cpu_model", "processor", |()| &start.cpu_model)
-        .text("started", "started", |()| date(start.start_unix_ns))
-        .text("duration", "duration", |()| {
-            duration.map(seconds).unwrap_or("unknown".into())
-        })
-        .text("ending", "ending", |()| ending(end))
-        .text("reason", "recording ended because", |()| {
+        .text("command", |()| command.join(" "))
+        .text("working_directory", |()| &start.working_directory)
+        .text("host", |()| &start.host)
+        .text(("cpu_model", "processor"), |()| &start.cpu_model)
+        .text("started", |()| date(start.start_unix_ns))
+        .text("duration", |()| duration.map(seconds).unwrap_or("unknown".into()))
+        .text("ending", |()| ending(end))
+        .text(("reason", "recording ended because"), |()| {
             end.map_or("unknown", |end| &end.reason)
         })
-        .text("trackway_version", "recorded by Trackway", |()| {
+        .text(("trackway_version", "recorded by Trackway"), |()| {
             &start.trackway_version
         })
-        .text("codec", "codec", |()| &start.codec)
-        .integer("buffer_size", "bytes per buffer", Unit::Bytes, |()| {
-            start.buffer_size.into()
-        })
-        .integer("buffer_count", "buffers", Unit::Count, |()| {
-            start.buffer_count.into()
-        })
-        .integer("processes", "processes", Unit::Count, |()| process_count(trace))
-        .integer("file_bytes", "bytes of the file", Unit::Bytes, |()| {
-            trace.file_length()
-        })
-        .integer("gaps", "gaps", Unit::Count, |()| trace.gaps().len() as u64)
-        .integer("damaged_parts", "damaged parts", Unit::Count, |()| {
-            trace.damage().len() as u64
-        })
-        .text("identity", "identity", |()| hexadecimal(trace.identity()))
+        .text("codec", |()| &start.codec)
+        .bytes(("buffer_size", "bytes per buffer"), |()| start.buffer_size)
+        .count(("buffer_count", "buffers"), |()| start.buffer_count)
+        .count("processes", |()| process_count(trace))
+        .bytes(("file_bytes", "bytes of the file"), |()| trace.file_length())
+        .count("gaps", |()| trace.gaps().len())
+        .count("damaged_parts", |()| trace.damage().len())
+        .text("identity", |()| hexadecimal(&trace.identity()))
         .as_record();
     if !start.hardware_events.is_empty() {
-        builder = builder.text("hardware_events", "hardware events", |()| {
-            start.hardware_events.join(", ")
-        });
+        builder = builder.text("hardware_events", |()| start.hardware_events.join(", "));
     }
     builder.build()
 }
@@ -170,40 +154,17 @@ fn seconds(nanoseconds: u64) -> String {
     format!("{:.3} s", nanoseconds as f64 / 1e9)
 }
 
-fn hexadecimal(bytes: [u8; 16]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 fn caches(trace: &Trace) -> Table {
     TableBuilder::new("caches", "Caches of the machine", &trace.meta().caches)
-        .integer("level", "level", Unit::Number, |cache| cache.level.into())
-        .integer("size_bytes", "size", Unit::Bytes, |cache| cache.size_bytes)
-        .integer("ways", "ways", Unit::Number, |cache| cache.ways.into())
-        .integer("line_bytes", "line", Unit::Number, |cache| {
-            cache.line_bytes.into()
-        })
-        .integer("shared_by", "shared by", Unit::Number, |cache| {
-            cache.shared_by.into()
-        })
+        .number("level", |cache| cache.level)
+        .bytes(("size_bytes", "size"), |cache| cache.size_bytes)
+        .number("ways", |cache| cache.ways)
+        .number(("line_bytes", "line"), |cache| cache.line_bytes)
+        .number("shared_by", |cache| cache.shared_by)
         .build()
 }
 
-fn raw_bytes(stream: &Stream) -> u64 {
-    stream
-        .chunks
-        .iter()
-        .map(|chunk| u64::from(chunk.header.raw_length))
-        .sum()
-}
-
 fn streams(trace: &Trace) -> Table {
-    let stored = |stream: &Stream| {
-        stream
-            .chunks
-            .iter()
-            .map(|chunk| u64::from(chunk.header.stored_length))
-            .sum()
-    };
     let gaps = |id: u32| trace.gaps().iter().filter(move |gap| gap.stream == id);
     let begin = trace.meta().start_monotonic_ns;
     let since_begin = |time: Option<u64>| {
@@ -211,24 +172,20 @@ fn streams(trace: &Trace) -> Table {
             .map(|time| time.saturating_sub(begin) / 1000)
     };
     TableBuilder::new("streams", "Streams", trace.streams())
-        .integer("stream", "stream", Unit::Number, |stream| stream.id.into())
-        .integer("process", "process", Unit::Number, |stream| stream.process.into())
-        .integer("chunks", "chunks", Unit::Count, |stream| {
-            stream.chunks.len() as u64
-        })
-        .integer("raw_bytes", "raw bytes", Unit::Bytes, raw_bytes)
-        .integer("stored_bytes", "stored bytes", Unit::Bytes, stored)
-        .optional_integer("first_us", "first, µs", Unit::Count, |stream| {
+        .number("stream", |stream| stream.id)
+        .number("process", |stream| stream.process)
+        .count("chunks", |stream| stream.chunks.len())
+        .bytes("raw_bytes", |stream| ChunkRef::raw_bytes(&stream.chunks))
+        .bytes("stored_bytes", |stream| ChunkRef::stored_bytes(&stream.chunks))
+        .count(("first_us", "first, µs"), |stream| {
             since_begin(stream.chunks.first().map(|chunk| chunk.header.first_ns))
         })
-        .optional_integer("last_us", "last, µs", Unit::Count, |stream| {
+        .count(("last_us", "last, µs"), |stream| {
             since_begin(stream.chunks.last().map(|chunk| chunk.header.last_ns))
         })
-        .integer("gaps", "gaps", Unit::Count, |stream| {
-            gaps(stream.id).count() as u64
-        })
-        .integer("dropped_buffers", "dropped buffers", Unit::Count, |stream| {
-            gaps(stream.id).map(|gap| gap.dropped_buffers).sum()
+        .count("gaps", |stream| gaps(stream.id).count())
+        .count("dropped_buffers", |stream| {
+            gaps(stream.id).map(|gap| gap.dropped_buffers).sum::<u64>()
         })
         .build()
 }
@@ -255,21 +212,13 @@ fn chunks(trace: &Trace) -> Table {
         .filter(|(kind, _)| trace.chunks_of(*kind).next().is_some())
         .collect();
     TableBuilder::new("chunks", "Chunks", &kinds)
-        .text("kind", "kind", |(_, name)| *name)
-        .integer("chunks", "chunks", Unit::Count, |(kind, _)| {
-            trace.chunks_of(*kind).count() as u64
+        .text("kind", |(_, name)| *name)
+        .count("chunks", |(kind, _)| trace.chunks_of(*kind).count())
+        .bytes("raw_bytes", |(kind, _)| {
+            ChunkRef::raw_bytes(trace.chunks_of(*kind))
         })
-        .integer("raw_bytes", "raw bytes", Unit::Bytes, |(kind, _)| {
-            trace
-                .chunks_of(*kind)
-                .map(|chunk| u64::from(chunk.header.raw_length))
-                .sum()
-        })
-        .integer("stored_bytes", "stored bytes", Unit::Bytes, |(kind, _)| {
-            trace
-                .chunks_of(*kind)
-                .map(|chunk| u64::from(chunk.header.stored_length))
-                .sum()
+        .bytes("stored_bytes", |(kind, _)| {
+            ChunkRef::stored_bytes(trace.chunks_of(*kind))
         })
         .build()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use trackway_analysis::regions::{Ranked, Regions};
 use trackway_analysis::site_counts::Measure;
-use trackway_report::{Report, Table, Value};
+use trackway_report::{Report, Table};
 use trackway_trace::Trace;
 
 use crate::counts;
@@ -49,22 +49,15 @@ pub fn report(trace: &Trace, rank_by: Measure, rows: usize, source_root: Option<
 }
 
 fn sum(table: &Table, column: &str) -> u64 {
-    let numbers = (0..table.row_count()).map(|row| integer(table, column, row));
+    let numbers = (0..table.row_count()).map(|row| table.integer(column, row).unwrap_or(0));
     numbers.fold(0, u64::saturating_add)
-}
-
-fn integer(table: &Table, column: &str, row: usize) -> u64 {
-    match table.column(column).map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    }
 }
 
 /// How many rows the first regions' threads take, as far as there is room for all of a region.
 fn rows_of_threads(regions: &Table) -> usize {
     let mut rows = 0;
     for region in 0..regions.row_count() {
-        let threads = integer(regions, "threads", region);
+        let threads = regions.integer("threads", region).unwrap_or(0);
         if rows + threads > MOST_THREAD_ROWS {
             break;
         }
@@ -76,11 +69,11 @@ fn rows_of_threads(regions: &Table) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn regions(threads: &[u64]) -> Table {
         TableBuilder::new("regions", "", threads)
-            .integer("threads", "", Unit::Count, |threads| *threads)
+            .count(("threads", ""), |threads| *threads)
             .build()
     }
 

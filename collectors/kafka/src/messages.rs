@@ -30,7 +30,7 @@ pub struct Messages {
 impl Messages {
     pub fn new(identity: [u8; 16], program: &str) -> Messages {
         Messages {
-            trace: identity.iter().map(|byte| format!("{byte:02x}")).collect(),
+            trace: trackway_trace::hexadecimal(&identity),
             program: program.to_owned(),
         }
     }

@@ -19,25 +19,13 @@ pub struct Frame {
 }
 
 /// What an access goes to, in words; all empty if unknown.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Referred {
     pub variable: String,
     pub variable_kind: VariableKind,
     pub object_type: String,
     pub field: String,
     pub value_type: String,
-}
-
-impl Default for Referred {
-    fn default() -> Self {
-        Referred {
-            variable: String::new(),
-            variable_kind: VariableKind::Unknown,
-            object_type: String::new(),
-            field: String::new(),
-            value_type: String::new(),
-        }
-    }
 }
 
 pub struct NamesBuilder {

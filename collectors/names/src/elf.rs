@@ -87,7 +87,7 @@ fn debug_candidates(path: &Path, file: &object::File) -> Vec<PathBuf> {
 }
 
 fn by_build_id(id: &[u8]) -> Option<PathBuf> {
-    let digits: String = id.iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = trackway_trace::hexadecimal(id);
     let (folder, name) = digits.split_at_checked(2)?;
     Some(Path::new(DEBUG_FOLDER).join(format!(".build-id/{folder}/{name}.debug")))
 }

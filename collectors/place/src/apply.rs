@@ -85,7 +85,7 @@ fn build_id(path: &Path) -> Option<String> {
     let bytes = fs::read(path).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
     let id = file.build_id().ok()??;
-    Some(id.iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(trackway_trace::hexadecimal(id))
 }
 
 /// For the program, and those that it starts, as long as it runs.

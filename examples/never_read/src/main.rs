@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::thread::available_parallelism;
 
 use trackway_analysis::{run, Analysis, Findings, Names, Order};
-use trackway_report::{to_csv, TableBuilder, Unit};
+use trackway_report::{to_csv, TableBuilder};
 use trackway_trace::{Batch, Piece, Trace};
 
 struct NeverRead {
@@ -71,8 +71,8 @@ impl Analysis for NeverRead {
         }
         let unread: Vec<_> = fields.into_iter().filter(|(_, (reads, _))| *reads == 0).collect();
         let table = TableBuilder::new("never_read", "Fields that are written and never read", &unread)
-            .text("field", "field", |row| row.0.clone())
-            .integer("writes", "writes", Unit::Count, |row| row.1 .1);
+            .text("field", |row| row.0.clone())
+            .count("writes", |row| row.1 .1);
         Findings {
             answer: Some(format!("{} fields are never read", unread.len())),
             tables: vec![table.build()],

@@ -32,16 +32,83 @@ pub struct Column<R> {
     pub cells: Cells<R>,
 }
 
-impl<R> Column<R> {
-    pub const fn new(name: &'static str, unit: &'static str, meaning: &'static str, cells: Cells<R>) -> Self {
-        Column {
+/// Lists columns. A column is named alone, or with its unit.
+pub struct Columns<R>(Vec<Column<R>>);
+
+impl<R> Columns<R> {
+    pub fn new() -> Self {
+        Columns(Vec::new())
+    }
+
+    pub fn u32(self, name: impl Into<Named>, meaning: &'static str, cell: fn(&R) -> u32) -> Self {
+        self.with(name, meaning, Cells::U32(cell))
+    }
+
+    pub fn maybe_u32(
+        self,
+        name: impl Into<Named>,
+        meaning: &'static str,
+        cell: fn(&R) -> Option<u32>,
+    ) -> Self {
+        self.with(name, meaning, Cells::MaybeU32(cell))
+    }
+
+    pub fn u64(self, name: impl Into<Named>, meaning: &'static str, cell: fn(&R) -> u64) -> Self {
+        self.with(name, meaning, Cells::U64(cell))
+    }
+
+    pub fn maybe_u64(
+        self,
+        name: impl Into<Named>,
+        meaning: &'static str,
+        cell: fn(&R) -> Option<u64>,
+    ) -> Self {
+        self.with(name, meaning, Cells::MaybeU64(cell))
+    }
+
+    pub fn flag(self, name: impl Into<Named>, meaning: &'static str, cell: fn(&R) -> bool) -> Self {
+        self.with(name, meaning, Cells::Flag(cell))
+    }
+
+    pub fn text(self, name: impl Into<Named>, meaning: &'static str, cell: fn(&R) -> Cow<str>) -> Self {
+        self.with(name, meaning, Cells::Text(cell))
+    }
+
+    fn with(mut self, name: impl Into<Named>, meaning: &'static str, cells: Cells<R>) -> Self {
+        let Named { name, unit } = name.into();
+        self.0.push(Column {
             name,
             unit,
             meaning,
             cells,
-        }
+        });
+        self
     }
 
+    pub fn list(self) -> Vec<Column<R>> {
+        self.0
+    }
+}
+
+/// The name of a column, with its unit.
+pub struct Named {
+    name: &'static str,
+    unit: &'static str,
+}
+
+impl From<&'static str> for Named {
+    fn from(name: &'static str) -> Named {
+        Named { name, unit: "" }
+    }
+}
+
+impl From<(&'static str, &'static str)> for Named {
+    fn from((name, unit): (&'static str, &'static str)) -> Named {
+        Named { name, unit }
+    }
+}
+
+impl<R> Column<R> {
     pub fn field(&self) -> Field {
         let (data_type, nullable) = match self.cells {
             Cells::U32(_) => (DataType::UInt32, false),

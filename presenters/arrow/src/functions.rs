@@ -3,7 +3,7 @@
 use trackway_analysis::Names;
 use trackway_trace::{Function, Program, Trace};
 
-use crate::cells::{Cells, Column};
+use crate::cells::{Column, Columns};
 
 /// A function and what its names are looked up in.
 #[derive(Clone, Copy)]
@@ -16,74 +16,44 @@ pub struct FunctionRow<'t> {
 
 /// The columns of the table.
 pub fn columns<'t>() -> Vec<Column<FunctionRow<'t>>> {
-    vec![
-        Column::new(
-            "function_id",
-            "",
-            "number of the function in the trace",
-            Cells::U32(|row| row.id),
-        ),
-        Column::new(
+    Columns::<FunctionRow<'t>>::new()
+        .u32("function_id", "number of the function in the trace", |row| row.id)
+        .text(
             "function",
-            "",
             "name as in the source; of C++ with scope and parameters",
-            Cells::Text(|row| row.names.function(row.function.linkage_name).into()),
-        ),
-        Column::new(
-            "linkage_name",
-            "",
-            "name in the object file",
-            Cells::Text(|row| row.program.string(row.function.linkage_name).into()),
-        ),
-        Column::new(
-            "source_file",
-            "",
-            "the translation unit's source file",
-            Cells::Text(|row| row.program.string(row.function.source_file).into()),
-        ),
-        Column::new(
-            "file",
-            "",
-            "file in which the function begins",
-            Cells::Text(|row| {
-                row.program
-                    .string(row.program.location(row.function.location).file)
-                    .into()
-            }),
-        ),
-        Column::new(
-            "line",
-            "",
-            "line in which the function begins",
-            Cells::MaybeU32(|row| {
-                Some(row.program.location(row.function.location).line).filter(|line| *line > 0)
-            }),
-        ),
-        Column::new(
-            "instructions",
-            "count",
+            |row| row.names.function(row.function.linkage_name).into(),
+        )
+        .text("linkage_name", "name in the object file", |row| {
+            row.program.string(row.function.linkage_name).into()
+        })
+        .text("source_file", "the translation unit's source file", |row| {
+            row.program.string(row.function.source_file).into()
+        })
+        .text("file", "file in which the function begins", |row| {
+            row.program
+                .string(row.program.location(row.function.location).file)
+                .into()
+        })
+        .maybe_u32("line", "line in which the function begins", |row| {
+            Some(row.program.location(row.function.location).line).filter(|line| *line > 0)
+        })
+        .u64(
+            ("instructions", "count"),
             "instructions of the function that access memory",
-            Cells::U64(|row| row.function.coverage.accesses),
-        ),
-        Column::new(
-            "recorded",
-            "count",
-            "those that are recorded",
-            Cells::U64(|row| row.function.coverage.recorded),
-        ),
-        Column::new(
-            "filtered",
-            "count",
-            "those that filters left out",
-            Cells::U64(|row| row.function.coverage.filtered),
-        ),
-        Column::new(
-            "not_recordable",
-            "count",
+            |row| row.function.coverage.accesses,
+        )
+        .u64(("recorded", "count"), "those that are recorded", |row| {
+            row.function.coverage.recorded
+        })
+        .u64(("filtered", "count"), "those that filters left out", |row| {
+            row.function.coverage.filtered
+        })
+        .u64(
+            ("not_recordable", "count"),
             "those that can't be recorded: inline assembly, unmodelled intrinsics, other address spaces",
-            Cells::U64(|row| row.function.coverage.not_recordable),
-        ),
-    ]
+            |row| row.function.coverage.not_recordable,
+        )
+        .list()
 }
 
 /// Calls `read` with all rows.

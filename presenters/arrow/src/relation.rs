@@ -2,65 +2,40 @@
 
 use arrow_schema::SchemaRef;
 use serde::{Deserialize, Serialize};
+use trackway_trace::named_enum;
 
 use crate::{accesses, allocations, cells, functions, regions, samples, sites, threads, types};
 
-/// A table of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Relation {
-    /// Every load and store.
-    Accesses,
-    /// How often each site accessed memory, by thread. Each part of the table has rows of its own, which are to be
-    /// added up. An engine asks for it instead of accesses when everything that it wants follows from site and thread.
-    SiteCounts,
-    /// The instructions that access memory.
-    Sites,
-    /// The functions of the program.
-    Functions,
-    /// The streams of the trace.
-    Threads,
-    /// What allocators did.
-    Allocations,
-    /// The structures of the program.
-    Types,
-    /// The members of structures.
-    Fields,
-    /// The regions of interest of a program that counts.
-    Regions,
-    /// Moments at which the program was sampled.
-    Samples,
+named_enum! {
+    /// A table of a trace.
+    #[derive(Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    Relation {
+        /// Every load and store.
+        Accesses = "accesses",
+        /// How often each site accessed memory, by thread. Each part of the table has rows of its own, which are to be
+        /// added up. An engine asks for it instead of accesses when everything that it wants follows from site and thread.
+        SiteCounts = "site_counts",
+        /// The instructions that access memory.
+        Sites = "sites",
+        /// The functions of the program.
+        Functions = "functions",
+        /// The streams of the trace.
+        Threads = "threads",
+        /// What allocators did.
+        Allocations = "allocations",
+        /// The structures of the program.
+        Types = "types",
+        /// The members of structures.
+        Fields = "fields",
+        /// The regions of interest of a program that counts.
+        Regions = "regions",
+        /// Moments at which the program was sampled.
+        Samples = "samples",
+    }
 }
 
 impl Relation {
-    pub const ALL: &[Relation] = &[
-        Relation::Accesses,
-        Relation::SiteCounts,
-        Relation::Sites,
-        Relation::Functions,
-        Relation::Threads,
-        Relation::Allocations,
-        Relation::Types,
-        Relation::Fields,
-        Relation::Regions,
-        Relation::Samples,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Relation::Accesses => "accesses",
-            Relation::SiteCounts => "site_counts",
-            Relation::Sites => "sites",
-            Relation::Functions => "functions",
-            Relation::Threads => "threads",
-            Relation::Allocations => "allocations",
-            Relation::Types => "types",
-            Relation::Fields => "fields",
-            Relation::Regions => "regions",
-            Relation::Samples => "samples",
-        }
-    }
-
     /// Whether its rows come from the records of accesses, chunk by chunk.
     pub(crate) fn is_of_accesses(self) -> bool {
         matches!(self, Relation::Accesses | Relation::SiteCounts)

@@ -132,13 +132,10 @@ fn limited<R: Clone>(
     rows: &[R],
     wanted: impl Fn(&R) -> bool,
 ) -> RecordBatch {
-    let limit = selection
-        .limit
-        .map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let rows: Vec<R> = rows
         .iter()
         .filter(|row| wanted(row))
-        .take(limit)
+        .take(selection.most_rows())
         .cloned()
         .collect();
     batch(columns, &selection.chosen(columns.len()), &rows)

@@ -6,7 +6,7 @@ use arrow_array::ArrayRef;
 use trackway_analysis::Names;
 use trackway_trace::{Location, Program, Site, SiteId, Trace};
 
-use crate::cells::{Cells, Column};
+use crate::cells::{Column, Columns};
 
 /// A site and what its names are looked up in.
 #[derive(Clone, Copy)]
@@ -51,114 +51,65 @@ impl SiteRow<'_> {
 
 /// The columns of the table. One list, an entry for each column in the table's order.
 pub fn columns<'t>() -> Vec<Column<SiteRow<'t>>> {
-    vec![
-        Column::new(
-            "site",
-            "",
-            "number of the site in the trace",
-            Cells::U32(|row| row.id.0),
-        ),
-        Column::new(
+    Columns::<SiteRow<'t>>::new()
+        .u32("site", "number of the site in the trace", |row| row.id.0)
+        .text(
             "function",
-            "",
             "function in whose text the access stands, before inlining",
-            Cells::Text(|row| row.names.function_of(row.site).into()),
-        ),
-        Column::new(
-            "file",
-            "",
-            "source file",
-            Cells::Text(|row| row.program.string(row.location().file).into()),
-        ),
-        Column::new(
-            "line",
-            "",
-            "line of the source file, from 1",
-            Cells::MaybeU32(SiteRow::line),
-        ),
-        Column::new(
-            "column",
-            "",
-            "column of the line, from 1",
-            Cells::MaybeU32(SiteRow::column),
-        ),
-        Column::new(
-            "variable",
-            "",
-            "variable through which the access goes",
-            Cells::Text(|row| row.program.string(row.site.variable).into()),
-        ),
-        Column::new(
+            |row| row.names.function_of(row.site).into(),
+        )
+        .text("file", "source file", |row| {
+            row.program.string(row.location().file).into()
+        })
+        .maybe_u32("line", "line of the source file, from 1", SiteRow::line)
+        .maybe_u32("column", "column of the line, from 1", SiteRow::column)
+        .text("variable", "variable through which the access goes", |row| {
+            row.program.string(row.site.variable).into()
+        })
+        .text(
             "variable_kind",
-            "",
             "global, static, local, parameter, expression or compiler-made",
-            Cells::Text(|row| row.site.variable_kind.name().into()),
-        ),
-        Column::new(
-            "type",
-            "",
-            "type of the object whose field is accessed",
-            Cells::Text(|row| row.program.string(row.site.object_type).into()),
-        ),
-        Column::new(
-            "field",
-            "",
-            "field with its type, such as arc.ident",
-            Cells::Text(SiteRow::field),
-        ),
-        Column::new(
-            "value_type",
-            "",
-            "type of what is loaded or stored",
-            Cells::Text(|row| row.program.string(row.site.value_type).into()),
-        ),
-        Column::new(
-            "kind",
-            "",
-            "load, store, atomic load, copy read, fill, ...",
-            Cells::Text(|row| row.site.kind.name().into()),
-        ),
-        Column::new(
-            "reads",
-            "",
-            "whether memory is read",
-            Cells::Flag(|row| row.site.kind.reads()),
-        ),
-        Column::new(
-            "writes",
-            "",
-            "whether memory is written",
-            Cells::Flag(|row| row.site.kind.writes()),
-        ),
-        Column::new(
+            |row| row.site.variable_kind.name().into(),
+        )
+        .text("type", "type of the object whose field is accessed", |row| {
+            row.program.string(row.site.object_type).into()
+        })
+        .text("field", "field with its type, such as arc.ident", SiteRow::field)
+        .text("value_type", "type of what is loaded or stored", |row| {
+            row.program.string(row.site.value_type).into()
+        })
+        .text("kind", "load, store, atomic load, copy read, fill, ...", |row| {
+            row.site.kind.name().into()
+        })
+        .flag("reads", "whether memory is read", |row| row.site.kind.reads())
+        .flag("writes", "whether memory is written", |row| {
+            row.site.kind.writes()
+        })
+        .text(
             "instruction",
-            "",
             "of machine code, where the instruction is: object+offset",
-            Cells::Text(SiteRow::instruction),
-        ),
-        Column::new(
-            "static_size",
-            "bytes",
+            SiteRow::instruction,
+        )
+        .maybe_u32(
+            ("static_size", "bytes"),
             "what each access takes; unknown if each has a length of its own",
-            Cells::MaybeU32(|row| Some(row.site.size).filter(|size| *size > 0)),
-        ),
-        Column::new(
+            |row| Some(row.site.size).filter(|size| *size > 0),
+        )
+        .text(
             "compiled_into",
-            "",
             "function that holds the instruction, after inlining",
-            Cells::Text(|row| {
+            |row| {
                 row.names
                     .function(row.program.function(row.site.function).linkage_name)
                     .into()
-            }),
-        ),
-        Column::new(
+            },
+        )
+        .u32(
             "ordinal",
-            "",
             "position of the instruction in its function, before instrumentation",
-            Cells::U32(|row| row.site.ordinal),
-        ),
-    ]
+            |row| row.site.ordinal,
+        )
+        .list()
 }
 
 /// Columns up to this one are those of accesses, too.

@@ -2,7 +2,7 @@
 
 use trackway_trace::{ChunkRef, Trace};
 
-use crate::cells::{Cells, Column};
+use crate::cells::{Column, Columns};
 use crate::selection::Selection;
 
 /// A stream of the trace.
@@ -22,68 +22,40 @@ pub struct ThreadRow {
 
 /// The columns of the table.
 pub fn columns() -> Vec<Column<ThreadRow>> {
-    vec![
-        Column::new(
+    Columns::<ThreadRow>::new()
+        .u32(
             "thread",
-            "",
             "number of the stream: a thread's accesses, or its signal handlers'",
-            Cells::U32(|row| row.stream),
-        ),
-        Column::new(
-            "process",
-            "",
-            "number of the process in the trace",
-            Cells::U32(|row| row.process),
-        ),
-        Column::new(
-            "pid",
-            "",
-            "the system's id of the process",
-            Cells::MaybeU32(|row| row.pid),
-        ),
-        Column::new(
-            "holds",
-            "",
-            "accesses, counts or allocations",
-            Cells::Text(|row| row.what.into()),
-        ),
-        Column::new(
-            "chunks",
-            "count",
-            "chunks of the stream",
-            Cells::U64(|row| row.chunks),
-        ),
-        Column::new(
-            "record_bytes",
-            "bytes",
+            |row| row.stream,
+        )
+        .u32("process", "number of the process in the trace", |row| row.process)
+        .maybe_u32("pid", "the system's id of the process", |row| row.pid)
+        .text("holds", "accesses, counts or allocations", |row| row.what.into())
+        .u64(("chunks", "count"), "chunks of the stream", |row| row.chunks)
+        .u64(
+            ("record_bytes", "bytes"),
             "bytes of the chunks before compression",
-            Cells::U64(|row| row.record_bytes),
-        ),
-        Column::new(
-            "stored_bytes",
-            "bytes",
-            "the same in the file",
-            Cells::U64(|row| row.stored_bytes),
-        ),
-        Column::new(
-            "first_ns",
-            "ns",
+            |row| row.record_bytes,
+        )
+        .u64(("stored_bytes", "bytes"), "the same in the file", |row| {
+            row.stored_bytes
+        })
+        .maybe_u64(
+            ("first_ns", "ns"),
             "begin of its first chunk, CLOCK_MONOTONIC",
-            Cells::MaybeU64(|row| row.first_ns),
-        ),
-        Column::new(
-            "last_ns",
-            "ns",
+            |row| row.first_ns,
+        )
+        .maybe_u64(
+            ("last_ns", "ns"),
             "end of its last chunk, CLOCK_MONOTONIC",
-            Cells::MaybeU64(|row| row.last_ns),
-        ),
-        Column::new(
-            "missing_buffers",
-            "count",
+            |row| row.last_ns,
+        )
+        .u64(
+            ("missing_buffers", "count"),
             "buffers that were dropped or not written",
-            Cells::U64(|row| row.missing_buffers),
-        ),
-    ]
+            |row| row.missing_buffers,
+        )
+        .list()
 }
 
 /// The rows of all streams that are wanted, by their numbers.

@@ -2,7 +2,7 @@
 
 use trackway_trace::{MemberLayout, Program, Trace, TypeLayout};
 
-use crate::cells::{Cells, Column};
+use crate::cells::{Column, Columns};
 
 /// A structure.
 #[derive(Clone, Copy)]
@@ -21,98 +21,52 @@ pub struct FieldRow<'t> {
 
 /// The columns of the table of structures.
 pub fn columns<'t>() -> Vec<Column<TypeRow<'t>>> {
-    vec![
-        Column::new(
-            "type_id",
-            "",
-            "number of the structure in the trace",
-            Cells::U32(|row| row.id),
-        ),
-        Column::new(
+    Columns::<TypeRow<'t>>::new()
+        .u32("type_id", "number of the structure in the trace", |row| row.id)
+        .text(
             "type",
-            "",
             "its name; unknown if it has none, or shares it with others that differ",
-            Cells::Text(|row| row.program.string(row.layout.name).into()),
-        ),
-        Column::new(
-            "kind",
-            "",
-            "struct, class or union",
-            Cells::Text(|row| row.layout.kind.name().into()),
-        ),
-        Column::new(
-            "size",
-            "bytes",
-            "size of an object",
-            Cells::U64(|row| row.layout.size),
-        ),
-        Column::new(
-            "alignment",
-            "bytes",
-            "alignment of an object",
-            Cells::U64(|row| row.layout.alignment),
-        ),
-        Column::new(
-            "members",
-            "count",
-            "number of its members",
-            Cells::U64(|row| row.layout.members.len() as u64),
-        ),
-    ]
+            |row| row.program.string(row.layout.name).into(),
+        )
+        .text("kind", "struct, class or union", |row| {
+            row.layout.kind.name().into()
+        })
+        .u64(("size", "bytes"), "size of an object", |row| row.layout.size)
+        .u64(("alignment", "bytes"), "alignment of an object", |row| {
+            row.layout.alignment
+        })
+        .u64(("members", "count"), "number of its members", |row| {
+            row.layout.members.len() as u64
+        })
+        .list()
 }
 
 /// The columns of the table of members.
 pub fn field_columns<'t>() -> Vec<Column<FieldRow<'t>>> {
-    vec![
-        Column::new(
-            "type_id",
-            "",
-            "the structure: types.type_id",
-            Cells::U32(|row| row.structure.id),
-        ),
-        Column::new(
-            "type",
-            "",
-            "name of the structure",
-            Cells::Text(|row| row.structure.program.string(row.structure.layout.name).into()),
-        ),
-        Column::new(
-            "field",
-            "",
-            "name of the member; unknown if it is anonymous",
-            Cells::Text(|row| row.structure.program.string(row.member.name).into()),
-        ),
-        Column::new(
-            "value_type",
-            "",
-            "type of the member",
-            Cells::Text(|row| row.structure.program.string(row.member.type_name).into()),
-        ),
-        Column::new(
-            "kind",
-            "",
-            "field, bit-field or base class",
-            Cells::Text(|row| row.member.kind.name().into()),
-        ),
-        Column::new(
-            "offset_bits",
-            "bits",
-            "where it begins in the object",
-            Cells::U64(|row| row.member.offset_bits),
-        ),
-        Column::new(
-            "size_bits",
-            "bits",
-            "how long it is",
-            Cells::U64(|row| row.member.size_bits),
-        ),
-        Column::new(
-            "alignment",
-            "bytes",
-            "its alignment",
-            Cells::U64(|row| row.member.alignment),
-        ),
-    ]
+    Columns::<FieldRow<'t>>::new()
+        .u32("type_id", "the structure: types.type_id", |row| row.structure.id)
+        .text("type", "name of the structure", |row| {
+            row.structure.program.string(row.structure.layout.name).into()
+        })
+        .text("field", "name of the member; unknown if it is anonymous", |row| {
+            row.structure.program.string(row.member.name).into()
+        })
+        .text("value_type", "type of the member", |row| {
+            row.structure.program.string(row.member.type_name).into()
+        })
+        .text("kind", "field, bit-field or base class", |row| {
+            row.member.kind.name().into()
+        })
+        .u64(("offset_bits", "bits"), "where it begins in the object", |row| {
+            row.member.offset_bits
+        })
+        .u64(("size_bits", "bits"), "how long it is", |row| {
+            row.member.size_bits
+        })
+        .u64(("alignment", "bytes"), "its alignment", |row| {
+            row.member.alignment
+        })
+        .list()
 }
 
 /// All structures, in the order of their numbers.

@@ -221,7 +221,7 @@ fn every_table_has_the_columns_of_its_schema() {
     for name in ["golden-v1.trackway", "counts-v1.trackway"] {
         let tables = TraceTables::open(&vector(name)).unwrap();
         for relation in Relation::ALL {
-            for batch in all(&tables, *relation, &Selection::default(), 1) {
+            for batch in all(&tables, relation, &Selection::default(), 1) {
                 assert_eq!(batch.schema(), relation.schema(), "{}", relation.name());
             }
         }

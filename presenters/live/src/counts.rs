@@ -4,23 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use trackway_trace::{Batch, Piece, Program};
 
+use crate::columns::batch;
 use crate::naming::Naming;
 use crate::{By, LiveError, LiveTrace, PlacedChunk};
 
 /// Schema of the batches that [`LiveTrace::counts`] makes; no value is ever null.
 pub fn counts_schema() -> SchemaRef {
-    let field = |name, kind| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
-        field("process", DataType::Int32),
-        field("thread", DataType::Int32),
-        field("name", DataType::Utf8),
-        field("accesses", DataType::Int64),
-        field("writes", DataType::Int64),
-        field("bytes", DataType::Int64),
-    ]))
+    CountRows::default().into_batch().schema()
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -116,18 +109,14 @@ impl CountRows {
             .names
             .iter()
             .map(|&name| self.all_names[name as usize].as_str());
-        RecordBatch::try_new(
-            counts_schema(),
-            vec![
-                Arc::new(Int32Array::from(self.processes)),
-                Arc::new(Int32Array::from(self.threads)),
-                Arc::new(StringArray::from_iter_values(names)),
-                Arc::new(Int64Array::from(self.accesses)),
-                Arc::new(Int64Array::from(self.writes)),
-                Arc::new(Int64Array::from(self.bytes)),
-            ],
-        )
-        .expect("columns have the schema's types and one length")
+        batch([
+            ("process", Arc::new(Int32Array::from(self.processes))),
+            ("thread", Arc::new(Int32Array::from(self.threads))),
+            ("name", Arc::new(StringArray::from_iter_values(names))),
+            ("accesses", Arc::new(Int64Array::from(self.accesses))),
+            ("writes", Arc::new(Int64Array::from(self.writes))),
+            ("bytes", Arc::new(Int64Array::from(self.bytes))),
+        ])
     }
 }
 

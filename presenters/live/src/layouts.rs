@@ -4,12 +4,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{BinaryArray, Int32Array, Int64Array, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use trackway_analysis::layout::{Finder, Fragment, Shown};
 use trackway_analysis::site_counts::Measure;
 use trackway_analysis::Findings;
 use trackway_trace::ChunkKind;
 
+use crate::columns::batch;
 use crate::counts::signed;
 use crate::{LiveError, LiveTrace, PlacedChunk};
 
@@ -31,12 +32,15 @@ impl AffinityWindow {
 
 /// Schema of the batches that [`LiveTrace::layouts`] makes; no value is ever null.
 pub fn layouts_schema() -> SchemaRef {
-    let field = |name, kind| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
-        field("stream", DataType::Int32),
-        field("first", DataType::Int64),
-        field("data", DataType::Binary),
-    ]))
+    layout_batch(Vec::new(), Vec::new(), Vec::new()).schema()
+}
+
+fn layout_batch(streams: Vec<i32>, firsts: Vec<i64>, data: Vec<Vec<u8>>) -> RecordBatch {
+    batch([
+        ("stream", Arc::new(Int32Array::from(streams))),
+        ("first", Arc::new(Int64Array::from(firsts))),
+        ("data", Arc::new(BinaryArray::from_iter_values(data))),
+    ])
 }
 
 /// Chunks of one stream that follow each other.
@@ -60,15 +64,7 @@ impl LiveTrace {
             firsts.push(signed(neighbours.range.start));
             data.push(finder.finish(open, neighbours.range).to_bytes()?);
         }
-        let batch = RecordBatch::try_new(
-            layouts_schema(),
-            vec![
-                Arc::new(Int32Array::from(streams)),
-                Arc::new(Int64Array::from(firsts)),
-                Arc::new(BinaryArray::from_iter_values(data)),
-            ],
-        );
-        Ok(batch.expect("columns have the schema's types and one length"))
+        Ok(layout_batch(streams, firsts, data))
     }
 
     fn neighbours<'c>(&self, chunks: &[PlacedChunk<'c>]) -> Result<Vec<Neighbours<'c>>, LiveError> {

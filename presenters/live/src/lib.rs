@@ -6,6 +6,7 @@
 //! [`LiveTrace::touches`], [`LiveTrace::details`]; or be joined, those of a stream in their order:
 //! [`LiveTrace::layouts`]. Or they are single accesses: [`LiveTrace::rows`].
 
+mod columns;
 mod counts;
 mod error;
 mod layouts;

@@ -2,42 +2,33 @@
 
 use trackway_analysis::site_counts::SiteNames;
 use trackway_analysis::structures::Structures;
-use trackway_trace::Program;
+use trackway_trace::{named_enum, Program};
 
 use crate::LiveError;
 
-/// Which name of their site accesses are counted by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum By {
-    Variable,
-    Field,
-    Type,
-    Line,
-    Function,
-    File,
-    /// Members of structures, as `trackway layout` weighs them: an access to several counts for each.
-    Member,
+named_enum! {
+    /// Which name of their site accesses are counted by.
+    By {
+        Variable = "variable",
+        Field = "field",
+        Type = "type",
+        Line = "line",
+        Function = "function",
+        File = "file",
+        /// Members of structures, as `trackway layout` weighs them: an access to several counts for each.
+        Member = "member",
+    }
 }
 
 impl By {
-    const ALL: [(&'static str, By); 7] = [
-        ("variable", By::Variable),
-        ("field", By::Field),
-        ("type", By::Type),
-        ("line", By::Line),
-        ("function", By::Function),
-        ("file", By::File),
-        ("member", By::Member),
-    ];
-
     pub(crate) fn names() -> String {
-        By::ALL.map(|(name, _)| name).join(", ")
+        By::ALL.map(By::name).join(", ")
     }
 
     /// Parses the name that users write.
     pub fn parse(name: &str) -> Result<By, LiveError> {
-        let found = By::ALL.iter().find(|(known, _)| *known == name);
-        found.map(|(_, by)| *by).ok_or_else(|| LiveError::UnknownName {
+        let found = By::ALL.into_iter().find(|by| by.name() == name);
+        found.ok_or_else(|| LiveError::UnknownName {
             name: name.to_owned(),
         })
     }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow_array::{Int32Array, Int64Array, RecordBatch, StringArray};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use trackway_trace::{Batch, Piece, SiteId};
 
+use crate::columns::batch;
 use crate::counts::signed;
 use crate::naming::Naming;
 use crate::{By, LiveError, LiveTrace, PlacedChunk};
@@ -35,29 +36,12 @@ impl Granule {
 
 /// Schema of the batches that [`LiveTrace::touches`] makes; no value is ever null. Addresses are the bits of a u64.
 pub fn touches_schema() -> SchemaRef {
-    let field = |name, kind| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
-        field("process", DataType::Int32),
-        field("granule", DataType::Int64),
-        field("name", DataType::Utf8),
-        field("first_thread", DataType::Int32),
-        field("last_thread", DataType::Int32),
-        field("accesses", DataType::Int64),
-        field("writes", DataType::Int64),
-    ]))
+    touch_batch(&HashMap::new(), &[]).schema()
 }
 
 /// Schema of the batches that [`LiveTrace::details`] makes; no value is ever null.
 pub fn details_schema() -> SchemaRef {
-    let field = |name, kind| Field::new(name, kind, false);
-    Arc::new(Schema::new(vec![
-        field("process", DataType::Int32),
-        field("thread", DataType::Int32),
-        field("name", DataType::Utf8),
-        field("line", DataType::Utf8),
-        field("accesses", DataType::Int64),
-        field("writes", DataType::Int64),
-    ]))
+    detail_batch(&HashMap::new(), &[], &[]).schema()
 }
 
 /// Granules that threads share, of any process.
@@ -188,19 +172,15 @@ fn touch_batch(touches: &HashMap<(u32, u64, u32), Touch>, names: &[String]) -> R
     let processes = keys.iter().map(|key| key.0 as i32);
     let granules = keys.iter().map(|key| key.1 as i64);
     let names = keys.iter().map(|key| names[key.2 as usize].as_str());
-    RecordBatch::try_new(
-        touches_schema(),
-        vec![
-            Arc::new(Int32Array::from_iter_values(processes)),
-            Arc::new(Int64Array::from_iter_values(granules)),
-            Arc::new(StringArray::from_iter_values(names)),
-            threads(|touch| touch.first_thread),
-            threads(|touch| touch.last_thread),
-            integers(|touch| touch.accesses),
-            integers(|touch| touch.writes),
-        ],
-    )
-    .expect("columns have the schema's types and one length")
+    batch([
+        ("process", Arc::new(Int32Array::from_iter_values(processes))),
+        ("granule", Arc::new(Int64Array::from_iter_values(granules))),
+        ("name", Arc::new(StringArray::from_iter_values(names))),
+        ("first_thread", threads(|touch| touch.first_thread)),
+        ("last_thread", threads(|touch| touch.last_thread)),
+        ("accesses", integers(|touch| touch.accesses)),
+        ("writes", integers(|touch| touch.writes)),
+    ])
 }
 
 fn detail_batch(
@@ -218,16 +198,12 @@ fn detail_batch(
     let threads = counts.iter().map(|(key, _)| key.1 as i32);
     let names = counts.iter().map(|(key, _)| names[key.2 as usize].as_str());
     let lines = counts.iter().map(|(key, _)| lines[key.3 as usize].as_str());
-    RecordBatch::try_new(
-        details_schema(),
-        vec![
-            Arc::new(Int32Array::from_iter_values(processes)),
-            Arc::new(Int32Array::from_iter_values(threads)),
-            Arc::new(StringArray::from_iter_values(names)),
-            Arc::new(StringArray::from_iter_values(lines)),
-            integers(0),
-            integers(1),
-        ],
-    )
-    .expect("columns have the schema's types and one length")
+    batch([
+        ("process", Arc::new(Int32Array::from_iter_values(processes))),
+        ("thread", Arc::new(Int32Array::from_iter_values(threads))),
+        ("name", Arc::new(StringArray::from_iter_values(names))),
+        ("line", Arc::new(StringArray::from_iter_values(lines))),
+        ("accesses", integers(0)),
+        ("writes", integers(1)),
+    ])
 }

@@ -11,7 +11,7 @@ use datafusion::arrow::array::RecordBatch;
 use parquet::arrow::ArrowWriter;
 use tempfile::{NamedTempFile, TempDir};
 use trackway_arrow::{partitions, Partition, Relation, Selection, TraceTables};
-use trackway_trace::TraceError;
+use trackway_trace::{ChunkRef, TraceError};
 
 use crate::output::parquet_properties;
 use crate::QueryError;
@@ -168,11 +168,7 @@ fn parts_of(tables: &TraceTables, relation: Relation, folder: &Path) -> VecDeque
             threads: Some(vec![stream.id]),
             ..Selection::default()
         };
-        let bytes: u64 = stream
-            .chunks
-            .iter()
-            .map(|chunk| u64::from(chunk.header.raw_length))
-            .sum();
+        let bytes = ChunkRef::raw_bytes(&stream.chunks);
         let count = usize::try_from(bytes.div_ceil(PART_BYTES)).unwrap_or(usize::MAX);
         let partitions = partitions(tables, relation, &selection, count);
         let folder = folder.join(format!("thread={}", stream.id));

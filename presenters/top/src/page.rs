@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use trackway_analysis::regions::live::{series, series_of_regions, Bins, RegionSample, Sample};
 use trackway_answers::failure::Failure;
 use trackway_answers::sources::SourceArguments;
-use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder, Unit};
+use trackway_report::{counted, grouped, percent, Report, Table, TableBuilder};
 use trackway_trace::Trace;
 use trackway_view::{add_counted_run, empty_page, part, program_name, Target};
 
@@ -158,16 +158,12 @@ fn whole_ns(bins: &Bins) -> u64 {
 /// What the plot is made of.
 fn facts(bins: &Bins, shown: usize) -> Table {
     TableBuilder::new("samples", "Samples", &[()])
-        .integer("samples", "samples", Unit::Count, |()| bins.samples() as u64)
-        .integer("bins", "bins", Unit::Count, |()| bins.bins().len() as u64)
-        .integer("samples_per_bin", "samples per bin", Unit::Count, |()| {
-            bins.samples_per_bin() as u64
-        })
-        .integer("time_ns", "time (ns)", Unit::Count, |()| whole_ns(bins))
-        .integer("regions", "regions", Unit::Count, |()| ranked(bins).len() as u64)
-        .integer("shown_regions", "of them shown over time", Unit::Count, |()| {
-            shown as u64
-        })
+        .count("samples", |()| bins.samples())
+        .count("bins", |()| bins.bins().len())
+        .count("samples_per_bin", |()| bins.samples_per_bin())
+        .count(("time_ns", "time (ns)"), |()| whole_ns(bins))
+        .count("regions", |()| ranked(bins).len())
+        .count(("shown_regions", "of them shown over time"), |()| shown)
         .as_record()
         .build()
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use trackway_analysis::regions::live::{Activity, RegionSample, Sample};
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::history::Histories;
 
@@ -38,32 +38,30 @@ pub fn table(shown: &Shown, thread_rows: usize) -> Table {
         region.imbalance(number)
     };
     let builder = TableBuilder::new("regions_now", &shown.title, &rows)
-        .text("region", "region", |row| row.name.clone())
-        .optional_integer("threads", "threads", Unit::Count, |row| {
+        .text("region", |row| row.name.clone())
+        .count("threads", |row| {
             row.whole.map(|region| region.threads.len() as u64)
         })
-        .optional_integer("entries_per_s", "entries/s", Unit::Count, |row| {
+        .count(("entries_per_s", "entries/s"), |row| {
             sample
                 .per_second(row.activity.entries)
                 .map(|rate| rate.round() as u64)
         })
-        .optional_real("time_share", "time", Unit::Share, |row| {
-            sample.time_share(row.activity)
-        })
-        .optional_real("read_mb_per_s", "MB/s read", Unit::Rate, |row| {
+        .share(("time_share", "time"), |row| sample.time_share(row.activity))
+        .rate(("read_mb_per_s", "MB/s read"), |row| {
             of_bytes(row.activity.bytes_read)
         })
-        .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, |row| {
+        .rate(("write_mb_per_s", "MB/s written"), |row| {
             of_bytes(row.activity.bytes_written)
         })
-        .optional_real("bytes_imbalance", "max/mean bytes", Unit::Ratio, |row| {
+        .ratio(("bytes_imbalance", "max/mean bytes"), |row| {
             imbalance(row, Activity::bytes).filter(|_| shown.with_bytes)
         })
-        .optional_real("time_imbalance", "max/mean time", Unit::Ratio, |row| {
+        .ratio(("time_imbalance", "max/mean time"), |row| {
             imbalance(row, |activity| activity.time_ns)
         });
     builder
-        .text("history", "history", |row| match row.whole {
+        .text("history", |row| match row.whole {
             Some(region) => shown.histories.bars(&region.name),
             None => String::new(),
         })

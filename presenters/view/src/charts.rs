@@ -1,22 +1,16 @@
 //! Tables of analyses in the shapes that the page's charts are drawn from (`README.md`).
 
-use trackway_report::{Column, Table, TableBuilder, Unit, Value};
+use trackway_report::{Column, Table, TableBuilder, Value};
 
 /// Shares of the curves have this precision: parts of so many.
 const WHOLE: u64 = 1_000_000_000;
 
 pub fn integer(column: Option<Column>, row: usize) -> u64 {
-    match column.map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    }
+    column.and_then(|column| column.integer(row)).unwrap_or(0)
 }
 
 pub fn text<'t>(column: Option<Column<'t>>, row: usize) -> &'t str {
-    match column.map(|column| column.value(row)) {
-        Some(Value::Text(text)) => text,
-        _ => "",
-    }
+    column.and_then(|column| column.text(row)).unwrap_or("")
 }
 
 /// The miss-ratio curve of all accesses, then those of the groups.
@@ -36,11 +30,9 @@ pub fn curves(tables: &[Table]) -> Option<Table> {
         }
     }
     let table = TableBuilder::new("curves", "Miss ratio of LRU caches, by size", &points)
-        .text("group", "group", |point| point.0.clone())
-        .integer("size_bytes", "size", Unit::Bytes, |point| point.1)
-        .share("miss_ratio", "miss ratio", |point| {
-            ((point.2 * WHOLE as f64) as u64, WHOLE)
-        });
+        .text("group", |point| point.0.clone())
+        .bytes(("size_bytes", "size"), |point| point.1)
+        .share("miss_ratio", |point| ((point.2 * WHOLE as f64) as u64, WHOLE));
     (!points.is_empty()).then(|| table.build())
 }
 
@@ -75,11 +67,11 @@ pub fn members(tables: &[Table], misses: &str) -> Option<Table> {
         }
     }
     let table = TableBuilder::new("layouts", "Structures to scale", &members)
-        .text("type", "type", |member| member.structure.clone())
-        .text("field", "field", |member| member.name.clone())
-        .integer("offset", "offset", Unit::Number, |member| member.offset)
-        .integer("size", "size", Unit::Bytes, |member| member.size)
-        .integer("accesses", "accesses", Unit::Count, |member| member.accesses)
-        .integer("misses", "misses", Unit::Count, |member| member.misses);
+        .text("type", |member| member.structure.clone())
+        .text("field", |member| member.name.clone())
+        .number("offset", |member| member.offset)
+        .bytes("size", |member| member.size)
+        .count("accesses", |member| member.accesses)
+        .count("misses", |member| member.misses);
     (!members.is_empty()).then(|| table.build())
 }

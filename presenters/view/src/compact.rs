@@ -1,7 +1,7 @@
 //! Tables as JSON with rows as arrays: a page holds too many for each to repeat the names of its columns.
 
 use serde_json::{json, Value as Json};
-use trackway_report::{Layout, Table, Value};
+use trackway_report::{Layout, Table};
 
 /// Maximum number of cells of a table in a page.
 const MAX_CELLS: usize = 800_000;
@@ -31,28 +31,22 @@ pub fn compact(table: &Table) -> Json {
 fn row_array(table: &Table, row: usize) -> Json {
     table
         .columns()
-        .map(|column| match column.value(row) {
-            Value::None => Json::Null,
-            Value::Text(text) => text.into(),
-            Value::Integer(number) => number.into(),
-            Value::Signed(number) => number.into(),
-            Value::Real(number) => number.into(),
-        })
+        .map(|column| Json::from(column.value(row)))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     #[test]
     fn cells_stand_in_the_order_of_the_columns() {
         let rows = [("arc.ident", 3), ("arc.cost", 0)];
         let table = TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("misses", "misses", Unit::Count, |row| row.1)
-            .share("share", "share", |row| (row.1, row.1))
+            .text("field", |row| row.0)
+            .count("misses", |row| row.1)
+            .share("share", |row| (row.1, row.1))
             .build();
         let json = compact(&table);
         assert_eq!(
@@ -70,7 +64,7 @@ mod tests {
     fn long_tables_are_cut_and_say_so() {
         let rows: Vec<u64> = (0..MAX_CELLS as u64 + 5).collect();
         let table = TableBuilder::new("long", "Long", &rows)
-            .integer("number", "number", Unit::Number, |row| *row)
+            .number("number", |row| *row)
             .build();
         let json = compact(&table);
         assert_eq!(json["rows"].as_array().map(Vec::len), Some(MAX_CELLS));

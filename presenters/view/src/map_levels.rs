@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use trackway_answers::page::MOST_CELLS;
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::charts::{integer, text};
 
@@ -138,31 +138,31 @@ fn cells_table(resolutions: &[(u64, &Resolution)]) -> Table {
         }));
     }
     TableBuilder::new("map_cells", "Accesses by time and address", &cells)
-        .integer("level", "level", Unit::Number, |cell| cell.level)
-        .integer("time_bin", "time", Unit::Number, |cell| cell.time)
-        .integer("address_bin", "address", Unit::Number, |cell| cell.address)
-        .integer("reads", "reads", Unit::Count, |cell| cell.reads)
-        .integer("writes", "writes", Unit::Count, |cell| cell.writes)
+        .number("level", |cell| cell.level)
+        .number(("time_bin", "time"), |cell| cell.time)
+        .number(("address_bin", "address"), |cell| cell.address)
+        .count("reads", |cell| cell.reads)
+        .count("writes", |cell| cell.writes)
         .build()
 }
 
 fn times_table(resolutions: &[(u64, &Resolution)]) -> Table {
     TableBuilder::new("map_times", "Scale of time", resolutions)
-        .integer("level", "level", Unit::Number, |row| row.0)
-        .integer("time_bins", "bins", Unit::Count, |row| row.1.time_bins)
-        .integer("first_ns", "first, ns", Unit::Number, |_| 0)
-        .integer("bin_ns", "bin, ns", Unit::Number, |row| row.1.bin_ns)
+        .number("level", |row| row.0)
+        .count(("time_bins", "bins"), |row| row.1.time_bins)
+        .number(("first_ns", "first, ns"), |_| 0)
+        .number(("bin_ns", "bin, ns"), |row| row.1.bin_ns)
         .build()
 }
 
 fn addresses_table(rows: &[Row]) -> Table {
     TableBuilder::new("map_addresses", "Scale of addresses", rows)
-        .integer("level", "level", Unit::Number, |row| row.level)
-        .integer("address_bin", "number", Unit::Number, |row| row.number)
-        .integer("first_row", "from row", Unit::Number, |row| row.first_row)
-        .integer("first_address", "address", Unit::Number, |row| row.address)
-        .integer("size_bytes", "bytes", Unit::Bytes, |row| row.granule.bytes)
-        .text("name", "name", |row| row.granule.name.clone())
+        .number("level", |row| row.level)
+        .number(("address_bin", "number"), |row| row.number)
+        .number(("first_row", "from row"), |row| row.first_row)
+        .number(("first_address", "address"), |row| row.address)
+        .bytes(("size_bytes", "bytes"), |row| row.granule.bytes)
+        .text("name", |row| row.granule.name.clone())
         .build()
 }
 
@@ -177,26 +177,26 @@ mod tests {
         let numbers: Vec<u64> = (0..levels).collect();
         vec![
             TableBuilder::new("cells", "", cells)
-                .integer("level", "", Unit::Number, |cell| cell.0)
-                .integer("process", "", Unit::Number, |_| 0)
-                .integer("owner", "", Unit::Number, |cell| cell.1)
-                .text("name", "", |cell| format!("owner {}", cell.1))
-                .integer("address", "", Unit::Number, |cell| cell.2)
-                .integer("granule_bytes", "", Unit::Bytes, |cell| 64 << cell.0)
-                .integer("from_ns", "", Unit::Count, |cell| 100 + cell.3)
-                .integer("reads", "", Unit::Count, |cell| cell.4)
-                .integer("writes", "", Unit::Count, |_| 1)
+                .number(("level", ""), |cell| cell.0)
+                .number(("process", ""), |_| 0)
+                .number(("owner", ""), |cell| cell.1)
+                .text(("name", ""), |cell| format!("owner {}", cell.1))
+                .number(("address", ""), |cell| cell.2)
+                .bytes(("granule_bytes", ""), |cell| 64 << cell.0)
+                .count(("from_ns", ""), |cell| 100 + cell.3)
+                .count(("reads", ""), |cell| cell.4)
+                .count(("writes", ""), |_| 1)
                 .build(),
             TableBuilder::new("levels", "", &numbers)
-                .integer("level", "", Unit::Number, |level| *level)
-                .integer("cells", "", Unit::Count, |level| {
-                    cells.iter().filter(|cell| cell.0 == *level).count() as u64
+                .number(("level", ""), |level| *level)
+                .count(("cells", ""), |level| {
+                    cells.iter().filter(|cell| cell.0 == *level).count()
                 })
-                .integer("time_bins", "", Unit::Count, |level| 16u64.div_ceil(1 << level))
-                .integer("bin_ns", "", Unit::Count, |level| 8 << level)
+                .count(("time_bins", ""), |level| 16u64.div_ceil(1 << level))
+                .count(("bin_ns", ""), |level| 8 << level)
                 .build(),
             TableBuilder::new("map", "", &[()])
-                .integer("from_ns", "", Unit::Count, |()| 100)
+                .count(("from_ns", ""), |()| 100)
                 .build(),
         ]
     }

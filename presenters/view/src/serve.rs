@@ -70,10 +70,7 @@ pub fn serve(listener: &TcpListener, page: &str, allow_remote: bool) -> Result<(
 }
 
 fn random_token() -> io::Result<String> {
-    Ok(random_identity()?
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect())
+    Ok(trackway_trace::hexadecimal(&random_identity()?))
 }
 
 /// Connections by their age. If there are too many, the oldest one is closed, so that held connections lock no client

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trackway_report::{Column, Table, Value};
+use trackway_report::{Column, Table};
 
 use crate::page::{SourceText, Stretch};
 
@@ -65,10 +65,7 @@ fn named_lines(tables: &[Table]) -> Vec<(&str, BTreeSet<u32>)> {
 }
 
 fn place<'t>(file: Column<'t>, line: Column, row: usize) -> Option<(&'t str, u32)> {
-    match (file.value(row), line.value(row)) {
-        (Value::Text(file), Value::Integer(line)) => Some((file, u32::try_from(line).ok()?)),
-        _ => None,
-    }
+    Some((file.text(row)?, u32::try_from(line.integer(row)?).ok()?))
 }
 
 fn stretches(text: &str, named: &BTreeSet<u32>, left: &mut usize) -> Vec<Stretch> {
@@ -134,12 +131,12 @@ fn cut(line: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn table(rows: &[(&str, u64)]) -> Table {
         TableBuilder::new("lines", "Lines", rows)
-            .path("file", "file", |row| row.0)
-            .integer("line", "line", Unit::Number, |row| row.1)
+            .path("file", |row| row.0)
+            .number("line", |row| row.1)
             .build()
     }
 

@@ -56,8 +56,8 @@ fn missing_fields(misses: &Report, rank_by: &str) -> Vec<Suspect> {
     };
     let title = fields.column(rank_by).map_or(rank_by, |column| column.title());
     let suspect = |row| {
-        let (name, share) = (text(fields, "field", row)?, share(fields, row)?);
-        let count = integer(fields, rank_by, row)?;
+        let (name, share) = (fields.text("field", row)?, share(fields, row)?);
+        let count = fields.integer(rank_by, row)?;
         let main = main_site(misses, rank_by, name);
         let mut sentence = format!("{} {title}, {} of all.", grouped(count), percent(share));
         if let Some(main) = &main {
@@ -102,12 +102,12 @@ impl MainSite {
 /// Sites are ranked, so the first site of the field is its main one.
 fn main_site(misses: &Report, rank_by: &str, field: &str) -> Option<MainSite> {
     let sites = table(misses, "sites")?;
-    let row = (0..sites.row_count()).find(|&row| text(sites, "field", row) == Some(field))?;
+    let row = (0..sites.row_count()).find(|&row| sites.text("field", row) == Some(field))?;
     Some(MainSite {
-        kind: text(sites, "kind", row)?.to_owned(),
-        function: text(sites, "function", row)?.to_owned(),
+        kind: sites.text("kind", row)?.to_owned(),
+        function: sites.text("function", row)?.to_owned(),
         place: place(sites, row)?,
-        count: integer(sites, rank_by, row)?,
+        count: sites.integer(rank_by, row)?,
     })
 }
 
@@ -116,11 +116,11 @@ fn shared_fields(sharing: &Report) -> Vec<Suspect> {
         return Vec::new();
     };
     let suspect = |row| {
-        let (name, share) = (text(fields, "field", row)?, share(fields, row)?);
-        let transfers = integer(fields, "read_hand_overs", row)? + integer(fields, "write_hand_overs", row)?;
+        let (name, share) = (fields.text("field", row)?, share(fields, row)?);
+        let transfers = fields.integer("read_hand_overs", row)? + fields.integer("write_hand_overs", row)?;
         let (lines, threads) = (
-            integer(fields, "cache_lines", row)?,
-            integer(fields, "threads", row)?,
+            fields.integer("cache_lines", row)?,
+            fields.integer("threads", row)?,
         );
         let sentence = format!(
             "{} took {} of it from other threads {} times, {} of all hand-overs.",
@@ -152,20 +152,6 @@ fn table<'r>(report: &'r Report, name: &str) -> Option<&'r Table> {
     report.tables.iter().find(|table| table.name() == name)
 }
 
-fn text<'t>(table: &'t Table, column: &str, row: usize) -> Option<&'t str> {
-    match table.column(column)?.value(row) {
-        Value::Text(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn integer(table: &Table, column: &str, row: usize) -> Option<u64> {
-    match table.column(column)?.value(row) {
-        Value::Integer(number) => Some(number),
-        _ => None,
-    }
-}
-
 fn share(table: &Table, row: usize) -> Option<f64> {
     match table.column("share")?.value(row) {
         Value::Real(share) => Some(share),
@@ -175,15 +161,15 @@ fn share(table: &Table, row: usize) -> Option<f64> {
 
 fn place(table: &Table, row: usize) -> Option<Place> {
     Some(Place {
-        file: text(table, "file", row)?.to_owned(),
-        line: integer(table, "line", row)?,
+        file: table.text("file", row)?.to_owned(),
+        line: table.integer("line", row)?,
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trackway_report::{TableBuilder, Unit};
+    use trackway_report::TableBuilder;
 
     fn report(tables: Vec<Table>) -> Report {
         Report {
@@ -196,17 +182,17 @@ mod tests {
     fn misses(fields: &[(&str, u64)], sites: &[(&str, u64, u64)]) -> Report {
         let total = fields.iter().map(|field| field.1).sum();
         let fields = TableBuilder::new("fields", "Fields", fields)
-            .text("field", "field", |row| row.0)
-            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.1)
-            .share("share", "share", |row| (row.1, total))
+            .text("field", |row| row.0)
+            .count(("l2_misses", "L2 misses"), |row| row.1)
+            .share("share", |row| (row.1, total))
             .build();
         let sites = TableBuilder::new("sites", "Sites", sites)
-            .text("kind", "kind", |_| "load")
-            .text("field", "field", |row| row.0)
-            .path("file", "file", |_| "a.c")
-            .integer("line", "line", Unit::Number, |row| row.1)
-            .text("function", "function", |_| "main")
-            .integer("l2_misses", "L2 misses", Unit::Count, |row| row.2)
+            .text("kind", |_| "load")
+            .text("field", |row| row.0)
+            .path("file", |_| "a.c")
+            .number("line", |row| row.1)
+            .text("function", |_| "main")
+            .count(("l2_misses", "L2 misses"), |row| row.2)
             .build();
         report(vec![fields, sites])
     }
@@ -252,12 +238,12 @@ mod tests {
     fn fields_that_threads_share_are_named_with_what_they_took() {
         let rows = [("counters.gets", 3u64, 97u64, 2u64, 5u64), ("other", 1, 0, 1, 1)];
         let fields = TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("read_hand_overs", "", Unit::Count, |row| row.1)
-            .integer("write_hand_overs", "", Unit::Count, |row| row.2)
-            .share("share", "share", |row| (row.1 + row.2, 101))
-            .integer("cache_lines", "", Unit::Count, |row| row.3)
-            .integer("threads", "", Unit::Count, |row| row.4)
+            .text("field", |row| row.0)
+            .count(("read_hand_overs", ""), |row| row.1)
+            .count(("write_hand_overs", ""), |row| row.2)
+            .share("share", |row| (row.1 + row.2, 101))
+            .count(("cache_lines", ""), |row| row.3)
+            .count(("threads", ""), |row| row.4)
             .build();
         let found = suspects(&report(Vec::new()), "l2_misses", Some(&report(vec![fields])));
         assert_eq!(found.len(), 1);

@@ -116,10 +116,7 @@ impl<'t> Changes<'t> {
     pub fn totals(&self) -> Option<(u64, u64)> {
         let sum = |table: &Table, column: Column| {
             let complete = table.row_count() == table.total_rows();
-            let mut numbers = (0..table.row_count()).map(|row| match column.value(row) {
-                Value::Integer(number) => Some(number),
-                _ => None,
-            });
+            let mut numbers = (0..table.row_count()).map(|row| column.integer(row));
             numbers
                 .try_fold(0u64, |sum, number| sum.checked_add(number?))
                 .filter(|_| complete)
@@ -162,37 +159,32 @@ impl<'t> Changes<'t> {
         let unit = self.measure.1.unit();
         builder = match shown.iter().all(is_whole) {
             true => builder
-                .optional_integer("before", "before", unit, |row| row.before?.as_integer())
-                .optional_integer("after", "after", unit, |row| row.after?.as_integer())
-                .change("change", "change", Change::integer_change),
+                .whole("before", unit, |row| row.before?.as_integer())
+                .whole("after", unit, |row| row.after?.as_integer())
+                .change("change", Change::integer_change),
             false => builder
-                .optional_real("before", "before", unit, |row| Some(row.before?.as_real()))
-                .optional_real("after", "after", unit, |row| Some(row.after?.as_real()))
-                .optional_real("change", "change", Unit::Change, Change::real_change),
+                .real("before", unit, |row| Some(row.before?.as_real()))
+                .real("after", unit, |row| Some(row.after?.as_real()))
+                .real("change", Unit::Change, Change::real_change),
         };
-        builder = builder.optional_real("ratio", "ratio", Unit::Ratio, |row| {
-            row.after?.ratio_to(row.before?)
-        });
+        builder = builder.ratio("ratio", |row| row.after?.ratio_to(row.before?));
         if shown.iter().any(|row| row.noise.is_some()) {
             builder = match shown.iter().all(is_whole) {
-                true => builder.optional_integer("noise", "noise", unit, |row| Some(row.noise? as u64)),
-                false => builder.optional_real("noise", "noise", unit, |row| row.noise),
+                true => builder.whole("noise", unit, |row| Some(row.noise? as u64)),
+                false => builder.real("noise", unit, |row| row.noise),
             };
         }
-        builder.text("state", "", Change::state_name).build()
+        builder.text(("state", ""), Change::state_name).build()
     }
 
     fn title(&self, shown: usize) -> String {
         let of = self.after.title().split(" by ").next().unwrap_or_default();
-        let cut = match shown < self.changes.len() {
-            true => format!(", {shown} of {}", self.changes.len()),
-            false => String::new(),
-        };
+        let title = format!("{of} by change of {}", self.measure_title());
         let unchanged = match self.unchanged {
             0 => String::new(),
             rows => format!("; {} unchanged", number::grouped(rows as u64)),
         };
-        format!("{of} by change of {}{cut}{unchanged}", self.measure_title())
+        crate::top_title(title, shown, self.changes.len()) + &unchanged
     }
 
     /// Adds columns of names and places: those after the change, where there are any.
@@ -209,14 +201,19 @@ impl<'t> Changes<'t> {
             let (name, title, unit) = (column.name(), column.title(), column.unit());
             builder = match role(column) {
                 Role::Measure | Role::Serial => continue,
-                _ if unit.is_text() => builder.texts(name, title, unit, |row| text(cell(columns, row.pair))),
-                _ => builder.optional_integer(name, title, unit, |row| integer(cell(columns, row.pair))),
+                _ if unit.is_text() => {
+                    builder.texts((name, title), unit, |row| cell(columns, row.pair).text())
+                }
+                _ => builder.whole((name, title), unit, |row| cell(columns, row.pair).integer()),
             };
-            let was =
-                |row: &Change| integer(before.value(row.pair.before?)).filter(|_| row.pair.after.is_some());
-            let is = |row: &Change| integer(column.value(row.pair.after?));
+            let was = |row: &Change| {
+                before
+                    .integer(row.pair.before?)
+                    .filter(|_| row.pair.after.is_some())
+            };
+            let is = |row: &Change| column.integer(row.pair.after?);
             if name == "line" && shown.iter().any(|row| was(row).is_some() && was(row) != is(row)) {
-                builder = builder.optional_integer("line_before", "was", Unit::Number, was);
+                builder = builder.number(("line_before", "was"), was);
             }
         }
         builder
@@ -266,19 +263,5 @@ fn cell<'t>((before, after): (Column<'t>, Column<'t>), pair: Pair) -> Value<'t> 
             before: Some(row), ..
         } => before.value(row),
         _ => Value::None,
-    }
-}
-
-fn text(value: Value) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.to_owned()),
-        _ => None,
-    }
-}
-
-fn integer(value: Value) -> Option<u64> {
-    match value {
-        Value::Integer(number) => Some(number),
-        _ => None,
     }
 }

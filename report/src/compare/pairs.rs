@@ -116,10 +116,7 @@ fn name(column: Column, row: usize) -> String {
 }
 
 fn places(table: &Table) -> Vec<Place<'_>> {
-    let number = |name: &str, row| match table.column(name).map(|column| column.value(row)) {
-        Some(Value::Integer(number)) => number,
-        _ => 0,
-    };
+    let number = |name: &str, row| table.integer(name, row).unwrap_or(0);
     let source = table.columns().find(|column| role(*column) == Role::SourceText);
     let text = |row| match source.map(|column| column.value(row)) {
         Some(Value::Text(text)) if !text.trim().is_empty() => Some(text.trim()),

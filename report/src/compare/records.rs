@@ -18,9 +18,9 @@ pub fn tables(before: &Table, after: &Table) -> Vec<Table> {
     let mut tables = Vec::new();
     if !whole.is_empty() {
         let builder = start(after.name().to_owned(), format!("{of}: what changed"), &whole)
-            .optional_integer("before", "before", Unit::Count, |row| row.before.as_integer())
-            .optional_integer("after", "after", Unit::Count, |row| row.after.as_integer())
-            .change("change", "change", |row| {
+            .count("before", |row| row.before.as_integer())
+            .count("after", |row| row.after.as_integer())
+            .change("change", |row| {
                 Some(difference(row.before.as_integer()?, row.after.as_integer()?))
             });
         tables.push(finish(builder));
@@ -28,9 +28,9 @@ pub fn tables(before: &Table, after: &Table) -> Vec<Table> {
     if !others.is_empty() {
         let title = format!("{of}: shares that changed");
         let builder = start(format!("{}_shares", after.name()), title, &others)
-            .optional_real("before", "before", Unit::Share, |row| Some(row.before.as_real()))
-            .optional_real("after", "after", Unit::Share, |row| Some(row.after.as_real()))
-            .optional_real("change", "change", Unit::Change, |row| {
+            .share("before", |row| Some(row.before.as_real()))
+            .share("after", |row| Some(row.after.as_real()))
+            .real("change", Unit::Change, |row| {
                 Some(row.after.as_real() - row.before.as_real())
             });
         tables.push(finish(builder));
@@ -78,13 +78,11 @@ fn is_whole(row: &Row) -> bool {
 }
 
 fn start<'r, 't>(name: String, title: String, rows: &'r [Row<'t>]) -> TableBuilder<'r, Row<'t>> {
-    TableBuilder::new(name, title, rows).text("number", "number", |row| row.column.name().to_owned())
+    TableBuilder::new(name, title, rows).text("number", |row| row.column.name().to_owned())
 }
 
 fn finish(builder: TableBuilder<Row>) -> Table {
     builder
-        .optional_real("ratio", "ratio", Unit::Ratio, |row| {
-            row.after.ratio_to(row.before)
-        })
+        .ratio("ratio", |row| row.after.ratio_to(row.before))
         .build()
 }

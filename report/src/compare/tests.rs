@@ -1,5 +1,5 @@
 use super::*;
-use crate::{to_csv, TableBuilder, Unit};
+use crate::{to_csv, TableBuilder};
 
 type Row = (&'static str, u64, u64);
 
@@ -7,10 +7,10 @@ fn fields(rows: &[Row], total: usize) -> Table {
     TableBuilder::new("fields", "Fields by L1 misses, some of many", rows)
         .total_rows(total)
         .ranked_by("l1_misses")
-        .text("field", "field", |row| row.0)
-        .integer("accesses", "accesses", Unit::Count, |row| row.1)
-        .integer("l1_misses", "L1 misses", Unit::Count, |row| row.2)
-        .share("share", "share", |row| (row.2, 100))
+        .text("field", |row| row.0)
+        .count("accesses", |row| row.1)
+        .count(("l1_misses", "L1 misses"), |row| row.2)
+        .share("share", |row| (row.2, 100))
         .build()
 }
 
@@ -122,11 +122,11 @@ fn rows_that_a_cut_table_lacks_are_not_called_new() {
 fn lines(rows: &[(u64, &'static str, u64)]) -> Table {
     TableBuilder::new("lines", "Lines by accesses", rows)
         .ranked_by("accesses")
-        .path("file", "file", |_| "a.c")
-        .integer("line", "line", Unit::Number, |row| row.0)
-        .text("function", "function", |_| "main")
-        .source("source", "source", |row| Some(row.1))
-        .integer("accesses", "accesses", Unit::Count, |row| row.2)
+        .path("file", |_| "a.c")
+        .number("line", |row| row.0)
+        .text("function", |_| "main")
+        .source("source", |row| Some(row.1))
+        .count("accesses", |row| row.2)
         .build()
 }
 
@@ -158,10 +158,10 @@ fn records_become_lists_of_what_changed() {
     let record = |accesses, bytes, typed, complete: &'static str| {
         let builder = TableBuilder::new("trace", "Trace", &[()]);
         builder
-            .integer("accesses", "accesses", Unit::Count, move |()| accesses)
-            .integer("bytes", "bytes", Unit::Bytes, move |()| bytes)
-            .share("typed", "with a type", move |()| (typed, 10))
-            .text("complete", "ended well", move |()| complete)
+            .count("accesses", move |()| accesses)
+            .bytes("bytes", move |()| bytes)
+            .share(("typed", "with a type"), move |()| (typed, 10))
+            .text(("complete", "ended well"), move |()| complete)
             .as_record()
             .build()
     };
@@ -237,9 +237,9 @@ fn other_runs_of_the_same_program_show_the_noise() {
 fn rows_belong_together_however_they_were_measured() {
     let regions = |rate_by: &'static str, entries: u64| {
         let table = TableBuilder::new("regions", "Regions", &[("solve", entries)])
-            .text("region", "region", |row| row.0)
-            .integer("entries", "entries", Unit::Count, |row| row.1)
-            .text("rate_by", "MB/s by", |_| rate_by)
+            .text("region", |row| row.0)
+            .count("entries", |row| row.1)
+            .text(("rate_by", "MB/s by"), |_| rate_by)
             .build();
         report(vec![table])
     };

@@ -104,10 +104,7 @@ pub(super) fn sum([reads, writes]: [u64; 2]) -> u64 {
 
 fn finest_cells(table: &Table) -> Option<Vec<Cell<'_>>> {
     let column = |name| table.column(name);
-    let integer = |column: &Column, row| match column.value(row) {
-        Value::Integer(number) => number,
-        _ => 0,
-    };
+    let integer = |column: &Column, row| column.integer(row).unwrap_or(0);
     let level = column("level")?;
     let (process, owner, name) = (column("process")?, column("owner")?, column("name")?);
     let (address, bytes) = (column("address")?, column("granule_bytes")?);
@@ -228,23 +225,23 @@ fn added(granules: &[&Granule]) -> Vec<[u64; 2]> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::{TableBuilder, Unit};
+    use crate::TableBuilder;
 
     /// Owner, name, address, time, reads, writes; granules of 64 bytes, parts of 8 ns.
     pub type Row = (u64, &'static str, u64, u64, u64, u64);
 
     pub fn table(rows: &[Row]) -> Table {
         TableBuilder::new("cells", "Accesses", rows)
-            .integer("level", "level", Unit::Number, |_| 2)
-            .integer("process", "process", Unit::Number, |_| 0)
-            .integer("owner", "owner", Unit::Number, |row| row.0)
-            .text("name", "name", |row| row.1)
-            .integer("address", "address", Unit::Number, |row| row.2)
-            .integer("granule_bytes", "bytes", Unit::Bytes, |_| 64)
-            .integer("from_ns", "from", Unit::Count, |row| row.3)
-            .integer("width_ns", "width", Unit::Count, |_| 8)
-            .integer("reads", "reads", Unit::Count, |row| row.4)
-            .integer("writes", "writes", Unit::Count, |row| row.5)
+            .number("level", |_| 2)
+            .number("process", |_| 0)
+            .number("owner", |row| row.0)
+            .text("name", |row| row.1)
+            .number("address", |row| row.2)
+            .bytes(("granule_bytes", "bytes"), |_| 64)
+            .count(("from_ns", "from"), |row| row.3)
+            .count(("width_ns", "width"), |_| 8)
+            .count("reads", |row| row.4)
+            .count("writes", |row| row.5)
             .build()
     }
 

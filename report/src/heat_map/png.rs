@@ -8,7 +8,7 @@ use super::colours::{colour, LEGEND};
 use super::picture::sum;
 use super::{HeatMap, HeatRow};
 use crate::terminal::printable;
-use crate::{duration, grouped, Table, TableBuilder, Unit};
+use crate::{duration, grouped, Table, TableBuilder};
 
 /// About the size of a picture, in pixels: cells have as many as fit, and at least one.
 const WIDTH: usize = 1024;
@@ -115,11 +115,11 @@ impl HeatMap {
             format!("Picture: {}", self.scales(&pixels)),
             &stretches,
         )
-        .integer("top_pixel", "from the top", Unit::Number, |row| row.top as u64)
-        .integer("height_pixels", "height", Unit::Number, |row| row.height as u64)
-        .text("name", "memory", |row| row.name.clone())
-        .text("first_address", "first", |row| address(row.first))
-        .text("last_address", "last", |row| address(row.last))
+        .number(("top_pixel", "from the top"), |row| row.top)
+        .number(("height_pixels", "height"), |row| row.height)
+        .text(("name", "memory"), |row| row.name.clone())
+        .text(("first_address", "first"), |row| address(row.first))
+        .text(("last_address", "last"), |row| address(row.last))
         .build()
     }
 

@@ -11,6 +11,82 @@ use arrow_schema::{Field, Schema};
 
 use super::{Layout, Table, Unit, TITLE, UNIT};
 
+/// What a column is called: its name for programs, and its title for people, which is the name with spaces unless
+/// another is given.
+pub struct Heading {
+    name: String,
+    title: String,
+}
+
+impl From<&str> for Heading {
+    fn from(name: &str) -> Heading {
+        Heading::from((name, name.replace('_', " ")))
+    }
+}
+
+impl<N: Into<String>, T: Into<String>> From<(N, T)> for Heading {
+    fn from((name, title): (N, T)) -> Heading {
+        Heading {
+            name: name.into(),
+            title: title.into(),
+        }
+    }
+}
+
+/// The whole number of a cell; none where it is unknown, or negative.
+pub trait Whole {
+    fn whole(self) -> Option<u64>;
+}
+
+macro_rules! whole_numbers {
+    ($($number:ty)*) => {
+        $(impl Whole for $number {
+            fn whole(self) -> Option<u64> {
+                u64::try_from(self).ok()
+            }
+        })*
+    };
+}
+
+whole_numbers! { u8 u16 u32 u64 usize i32 }
+
+impl<V: Whole> Whole for Option<V> {
+    fn whole(self) -> Option<u64> {
+        self.and_then(Whole::whole)
+    }
+}
+
+/// The real number of a cell: dividend and divisor, where one by 0 is unknown, or the number; none where it is unknown.
+pub trait Quotient {
+    fn quotient(self) -> Option<f64>;
+}
+
+impl Quotient for (u64, u64) {
+    fn quotient(self) -> Option<f64> {
+        (self.0 as f64, self.1).quotient()
+    }
+}
+
+impl Quotient for (f64, u64) {
+    fn quotient(self) -> Option<f64> {
+        (self.1 > 0).then(|| self.0 / self.1 as f64)
+    }
+}
+
+impl Quotient for Option<f64> {
+    fn quotient(self) -> Option<f64> {
+        self
+    }
+}
+
+/// A title that says how many rows there are, where not all are shown.
+pub fn top_title(title: impl Into<String>, shown: usize, all: usize) -> String {
+    match shown < all {
+        true => format!("{}, {shown} of {all}", title.into()),
+        false => title.into(),
+    }
+}
+
 /// Builds a table from a slice with one element per row.
 pub struct TableBuilder<'a, R> {
     rows: &'a [R],
@@ -42,6 +118,12 @@ impl<'a, R> TableBuilder<'a, R> {
         TableBuilder { rows, table }
     }
 
+    /// A table of no more than the first `most` rows, whose title says so.
+    pub fn top(name: impl Into<String>, title: impl Into<String>, rows: &'a [R], most: usize) -> Self {
+        let shown = &rows[..rows.len().min(most)];
+        TableBuilder::new(name, top_title(title, shown.len(), rows.len()), shown)
+    }
+
     /// Shows the table as a list of titles and values.
     pub fn as_record(mut self) -> Self {
         self.table.layout = Layout::Record;
@@ -61,24 +143,28 @@ impl<'a, R> TableBuilder<'a, R> {
     }
 
     /// Adds a column of texts.
-    pub fn text<S: AsRef<str>>(self, name: &str, title: &str, value: impl Fn(&R) -> S) -> Self {
-        self.texts(name, title, Unit::Text, |row| Some(value(row)))
+    pub fn text<S: AsRef<str>>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> S) -> Self {
+        self.texts(heading, Unit::Text, |row| Some(value(row)))
     }
 
     /// Adds a column of paths.
-    pub fn path<S: AsRef<str>>(self, name: &str, title: &str, value: impl Fn(&R) -> S) -> Self {
-        self.texts(name, title, Unit::Path, |row| Some(value(row)))
+    pub fn path<S: AsRef<str>>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> S) -> Self {
+        self.texts(heading, Unit::Path, |row| Some(value(row)))
     }
 
     /// Adds a column of source lines; none where the source can't be read.
-    pub fn source<S: AsRef<str>>(self, name: &str, title: &str, value: impl Fn(&R) -> Option<S>) -> Self {
-        self.texts(name, title, Unit::Source, value)
+    pub fn source<S: AsRef<str>>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> Option<S>) -> Self {
+        self.texts(heading, Unit::Source, value)
+    }
+
+    /// Adds a column that says yes or no.
+    pub fn yes_or_no(self, heading: impl Into<Heading>, value: impl Fn(&R) -> bool) -> Self {
+        self.text(heading, |row| if value(row) { "yes" } else { "no" })
     }
 
     pub(crate) fn texts<S: AsRef<str>>(
         self,
-        name: &str,
-        title: &str,
+        heading: impl Into<Heading>,
         unit: Unit,
         value: impl Fn(&R) -> Option<S>,
     ) -> Self {
@@ -87,58 +173,59 @@ impl<'a, R> TableBuilder<'a, R> {
             let text = value(row);
             append(&mut values, text.as_ref().map(S::as_ref));
         }
-        self.column(name, title, unit, Arc::new(values.finish()))
+        self.column(heading.into(), unit, Arc::new(values.finish()))
+    }
+
+    /// Adds a column of numbers that count things.
+    pub fn count<V: Whole>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.whole(heading, Unit::Count, value)
+    }
+
+    /// Adds a column of numbers of bytes.
+    pub fn bytes<V: Whole>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.whole(heading, Unit::Bytes, value)
+    }
+
+    /// Adds a column of numbers that identify.
+    pub fn number<V: Whole>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.whole(heading, Unit::Number, value)
     }
 
     /// Adds a column of whole numbers.
-    pub fn integer(self, name: &str, title: &str, unit: Unit, value: impl Fn(&R) -> u64) -> Self {
-        self.optional_integer(name, title, unit, |row| Some(value(row)))
+    pub fn whole<V: Whole>(self, heading: impl Into<Heading>, unit: Unit, value: impl Fn(&R) -> V) -> Self {
+        let values = integers(self.rows.len(), &|row| value(&self.rows[row]).whole());
+        self.column(heading.into(), unit, values)
     }
 
-    /// Adds a column of whole numbers of which some may be unknown.
-    pub fn optional_integer(
-        self,
-        name: &str,
-        title: &str,
-        unit: Unit,
-        value: impl Fn(&R) -> Option<u64>,
-    ) -> Self {
-        let values = integers(self.rows.len(), &|row| value(&self.rows[row]));
-        self.column(name, title, unit, values)
+    /// Adds a column of shares, parts of wholes.
+    pub fn share<V: Quotient>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.real(heading, Unit::Share, value)
     }
 
-    /// Adds a column of shares: `value` gives part and whole; a share of 0 is unknown.
-    pub fn share(self, name: &str, title: &str, value: impl Fn(&R) -> (u64, u64)) -> Self {
-        let share = |(part, whole): (u64, u64)| (whole > 0).then(|| part as f64 / whole as f64);
-        self.optional_real(name, title, Unit::Share, |row| share(value(row)))
+    /// Adds a column of quotients of other kinds.
+    pub fn rate<V: Quotient>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.real(heading, Unit::Rate, value)
     }
 
-    /// Adds a column of quotients: `value` gives dividend and divisor; one by 0 is unknown.
-    pub fn rate(self, name: &str, title: &str, value: impl Fn(&R) -> (f64, u64)) -> Self {
-        let rate = |(dividend, divisor): (f64, u64)| (divisor > 0).then(|| dividend / divisor as f64);
-        self.optional_real(name, title, Unit::Rate, |row| rate(value(row)))
+    /// Adds a column of factors.
+    pub fn ratio<V: Quotient>(self, heading: impl Into<Heading>, value: impl Fn(&R) -> V) -> Self {
+        self.real(heading, Unit::Ratio, value)
     }
 
-    /// Adds a column of real numbers of which some may be unknown.
-    pub fn optional_real(
-        self,
-        name: &str,
-        title: &str,
-        unit: Unit,
-        value: impl Fn(&R) -> Option<f64>,
-    ) -> Self {
-        let values = reals(self.rows.len(), &|row| value(&self.rows[row]));
-        self.column(name, title, unit, values)
+    /// Adds a column of real numbers.
+    pub fn real<V: Quotient>(self, heading: impl Into<Heading>, unit: Unit, value: impl Fn(&R) -> V) -> Self {
+        let values = reals(self.rows.len(), &|row| value(&self.rows[row]).quotient());
+        self.column(heading.into(), unit, values)
     }
 
     /// Adds a column of changes of whole numbers.
-    pub fn change(self, name: &str, title: &str, value: impl Fn(&R) -> Option<i64>) -> Self {
+    pub fn change(self, heading: impl Into<Heading>, value: impl Fn(&R) -> Option<i64>) -> Self {
         let values = changes(self.rows.len(), &|row| value(&self.rows[row]));
-        self.column(name, title, Unit::Change, values)
+        self.column(heading.into(), Unit::Change, values)
     }
 
-    fn column(mut self, name: &str, title: &str, unit: Unit, values: ArrayRef) -> Self {
-        self.table.add(name, title, unit, values);
+    fn column(mut self, heading: Heading, unit: Unit, values: ArrayRef) -> Self {
+        self.table.add(heading, unit, values);
         self
     }
 
@@ -150,8 +237,8 @@ impl<'a, R> TableBuilder<'a, R> {
 }
 
 impl Unfinished {
-    fn add(&mut self, name: &str, title: &str, unit: Unit, values: ArrayRef) {
-        let metadata = HashMap::from([(TITLE.into(), title.into()), (UNIT.into(), unit.name().into())]);
+    fn add(&mut self, Heading { name, title }: Heading, unit: Unit, values: ArrayRef) {
+        let metadata = HashMap::from([(TITLE.into(), title), (UNIT.into(), unit.name().into())]);
         self.fields
             .push(Field::new(name, values.data_type().clone(), true).with_metadata(metadata));
         self.columns.push(values);

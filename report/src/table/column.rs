@@ -35,6 +35,22 @@ pub(crate) enum CellType {
     Real,
 }
 
+impl<'a> Value<'a> {
+    pub fn text(self) -> Option<&'a str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn integer(self) -> Option<u64> {
+        match self {
+            Value::Integer(number) => Some(number),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Column<'a> {
     pub(crate) fn cell_type(&self) -> CellType {
         match self.values.data_type() {
@@ -81,5 +97,15 @@ impl<'a> Column<'a> {
             CellType::Real => Value::Real(self.values.as_primitive::<Float64Type>().value(row)),
             CellType::Text => Value::Text(self.values.as_string::<i32>().value(row)),
         }
+    }
+
+    /// The text of that row, if it is one.
+    pub fn text(&self, row: usize) -> Option<&'a str> {
+        self.value(row).text()
+    }
+
+    /// The whole number of that row, if it is one.
+    pub fn integer(&self, row: usize) -> Option<u64> {
+        self.value(row).integer()
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 
-pub use builder::TableBuilder;
+pub use builder::{top_title, Heading, Quotient, TableBuilder, Whole};
 pub(crate) use column::CellType;
 pub use column::{Column, Value};
 pub use unit::Unit;
@@ -116,6 +116,16 @@ impl Table {
     pub fn column(&self, name: &str) -> Option<Column<'_>> {
         self.columns().find(|column| column.name() == name)
     }
+
+    /// The text in the column of that name, if it is one.
+    pub fn text(&self, column: &str, row: usize) -> Option<&str> {
+        self.column(column)?.text(row)
+    }
+
+    /// The whole number in the column of that name, if it is one.
+    pub fn integer(&self, column: &str, row: usize) -> Option<u64> {
+        self.column(column)?.integer(row)
+    }
 }
 
 #[cfg(test)]
@@ -126,11 +136,11 @@ pub(crate) mod tests {
     pub fn sample() -> Table {
         let rows = [("arc.ident", 123, 4_567_890, 3, 4), ("node, \"x\"", 7, 12, 0, 0)];
         TableBuilder::new("fields", "Fields", &rows)
-            .text("field", "field", |row| row.0)
-            .integer("line", "line", Unit::Number, |row| row.1)
-            .integer("accesses", "accesses", Unit::Count, |row| row.2)
-            .share("share", "share of misses", |row| (row.3, row.4))
-            .source("source", "source", |row| {
+            .text("field", |row| row.0)
+            .number("line", |row| row.1)
+            .count("accesses", |row| row.2)
+            .share(("share", "share of misses"), |row| (row.3, row.4))
+            .source("source", |row| {
                 (row.1 == 123).then_some("if (arc->ident > BASIC)")
             })
             .build()

@@ -17,6 +17,7 @@ pub use processes::{AllocatingProcess, Origin};
 pub use stacks::{Stack, StackEnd, StackId, Stacks};
 pub use writer::AllocationRecorder;
 
+use crate::table_enum::open_enum;
 use crate::ChunkRef;
 
 /// A stream of calls of allocators. A thread has a second one for what its signal handlers do within such a call.
@@ -95,66 +96,67 @@ pub enum AllocationAction {
     Missing { buffers: u64 },
 }
 
-macro_rules! allocators {
-    ($($(#[$doc:meta])* $name:ident = $number:literal $text:literal,)*) => {
-        /// A function that allocates, frees or maps memory.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum Allocator {
-            $($(#[$doc])* $name,)*
-            /// One that this version does not know, by its number.
-            Other(u8),
-        }
-
-        impl From<u8> for Allocator {
-            fn from(number: u8) -> Self {
-                match number {
-                    $($number => Allocator::$name,)*
-                    other => Allocator::Other(other),
-                }
-            }
-        }
-
-        impl From<Allocator> for u8 {
-            fn from(allocator: Allocator) -> u8 {
-                match allocator {
-                    $(Allocator::$name => $number,)*
-                    Allocator::Other(number) => number,
-                }
-            }
-        }
-
-        impl Allocator {
-            /// Its name in the source; `other` if unknown.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Allocator::$name => $text,)*
-                    Allocator::Other(_) => "other",
-                }
-            }
-        }
-    };
+/// What dumps and tables show of an action, as far as it has them.
+pub struct ActionParts {
+    pub kind: &'static str,
+    pub address: Option<u64>,
+    /// Where it was before.
+    pub old_address: Option<u64>,
+    pub size: Option<u64>,
 }
 
-allocators! {
-    /// None: the event is no call.
-    Nothing = 0 "",
-    Malloc = 1 "malloc",
-    Calloc = 2 "calloc",
-    Realloc = 3 "realloc",
-    Reallocarray = 4 "reallocarray",
-    Free = 5 "free",
-    AlignedAlloc = 6 "aligned_alloc",
-    PosixMemalign = 7 "posix_memalign",
-    Memalign = 8 "memalign",
-    Valloc = 9 "valloc",
-    Pvalloc = 10 "pvalloc",
-    New = 11 "operator new",
-    NewArray = 12 "operator new[]",
-    Delete = 13 "operator delete",
-    DeleteArray = 14 "operator delete[]",
-    Mmap = 15 "mmap",
-    Munmap = 16 "munmap",
-    Mremap = 17 "mremap",
-    Brk = 18 "brk",
-    Sbrk = 19 "sbrk",
+impl AllocationAction {
+    pub fn parts(self) -> ActionParts {
+        let parts = |kind, address, old_address, size| ActionParts {
+            kind,
+            address,
+            old_address,
+            size,
+        };
+        match self {
+            Self::Allocated { address, size, .. } => parts("allocated", Some(address), None, Some(size)),
+            Self::Freed { address } => parts("freed", Some(address), None, None),
+            Self::Reallocating { address } => parts("reallocating", Some(address), None, None),
+            Self::Reallocated { old, address, size } => {
+                parts("reallocated", Some(address), Some(old), Some(size))
+            }
+            Self::Kept { address } => parts("kept", Some(address), None, None),
+            Self::Mapped { address, length, .. } => parts("mapped", Some(address), None, Some(length)),
+            Self::Unmapped { address, length } => parts("unmapped", Some(address), None, Some(length)),
+            Self::Remapping { address, length } => parts("remapping", Some(address), None, Some(length)),
+            Self::Remapped {
+                old, address, length, ..
+            } => parts("remapped", Some(address), Some(old), Some(length)),
+            Self::BreakMoved { old, new } => parts("break moved", Some(new), Some(old), None),
+            Self::Forked { .. } => parts("forked", None, None, None),
+            Self::Missing { .. } => parts("missing", None, None, None),
+        }
+    }
+}
+
+open_enum! {
+    /// A function that allocates, frees or maps memory.
+    Allocator: u8 {
+        /// None: the event is no call.
+        Nothing = 0 "",
+        Malloc = 1 "malloc",
+        Calloc = 2 "calloc",
+        Realloc = 3 "realloc",
+        Reallocarray = 4 "reallocarray",
+        Free = 5 "free",
+        AlignedAlloc = 6 "aligned_alloc",
+        PosixMemalign = 7 "posix_memalign",
+        Memalign = 8 "memalign",
+        Valloc = 9 "valloc",
+        Pvalloc = 10 "pvalloc",
+        New = 11 "operator new",
+        NewArray = 12 "operator new[]",
+        Delete = 13 "operator delete",
+        DeleteArray = 14 "operator delete[]",
+        Mmap = 15 "mmap",
+        Munmap = 16 "munmap",
+        Mremap = 17 "mremap",
+        Brk = 18 "brk",
+        Sbrk = 19 "sbrk",
+    }
 }

@@ -5,6 +5,7 @@
 //! ```
 
 use crate::bytes::{u16_at, u32_at, u64_at};
+use crate::table_enum::table_enum;
 
 /// Bytes of a unit.
 pub const UNIT: usize = 16;
@@ -32,46 +33,23 @@ pub enum Argument {
     Stack = 7,
 }
 
-/// The operation of a unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Operation {
-    Thread = 1,
-    Stack = 2,
-    Argument = 3,
-    Allocated = 16,
-    Freed = 17,
-    Reallocating = 18,
-    Reallocated = 19,
-    Kept = 20,
-    Mapped = 21,
-    Unmapped = 22,
-    Remapping = 23,
-    Remapped = 24,
-    BreakMoved = 25,
-    Forked = 26,
-}
-
-const OPERATIONS: [Operation; 14] = [
-    Operation::Thread,
-    Operation::Stack,
-    Operation::Argument,
-    Operation::Allocated,
-    Operation::Freed,
-    Operation::Reallocating,
-    Operation::Reallocated,
-    Operation::Kept,
-    Operation::Mapped,
-    Operation::Unmapped,
-    Operation::Remapping,
-    Operation::Remapped,
-    Operation::BreakMoved,
-    Operation::Forked,
-];
-
-impl Operation {
-    pub fn from_byte(byte: u8) -> Option<Operation> {
-        OPERATIONS.into_iter().find(|operation| *operation as u8 == byte)
+table_enum! {
+    /// The operation of a unit.
+    Operation {
+        Thread = 1,
+        Stack = 2,
+        Argument = 3,
+        Allocated = 16,
+        Freed = 17,
+        Reallocating = 18,
+        Reallocated = 19,
+        Kept = 20,
+        Mapped = 21,
+        Unmapped = 22,
+        Remapping = 23,
+        Remapped = 24,
+        BreakMoved = 25,
+        Forked = 26,
     }
 }
 

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::table_enum::open_enum;
+
 /// A call stack: an index into the [`Stacks`] that it came with. 0 is the unknown stack, which has no frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StackId(pub u32);
@@ -15,39 +17,17 @@ pub struct Stack {
     pub end: StackEnd,
 }
 
-/// Why a stack has no more frames.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum StackEnd {
-    /// The outermost frame was reached.
-    #[default]
-    Outermost,
-    /// As many frames as were asked for were recorded, and there are more.
-    Limit,
-    /// Frames are missing: it is not known how the stack goes on.
-    NoFramePointer,
-    /// A reason that this version does not know, by its number.
-    Other(u8),
-}
-
-impl From<u8> for StackEnd {
-    fn from(number: u8) -> Self {
-        match number {
-            0 => StackEnd::Outermost,
-            1 => StackEnd::Limit,
-            2 => StackEnd::NoFramePointer,
-            other => StackEnd::Other(other),
-        }
-    }
-}
-
-impl From<StackEnd> for u8 {
-    fn from(end: StackEnd) -> u8 {
-        match end {
-            StackEnd::Outermost => 0,
-            StackEnd::Limit => 1,
-            StackEnd::NoFramePointer => 2,
-            StackEnd::Other(number) => number,
-        }
+open_enum! {
+    /// Why a stack has no more frames.
+    #[derive(Default)]
+    StackEnd: u8 {
+        /// The outermost frame was reached.
+        #[default]
+        Outermost = 0,
+        /// As many frames as were asked for were recorded, and there are more.
+        Limit = 1,
+        /// Frames are missing: it is not known how the stack goes on.
+        NoFramePointer = 2,
     }
 }
 

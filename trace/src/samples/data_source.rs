@@ -1,5 +1,6 @@
 //! Where the data of a sampled access came from.
 
+use crate::named_enum;
 use std::fmt;
 
 /// What the processor reported about an access, as `union perf_mem_data_src` of linux/perf_event.h encodes it; 0 if it
@@ -7,23 +8,24 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct DataSource(pub u64);
 
-/// The part of the memory system that answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum MemoryLevel {
-    L1,
-    /// A buffer of lines that are being fetched.
-    FillBuffer,
-    L2,
-    L3,
-    L4,
-    Memory,
-    /// Persistent memory.
-    Persistent,
-    /// Memory of another device, attached by CXL.
-    Cxl,
-    /// Uncached, or input and output.
-    Uncached,
-    Unknown,
+named_enum! {
+    /// The part of the memory system that answered.
+    MemoryLevel {
+        L1 = "L1",
+        /// A buffer of lines that are being fetched.
+        FillBuffer = "fill buffer",
+        L2 = "L2",
+        L3 = "L3",
+        L4 = "L4",
+        Memory = "memory",
+        /// Persistent memory.
+        Persistent = "persistent memory",
+        /// Memory of another device, attached by CXL.
+        Cxl = "CXL memory",
+        /// Uncached, or input and output.
+        Uncached = "uncached",
+        Unknown = "unknown",
+    }
 }
 
 impl DataSource {
@@ -88,40 +90,6 @@ impl DataSource {
     pub fn is_remote(self) -> bool {
         self.field(37, 1) == 1 || self.field(5, 14) & (1 << 8 | 1 << 9 | 1 << 10 | 1 << 11) != 0
     }
-
-    /// Whether another processor had the line, modified.
-    pub fn is_modified_elsewhere(self) -> bool {
-        const MODIFIED: u64 = 1 << 4;
-        self.field(19, 5) & MODIFIED != 0
-    }
-
-    /// Whether the translation of the address missed the first buffer; none if the processor didn't report it.
-    pub fn misses_tlb(self) -> Option<bool> {
-        let translation = self.field(26, 7);
-        let (hit, miss, first) = (1 << 1, 1 << 2, 1 << 3);
-        match translation & !Self::NOT_AVAILABLE {
-            0 => None,
-            known => Some(known & miss != 0 || (known & hit != 0 && known & first == 0)),
-        }
-    }
-}
-
-impl MemoryLevel {
-    /// Name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            MemoryLevel::L1 => "L1",
-            MemoryLevel::FillBuffer => "fill buffer",
-            MemoryLevel::L2 => "L2",
-            MemoryLevel::L3 => "L3",
-            MemoryLevel::L4 => "L4",
-            MemoryLevel::Memory => "memory",
-            MemoryLevel::Persistent => "persistent memory",
-            MemoryLevel::Cxl => "CXL memory",
-            MemoryLevel::Uncached => "uncached",
-            MemoryLevel::Unknown => "unknown",
-        }
-    }
 }
 
 impl fmt::Display for DataSource {
@@ -154,14 +122,5 @@ mod tests {
     fn what_the_processor_did_not_say_is_unknown() {
         assert!(!DataSource(0).is_known());
         assert_eq!((DataSource(0).loads(), DataSource(1).stores()), (None, None));
-        assert_eq!(DataSource(1 | 1 << 5 | 1 << 26).misses_tlb(), None);
-        assert_eq!(DataSource((1 << 2 | 1 << 4) << 26).misses_tlb(), Some(true));
-        assert_eq!(DataSource((1 << 1 | 1 << 3) << 26).misses_tlb(), Some(false));
-    }
-
-    #[test]
-    fn a_line_that_another_processor_had_modified_is_told() {
-        assert!(DataSource(1 << 4 << 19).is_modified_elsewhere());
-        assert!(!DataSource(1 << 2 << 19).is_modified_elsewhere());
     }
 }

@@ -76,6 +76,10 @@ impl Columns {
         self.of(number).get(index).copied().unwrap_or(0)
     }
 
+    fn byte(&self, number: u8, index: usize) -> Option<u8> {
+        u8::try_from(self.value(number, index)).ok()
+    }
+
     /// What fits 32 bits.
     fn number(&self, number: u8, index: usize, cursor: &Cursor) -> Result<u32> {
         let value = self.value(number, index);
@@ -111,36 +115,9 @@ impl Columns {
     fn sample(&self, index: usize, window: Range<usize>, cursor: &Cursor) -> Result<Sample> {
         use column::*;
         let number = |column| self.number(column, index, cursor);
-        let class = choice(
-            &[
-                AddressClass::None,
-                AddressClass::Exact,
-                AddressClass::Predecessor,
-                AddressClass::RolledBack,
-                AddressClass::Emulated,
-            ],
-            self.value(CLASS, index),
-        );
-        let direction = choice(
-            &[
-                Direction::Unknown,
-                Direction::None,
-                Direction::Load,
-                Direction::Store,
-                Direction::Both,
-            ],
-            self.value(DIRECTION, index),
-        );
-        let window_end = choice(
-            &[
-                WindowEnd::None,
-                WindowEnd::Full,
-                WindowEnd::SystemCall,
-                WindowEnd::Unknown,
-                WindowEnd::Unreadable,
-            ],
-            self.value(WINDOW_END, index),
-        );
+        let class = self.byte(CLASS, index).and_then(AddressClass::from_byte);
+        let direction = self.byte(DIRECTION, index).and_then(Direction::from_byte);
+        let window_end = self.byte(WINDOW_END, index).and_then(WindowEnd::from_byte);
         let (Some(class), Some(direction), Some(window_end)) = (class, direction, window_end) else {
             return cursor.error(format!("class, direction or end of sample {index} doesn't exist"));
         };
@@ -171,12 +148,8 @@ impl Columns {
     fn access(&self, index: usize, cursor: &Cursor) -> Result<WindowAccess> {
         use column::*;
         let kind = self.value(ACCESS_KIND, index);
-        let known_by = [
-            WindowAddress::Unknown,
-            WindowAddress::Registers,
-            WindowAddress::MemoryReadLater,
-        ];
-        let Some(known_by) = choice(&known_by, kind >> 1) else {
+        let known_by = u8::try_from(kind >> 1).ok().and_then(WindowAddress::from_byte);
+        let Some(known_by) = known_by else {
             return cursor.error(format!("access {index} of the windows has kind {kind}"));
         };
         Ok(WindowAccess {
@@ -187,10 +160,6 @@ impl Columns {
             known_by,
         })
     }
-}
-
-fn choice<T: Copy>(choices: &[T], number: u64) -> Option<T> {
-    choices.get(usize::try_from(number).ok()?).copied()
 }
 
 /// The values of a column, which are stored as differences.

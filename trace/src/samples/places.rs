@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::table::{CodeNames, TableLocation};
-use crate::{ChunkKind, Mappings, Trace, TraceError};
+use crate::{ChunkKind, Mappings, Sample, Trace, TraceError};
 
 /// What is known of the code that processes had mapped.
 #[derive(Debug, Default)]
@@ -57,6 +57,16 @@ impl Trace {
 impl CodePlaces {
     pub fn mappings(&self) -> &Mappings {
         &self.mappings
+    }
+
+    /// Place of an instruction that the thread of the sample executed. If nothing is known to be mapped there, it has
+    /// the address as its offset.
+    pub fn of_sample(&self, sample: &Sample, address: u64) -> CodePlace<'_> {
+        let found = self.find(sample.pid, sample.time_ns, address);
+        found.unwrap_or(CodePlace {
+            offset: address,
+            ..CodePlace::default()
+        })
     }
 
     /// Place of an instruction of a process at a time; none if nothing was mapped there.

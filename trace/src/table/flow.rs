@@ -17,7 +17,7 @@ pub struct TableFlow {
 
 /// A piece of a function's code: all of it is executed, or nothing. Each `u32` that isn't a count is an index. Indices
 /// of pieces are into the function's list; others are into the lists of the table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TablePiece {
     pub end: PieceEnd,
     pub loops: PieceLoop,
@@ -36,7 +36,9 @@ pub struct TablePiece {
 
 table_enum! {
     /// How a piece ends.
+    #[derive(Default)]
     PieceEnd {
+        #[default]
         GoesOn = 0 "goes on",
         Branches = 1 "conditional branch",
         Chooses = 2 "switch",
@@ -49,27 +51,13 @@ table_enum! {
 
 table_enum! {
     /// What a piece has to do with a loop that is recorded as one operation.
+    #[derive(Default)]
     PieceLoop {
+        #[default]
         None = 0 "nothing",
         Enters = 1 "leads into it",
         BackFirst = 2 "goes back to its head, first successor",
         BackSecond = 3 "goes back to its head, second successor",
-    }
-}
-
-impl Default for TablePiece {
-    /// A piece that goes on, with nothing else known of it.
-    fn default() -> Self {
-        TablePiece {
-            end: PieceEnd::GoesOn,
-            loops: PieceLoop::None,
-            location: 0,
-            callee: 0,
-            instructions: 0,
-            segment: None,
-            continues: None,
-            successors: Vec::new(),
-        }
     }
 }
 

@@ -19,25 +19,13 @@ pub struct CodeNames {
 }
 
 /// What an access goes to, as of a site.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OperandName {
     pub variable: u32,
     pub variable_kind: VariableKind,
     pub object_type: u32,
     pub field: u32,
     pub value_type: u32,
-}
-
-impl Default for OperandName {
-    fn default() -> Self {
-        OperandName {
-            variable: 0,
-            variable_kind: VariableKind::Unknown,
-            object_type: 0,
-            field: 0,
-            value_type: 0,
-        }
-    }
 }
 
 /// The named instructions of a loaded object.

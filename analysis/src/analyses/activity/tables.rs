@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use trackway_report::{counted, Table, TableBuilder, Unit};
+use trackway_report::{counted, Table, TableBuilder};
 use trackway_trace::{Gap, GapReason, Trace};
 
 use super::bins::Bins;
@@ -53,20 +53,20 @@ fn activity(shard: &ActivityShard) -> Table {
     };
     let cells: Vec<Cell> = streams.into_iter().flat_map(cells).collect();
     TableBuilder::new("activity", format!("Accesses over time{cut}"), &cells)
-        .integer("stream", "stream", Unit::Number, |cell| cell.stream.into())
-        .integer("time_bin", "time bin", Unit::Number, |cell| cell.bin as u64)
-        .integer("accesses", "accesses", Unit::Count, |cell| cell.accesses)
+        .number("stream", |cell| cell.stream)
+        .number("time_bin", |cell| cell.bin)
+        .count("accesses", |cell| cell.accesses)
         .build()
 }
 
 fn axis(bins: &Bins, shard: &ActivityShard, start_ns: u64) -> Table {
     TableBuilder::new("activity_axis", "Scale of time", &[()])
-        .integer("first_us", "begin of the first bin, µs", Unit::Count, |()| {
+        .count(("first_us", "begin of the first bin, µs"), |()| {
             bins.first_ns.saturating_sub(start_ns) / 1000
         })
-        .integer("bin_ns", "length of a bin, ns", Unit::Count, |()| bins.bin_ns)
-        .integer("bins", "bins", Unit::Count, |()| bins.count() as u64)
-        .integer("without_time", "accesses without a time", Unit::Count, |()| {
+        .count(("bin_ns", "length of a bin, ns"), |()| bins.bin_ns)
+        .count("bins", |()| bins.count())
+        .count(("without_time", "accesses without a time"), |()| {
             shard.without_time
         })
         .as_record()
@@ -78,17 +78,11 @@ fn gaps(trace: &Trace, start_ns: u64) -> Option<Table> {
     let gaps = &trace.gaps()[..trace.gaps().len().min(MAX_GAPS)];
     let since_start = |time_ns: u64| (time_ns > 0).then(|| time_ns.saturating_sub(start_ns) / 1000);
     let table = TableBuilder::new("gaps", "Gaps", gaps)
-        .integer("stream", "stream", Unit::Number, |gap| gap.stream.into())
-        .optional_integer("first_us", "from, µs", Unit::Count, |gap| {
-            since_start(begin_ns(trace, gap))
-        })
-        .optional_integer("last_us", "until, µs", Unit::Count, |gap| {
-            since_start(gap.last_ns)
-        })
-        .integer("dropped_buffers", "dropped buffers", Unit::Count, |gap| {
-            gap.dropped_buffers
-        })
-        .text("reason", "reason", |gap| reason(gap.reason))
+        .number("stream", |gap| gap.stream)
+        .count(("first_us", "from, µs"), |gap| since_start(begin_ns(trace, gap)))
+        .count(("last_us", "until, µs"), |gap| since_start(gap.last_ns))
+        .count("dropped_buffers", |gap| gap.dropped_buffers)
+        .text("reason", |gap| reason(gap.reason))
         .build();
     (!gaps.is_empty()).then_some(table)
 }

@@ -109,34 +109,26 @@ impl Allocations {
         TableBuilder::new("call_sites", "Allocations by call site", shown)
             .total_rows(rows.len())
             .ranked_by(ranking.column())
-            .text("function", "function", |row| {
+            .text("function", |row| {
                 innermost(row).map_or(UNKNOWN.to_owned(), |frame| frame.function)
             })
-            .path("place", "place", |row| {
+            .path("place", |row| {
                 innermost(row).map_or(String::new(), |frame| frame.place())
             })
-            .text("callers", "called by", |(frames, _)| {
+            .text(("callers", "called by"), |(frames, _)| {
                 let callers = frames.iter().skip(1).map(|frame| frame.function.as_str());
                 callers.collect::<Vec<_>>().join(" < ")
             })
-            .integer("allocations", "allocations", Unit::Count, |(_, site)| {
-                site.allocations
-            })
-            .integer("bytes", "bytes", Unit::Bytes, |(_, site)| site.bytes)
-            .integer("bytes_at_peak", "at the peak", Unit::Bytes, |(_, site)| {
-                site.bytes_at_peak
-            })
-            .integer("peak_bytes", "own peak", Unit::Bytes, |(_, site)| site.peak_bytes)
-            .rate("mean_lifetime_us", "mean life, µs", |(_, site)| {
+            .count("allocations", |(_, site)| site.allocations)
+            .bytes("bytes", |(_, site)| site.bytes)
+            .bytes(("bytes_at_peak", "at the peak"), |(_, site)| site.bytes_at_peak)
+            .bytes(("peak_bytes", "own peak"), |(_, site)| site.peak_bytes)
+            .rate(("mean_lifetime_us", "mean life, µs"), |(_, site)| {
                 (site.lifetimes_ns as f64 / 1000.0, site.freed)
             })
-            .integer("leaked", "leaked", Unit::Count, |(_, site)| site.leaked)
-            .integer("leaked_bytes", "leaked bytes", Unit::Bytes, |(_, site)| {
-                site.leaked_bytes
-            })
-            .share("cut_stacks", "cut stacks", |(_, site)| {
-                (site.cut_stacks, site.allocations)
-            })
+            .count("leaked", |(_, site)| site.leaked)
+            .bytes("leaked_bytes", |(_, site)| site.leaked_bytes)
+            .share("cut_stacks", |(_, site)| (site.cut_stacks, site.allocations))
             .build()
     }
 
@@ -144,19 +136,13 @@ impl Allocations {
     pub fn stacks(&self) -> Table {
         let rows: Vec<Row> = self.sites.iter().collect();
         TableBuilder::new("stacks", "Stacks of allocations", &rows)
-            .text("stack", "stack", |(frames, _)| folded(frames))
-            .integer("allocations", "allocations", Unit::Count, |(_, site)| {
-                site.allocations
-            })
-            .integer("bytes", "bytes", Unit::Bytes, |(_, site)| site.bytes)
-            .integer("bytes_at_peak", "at the peak", Unit::Bytes, |(_, site)| {
-                site.bytes_at_peak
-            })
-            .integer("peak_bytes", "own peak", Unit::Bytes, |(_, site)| site.peak_bytes)
-            .integer("leaked", "leaked", Unit::Count, |(_, site)| site.leaked)
-            .integer("leaked_bytes", "leaked bytes", Unit::Bytes, |(_, site)| {
-                site.leaked_bytes
-            })
+            .text("stack", |(frames, _)| folded(frames))
+            .count("allocations", |(_, site)| site.allocations)
+            .bytes("bytes", |(_, site)| site.bytes)
+            .bytes(("bytes_at_peak", "at the peak"), |(_, site)| site.bytes_at_peak)
+            .bytes(("peak_bytes", "own peak"), |(_, site)| site.peak_bytes)
+            .count("leaked", |(_, site)| site.leaked)
+            .bytes("leaked_bytes", |(_, site)| site.leaked_bytes)
             .build()
     }
 
@@ -164,27 +150,21 @@ impl Allocations {
         let leaked: u64 = rows.iter().map(|(_, site)| site.leaked).sum();
         let count = Unit::Count;
         TableBuilder::new("allocation_totals", "In all", &[()])
-            .integer("events", "events", count, |()| self.events)
-            .integer("allocations", "allocations", count, |()| self.allocations)
-            .integer("bytes", "bytes allocated", Unit::Bytes, |()| self.bytes)
-            .integer("frees", "blocks freed", count, |()| self.frees)
-            .integer("reallocations", "blocks reallocated", count, |()| {
+            .whole("events", count, |()| self.events)
+            .whole("allocations", count, |()| self.allocations)
+            .bytes(("bytes", "bytes allocated"), |()| self.bytes)
+            .whole(("frees", "blocks freed"), count, |()| self.frees)
+            .whole(("reallocations", "blocks reallocated"), count, |()| {
                 self.reallocations
             })
-            .integer("peak_bytes", "most bytes live", Unit::Bytes, |()| self.peak_bytes)
-            .integer("leaked", "blocks live at the end", count, |()| leaked)
-            .integer("leaked_bytes", "bytes live at the end", Unit::Bytes, |()| {
-                self.live_bytes
-            })
-            .integer("mappings", "calls of mmap", count, |()| self.mappings)
-            .integer("mapped_bytes", "bytes mapped", Unit::Bytes, |()| {
-                self.mapped_bytes
-            })
-            .integer("cut_stacks", "cut stacks", count, |()| self.cut_stacks)
-            .integer("contradictions", "contradictions", count, |()| {
-                self.contradictions
-            })
-            .integer("gaps", "gaps", count, |()| self.gaps)
+            .bytes(("peak_bytes", "most bytes live"), |()| self.peak_bytes)
+            .whole(("leaked", "blocks live at the end"), count, |()| leaked)
+            .bytes(("leaked_bytes", "bytes live at the end"), |()| self.live_bytes)
+            .whole(("mappings", "calls of mmap"), count, |()| self.mappings)
+            .bytes(("mapped_bytes", "bytes mapped"), |()| self.mapped_bytes)
+            .whole("cut_stacks", count, |()| self.cut_stacks)
+            .whole("contradictions", count, |()| self.contradictions)
+            .whole("gaps", count, |()| self.gaps)
             .as_record()
             .build()
     }

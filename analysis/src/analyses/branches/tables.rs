@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use indexmap::IndexMap;
-use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, Table, TableBuilder};
 
 use super::replay::{BranchTotals, ConditionalBranch, PredictorTotals};
 use crate::Findings;
@@ -110,16 +110,16 @@ impl BranchTables {
         let conditional = totals.conditional();
         let kib = |one: &PredictorTotals| one.storage_bits.map(|bits| bits as f64 / 8192.0);
         TableBuilder::new("predictors", "Predictors", &totals.predictors)
-            .text("predictor", "predictor", |one| one.name.clone())
-            .optional_real("size_kib", "KiB", Unit::Rate, kib)
-            .integer("mispredictions", "mispredicted", Unit::Count, |one| one.missed)
-            .share("accuracy", "right", |one| {
+            .text("predictor", |one| one.name.clone())
+            .rate(("size_kib", "KiB"), kib)
+            .count(("mispredictions", "mispredicted"), |one| one.missed)
+            .share(("accuracy", "right"), |one| {
                 (conditional.saturating_sub(one.missed), conditional)
             })
-            .rate("mpki", "MPKI", |one| {
+            .rate(("mpki", "MPKI"), |one| {
                 (one.missed as f64 * 1000.0, totals.instructions)
             })
-            .optional_real("gap_closed", "of the gap closed", Unit::Share, |one| {
+            .share(("gap_closed", "of the gap closed"), |one| {
                 self.gap_closed(totals, one)
             })
             .build()
@@ -151,26 +151,24 @@ impl BranchTables {
             builder = builder.ranked_by(missed_column(&baseline.name));
         }
         if name == "branches" {
-            builder = builder.text("branch", "branch", |row| row.place.name.clone());
+            builder = builder.text("branch", |row| row.place.name.clone());
         }
         if knows_lines {
             builder = builder
-                .path("file", "file", |row| row.place.file.clone())
-                .optional_integer("line", "line", Unit::Number, |row| row.place.line)
-                .text("function", "function", |row| row.place.function.clone());
+                .path("file", |row| row.place.file.clone())
+                .number("line", |row| row.place.line)
+                .text("function", |row| row.place.function.clone());
         }
         builder = builder
-            .integer("executions", "executions", Unit::Count, |row| {
-                row.branch.executions
-            })
-            .share("taken_rate", "taken", |row| {
+            .count("executions", |row| row.branch.executions)
+            .share(("taken_rate", "taken"), |row| {
                 (row.branch.taken, row.branch.executions)
             })
-            .rate("entropy_bits", "entropy in bits", |row| {
+            .rate(("entropy_bits", "entropy in bits"), |row| {
                 (row.entropy, row.branch.executions)
             });
         for (number, one) in totals.predictors.iter().enumerate() {
-            builder = builder.integer(&missed_column(&one.name), &one.name, Unit::Count, |row| {
+            builder = builder.count((missed_column(&one.name), &one.name), |row| {
                 row.branch.missed[number]
             });
         }

@@ -1,7 +1,6 @@
 //! The branches of all threads of a trace.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
 use std::sync::Mutex;
 
 use trackway_trace::{Program, Stream, Trace, TraceError};
@@ -9,6 +8,7 @@ use trackway_trace::{Program, Stream, Trace, TraceError};
 use super::tables::BranchPlace;
 use super::{BranchTotals, PredictorChoice, Replay};
 use crate::model::control_flow::{BranchEvent, BranchSource, MachineFlow, RecordedFlow, Unresolved};
+use crate::model::path_inside;
 use crate::{share_out, Names, Observer, UNKNOWN};
 
 /// The branches of a trace, replayed with predictors of its own for each stream.
@@ -180,14 +180,13 @@ impl TraceReplay<'_> {
             "" => program.function(function).linkage_name,
             _ => location.function,
         };
-        let file = Path::new(program.string(location.file));
-        let inside = file.strip_prefix(&self.trace.meta().working_directory);
+        let folder = &self.trace.meta().working_directory;
         let own = names.function(program.function(function).linkage_name);
         let own = if own == UNKNOWN { String::new() } else { own };
         Some(BranchPlace {
             name: format!("{own}#{piece}"),
             function: names.function(written_in),
-            file: inside.unwrap_or(file).display().to_string(),
+            file: path_inside(folder, program.string(location.file)).to_owned(),
             line: Some(u64::from(location.line)).filter(|line| *line > 0),
         })
     }

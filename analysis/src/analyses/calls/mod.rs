@@ -202,10 +202,7 @@ impl Analysis for Calls {
     type Shard = CallsShard;
 
     fn order(&self) -> Order {
-        match self.caches.any_shared() {
-            true => Order::AcrossThreads,
-            false => Order::PerStream,
-        }
+        Order::across_threads_if(self.caches.any_shared())
     }
 
     fn takes_runs(&self) -> bool {

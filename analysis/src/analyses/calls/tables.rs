@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{Program, StringId, Trace};
 
 use super::tree::{Cost, Tree, ROOT};
 use super::CallsShard;
 use crate::model::cache::Caches;
-use crate::model::{Names, UNKNOWN};
+use crate::model::{path_inside, Names};
 use crate::Findings;
 
 /// Stands before a stack whose beginning is not kept.
@@ -191,8 +191,8 @@ impl Presenter<'_> {
     fn stacks_table(&self, rows: &[StackRow]) -> Table {
         let builder = self
             .start("stacks", "Stacks", rows)
-            .text("stack", "stack", |row| row.stack.clone())
-            .integer("inlined", "inlined", Unit::Number, |row| row.inlined);
+            .text("stack", |row| row.stack.clone())
+            .number("inlined", |row| row.inlined);
         self.add_cost(builder, |row| &row.cost).build()
     }
 
@@ -203,13 +203,11 @@ impl Presenter<'_> {
         let file = |function: Option<u32>| function.map_or(String::new(), |function| self.file_of(function));
         let builder = self
             .start("calls", "Calls", &rows)
-            .text("caller", "caller", |row| name(row.caller))
-            .path("caller_file", "in", |row| file(row.caller))
-            .text("callee", "called", |row| self.function(row.callee))
-            .path("callee_file", "in", |row| self.file_of(row.callee))
-            .optional_integer("calls", "calls", Unit::Count, |row| {
-                (row.calls > 0).then_some(row.calls)
-            });
+            .text("caller", |row| name(row.caller))
+            .path(("caller_file", "in"), |row| file(row.caller))
+            .text(("callee", "called"), |row| self.function(row.callee))
+            .path(("callee_file", "in"), |row| self.file_of(row.callee))
+            .count("calls", |row| (row.calls > 0).then_some(row.calls));
         self.add_cost(builder, |row| &row.cost).build()
     }
 
@@ -217,12 +215,10 @@ impl Presenter<'_> {
         let rows = self.lines();
         let builder = self
             .start("function_lines", "Lines of functions", &rows)
-            .text("function", "function", |row| self.function(row.function))
-            .path("function_file", "in", |row| self.file_of(row.function))
-            .path("file", "file", |row| self.path(row.file))
-            .optional_integer("line", "line", Unit::Number, |row| {
-                (row.line > 0).then_some(row.line.into())
-            });
+            .text("function", |row| self.function(row.function))
+            .path(("function_file", "in"), |row| self.file_of(row.function))
+            .path("file", |row| self.path(row.file))
+            .number("line", |row| (row.line > 0).then_some(row.line));
         self.add_cost(builder, |row| &row.cost).build()
     }
 
@@ -230,45 +226,26 @@ impl Presenter<'_> {
         let repairs = self.shard.all_repairs();
         let nodes = self.tree().nodes().len() as u64;
         TableBuilder::new("stack_repairs", "How the stacks were found", &[repairs])
-            .integer("paths", "different paths", Unit::Count, |_| {
-                nodes.saturating_sub(2)
+            .count(("paths", "different paths"), |_| nodes.saturating_sub(2))
+            .count(("missing_exits", "functions left without an exit"), |row| {
+                row.missing_exits
             })
-            .integer(
-                "missing_exits",
-                "functions left without an exit",
-                Unit::Count,
-                |row| row.missing_exits,
-            )
-            .integer(
-                "missing_entries",
-                "functions entered unseen",
-                Unit::Count,
-                |row| row.missing_entries,
-            )
-            .integer(
-                "stray_exits",
-                "exits of functions not on the stack",
-                Unit::Count,
-                |row| row.stray_exits,
-            )
-            .integer(
-                "too_deep",
-                "entries beyond the greatest depth",
-                Unit::Count,
-                |row| row.too_deep,
-            )
+            .count(("missing_entries", "functions entered unseen"), |row| {
+                row.missing_entries
+            })
+            .count(("stray_exits", "exits of functions not on the stack"), |row| {
+                row.stray_exits
+            })
+            .count(("too_deep", "entries beyond the greatest depth"), |row| {
+                row.too_deep
+            })
             .as_record()
             .build()
     }
 
     /// The table of the top rows.
     fn start<'r, R>(&self, name: &str, title: &str, rows: &'r [R]) -> TableBuilder<'r, R> {
-        let shown = &rows[..rows.len().min(self.top)];
-        let cut = match shown.len() < rows.len() {
-            true => format!(", {} of {}", shown.len(), rows.len()),
-            false => String::new(),
-        };
-        TableBuilder::new(name, format!("{title} by accesses{cut}"), shown)
+        TableBuilder::top(name, format!("{title} by accesses"), rows, self.top)
             .total_rows(rows.len())
             .ranked_by("accesses")
     }
@@ -279,13 +256,13 @@ impl Presenter<'_> {
         cost: impl Fn(&R) -> &Cost,
     ) -> TableBuilder<'r, R> {
         let mut builder = builder
-            .integer("accesses", "accesses", Unit::Count, |row| cost(row).accesses)
-            .integer("reads", "reads", Unit::Count, |row| cost(row).reads)
-            .integer("writes", "writes", Unit::Count, |row| cost(row).writes)
-            .integer("bytes", "bytes", Unit::Bytes, |row| cost(row).bytes);
+            .count("accesses", |row| cost(row).accesses)
+            .count("reads", |row| cost(row).reads)
+            .count("writes", |row| cost(row).writes)
+            .bytes("bytes", |row| cost(row).bytes);
         for level in 0..self.levels {
             let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
-            builder = builder.integer(&name, &title, Unit::Count, |row| cost(row).misses[level]);
+            builder = builder.count((name, title), |row| cost(row).misses[level]);
         }
         builder
     }
@@ -313,12 +290,6 @@ impl Presenter<'_> {
     }
 
     fn path(&self, file: StringId) -> String {
-        match self.program.string(file) {
-            "" => UNKNOWN.to_owned(),
-            path => {
-                let inside = Path::new(path).strip_prefix(self.directory).ok();
-                inside.and_then(Path::to_str).unwrap_or(path).to_owned()
-            }
-        }
+        path_inside(self.directory, self.names.text(file)).to_owned()
     }
 }

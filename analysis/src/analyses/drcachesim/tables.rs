@@ -1,6 +1,6 @@
 //! The caches as a table, with the numbers that drcachesim prints.
 
-use trackway_report::{grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{grouped, percent, Table, TableBuilder};
 
 use super::cache::{Cache, Counts};
 use super::cores::Cores;
@@ -36,27 +36,21 @@ pub(super) fn caches(settings: &Settings, cores: &Cores, threads: &[Vec<u32>]) -
         counts: cores.last.counts,
     });
     TableBuilder::new("drcachesim", "Caches as drcachesim simulates them", &rows)
-        .text("cache", "cache", |row| row.name.clone())
-        .text("streams", "streams", |row| row.threads.clone())
-        .integer("size_bytes", "size", Unit::Bytes, |row| row.size.bytes)
-        .integer("ways", "ways", Unit::Number, |row| u64::from(row.size.ways))
-        .integer("hits", "hits", Unit::Count, |row| row.counts.hits)
-        .integer("misses", "misses", Unit::Count, |row| row.counts.misses)
-        .share("miss_ratio", "miss ratio", |row| {
+        .text("cache", |row| row.name.clone())
+        .text("streams", |row| row.threads.clone())
+        .bytes(("size_bytes", "size"), |row| row.size.bytes)
+        .number("ways", |row| row.size.ways)
+        .count("hits", |row| row.counts.hits)
+        .count("misses", |row| row.counts.misses)
+        .share("miss_ratio", |row| {
             (row.counts.misses, row.counts.hits + row.counts.misses)
         })
-        .integer("compulsory_misses", "compulsory", Unit::Count, |row| {
+        .count(("compulsory_misses", "compulsory"), |row| {
             row.counts.compulsory_misses
         })
-        .integer("prefetch_hits", "prefetch hits", Unit::Count, |row| {
-            row.counts.prefetch_hits
-        })
-        .integer("prefetch_misses", "prefetch misses", Unit::Count, |row| {
-            row.counts.prefetch_misses
-        })
-        .integer("child_hits", "child hits", Unit::Count, |row| {
-            row.counts.child_hits
-        })
+        .count("prefetch_hits", |row| row.counts.prefetch_hits)
+        .count("prefetch_misses", |row| row.counts.prefetch_misses)
+        .count("child_hits", |row| row.counts.child_hits)
         .build()
 }
 

@@ -1,6 +1,6 @@
 //! Structures as `pahole` shows them, with what was accessed.
 
-use trackway_report::{counted, grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, grouped, percent, Table, TableBuilder};
 use trackway_trace::Program;
 
 use super::advice::{Before, Judged, Verdict};
@@ -166,42 +166,25 @@ impl<'p> Presentation<'p> {
     }
 
     fn overview(&self, chosen: &[usize]) -> Table {
-        let rows = &chosen[..chosen.len().min(self.shown.top)];
         let structure = |index: &usize| &self.structures.list[*index];
         let total = |index: &usize| &self.weights[*index].total;
         let all = SiteCounters::sum(self.weights.iter().map(|weights| &weights.total));
-        let cut = match rows.len() < chosen.len() {
-            true => format!(", {} of {}", rows.len(), chosen.len()),
-            false => String::new(),
-        };
-        let title = format!("Structures by {}{cut}", self.shown.rank_by);
-        let builder = TableBuilder::new("structures", title, rows)
-            .text("type", "type", |row| structure(row).name.as_str())
-            .integer("size_bytes", "size", Unit::Bytes, |row| structure(row).size)
-            .integer("alignment_bytes", "align", Unit::Number, |row| {
-                structure(row).alignment
+        let title = format!("Structures by {}", self.shown.rank_by);
+        let builder = TableBuilder::top("structures", title, chosen, self.shown.top)
+            .text("type", |row| structure(row).name.as_str())
+            .bytes(("size_bytes", "size"), |row| structure(row).size)
+            .number(("alignment_bytes", "align"), |row| structure(row).alignment)
+            .count("members", |row| structure(row).members.len())
+            .bytes(("hole_bytes", "holes"), |row| {
+                structure(row).holes().iter().map(|(_, size)| size).sum::<u64>()
             })
-            .integer("members", "members", Unit::Count, |row| {
-                structure(row).members.len() as u64
-            })
-            .integer("hole_bytes", "holes", Unit::Bytes, |row| {
-                structure(row).holes().iter().map(|(_, size)| size).sum()
-            })
-            .integer("padding_bytes", "padding", Unit::Bytes, |row| {
-                structure(row).padding()
-            })
-            .text("live", "live", |row| {
-                if self.weights[*row].is_live {
-                    "yes"
-                } else {
-                    "no"
-                }
-            })
-            .integer("accesses", "accesses", Unit::Count, |row| total(row).accesses)
-            .integer("bytes", "bytes", Unit::Bytes, |row| total(row).bytes);
+            .bytes(("padding_bytes", "padding"), |row| structure(row).padding())
+            .yes_or_no("live", |row| self.weights[*row].is_live)
+            .count("accesses", |row| total(row).accesses)
+            .bytes("bytes", |row| total(row).bytes);
         let rank_by = self.shown.rank_by;
         add_misses(builder, self.caches, |row: &usize| *total(row))
-            .share("share", "share", |row| (rank_by.of(total(row)), rank_by.of(&all)))
+            .share("share", |row| (rank_by.of(total(row)), rank_by.of(&all)))
             .build()
     }
 
@@ -254,26 +237,22 @@ impl<'p> Presentation<'p> {
         let line_bytes = self.line_bytes();
         let title = title_of(structure, line_bytes);
         let builder = TableBuilder::new("members", title, &rows)
-            .integer("cache_line", "line", Unit::Number, |row| row.offset / line_bytes)
-            .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
-            .integer("size_bytes", "size", Unit::Number, |row| row.size)
-            .text("member", "member", |row| row.name)
-            .text("member_type", "type", |row| row.type_name)
-            .optional_integer("accesses", "accesses", Unit::Count, |row| {
-                row.counters.map(|counters| counters.accesses)
-            })
-            .optional_integer("bytes", "bytes", Unit::Bytes, |row| {
-                row.counters.map(|counters| counters.bytes)
-            });
+            .number(("cache_line", "line"), |row| row.offset / line_bytes)
+            .number(("offset_bytes", "offset"), |row| row.offset)
+            .number(("size_bytes", "size"), |row| row.size)
+            .text("member", |row| row.name)
+            .text(("member_type", "type"), |row| row.type_name)
+            .count("accesses", |row| row.counters.map(|counters| counters.accesses))
+            .bytes("bytes", |row| row.counters.map(|counters| counters.bytes));
         let rank_by = self.shown.rank_by;
         let total = rank_by.of(&self.weights[index].total);
         add_optional_misses(builder, self.caches, |row: &Row| row.counters)
-            .share("share", "share", |row| match row.counters {
+            .share("share", |row| match row.counters {
                 Some(counters) => (rank_by.of(&counters), total),
                 None => (0, 0),
             })
-            .text("heat", "heat", |row| row.heat)
-            .text("type", "of", |_| structure.name.as_str())
+            .text("heat", |row| row.heat)
+            .text(("type", "of"), |_| structure.name.as_str())
             .build()
     }
 
@@ -303,11 +282,11 @@ impl<'p> Presentation<'p> {
             grouped(self.window)
         );
         let table = TableBuilder::new("affinity", title, rows)
-            .text("field", "field", |pair| pair.a)
-            .text("other", "with", |pair| pair.b)
-            .integer("together", "together", Unit::Count, |pair| pair.together)
-            .share("affinity", "affinity", |pair| pair.affinity)
-            .text("type", "of", |_| structure.name.as_str())
+            .text("field", |pair| pair.a)
+            .text(("other", "with"), |pair| pair.b)
+            .count("together", |pair| pair.together)
+            .share("affinity", |pair| pair.affinity)
+            .text(("type", "of"), |_| structure.name.as_str())
             .build();
         Some(table)
     }
@@ -330,13 +309,11 @@ impl<'p> Presentation<'p> {
         let builder = TableBuilder::new("proposals", title, &gaining);
         let builder = self
             .described(builder, |row| row.0)
-            .share("saved_share", "saved", |row| {
+            .share(("saved_share", "saved"), |row| {
                 (all.saturating_sub(rank_by.of(row.1)), all)
             })
-            .integer("after", &format!("{rank_by} left"), Unit::Count, |row| {
-                rank_by.of(row.1)
-            })
-            .text("worse", "worse", |row| before.worse(row.1));
+            .count(("after", format!("{rank_by} left")), |row| rank_by.of(row.1))
+            .text("worse", |row| before.worse(row.1));
         let proposals = builder.build();
         let dropped: Vec<(&Proposal, &str)> = judged
             .iter()
@@ -349,7 +326,7 @@ impl<'p> Presentation<'p> {
         let builder = TableBuilder::new("not_proposed", title, &dropped);
         let not_proposed = self
             .described(builder, |row| row.0)
-            .text("why", "why not", |row| row.1)
+            .text(("why", "why not"), |row| row.1)
             .build();
         [
             (!gaining.is_empty()).then_some(proposals),
@@ -363,12 +340,12 @@ impl<'p> Presentation<'p> {
         proposal: impl Fn(&R) -> &Proposal,
     ) -> TableBuilder<'a, R> {
         builder
-            .text("type", "type", |row| {
+            .text("type", |row| {
                 self.structures.list[proposal(row).structure].name.as_str()
             })
-            .text("change", "change", |row| proposal(row).name)
-            .text("reason", "because", |row| proposal(row).reason.clone())
-            .text("options", "trackway whatif TRACE", |row| {
+            .text("change", |row| proposal(row).name)
+            .text(("reason", "because"), |row| proposal(row).reason.clone())
+            .text(("options", "trackway whatif TRACE"), |row| {
                 proposal(row).options(self.structures)
             })
     }
@@ -377,7 +354,7 @@ impl<'p> Presentation<'p> {
         let name = &self.structures.list[proposal.structure].name;
         let title = format!("{name}, {}", proposal.name);
         TableBuilder::new("definition", title, &proposal.definition)
-            .source("source", "source", |line| Some(line.clone()))
+            .source("source", |line| Some(line.clone()))
             .build()
     }
 
@@ -386,18 +363,18 @@ impl<'p> Presentation<'p> {
         let named: u64 = self.weights.iter().map(|weights| weights.total.accesses).sum();
         let placed: u64 = self.weights.iter().map(|weights| weights.placed).sum();
         TableBuilder::new("structures_seen", "Structures", &[()])
-            .integer("structures", "structures known", Unit::Count, |()| {
-                self.structures.list.len() as u64
+            .count(("structures", "structures known"), |()| {
+                self.structures.list.len()
             })
-            .integer("ambiguous", "names that stand for several", Unit::Count, |()| {
-                self.structures.ambiguous.len() as u64
-            })
-            .share("with_structure", "accesses to a structure that is known", |()| {
-                (named, all.accesses)
+            .count(("ambiguous", "names that stand for several"), |()| {
+                self.structures.ambiguous.len()
             })
             .share(
-                "with_object",
-                "of them with a known object, for the affinity",
+                ("with_structure", "accesses to a structure that is known"),
+                |()| (named, all.accesses),
+            )
+            .share(
+                ("with_object", "of them with a known object, for the affinity"),
                 |()| (placed, named),
             )
             .as_record()
@@ -407,7 +384,7 @@ impl<'p> Presentation<'p> {
 
 fn title_of(structure: &Structure, line_bytes: u64) -> String {
     let lines = structure.size.div_ceil(line_bytes);
-    let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum();
+    let holes: u64 = structure.holes().iter().map(|(_, size)| size).sum::<u64>();
     format!(
         "{}: {} bytes, {lines} line{}, {holes} bytes of holes, {} of padding",
         structure.name,
@@ -432,7 +409,7 @@ fn add_optional_misses<'a, R>(
 ) -> TableBuilder<'a, R> {
     for level in 0..caches.levels().len() {
         let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
-        builder = builder.optional_integer(&name, &title, Unit::Count, |row| {
+        builder = builder.count((name, title), |row| {
             counters(row).map(|counters| Measure::Misses(level).of(&counters))
         });
     }

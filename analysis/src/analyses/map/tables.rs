@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::owners::OwnerKind;
 use super::pyramid::{listed, pyramid, Cell, Level};
@@ -92,46 +92,42 @@ fn owners(shard: &MapShard) -> Vec<OwnerTotal> {
 }
 
 fn owner_table(map: &Map, shard: &MapShard, owners: &[OwnerTotal], total: u64) -> Table {
-    let shown = &owners[..owners.len().min(map.view.top)];
-    let cut = match shown.len() < owners.len() {
-        true => format!(", {} of {}", shown.len(), owners.len()),
-        false => String::new(),
-    };
     let owner = |row: &OwnerTotal| shard.owners.list[row.owner];
     let time = |bin: usize| map.times.shown_ns(map.bins.start_ns(bin, 0)) / 1000;
     let granule_bytes = 1u64 << shard.grid.shift();
-    TableBuilder::new("owners", format!("Memory by {}{cut}", map.measure), shown)
-        .text("name", "memory", |row| map.names.label(owner(row).kind))
-        .text("kind", "kind", |row| map.names.kind(owner(row).kind))
-        .integer("process", "process", Unit::Number, |row| {
-            owner(row).process.into()
-        })
-        .integer("reads", "by reads", Unit::Count, |row| row.reads)
-        .integer("writes", "by writes", Unit::Count, |row| row.writes)
-        .share("share", "share", |row| (row.all(), total))
-        .integer("threads", "threads", Unit::Count, |row| row.streams.len() as u64)
-        .integer("touched_bytes", "touched bytes", Unit::Bytes, |row| {
-            (row.granules.len() as u64).saturating_mul(granule_bytes)
-        })
-        .optional_integer("first_us", "first us", Unit::Count, |row| Some(time(row.bins?.0)))
-        .optional_integer("last_us", "last us", Unit::Count, |row| Some(time(row.bins?.1)))
-        .build()
+    TableBuilder::top(
+        "owners",
+        format!("Memory by {}", map.measure),
+        owners,
+        map.view.top,
+    )
+    .text(("name", "memory"), |row| map.names.label(owner(row).kind))
+    .text("kind", |row| map.names.kind(owner(row).kind))
+    .number("process", |row| owner(row).process)
+    .count(("reads", "by reads"), |row| row.reads)
+    .count(("writes", "by writes"), |row| row.writes)
+    .share("share", |row| (row.all(), total))
+    .count("threads", |row| row.streams.len())
+    .bytes("touched_bytes", |row| {
+        (row.granules.len() as u64).saturating_mul(granule_bytes)
+    })
+    .count("first_us", |row| Some(time(row.bins?.0)))
+    .count("last_us", |row| Some(time(row.bins?.1)))
+    .build()
 }
 
 fn level_table(map: &Map, levels: &[Level]) -> Table {
     TableBuilder::new("levels", "Resolutions", levels)
-        .integer("level", "level", Unit::Number, |level| level.number.into())
-        .integer("time_bins", "parts of time", Unit::Count, |level| {
-            level.time_bins as u64
-        })
-        .integer("bin_ns", "ns each", Unit::Count, |level| {
+        .number("level", |level| level.number)
+        .count(("time_bins", "parts of time"), |level| level.time_bins)
+        .count(("bin_ns", "ns each"), |level| {
             map.bins.width_ns().saturating_mul(1 << level.number)
         })
-        .integer("granule_bytes", "bytes of a granule", Unit::Bytes, |level| {
+        .bytes(("granule_bytes", "bytes of a granule"), |level| {
             level.granule_bytes()
         })
-        .integer("rows", "rows", Unit::Count, |level| level.rows as u64)
-        .integer("cells", "cells", Unit::Count, |level| level.cells as u64)
+        .count("rows", |level| level.rows)
+        .count("cells", |level| level.cells)
         .build()
 }
 
@@ -144,26 +140,24 @@ fn cell_table(map: &Map, shard: &MapShard, levels: &[Level], cells: &[Cell]) -> 
         .collect();
     let owner = |cell: &Cell| shard.owners.list[cell.owner as usize];
     TableBuilder::new("cells", title(map), cells)
-        .integer("level", "level", Unit::Number, |cell| cell.level.into())
-        .integer("process", "process", Unit::Number, |cell| {
-            owner(cell).process.into()
-        })
-        .integer("owner", "owner", Unit::Number, |cell| cell.owner.into())
-        .text("name", "memory", |cell| &labels[cell.owner as usize])
-        .text("kind", "kind", |cell| map.names.kind(owner(cell).kind))
-        .integer("stream", "stream", Unit::Number, |cell| cell.stream.into())
-        .integer("address", "address", Unit::Number, |cell| cell.address)
-        .integer("granule_bytes", "bytes", Unit::Bytes, |cell| {
+        .number("level", |cell| cell.level)
+        .number("process", |cell| owner(cell).process)
+        .number("owner", |cell| cell.owner)
+        .text(("name", "memory"), |cell| &labels[cell.owner as usize])
+        .text("kind", |cell| map.names.kind(owner(cell).kind))
+        .number("stream", |cell| cell.stream)
+        .number("address", |cell| cell.address)
+        .bytes(("granule_bytes", "bytes"), |cell| {
             levels[cell.level as usize].granule_bytes()
         })
-        .integer("from_ns", "from ns", Unit::Count, |cell| {
+        .count("from_ns", |cell| {
             map.times.shown_ns(map.bins.start_ns(cell.bin, cell.level))
         })
-        .integer("width_ns", "ns", Unit::Count, |cell| {
+        .count(("width_ns", "ns"), |cell| {
             map.bins.width_ns().saturating_mul(1 << cell.level)
         })
-        .integer("reads", "by reads", Unit::Count, |cell| cell.reads)
-        .integer("writes", "by writes", Unit::Count, |cell| cell.writes)
+        .count(("reads", "by reads"), |cell| cell.reads)
+        .count(("writes", "by writes"), |cell| cell.writes)
         .build()
 }
 
@@ -188,39 +182,29 @@ fn totals(map: &Map, shard: &MapShard, total: u64) -> Table {
         _ => "none".to_owned(),
     };
     TableBuilder::new("map", "Map", &[()])
-        .text("measure", "measure", |()| map.measure.to_string())
-        .text("caches", "simulated caches", |()| &caches)
-        .integer("shown", "shown of the measure", Unit::Count, |()| total)
-        .integer("from_ns", "from ns", Unit::Count, |()| {
-            map.times.shown_ns(map.bins.first_ns)
-        })
-        .integer("to_ns", "to ns", Unit::Count, |()| {
-            map.times.shown_ns(map.bins.last_ns)
-        })
-        .share("in_allocations", "in allocations", |()| {
+        .text("measure", |()| map.measure.to_string())
+        .text(("caches", "simulated caches"), |()| &caches)
+        .count(("shown", "shown of the measure"), |()| total)
+        .count("from_ns", |()| map.times.shown_ns(map.bins.first_ns))
+        .count("to_ns", |()| map.times.shown_ns(map.bins.last_ns))
+        .share("in_allocations", |()| {
             (part(|kind| matches!(kind, OwnerKind::Allocation(_))), total)
         })
-        .share("in_statics", "in static variables", |()| {
+        .share(("in_statics", "in static variables"), |()| {
             (part(|kind| matches!(kind, OwnerKind::Static(_))), total)
         })
-        .share("in_stacks", "in stacks", |()| {
+        .share("in_stacks", |()| {
             (part(|kind| matches!(kind, OwnerKind::Stack(_))), total)
         })
-        .share("in_other", "in other memory", |()| {
+        .share(("in_other", "in other memory"), |()| {
             (part(|kind| kind == OwnerKind::Other), total)
         })
-        .integer(
-            "overlapped_blocks",
-            "blocks that others overlapped",
-            Unit::Count,
-            |()| counts.overlapped,
-        )
-        .integer(
-            "unknown_releases",
-            "releases of unknown blocks",
-            Unit::Count,
-            |()| counts.unknown_releases,
-        )
+        .count(("overlapped_blocks", "blocks that others overlapped"), |()| {
+            counts.overlapped
+        })
+        .count(("unknown_releases", "releases of unknown blocks"), |()| {
+            counts.unknown_releases
+        })
         .as_record()
         .build()
 }

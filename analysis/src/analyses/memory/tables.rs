@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use trackway_report::{duration, grouped, Table, TableBuilder, Unit};
+use trackway_report::{duration, grouped, Table, TableBuilder};
 use trackway_trace::{AllocationSiteId, StringId};
 
 use super::curve::{Amount, Point};
@@ -25,7 +25,7 @@ pub(super) fn findings(memory: &Memory, shard: &MemoryShard) -> Findings {
     let sites: Vec<Group<AllocationSiteId>> = grouped_by(shard, |site| site);
     let types: Vec<Group<StringId>> = grouped_by(shard, |site| names.site(site).element_type);
     let type_name: Namer<StringId> =
-        &|builder| builder.text("type", "type of elements", |group| names.text(group.key));
+        &|builder| builder.text(("type", "type of elements"), |group| names.text(group.key));
     let place: Namer<AllocationSiteId> = &|builder| place_columns(builder, &names);
     let tables = Tables {
         top: memory.top,
@@ -99,12 +99,12 @@ fn place_columns<'a>(
     names: &AllocationNames,
 ) -> Builder<'a, AllocationSiteId> {
     builder
-        .text("variable", "variable", |group| names.variable(group.key))
-        .text("allocator", "by", |group| names.allocator(group.key))
-        .text("function", "function", |group| names.function(group.key))
-        .path("file", "file", |group| names.file(group.key))
-        .optional_integer("line", "line", Unit::Number, |group| names.line(group.key))
-        .text("caller", "inlined into", |group| {
+        .text("variable", |group| names.variable(group.key))
+        .text(("allocator", "by"), |group| names.allocator(group.key))
+        .text("function", |group| names.function(group.key))
+        .path("file", |group| names.file(group.key))
+        .number("line", |group| names.line(group.key))
+        .text(("caller", "inlined into"), |group| {
             names.caller(group.key).unwrap_or_default()
         })
 }
@@ -128,27 +128,16 @@ impl Tables {
         let has_any = |group: &&Group<K>| rank(&group.totals) != (0, 0);
         let mut ranked: Vec<&Group<K>> = groups.iter().filter(has_any).collect();
         ranked.sort_by_key(|group| Reverse(rank(&group.totals)));
-        let shown = &ranked[..ranked.len().min(self.top)];
-        let cut = match shown.len() < ranked.len() {
-            true => format!(", {} of {}", shown.len(), ranked.len()),
-            false => String::new(),
-        };
-        numbers(names(TableBuilder::new(name, format!("{title}{cut}"), shown))).build()
+        numbers(names(TableBuilder::top(name, title, &ranked, self.top))).build()
     }
 
     fn peak<K>(&self, name: &str, title: &str, groups: &[Group<K>], names: Namer<K>) -> Table {
         let rank = |totals: &SiteTotals| (totals.at_peak.bytes, totals.at_peak.blocks);
         self.build((name, title), groups, rank, names, |builder| {
             builder
-                .integer("peak_blocks", "blocks", Unit::Count, |group| {
-                    group.totals.at_peak.blocks
-                })
-                .integer("peak_bytes", "bytes", Unit::Bytes, |group| {
-                    group.totals.at_peak.bytes
-                })
-                .share("share", "share", |group| {
-                    (group.totals.at_peak.bytes, self.peak.bytes)
-                })
+                .count(("peak_blocks", "blocks"), |group| group.totals.at_peak.blocks)
+                .bytes(("peak_bytes", "bytes"), |group| group.totals.at_peak.bytes)
+                .share("share", |group| (group.totals.at_peak.bytes, self.peak.bytes))
         })
     }
 
@@ -156,26 +145,20 @@ impl Tables {
         let rank = |totals: &SiteTotals| (totals.allocated.bytes, totals.allocated.blocks + totals.failed);
         self.build((name, title), groups, rank, names, |builder| {
             builder
-                .integer("allocations", "blocks", Unit::Count, |group| {
-                    group.totals.allocated.blocks
-                })
-                .integer("allocated_bytes", "bytes", Unit::Bytes, |group| {
-                    group.totals.allocated.bytes
-                })
-                .integer("failed", "failed", Unit::Count, |group| group.totals.failed)
-                .integer("short_lived", "short-lived", Unit::Count, |group| {
+                .count(("allocations", "blocks"), |group| group.totals.allocated.blocks)
+                .bytes(("allocated_bytes", "bytes"), |group| group.totals.allocated.bytes)
+                .count("failed", |group| group.totals.failed)
+                .count(("short_lived", "short-lived"), |group| {
                     group.totals.short_lived.blocks
                 })
-                .rate("mean_life_accesses", "accesses they lived", |group| {
+                .rate(("mean_life_accesses", "accesses they lived"), |group| {
                     (group.totals.lived_accesses as f64, group.totals.released)
                 })
-                .rate("mean_life_us", "us", |group| {
+                .rate(("mean_life_us", "us"), |group| {
                     (group.totals.lived_ns as f64 / 1e3, group.totals.released)
                 })
-                .integer("never_released", "never released", Unit::Count, |group| {
-                    group.totals.never_released.blocks
-                })
-                .integer("never_released_bytes", "their bytes", Unit::Bytes, |group| {
+                .count("never_released", |group| group.totals.never_released.blocks)
+                .bytes(("never_released_bytes", "their bytes"), |group| {
                     group.totals.never_released.bytes
                 })
         })
@@ -190,20 +173,14 @@ impl Tables {
         };
         self.build((name, title), groups, rank, names, |builder| {
             builder
-                .integer("allocated_bytes", "bytes", Unit::Bytes, |group| {
-                    group.totals.allocated.bytes
-                })
-                .integer("accesses", "accesses", Unit::Count, |group| group.totals.accesses)
-                .integer("accessed_bytes", "accessed bytes", Unit::Bytes, |group| {
-                    group.totals.accessed_bytes
-                })
-                .rate("accesses_per_byte", "accesses per byte", |group| {
+                .bytes(("allocated_bytes", "bytes"), |group| group.totals.allocated.bytes)
+                .count("accesses", |group| group.totals.accesses)
+                .bytes("accessed_bytes", |group| group.totals.accessed_bytes)
+                .rate("accesses_per_byte", |group| {
                     (group.totals.accesses as f64, group.totals.allocated.bytes)
                 })
-                .integer("never_accessed", "never accessed", Unit::Count, |group| {
-                    group.totals.never_accessed.blocks
-                })
-                .integer("never_accessed_bytes", "their bytes", Unit::Bytes, |group| {
+                .count("never_accessed", |group| group.totals.never_accessed.blocks)
+                .bytes(("never_accessed_bytes", "their bytes"), |group| {
                     group.totals.never_accessed.bytes
                 })
         })
@@ -223,14 +200,14 @@ fn lifetimes(shard: &MemoryShard) -> Table {
         "Released blocks by the accesses that they lived",
         &rows,
     )
-    .integer("from_accesses", "from", Unit::Count, |(digits, _)| {
+    .count(("from_accesses", "from"), |(digits, _)| {
         (1u64 << digits.saturating_sub(1)) * u64::from(*digits > 0)
     })
-    .integer("to_accesses", "to", Unit::Count, |(digits, _)| {
+    .count(("to_accesses", "to"), |(digits, _)| {
         1u64.checked_shl(*digits as u32).map_or(u64::MAX, |end| end - 1)
     })
-    .integer("blocks", "blocks", Unit::Count, |(_, amount)| amount.blocks)
-    .integer("bytes", "bytes", Unit::Bytes, |(_, amount)| amount.bytes)
+    .count("blocks", |(_, amount)| amount.blocks)
+    .bytes("bytes", |(_, amount)| amount.bytes)
     .build()
 }
 
@@ -238,20 +215,14 @@ fn over_time(memory: &Memory, shard: &MemoryShard) -> Table {
     let points: Vec<(usize, &Point)> = shard.ledger.curve.points().iter().enumerate().collect();
     let bins = memory.bins;
     TableBuilder::new("memory_over_time", "Live memory by time", &points)
-        .integer("from_ns", "from ns", Unit::Count, |(bin, _)| {
+        .count("from_ns", |(bin, _)| {
             memory.times.shown_ns(bins.start_ns(*bin, 0))
         })
-        .integer("width_ns", "ns", Unit::Count, |_| bins.width_ns())
-        .integer("most_blocks", "most blocks", Unit::Count, |(_, point)| {
-            point.most.blocks
-        })
-        .integer("most_bytes", "most bytes", Unit::Bytes, |(_, point)| {
-            point.most.bytes
-        })
-        .integer("allocations", "allocations", Unit::Count, |(_, point)| {
-            point.allocations
-        })
-        .integer("releases", "releases", Unit::Count, |(_, point)| point.releases)
+        .count(("width_ns", "ns"), |_| bins.width_ns())
+        .count("most_blocks", |(_, point)| point.most.blocks)
+        .bytes("most_bytes", |(_, point)| point.most.bytes)
+        .count("allocations", |(_, point)| point.allocations)
+        .count("releases", |(_, point)| point.releases)
         .build()
 }
 
@@ -261,62 +232,45 @@ fn totals(memory: &Memory, shard: &MemoryShard) -> Table {
     ledger.sites.iter().for_each(|site| all += site);
     let share = |part: u64| (part, ledger.accesses);
     let builder = TableBuilder::new("memory", "Memory", &[()])
-        .integer("peak_bytes", "most bytes live at once", Unit::Bytes, |()| {
+        .bytes(("peak_bytes", "most bytes live at once"), |()| {
             ledger.peak.live.bytes
         })
-        .integer("peak_blocks", "blocks then", Unit::Count, |()| {
-            ledger.peak.live.blocks
-        })
-        .integer("peak_ns", "ns after the beginning", Unit::Count, |()| {
+        .count(("peak_blocks", "blocks then"), |()| ledger.peak.live.blocks)
+        .count(("peak_ns", "ns after the beginning"), |()| {
             memory.times.shown_ns(ledger.peak.time_ns)
         })
-        .integer("allocations", "allocations", Unit::Count, |()| {
-            all.allocated.blocks
+        .count("allocations", |()| all.allocated.blocks)
+        .bytes("allocated_bytes", |()| all.allocated.bytes)
+        .count(("failed", "failed allocations"), |()| all.failed)
+        .count(("short_lived", "short-lived blocks"), |()| all.short_lived.blocks)
+        .count(("short_life_accesses", "released before accesses"), |()| {
+            memory.short_life
         })
-        .integer("allocated_bytes", "allocated bytes", Unit::Bytes, |()| {
-            all.allocated.bytes
-        })
-        .integer("failed", "failed allocations", Unit::Count, |()| all.failed)
-        .integer("short_lived", "short-lived blocks", Unit::Count, |()| {
-            all.short_lived.blocks
-        })
-        .integer(
-            "short_life_accesses",
-            "released before accesses",
-            Unit::Count,
-            |()| memory.short_life,
-        )
-        .integer("never_released", "blocks never released", Unit::Count, |()| {
+        .count(("never_released", "blocks never released"), |()| {
             all.never_released.blocks
         })
-        .integer("never_released_bytes", "their bytes", Unit::Bytes, |()| {
+        .bytes(("never_released_bytes", "their bytes"), |()| {
             all.never_released.bytes
         })
-        .integer("never_accessed", "blocks never accessed", Unit::Count, |()| {
+        .count(("never_accessed", "blocks never accessed"), |()| {
             all.never_accessed.blocks
         })
-        .integer("never_accessed_bytes", "their bytes", Unit::Bytes, |()| {
+        .bytes(("never_accessed_bytes", "their bytes"), |()| {
             all.never_accessed.bytes
         });
     builder
-        .share("in_blocks", "accesses to blocks", |()| share(all.accesses))
-        .share("in_statics", "to static variables", |()| {
+        .share(("in_blocks", "accesses to blocks"), |()| share(all.accesses))
+        .share(("in_statics", "to static variables"), |()| {
             share(shard.outside.statics)
         })
-        .share("in_stacks", "to stacks", |()| share(shard.outside.stacks))
-        .share("in_other", "to other memory", |()| share(shard.outside.other))
-        .integer(
-            "overlapped_blocks",
-            "blocks that others overlapped",
-            Unit::Count,
-            |()| all.overlapped,
-        )
-        .integer(
-            "unknown_releases",
-            "releases of unknown blocks",
-            Unit::Count,
-            |()| ledger.unknown_releases,
-        )
+        .share(("in_stacks", "to stacks"), |()| share(shard.outside.stacks))
+        .share(("in_other", "to other memory"), |()| share(shard.outside.other))
+        .count(("overlapped_blocks", "blocks that others overlapped"), |()| {
+            all.overlapped
+        })
+        .count(("unknown_releases", "releases of unknown blocks"), |()| {
+            ledger.unknown_releases
+        })
         .as_record()
         .build()
 }

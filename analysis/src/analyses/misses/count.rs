@@ -8,6 +8,7 @@ use super::levels::Levels;
 use super::{answer, details, tables};
 use crate::model::cache::Caches;
 use crate::model::site_counts::{attribution_table, stores, Grouping, Measure, MissesShard};
+use crate::model::Names;
 use crate::{Analysis, Findings, Order, WorkPart};
 
 /// Simulates the caches of threads and attributes their misses. If a level is shared, all threads' accesses are
@@ -69,10 +70,7 @@ impl Analysis for Misses {
     type Shard = MissesShard;
 
     fn order(&self) -> Order {
-        match self.caches.any_shared() {
-            true => Order::AcrossThreads,
-            false => Order::PerStream,
-        }
+        Order::across_threads_if(self.caches.any_shared())
     }
 
     fn start_shard(&self) -> MissesShard {
@@ -108,6 +106,7 @@ impl Analysis for Misses {
         let counters = shard.counters();
         let ranking = tables::Ranking {
             program,
+            names: Names::new(program),
             counters: &counters,
             threads: shard.threads(),
             caches: &self.caches,

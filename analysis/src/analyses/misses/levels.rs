@@ -1,6 +1,6 @@
 //! The model's caches and TLBs, and their counts.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use crate::model::cache::{
     CacheLevel, Caches, LevelTotals, MissClass, TlbLevel, TlbTotals, Totals, Traffic, MISS_CLASSES,
@@ -91,27 +91,21 @@ impl Levels<'_> {
         let title = format!("Cache model: {policy}{}", self.sharing());
         let mut builder = TableBuilder::new("caches", title, rows)
             .ranked_by("misses")
-            .integer("level", "level", Unit::Number, |row| row.number)
-            .integer("size_bytes", "size", Unit::Bytes, |row| {
-                row.level.geometry.size_bytes
-            })
-            .integer("ways", "ways", Unit::Number, |row| row.level.geometry.ways.into())
-            .integer("line_bytes", "line", Unit::Number, |row| {
-                row.level.geometry.line_bytes.into()
-            });
+            .number("level", |row| row.number)
+            .bytes(("size_bytes", "size"), |row| row.level.geometry.size_bytes)
+            .number("ways", |row| row.level.geometry.ways)
+            .number(("line_bytes", "line"), |row| row.level.geometry.line_bytes);
         if !plain {
-            builder = builder.text("model", "model", |row| row.level.words().join(" "));
+            builder = builder.text("model", |row| row.level.words().join(" "));
         }
         builder
-            .integer("reached", "reached by", Unit::Count, |row| row.reached)
-            .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
-            .share("miss_ratio", "miss ratio", |row| (row.totals.misses, row.reached))
-            .rate("misses_per_1000_accesses", "per 1000 accesses", |row| {
+            .count(("reached", "reached by"), |row| row.reached)
+            .count("misses", |row| row.totals.misses)
+            .share("miss_ratio", |row| (row.totals.misses, row.reached))
+            .rate(("misses_per_1000_accesses", "per 1000 accesses"), |row| {
                 (1000.0 * row.totals.misses as f64, row.accesses)
             })
-            .integer("write_backs", "write-backs", Unit::Count, |row| {
-                row.totals.write_backs
-            })
+            .count(("write_backs", "write-backs"), |row| row.totals.write_backs)
             .build()
     }
 
@@ -127,23 +121,21 @@ impl Levels<'_> {
         };
         let rows: Vec<TlbRow> = self.caches.tlbs().iter().enumerate().map(row).collect();
         TableBuilder::new("tlbs", "Data TLBs", &rows)
-            .integer("level", "level", Unit::Number, |row| row.number)
-            .integer("entries", "entries", Unit::Count, |row| row.tlb.entries.into())
-            .integer("ways", "ways", Unit::Number, |row| row.tlb.ways.into())
-            .integer("page_bytes", "page", Unit::Bytes, |_| self.caches.page_bytes())
-            .integer("reached", "reached by", Unit::Count, |row| row.reached)
-            .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
-            .share("miss_ratio", "miss ratio", |row| (row.totals.misses, row.reached))
+            .number("level", |row| row.number)
+            .count("entries", |row| row.tlb.entries)
+            .number("ways", |row| row.tlb.ways)
+            .bytes(("page_bytes", "page"), |_| self.caches.page_bytes())
+            .count(("reached", "reached by"), |row| row.reached)
+            .count("misses", |row| row.totals.misses)
+            .share("miss_ratio", |row| (row.totals.misses, row.reached))
             .build()
     }
 
     fn traffic_table(&self) -> Table {
         let rows = [self.totals.traffic];
         let builder = TableBuilder::new("memory_traffic", "Memory traffic", &rows)
-            .integer("bytes_read", "bytes read", Unit::Bytes, |row| row.bytes_read)
-            .integer("bytes_written", "bytes written", Unit::Bytes, |row| {
-                row.bytes_written
-            });
+            .bytes("bytes_read", |row| row.bytes_read)
+            .bytes("bytes_written", |row| row.bytes_written);
         let builder = match self.caches.any_shared() {
             true => add_coherence(builder),
             false => builder,
@@ -154,21 +146,17 @@ impl Levels<'_> {
 
 fn add_coherence(builder: TableBuilder<Traffic>) -> TableBuilder<Traffic> {
     builder
-        .integer("transfers", "lines from other cores", Unit::Count, |row| {
-            row.transfers
-        })
-        .integer("interventions", "written back for others", Unit::Count, |row| {
+        .count(("transfers", "lines from other cores"), |row| row.transfers)
+        .count(("interventions", "written back for others"), |row| {
             row.interventions
         })
-        .integer("invalidations", "copies invalidated", Unit::Count, |row| {
-            row.invalidations
-        })
+        .count(("invalidations", "copies invalidated"), |row| row.invalidations)
 }
 
 fn inclusion_table(rows: &[LevelRow]) -> Table {
     TableBuilder::new("back_invalidations", "Lines lost to inclusive levels", rows)
-        .integer("level", "level", Unit::Number, |row| row.number)
-        .integer("back_invalidations", "lines", Unit::Count, |row| {
+        .number("level", |row| row.number)
+        .count(("back_invalidations", "lines"), |row| {
             row.totals.back_invalidations
         })
         .build()
@@ -177,18 +165,13 @@ fn inclusion_table(rows: &[LevelRow]) -> Table {
 fn classes_table(rows: &[LevelRow], shared: bool) -> Table {
     let class = |class: MissClass| move |row: &LevelRow| row.classes[class as usize];
     let builder = TableBuilder::new("miss_classes", "Misses by reason", rows)
-        .integer("level", "level", Unit::Number, |row| row.number)
-        .integer("misses", "misses", Unit::Count, |row| row.totals.misses)
-        .integer(
-            "compulsory",
-            "compulsory",
-            Unit::Count,
-            class(MissClass::Compulsory),
-        )
-        .integer("capacity", "capacity", Unit::Count, class(MissClass::Capacity))
-        .integer("conflict", "conflict", Unit::Count, class(MissClass::Conflict));
+        .number("level", |row| row.number)
+        .count("misses", |row| row.totals.misses)
+        .count("compulsory", class(MissClass::Compulsory))
+        .count("capacity", class(MissClass::Capacity))
+        .count("conflict", class(MissClass::Conflict));
     let builder = match shared {
-        true => builder.integer("coherence", "coherence", Unit::Count, class(MissClass::Coherence)),
+        true => builder.count("coherence", class(MissClass::Coherence)),
         false => builder,
     };
     builder.build()
@@ -196,17 +179,11 @@ fn classes_table(rows: &[LevelRow], shared: bool) -> Table {
 
 fn prefetch_table(rows: &[LevelRow]) -> Table {
     TableBuilder::new("prefetches", "Prefetched lines", rows)
-        .integer("level", "level", Unit::Number, |row| row.number)
-        .integer("prefetched", "prefetched", Unit::Count, |row| {
-            row.totals.prefetches
-        })
-        .integer("useful", "useful", Unit::Count, |row| {
-            row.totals.useful_prefetches
-        })
-        .integer("useless", "useless", Unit::Count, |row| {
-            row.totals.useless_prefetches
-        })
-        .share("useful_share", "useful share", |row| {
+        .number("level", |row| row.number)
+        .count("prefetched", |row| row.totals.prefetches)
+        .count("useful", |row| row.totals.useful_prefetches)
+        .count("useless", |row| row.totals.useless_prefetches)
+        .share("useful_share", |row| {
             (row.totals.useful_prefetches, row.totals.prefetches)
         })
         .build()

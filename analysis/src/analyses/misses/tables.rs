@@ -1,20 +1,22 @@
 //! The tables: one row per group, with accesses, bytes, and misses at each level.
 
 use std::collections::BTreeMap;
+use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
-use trackway_trace::{Program, SiteId, StringId};
+use trackway_report::{Table, TableBuilder};
+use trackway_trace::{Program, Site, SiteId, StringId};
 
 use crate::model::cache::Caches;
 use crate::model::site_counts::group::{self, Group};
 use crate::model::site_counts::{Grouping, Measure, SiteCounters};
 use crate::model::sources::SourceFiles;
-use crate::model::{written_in, Names, UNKNOWN};
+use crate::model::{named, path_inside, written_in, Names};
 
 /// What the tables are made from.
 pub(super) struct Ranking<'r> {
     pub program: &'r Program,
+    pub names: Names<'r>,
     pub counters: &'r [SiteCounters],
     /// Threads by the number of the stream.
     pub threads: &'r BTreeMap<u32, SiteCounters>,
@@ -45,156 +47,120 @@ impl Ranking<'_> {
 
     /// The sum over all sites.
     pub fn total(&self) -> SiteCounters {
-        let mut total = SiteCounters::default();
-        self.counters.iter().for_each(|counters| total += counters);
-        total
+        SiteCounters::sum(self.counters)
+    }
+
+    fn groups<K: Eq + Hash + Clone>(&self, key: impl Fn(SiteId, &Site) -> K) -> Vec<Group<K>> {
+        group::group_by(self.program, self.counters, self.rank_by, key)
     }
 
     fn fields(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::field_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::field_key(self.program, site));
         self.build("fields", "Fields", &groups, |builder| {
-            builder.text("field", "field", |group| group::field_name(&names, group.key))
+            builder.text("field", |group| group::field_name(&self.names, group.key))
         })
     }
 
     fn variables(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::variable_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::variable_key(self.program, site));
         self.build("variables", "Variables", &groups, |builder| {
             builder
-                .text("variable", "variable", |group| names.text(group.key.variable))
-                .text("kind", "kind", |group| group.key.kind.name())
-                .text("function", "function", |group| {
+                .text("variable", |group| self.names.text(group.key.variable))
+                .text("kind", |group| group.key.kind.name())
+                .text("function", |group| {
                     match self.program.string(group.key.function) {
                         "" => String::new(),
-                        _ => names.function(group.key.function),
+                        _ => self.names.function(group.key.function),
                     }
                 })
         })
     }
 
     fn types(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::type_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::type_key(self.program, site));
         self.build("types", "Types", &groups, |builder| {
-            builder.text("type", "type", |group| names.text(group.key))
+            builder.text("type", |group| self.names.text(group.key))
         })
     }
 
     fn lines(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::line_key(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| group::line_key(self.program, site));
         let sources = SourceFiles::new(self.program, self.working_directory, self.source_root);
         self.build("lines", "Lines", &groups, |builder| {
             builder
-                .path("file", "file", |group| self.file(group.key.0))
-                .optional_integer("line", "line", Unit::Number, |group| known_line(group.key.1))
-                .text("function", "function", |group| {
-                    self.function_of(&names, group.main_site)
-                })
-                .source("source", "source", |group| {
+                .path("file", |group| self.file(group.key.0))
+                .number("line", |group| known_line(group.key.1))
+                .text("function", |group| self.function_of(group.main_site))
+                .source("source", |group| {
                     sources.line(self.program.string(group.key.0), group.key.1)
                 })
         })
     }
 
     fn functions(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            written_in(self.program, site)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|_, site| written_in(self.program, site));
         self.build("functions", "Functions", &groups, |builder| {
-            builder.text("function", "function", |group| names.function(group.key))
+            builder.text("function", |group| self.names.function(group.key))
         })
     }
 
     fn files(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| {
-            group::line_key(self.program, site).0
-        });
+        let groups = self.groups(|_, site| group::line_key(self.program, site).0);
         self.build("files", "Files", &groups, |builder| {
-            builder.path("file", "file", |group| self.file(group.key))
+            builder.path("file", |group| self.file(group.key))
         })
     }
 
     fn kinds(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |_, site| site.kind);
+        let groups = self.groups(|_, site| site.kind);
         self.build("kinds", "Kinds of access", &groups, |builder| {
-            builder.text("kind", "kind", |group| group.key.name())
+            builder.text("kind", |group| group.key.name())
         })
     }
 
     fn sites(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |id, _| id);
-        let names = Names::new(self.program);
+        let groups = self.groups(|id, _| id);
         let site = |id: SiteId| self.program.site(id);
         let location = |id| self.program.location(site(id).location);
         self.build("sites", "Sites", &groups, |builder| {
             builder
-                .integer("site", "site", Unit::Number, |group| group.key.0.into())
-                .text("kind", "kind", |group| site(group.key).kind.name())
-                .text("field", "field", |group| {
-                    group::field_name(&names, group::field_key(self.program, site(group.key)))
+                .number("site", |group| group.key.0)
+                .text("kind", |group| site(group.key).kind.name())
+                .text("field", |group| {
+                    group::field_name(&self.names, group::field_key(self.program, site(group.key)))
                 })
-                .path("file", "file", |group| self.file(location(group.key).file))
-                .optional_integer("line", "line", Unit::Number, |group| {
-                    known_line(location(group.key).line)
-                })
-                .optional_integer("column", "column", Unit::Number, |group| {
-                    known_line(location(group.key).column)
-                })
-                .text("function", "function", |group| {
-                    self.function_of(&names, group.key)
-                })
+                .path("file", |group| self.file(location(group.key).file))
+                .number("line", |group| known_line(location(group.key).line))
+                .number("column", |group| known_line(location(group.key).column))
+                .text("function", |group| self.function_of(group.key))
         })
     }
 
     fn instructions(&self) -> Table {
-        let groups = group::group_by(self.program, self.counters, self.rank_by, |id, _| {
-            group::instruction_key(self.program, id)
-        });
-        let names = Names::new(self.program);
+        let groups = self.groups(|id, _| group::instruction_key(self.program, id));
         self.build("instructions", "Instructions", &groups, |builder| {
             builder
-                .text("instruction", "instruction", |group| {
+                .text("instruction", |group| {
                     group::instruction_name(self.program, group.main_site)
                 })
-                .text("function", "function", |group| {
-                    self.function_of(&names, group.main_site)
-                })
+                .text("function", |group| self.function_of(group.main_site))
         })
     }
 
     fn threads(&self) -> Table {
         let groups = group::group_threads(self.threads, self.rank_by);
         self.build("threads", "Threads", &groups, |builder| {
-            builder.integer("stream", "stream", Unit::Number, |group| group.key.into())
+            builder.number("stream", |group| group.key)
         })
     }
 
     /// A file's path, without the folder in which the program ran.
     fn file(&self, id: StringId) -> &str {
-        match self.program.string(id) {
-            "" => UNKNOWN,
-            path => Path::new(path)
-                .strip_prefix(self.working_directory)
-                .ok()
-                .and_then(Path::to_str)
-                .unwrap_or(path),
-        }
+        path_inside(self.working_directory, named(self.program.string(id)))
     }
 
-    fn function_of(&self, names: &Names, site: SiteId) -> String {
-        names.function_of(self.program.site(site))
+    fn function_of(&self, site: SiteId) -> String {
+        self.names.function_of(self.program.site(site))
     }
 
     /// Cuts the groups to the top, adds the columns that name a group, then the numbers.
@@ -205,14 +171,8 @@ impl Ranking<'_> {
         groups: &[Group<K>],
         name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
     ) -> Table {
-        let shown = &groups[..groups.len().min(self.top)];
-        let cut = if shown.len() < groups.len() {
-            format!(", {} of {}", shown.len(), groups.len())
-        } else {
-            String::new()
-        };
-        let title = format!("{title} by {}{cut}", self.rank_by);
-        let builder = TableBuilder::new(name, title, shown)
+        let title = format!("{title} by {}", self.rank_by);
+        let builder = TableBuilder::top(name, title, groups, self.top)
             .total_rows(groups.len())
             .ranked_by(self.rank_by.column());
         let builder = name_columns(builder);
@@ -221,31 +181,23 @@ impl Ranking<'_> {
 
     fn add_numbers<'a, K>(&self, builder: TableBuilder<'a, Group<K>>) -> TableBuilder<'a, Group<K>> {
         let mut builder = builder
-            .integer("accesses", "accesses", Unit::Count, |group| {
-                group.counters.accesses
-            })
-            .integer("bytes", "bytes", Unit::Bytes, |group| group.counters.bytes);
+            .count("accesses", |group| group.counters.accesses)
+            .bytes("bytes", |group| group.counters.bytes);
         for level in 0..self.caches.levels().len() {
             let (name, title) = (format!("l{}_misses", level + 1), format!("L{} misses", level + 1));
-            builder = builder.integer(&name, &title, Unit::Count, |group| {
-                group.counters.outcome.misses[level]
-            });
+            builder = builder.count((name, title), |group| group.counters.outcome.misses[level]);
         }
         let walks = self.caches.tlbs().len().checked_sub(1);
         if let Some(level) = walks {
-            builder = builder.integer("tlb_misses", "TLB misses", Unit::Count, |group| {
+            builder = builder.count(("tlb_misses", "TLB misses"), |group| {
                 group.counters.outcome.tlb_misses[level]
             });
         }
         if self.caches.any_shared() {
-            builder = builder.integer("invalidations", "invalidations", Unit::Count, |group| {
-                group.counters.outcome.invalidations
-            });
+            builder = builder.count("invalidations", |group| group.counters.outcome.invalidations);
         }
         let total = self.rank_by.of(&self.total());
-        builder.share("share", "share", |group| {
-            (self.rank_by.of(&group.counters), total)
-        })
+        builder.share("share", |group| (self.rank_by.of(&group.counters), total))
     }
 }
 

@@ -99,11 +99,7 @@ fn chain(sites: &CallSites, frames: &[u64], pid: u32, time_ns: u64) -> Vec<Retur
         Some(ReturnPlace {
             object: mapping.path.clone(),
             offset: mapping.object_offset(*address)?,
-            build_id: mapping
-                .build_id
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
+            build_id: trackway_trace::hexadecimal(&mapping.build_id),
         })
     };
     frames

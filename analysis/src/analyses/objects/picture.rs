@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::totals::{Objects, Spot};
 
@@ -73,18 +73,16 @@ impl<'o> Picture<'o> {
         };
         let from_ns = |bin: usize| bins.start_ns(bin, 0).saturating_sub(self.objects.start_ns);
         TableBuilder::new("cells", "Samples by memory and time", &cells)
-            .integer("level", "level", Unit::Number, |_| 0)
-            .integer("process", "process", Unit::Number, |(cell, _)| cell.0.into())
-            .integer("owner", "owner", Unit::Number, |(cell, _)| cell.1.into())
-            .text("name", "memory", |(cell, _)| label(cell.1))
-            .integer("address", "address", Unit::Number, |(cell, _)| {
-                cell.2 << self.shift
-            })
-            .integer("granule_bytes", "bytes", Unit::Bytes, |_| 1 << self.shift)
-            .integer("from_ns", "from ns", Unit::Count, |(cell, _)| from_ns(cell.3))
-            .integer("width_ns", "ns", Unit::Count, |_| bins.width_ns())
-            .integer("reads", "at loads", Unit::Count, |(_, counts)| counts[0])
-            .integer("writes", "at stores", Unit::Count, |(_, counts)| counts[1])
+            .number("level", |_| 0u32)
+            .number("process", |(cell, _)| cell.0)
+            .number("owner", |(cell, _)| cell.1)
+            .text(("name", "memory"), |(cell, _)| label(cell.1))
+            .number("address", |(cell, _)| cell.2 << self.shift)
+            .bytes(("granule_bytes", "bytes"), |_| 1u64 << self.shift)
+            .count("from_ns", |(cell, _)| from_ns(cell.3))
+            .count(("width_ns", "ns"), |_| bins.width_ns())
+            .count(("reads", "at loads"), |(_, counts)| counts[0])
+            .count(("writes", "at stores"), |(_, counts)| counts[1])
             .build()
     }
 }

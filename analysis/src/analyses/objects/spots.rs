@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::owner::Owner;
 use super::totals::{Objects, OwnerTotals, Spot};
@@ -108,31 +108,25 @@ impl Objects {
         }
         let rows: Vec<(Place, Count)> = counts.into_iter().collect();
         TableBuilder::new("spots", "Samples by time, thread and address", &rows)
-            .integer("time_bin", "part of time", Unit::Number, |row| row.0 .0 as u64)
-            .integer("process", "process", Unit::Number, |row| row.0 .1.into())
-            .integer("thread", "thread", Unit::Number, |row| row.0 .2.into())
-            .integer("memory", "memory", Unit::Number, |row| row.0 .3.into())
-            .optional_integer("address", "address", Unit::Number, |row| {
-                Some(row.0 .4? << scale.shift)
-            })
-            .integer("loads", "at loads", Unit::Count, |row| row.1.loads)
-            .integer("stores", "at stores", Unit::Count, |row| row.1.stores)
-            .integer("weight", &self.weight_title(), Unit::Count, |row| row.1.weight)
+            .number(("time_bin", "part of time"), |row| row.0 .0)
+            .number("process", |row| row.0 .1)
+            .number("thread", |row| row.0 .2)
+            .number("memory", |row| row.0 .3)
+            .number("address", |row| Some(row.0 .4? << scale.shift))
+            .count(("loads", "at loads"), |row| row.1.loads)
+            .count(("stores", "at stores"), |row| row.1.stores)
+            .count(("weight", &self.weight_title()), |row| row.1.weight)
             .build()
     }
 
     fn scale_table(&self, scale: Scale) -> Table {
         let first_ns = scale.bins.first_ns.saturating_sub(self.start_ns);
         TableBuilder::new("spot_scale", "Scales of times and addresses", &[()])
-            .integer("time_bins", "parts of time", Unit::Count, |()| {
-                scale.bins.count() as u64
-            })
-            .integer("first_ns", "from ns", Unit::Count, |()| first_ns)
-            .integer("bin_ns", "ns each", Unit::Count, |()| scale.bins.width_ns())
-            .integer("granule_bytes", "bytes told apart", Unit::Bytes, |()| {
-                1 << scale.shift
-            })
-            .text("weight_unit", "weights are", |()| self.unit.as_str())
+            .count(("time_bins", "parts of time"), |()| scale.bins.count())
+            .count(("first_ns", "from ns"), |()| first_ns)
+            .count(("bin_ns", "ns each"), |()| scale.bins.width_ns())
+            .bytes(("granule_bytes", "bytes told apart"), |()| 1u64 << scale.shift)
+            .text(("weight_unit", "weights are"), |()| self.unit.as_str())
             .as_record()
             .build()
     }
@@ -140,13 +134,13 @@ impl Objects {
     fn memory_table(&self, owners: &[(usize, &Owner, &OwnerTotals)]) -> Table {
         let rows: Vec<_> = (0_u64..).zip(owners).collect();
         TableBuilder::new("spot_memory", "Memory in the picture", &rows)
-            .integer("memory", "memory", Unit::Number, |row| row.0)
-            .text("kind", "kind", |row| row.1 .1.kind())
-            .text("label", "name", |row| row.1 .1.label())
-            .text("data_type", "type", |row| row.1 .2.data_type())
-            .integer("peak_bytes", "most live", Unit::Bytes, |row| row.1 .2.peak_bytes)
-            .integer("samples", "samples", Unit::Count, |row| row.1 .2.weight.samples)
-            .share("share", "share", |row| (row.1 .2.weight.sum, self.weight.sum))
+            .number("memory", |row| row.0)
+            .text("kind", |row| row.1 .1.kind())
+            .text(("label", "name"), |row| row.1 .1.label())
+            .text(("data_type", "type"), |row| row.1 .2.data_type())
+            .bytes(("peak_bytes", "most live"), |row| row.1 .2.peak_bytes)
+            .count("samples", |row| row.1 .2.weight.samples)
+            .share("share", |row| (row.1 .2.weight.sum, self.weight.sum))
             .build()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use trackway_report::{counted, duration, grouped, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, duration, grouped, percent, Table, TableBuilder};
 use trackway_trace::AddressClass;
 
 use super::estimate::Weight;
@@ -120,33 +120,25 @@ impl Objects {
         named(TableBuilder::new("objects", title, shown))
             .total_rows(rows.len())
             .ranked_by("weight")
-            .text("data_type", "type", |row| row.1.data_type())
-            .integer("allocations", "allocations", Unit::Count, |row| row.1.allocations)
-            .integer("peak_bytes", "most live", Unit::Bytes, |row| row.1.peak_bytes)
-            .integer("samples", "samples", Unit::Count, |row| row.1.weight.samples)
-            .integer("weight", &self.weight_title(), Unit::Count, |row| {
-                row.1.weight.sum
-            })
-            .optional_integer("weight_low", "at least", Unit::Count, |row| {
-                Some(border(share(row)?.low))
-            })
-            .optional_integer("weight_high", "at most", Unit::Count, |row| {
-                Some(border(share(row)?.high))
-            })
-            .optional_real("share", "share", Unit::Share, |row| Some(share(row)?.share))
-            .optional_integer("rank_best", "rank from", Unit::Number, |row| {
+            .text(("data_type", "type"), |row| row.1.data_type())
+            .count("allocations", |row| row.1.allocations)
+            .bytes(("peak_bytes", "most live"), |row| row.1.peak_bytes)
+            .count("samples", |row| row.1.weight.samples)
+            .count(("weight", &self.weight_title()), |row| row.1.weight.sum)
+            .count(("weight_low", "at least"), |row| Some(border(share(row)?.low)))
+            .count(("weight_high", "at most"), |row| Some(border(share(row)?.high)))
+            .share("share", |row| Some(share(row)?.share))
+            .number(("rank_best", "rank from"), |row| {
                 Some(ranks.range(row.0, row.1, self)?.best)
             })
-            .optional_integer("rank_worst", "to", Unit::Number, |row| {
+            .number(("rank_worst", "to"), |row| {
                 Some(ranks.range(row.0, row.1, self)?.worst)
             })
-            .rate("weight_per_byte", "per byte", |row| {
+            .rate(("weight_per_byte", "per byte"), |row| {
                 (row.1.weight.sum as f64, row.1.peak_bytes)
             })
-            .optional_integer("first_us", "first us", Unit::Count, |row| {
-                Some(self.shown_us(row.1.first_ns?))
-            })
-            .optional_integer("last_us", "last us", Unit::Count, |row| {
+            .count("first_us", |row| Some(self.shown_us(row.1.first_ns?)))
+            .count("last_us", |row| {
                 row.1.first_ns.map(|_| self.shown_us(row.1.last_ns))
             })
             .build()
@@ -177,27 +169,15 @@ impl Objects {
         ))
         .total_rows(rows.len())
         .ranked_by("access_share")
-        .integer("accesses", "accesses", Unit::Count, |row| row.1.clusters.seen)
-        .optional_real("access_share", "share", Unit::Share, real(|share| share.share))
-        .optional_real(
-            "access_share_low",
-            "at least",
-            Unit::Share,
-            real(|share| share.low),
-        )
-        .optional_real(
-            "access_share_high",
-            "at most",
-            Unit::Share,
-            real(|share| share.high),
-        )
-        .text("confidence", "confidence", |row| self.confidence(row.1).name())
-        .integer("reads", "reads", Unit::Count, |row| row.1.window_loads)
-        .integer("writes", "writes", Unit::Count, |row| row.1.window_stores)
-        .optional_real("streaming", "in streams", Unit::Share, |row| {
-            row.1.streaming_share()
-        })
-        .integer("windows", "windows", Unit::Count, |row| row.1.clusters.windows)
+        .count("accesses", |row| row.1.clusters.seen)
+        .share(("access_share", "share"), real(|share| share.share))
+        .share(("access_share_low", "at least"), real(|share| share.low))
+        .share(("access_share_high", "at most"), real(|share| share.high))
+        .text("confidence", |row| self.confidence(row.1).name())
+        .count("reads", |row| row.1.window_loads)
+        .count("writes", |row| row.1.window_stores)
+        .share(("streaming", "in streams"), |row| row.1.streaming_share())
+        .count("windows", |row| row.1.clusters.windows)
         .build()
     }
 
@@ -212,14 +192,16 @@ impl Objects {
             .collect();
         let from_ns = |bin: usize| self.bins.start_ns(bin, 0).saturating_sub(self.start_ns);
         TableBuilder::new("object_phases", "Memory by parts of time", &cells)
-            .text("kind", "kind", |cell| cell.0 .0.kind())
-            .text("name", "name", |cell| cell.0 .0.name())
-            .path("file", "file", |cell| cell.0 .0.file())
-            .optional_integer("line", "line", Unit::Number, |cell| cell.0 .0.line())
-            .integer("from_us", "from us", Unit::Number, |cell| from_ns(cell.1) / 1000)
-            .integer("width_us", "us", Unit::Number, |_| self.bins.width_ns() / 1000)
-            .integer("weight", &self.weight_title(), Unit::Count, |cell| cell.2)
-            .share("share", "share of its own", |cell| (cell.2, cell.0 .1.weight.sum))
+            .text("kind", |cell| cell.0 .0.kind())
+            .text("name", |cell| cell.0 .0.name())
+            .path("file", |cell| cell.0 .0.file())
+            .number("line", |cell| cell.0 .0.line())
+            .number("from_us", |cell| from_ns(cell.1) / 1000)
+            .number(("width_us", "us"), |_| self.bins.width_ns() / 1000)
+            .count(("weight", &self.weight_title()), |cell| cell.2)
+            .share(("share", "share of its own"), |cell| {
+                (cell.2, cell.0 .1.weight.sum)
+            })
             .build()
     }
 
@@ -233,12 +215,12 @@ impl Objects {
             })
             .collect();
         TableBuilder::new("object_tenths", "Memory by tenths of the run", &cells)
-            .text("kind", "kind", |cell| cell.0 .0.kind())
-            .text("name", "name", |cell| cell.0 .0.name())
-            .path("file", "file", |cell| cell.0 .0.file())
-            .optional_integer("line", "line", Unit::Number, |cell| cell.0 .0.line())
-            .integer("tenth", "tenth", Unit::Number, |cell| cell.1 as u64 + 1)
-            .integer("weight", &self.weight_title(), Unit::Count, |cell| cell.2)
+            .text("kind", |cell| cell.0 .0.kind())
+            .text("name", |cell| cell.0 .0.name())
+            .path("file", |cell| cell.0 .0.file())
+            .number("line", |cell| cell.0 .0.line())
+            .number("tenth", |cell| cell.1 as u64 + 1)
+            .count(("weight", &self.weight_title()), |cell| cell.2)
             .build()
     }
 
@@ -248,10 +230,10 @@ impl Objects {
             .filter_map(|class| Some((class, *self.classes.get(&class)?)))
             .collect();
         TableBuilder::new("address_classes", "How addresses of samples are known", &rows)
-            .text("class", "address", |row| row.0.name())
-            .integer("samples", "samples", Unit::Count, |row| row.1.samples)
-            .integer("weight", &self.weight_title(), Unit::Count, |row| row.1.sum)
-            .share("share", "share", |row| (row.1.sum, self.weight.sum))
+            .text(("class", "address"), |row| row.0.name())
+            .count("samples", |row| row.1.samples)
+            .count(("weight", &self.weight_title()), |row| row.1.sum)
+            .share("share", |row| (row.1.sum, self.weight.sum))
             .build()
     }
 
@@ -262,31 +244,26 @@ impl Objects {
         let memory: u64 = self.owners.iter().map(named).fold(0, u64::saturating_add);
         let seconds = self.bins.last_ns - self.bins.first_ns;
         TableBuilder::new("sampled", "Samples", &[()])
-            .integer("samples", "samples", Unit::Count, |()| self.weight.samples)
-            .integer("weight", &self.weight_title(), Unit::Count, |()| whole)
-            .integer("lost", "lost samples", Unit::Count, |()| self.lost)
-            .integer("left_out", "of other events", Unit::Count, |()| self.left_out)
-            .share("memory", "at known memory", |()| (memory, whole))
-            .share("no_address", "at unknown addresses", |()| {
+            .count("samples", |()| self.weight.samples)
+            .count(("weight", &self.weight_title()), |()| whole)
+            .count(("lost", "lost samples"), |()| self.lost)
+            .count(("left_out", "of other events"), |()| self.left_out)
+            .share(("memory", "at known memory"), |()| (memory, whole))
+            .share(("no_address", "at unknown addresses"), |()| {
                 (of(&Owner::NoAddress), whole)
             })
-            .share("no_access", "at instructions without access", |()| {
+            .share(("no_access", "at instructions without access"), |()| {
                 (of(&Owner::NoAccess), whole)
             })
-            .integer("windows", "windows", Unit::Count, |()| self.windows.windows)
-            .share("paced", "of known speed", |()| {
+            .count("windows", |()| self.windows.windows)
+            .share(("paced", "of known speed"), |()| {
                 (self.window_weights.paced, self.window_weights.windows)
             })
-            .integer("window_accesses", "their accesses", Unit::Count, |()| {
-                self.windows.seen
+            .count(("window_accesses", "their accesses"), |()| self.windows.seen)
+            .count(("unknown_window_accesses", "of unknown address"), |()| {
+                self.unknown_window_accesses
             })
-            .integer(
-                "unknown_window_accesses",
-                "of unknown address",
-                Unit::Count,
-                |()| self.unknown_window_accesses,
-            )
-            .text("span", "from first to last", |()| duration(seconds))
+            .text(("span", "from first to last"), |()| duration(seconds))
             .as_record()
             .build()
     }
@@ -294,8 +271,8 @@ impl Objects {
 
 fn named<'a, 'r>(builder: Builder<'a, 'r>) -> Builder<'a, 'r> {
     builder
-        .text("kind", "kind", |row| row.0.kind())
-        .text("name", "name", |row| row.0.name())
-        .path("file", "file", |row| row.0.file())
-        .optional_integer("line", "line", Unit::Number, |row| row.0.line())
+        .text("kind", |row| row.0.kind())
+        .text("name", |row| row.0.name())
+        .path("file", |row| row.0.file())
+        .number("line", |row| row.0.line())
 }

@@ -1,6 +1,7 @@
 //! Totals of samples and calls of allocators, for each owner of memory.
 
 use std::collections::{BTreeSet, HashMap};
+use trackway_trace::named_enum;
 
 use indexmap::IndexMap;
 use trackway_trace::{AddressClass, SamplingInfo, TraceError};
@@ -136,21 +137,12 @@ impl OwnerTotals {
     }
 }
 
-/// How far a share of accesses can be relied on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Confidence {
-    Low,
-    Medium,
-    High,
-}
-
-impl Confidence {
-    pub fn name(self) -> &'static str {
-        match self {
-            Confidence::Low => "low",
-            Confidence::Medium => "medium",
-            Confidence::High => "high",
-        }
+named_enum! {
+    /// How far a share of accesses can be relied on.
+    Confidence {
+        Low = "low",
+        Medium = "medium",
+        High = "high",
     }
 }
 

@@ -34,10 +34,7 @@ impl Analysis for Patterns {
     type Shard = PatternsShard;
 
     fn order(&self) -> Order {
-        match self.merged {
-            true => Order::AcrossThreads,
-            false => Order::PerStream,
-        }
+        Order::across_threads_if(self.merged)
     }
 
     fn takes_runs(&self) -> bool {

@@ -1,5 +1,7 @@
 //! How the addresses of a site move.
 
+use trackway_trace::named_enum;
+
 /// Strides that are remembered of a site.
 const CANDIDATES: usize = 4;
 /// An access may depend on a pointer that was loaded at most this many accesses before.
@@ -12,26 +14,15 @@ const MOST: f64 = 0.7;
 /// No type.
 pub(super) const NO_TYPE: u32 = u32::MAX;
 
-/// How a site's addresses move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Pattern {
-    /// Too few accesses to tell.
-    Few,
-    Constant,
-    Stride,
-    PointerChase,
-    Random,
-}
-
-impl Pattern {
-    pub fn name(self) -> &'static str {
-        match self {
-            Pattern::Few => "few",
-            Pattern::Constant => "constant",
-            Pattern::Stride => "stride",
-            Pattern::PointerChase => "pointer chase",
-            Pattern::Random => "random",
-        }
+named_enum! {
+    /// How a site's addresses move.
+    Pattern {
+        /// Too few accesses to tell.
+        Few = "few",
+        Constant = "constant",
+        Stride = "stride",
+        PointerChase = "pointer chase",
+        Random = "random",
     }
 }
 

@@ -1,9 +1,8 @@
 //! Patterns, working sets and entropy as tables.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, Table, TableBuilder};
 use trackway_trace::{SiteId, Trace};
 
 use super::shard::{PatternsShard, Series, PAGE_BITS};
@@ -11,7 +10,7 @@ use super::strides::{Pattern, StrideCounts};
 use super::Patterns;
 use crate::model::site_counts::attribution_table;
 use crate::model::site_counts::{group, SiteCounters};
-use crate::model::Names;
+use crate::model::{path_inside, Names};
 use crate::Findings;
 
 /// Block sizes for which the entropy is shown, as powers of two: 256 bytes to huge pages.
@@ -82,10 +81,10 @@ fn pattern_table(parts: &BTreeMap<Pattern, Part>) -> Table {
     let mut rows: Vec<(&Pattern, &Part)> = parts.iter().collect();
     rows.sort_by_key(|(_, part)| std::cmp::Reverse(part.accesses));
     TableBuilder::new("patterns", "Patterns of sites by accesses", &rows)
-        .text("pattern", "pattern", |row| row.0.name())
-        .integer("sites", "sites", Unit::Count, |row| row.1.sites)
-        .integer("accesses", "accesses", Unit::Count, |row| row.1.accesses)
-        .share("share", "share", |row| (row.1.accesses, all))
+        .text("pattern", |row| row.0.name())
+        .count("sites", |row| row.1.sites)
+        .count("accesses", |row| row.1.accesses)
+        .share("share", |row| (row.1.accesses, all))
         .build()
 }
 
@@ -95,40 +94,30 @@ fn site_table(patterns: &Patterns, sites: &[StrideCounts], trace: &Trace) -> Tab
     let mut rows: Vec<(SiteId, &StrideCounts)> = (0..).map(SiteId).zip(sites).collect();
     rows.retain(|(_, counts)| counts.accesses > 0);
     rows.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.accesses));
-    let of = rows.len();
-    rows.truncate(patterns.top);
-    let cut = match rows.len() < of {
-        true => format!(", {} of {of}", rows.len()),
-        false => String::new(),
-    };
     let site = |id: SiteId| program.site(id);
     let location = |id: SiteId| program.location(site(id).location);
     let directory = &trace.meta().working_directory;
-    let path = |text: &str| {
-        let inside = Path::new(text).strip_prefix(directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
-    };
-    TableBuilder::new("sites", format!("Sites by accesses{cut}"), &rows)
-        .integer("site", "site", Unit::Number, |row| row.0 .0.into())
-        .text("kind", "kind", |row| site(row.0).kind.name())
-        .text("field", "field", |row| {
+    TableBuilder::top("sites", "Sites by accesses", &rows, patterns.top)
+        .number("site", |row| row.0 .0)
+        .text("kind", |row| site(row.0).kind.name())
+        .text("field", |row| {
             group::field_name(&names, group::field_key(program, site(row.0)))
         })
-        .path("file", "file", |row| path(names.text(location(row.0).file)))
-        .optional_integer("line", "line", Unit::Number, |row| {
-            Some(location(row.0).line.into()).filter(|line| *line > 0)
+        .path("file", |row| {
+            path_inside(directory, names.text(location(row.0).file))
         })
-        .integer("accesses", "accesses", Unit::Count, |row| row.1.accesses)
-        .text("pattern", "pattern", |row| row.1.pattern().name())
-        .text("main_stride", "main stride", |row| {
+        .number("line", |row| Some(location(row.0).line).filter(|line| *line > 0))
+        .count("accesses", |row| row.1.accesses)
+        .text("pattern", |row| row.1.pattern().name())
+        .text("main_stride", |row| {
             row.1
                 .main_stride()
                 .map(|stride| stride.to_string())
                 .unwrap_or_default()
         })
-        .share("constant", "constant", |row| (row.1.zero, row.1.strides))
-        .share("regular", "regular", |row| (row.1.regular, row.1.strides))
-        .share("chased", "chased", |row| (row.1.chased, row.1.irregular()))
+        .share("constant", |row| (row.1.zero, row.1.strides))
+        .share("regular", |row| (row.1.regular, row.1.strides))
+        .share("chased", |row| (row.1.chased, row.1.irregular()))
         .build()
 }
 
@@ -183,14 +172,14 @@ fn working_set_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
     let title = format!("Working set{whose} over its accesses");
     let line_bytes = u64::from(patterns.line_bytes);
     TableBuilder::new("working_set", title, &rows)
-        .optional_integer("stream", "stream", Unit::Number, |row| row.stream.map(u64::from))
-        .integer("from_access", "from access", Unit::Count, |row| row.from)
-        .integer("accesses", "accesses", Unit::Count, |row| row.accesses)
-        .integer("cache_lines", "lines", Unit::Count, |row| row.lines)
-        .integer("bytes", "bytes of lines", Unit::Bytes, |row| {
+        .number("stream", |row| row.stream)
+        .count("from_access", |row| row.from)
+        .count("accesses", |row| row.accesses)
+        .count(("cache_lines", "lines"), |row| row.lines)
+        .bytes(("bytes", "bytes of lines"), |row| {
             row.lines.saturating_mul(line_bytes)
         })
-        .integer("pages", "pages", Unit::Count, |row| row.pages)
+        .count("pages", |row| row.pages)
         .build()
 }
 
@@ -234,15 +223,15 @@ fn window_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
         .filter(|length| length.windows.len() > 1)
         .collect();
     TableBuilder::new("working_set_sizes", "Working set by length of the window", &rows)
-        .optional_integer("stream", "stream", Unit::Number, |row| row.stream.map(u64::from))
-        .integer("window_accesses", "window", Unit::Count, |row| row.accesses)
-        .integer("windows", "windows", Unit::Count, |row| row.windows.len() as u64)
-        .rate("mean_lines", "mean lines", |row| row.mean(|window| window.lines))
-        .integer("most_lines", "most lines", Unit::Count, |row| {
+        .number("stream", |row| row.stream)
+        .count(("window_accesses", "window"), |row| row.accesses)
+        .count("windows", |row| row.windows.len())
+        .rate("mean_lines", |row| row.mean(|window| window.lines))
+        .count("most_lines", |row| {
             row.windows.iter().map(|window| window.lines).max().unwrap_or(0)
         })
-        .rate("mean_pages", "mean pages", |row| row.mean(|window| window.pages))
-        .integer("most_pages", "most pages", Unit::Count, |row| {
+        .rate("mean_pages", |row| row.mean(|window| window.pages))
+        .count("most_pages", |row| {
             row.windows.iter().map(|window| window.pages).max().unwrap_or(0)
         })
         .build()
@@ -252,15 +241,13 @@ fn entropy_table(patterns: &Patterns, shard: &PatternsShard) -> Table {
     let line_bits = patterns.line_bytes.trailing_zeros();
     let rows = shard.counts().entropies(line_bits, &RESOLUTIONS);
     TableBuilder::new("entropy", "Memory entropy", &rows)
-        .integer("block_bytes", "block", Unit::Bytes, |row| {
-            1 << row.resolution_bits
-        })
-        .integer("blocks", "blocks", Unit::Count, |row| row.blocks)
-        .rate("entropy_bits", "entropy, bits", |row| (row.bits, 1))
-        .rate("most_bits", "if even", |row| {
+        .bytes(("block_bytes", "block"), |row| 1u64 << row.resolution_bits)
+        .count("blocks", |row| row.blocks)
+        .rate(("entropy_bits", "entropy, bits"), |row| (row.bits, 1))
+        .rate(("most_bits", "if even"), |row| {
             ((row.blocks.max(1) as f64).log2(), 1)
         })
-        .integer("as_if_blocks", "as many as even blocks", Unit::Count, |row| {
+        .count(("as_if_blocks", "as many as even blocks"), |row| {
             row.bits.exp2().round() as u64
         })
         .build()

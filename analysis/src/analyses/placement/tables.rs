@@ -1,6 +1,6 @@
 //! A placement as tables.
 
-use trackway_report::{counted, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, percent, Table, TableBuilder};
 
 use super::knapsack::Method;
 use super::plan::{Placed, Placement};
@@ -76,37 +76,31 @@ impl Placement<'_> {
         };
         TableBuilder::new("placement", "Call sites by gain for each byte", shown)
             .total_rows(self.placed.len())
-            .text("name", "name", |row| {
+            .text("name", |row| {
                 owner(row).map_or(String::new(), |owner| owner.name())
             })
-            .path("file", "file", |row| {
+            .path("file", |row| {
                 owner(row).map_or(String::new(), |owner| owner.file())
             })
-            .optional_integer("line", "line", Unit::Number, |row| owner(row)?.line())
-            .text("tier", "tier", |row| self.tiers[row.tier].name.clone())
-            .integer("bytes", "bytes", Unit::Bytes, |row| row.candidate.bytes)
-            .integer("weight", "measured ns", Unit::Count, |row| {
-                row.candidate.weight as u64
-            })
-            .optional_real("slowdown", "in the last tier", Unit::Ratio, |row| {
+            .number("line", |row| owner(row)?.line())
+            .text("tier", |row| self.tiers[row.tier].name.clone())
+            .bytes("bytes", |row| row.candidate.bytes)
+            .count(("weight", "measured ns"), |row| row.candidate.weight as u64)
+            .ratio(("slowdown", "in the last tier"), |row| {
                 Some(far.slowdown(measured, row.candidate.streaming, row.candidate.stores))
             })
-            .optional_integer("gain", "gain ns", Unit::Count, |row| {
-                gain(row, row.candidate.weight)
-            })
-            .optional_integer("gain_low", "at least", Unit::Count, |row| {
+            .count(("gain", "gain ns"), |row| gain(row, row.candidate.weight))
+            .count(("gain_low", "at least"), |row| {
                 gain(row, row.candidate.weight_low)
             })
-            .optional_integer("gain_high", "at most", Unit::Count, |row| {
+            .count(("gain_high", "at most"), |row| {
                 gain(row, row.candidate.weight_high)
             })
-            .optional_real("gain_per_byte", "for each byte", Unit::Rate, |row| {
+            .rate(("gain_per_byte", "for each byte"), |row| {
                 Some(row.candidate.density(near, far, measured))
             })
-            .optional_real("streaming", "in streams", Unit::Share, |row| {
-                Some(row.candidate.streaming)
-            })
-            .optional_real("stores", "stores", Unit::Share, |row| Some(row.candidate.stores))
+            .share(("streaming", "in streams"), |row| Some(row.candidate.streaming))
+            .share("stores", |row| Some(row.candidate.stores))
             .build()
     }
 
@@ -114,19 +108,15 @@ impl Placement<'_> {
         let rows: Vec<usize> = (0..self.tiers.len()).collect();
         let tier = |row: &usize| &self.tiers[*row];
         TableBuilder::new("tiers", "Tiers", &rows)
-            .text("tier", "tier", |row| tier(row).name.clone())
-            .optional_integer("capacity", "capacity", Unit::Bytes, |row| {
-                tier(row).capacity_bytes
+            .text("tier", |row| tier(row).name.clone())
+            .bytes("capacity", |row| tier(row).capacity_bytes)
+            .bytes("used", |row| self.used_bytes(*row))
+            .count(("sites", "call sites"), |row| {
+                self.placed.iter().filter(|placed| placed.tier == *row).count()
             })
-            .integer("used", "used", Unit::Bytes, |row| self.used_bytes(*row))
-            .integer("sites", "call sites", Unit::Count, |row| {
-                self.placed.iter().filter(|placed| placed.tier == *row).count() as u64
-            })
-            .optional_real("latency_ns", "ns", Unit::Rate, |row| Some(tier(row).latency_ns))
-            .integer("read", "read bytes/s", Unit::Bytes, |row| {
-                tier(row).read_bytes_per_s as u64
-            })
-            .integer("write", "written bytes/s", Unit::Bytes, |row| {
+            .rate(("latency_ns", "ns"), |row| Some(tier(row).latency_ns))
+            .bytes(("read", "read bytes/s"), |row| tier(row).read_bytes_per_s as u64)
+            .bytes(("write", "written bytes/s"), |row| {
                 tier(row).write_bytes_per_s as u64
             })
             .build()
@@ -136,11 +126,9 @@ impl Placement<'_> {
         let points = self.curve();
         let title = format!("Time by capacity of {}", self.tiers[0].name);
         TableBuilder::new("placement_curve", title, &points)
-            .integer("capacity", "bytes", Unit::Bytes, |point| point.0)
-            .integer("predicted", "predicted ns", Unit::Count, |point| {
-                point.1.round() as u64
-            })
-            .optional_real("relative", "of the measured", Unit::Ratio, |point| {
+            .bytes(("capacity", "bytes"), |point| point.0)
+            .count(("predicted", "predicted ns"), |point| point.1.round() as u64)
+            .ratio(("relative", "of the measured"), |point| {
                 Some(self.relative(point.1))
             })
             .build()
@@ -150,28 +138,22 @@ impl Placement<'_> {
         let last = self.tiers.len() - 1;
         let whole = |weight: f64| weight.round().max(0.0) as u64;
         TableBuilder::new("prediction", "Prediction", &[()])
-            .text("measured_in", "measured in", |()| {
-                self.tiers[self.measured_in].name.clone()
-            })
-            .integer("measured", "measured ns", Unit::Count, |()| {
-                self.objects.weight.sum
-            })
-            .integer("predicted", "predicted ns", Unit::Count, |()| {
-                whole(self.predicted)
-            })
-            .optional_real("relative", "of the measured", Unit::Ratio, |()| {
+            .text("measured_in", |()| self.tiers[self.measured_in].name.clone())
+            .count(("measured", "measured ns"), |()| self.objects.weight.sum)
+            .count(("predicted", "predicted ns"), |()| whole(self.predicted))
+            .ratio(("relative", "of the measured"), |()| {
                 Some(self.relative(self.predicted))
             })
-            .optional_integer("bound", "at best, if sites were parted", Unit::Count, |()| {
+            .count(("bound", "at best, if sites were parted"), |()| {
                 self.bound.map(whole)
             })
-            .integer("all_first", "all in the first tier", Unit::Count, |()| {
+            .count(("all_first", "all in the first tier"), |()| {
                 whole(self.weight_with(|_| 0))
             })
-            .integer("all_last", "all in the last tier", Unit::Count, |()| {
+            .count(("all_last", "all in the last tier"), |()| {
                 whole(self.weight_with(|_| last))
             })
-            .text("method", "choice", |()| match (self.method, self.tiers.len()) {
+            .text(("method", "choice"), |()| match (self.method, self.tiers.len()) {
                 (Method::Exact, ..=2) => "exact: no other choice of whole call sites is better",
                 (Method::Exact, _) => "exact for each tier, one after the other",
                 (Method::ByDensity, _) => "by gain for each byte; there may be a better one",

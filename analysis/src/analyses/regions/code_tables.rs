@@ -5,17 +5,17 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{CodeBlock, LocationId, Program, SiteId, StringId, Trace};
 
 use super::accesses::Accesses;
-use super::tables::{title, with_all_accesses};
+use super::tables::with_all_accesses;
 use super::tally::{BlockTally, CallTally, Region};
 use super::{Ranked, Regions};
 use crate::model::site_counts::group::{field_key, field_name};
 use crate::model::site_counts::Measure;
 use crate::model::sources::SourceFiles;
-use crate::model::{written_in, Names, UNKNOWN};
+use crate::model::{named, path_inside, written_in, Names};
 
 /// What the tables are made from.
 pub struct CodeTables<'r> {
@@ -68,13 +68,11 @@ impl<'r> CodeTables<'r> {
         let sources = SourceFiles::new(self.program, self.working_directory, self.source_root);
         self.build("region_lines", "Lines", rows, |builder| {
             let builder = builder
-                .path("file", "file", |row: &Row<LineKey>| self.file(row.key.file))
-                .optional_integer("line", "line", Unit::Number, |row| known(row.key.line))
-                .text("function", "function", |row| {
-                    self.names.function(row.key.function)
-                })
-                .integer("executions", "executions", Unit::Count, |row| row.executions);
-            with_all_accesses(builder, |row| row.accesses).source("source", "source", |row| {
+                .path("file", |row: &Row<LineKey>| self.file(row.key.file))
+                .number("line", |row| known(row.key.line))
+                .text("function", |row| self.names.function(row.key.function))
+                .count("executions", |row| row.executions);
+            with_all_accesses(builder, |row| row.accesses).source("source", |row| {
                 sources.line(self.program.string(row.key.file), row.key.line)
             })
         })
@@ -141,7 +139,7 @@ impl<'r> CodeTables<'r> {
             sum_of_namesakes(named)
         });
         self.build("region_variables", "Variables and fields", rows, |builder| {
-            let builder = builder.text("field", "field", |row: &Row<String>| row.key.clone());
+            let builder = builder.text("field", |row: &Row<String>| row.key.clone());
             with_all_accesses(builder, |row| row.accesses)
         })
     }
@@ -152,15 +150,15 @@ impl<'r> CodeTables<'r> {
         let place = |row: &Row<u32>| self.program.location(block(row).location);
         self.build("blocks", "Blocks", rows, |builder| {
             let builder = builder
-                .integer("block", "block", Unit::Number, |row| row.key.into())
-                .text("function", "function", |row| {
+                .number("block", |row| row.key)
+                .text("function", |row| {
                     let function = self.program.function(block(row).function);
                     self.names.function(function.linkage_name)
                 })
-                .path("file", "file", |row| self.file(place(row).file))
-                .optional_integer("line", "line", Unit::Number, |row| known(place(row).line))
-                .optional_integer("column", "column", Unit::Number, |row| known(place(row).column))
-                .integer("executions", "executions", Unit::Count, |row| row.executions);
+                .path("file", |row| self.file(place(row).file))
+                .number("line", |row| known(place(row).line))
+                .number("column", |row| known(place(row).column))
+                .count("executions", |row| row.executions);
             with_all_accesses(builder, |row| row.accesses)
         })
     }
@@ -181,20 +179,17 @@ impl<'r> CodeTables<'r> {
         }
         // Stable: equal rows keep the order of regions.
         rows.sort_by_key(|(_, _, tally)| Reverse((tally.time_ns, tally.calls)));
-        let all = rows.len();
-        rows.truncate(self.ranked.top);
-        let title = title("External calls", rows.len(), all);
         let is_timed = |tally: &CallTally| tally.timed_calls > 0;
-        TableBuilder::new("external_calls", title, &rows)
-            .total_rows(all)
+        TableBuilder::top("external_calls", "External calls", &rows, self.ranked.top)
+            .total_rows(rows.len())
             .ranked_by("time_ns")
-            .text("region", "region", |(region, _, _)| *region)
-            .text("function", "function", |(_, name, _)| name.clone())
-            .integer("calls", "calls", Unit::Count, |(_, _, tally)| tally.calls)
-            .integer("timed_calls", "of them timed", Unit::Count, |(_, _, tally)| {
+            .text("region", |(region, _, _)| *region)
+            .text("function", |(_, name, _)| name.clone())
+            .count("calls", |(_, _, tally)| tally.calls)
+            .count(("timed_calls", "of them timed"), |(_, _, tally)| {
                 tally.timed_calls
             })
-            .optional_integer("time_ns", "time (ns)", Unit::Count, |(_, _, tally)| {
+            .count(("time_ns", "time (ns)"), |(_, _, tally)| {
                 is_timed(tally).then_some(tally.time_ns)
             })
             .build()
@@ -237,35 +232,21 @@ impl<'r> CodeTables<'r> {
         &self,
         name: &str,
         title: &str,
-        mut rows: Vec<Row<'r, K>>,
+        rows: Vec<Row<'r, K>>,
         columns: impl for<'a> FnOnce(TableBuilder<'a, Row<'r, K>>) -> TableBuilder<'a, Row<'r, K>>,
     ) -> Table {
-        let all = rows.len();
-        rows.truncate(self.ranked.top);
-        let title = cut(title, &self.ranked.by.to_string(), rows.len(), all);
-        let builder = TableBuilder::new(name, title, &rows)
-            .total_rows(all)
+        let title = format!("{title} by {}", self.ranked.by);
+        let builder = TableBuilder::top(name, title, &rows, self.ranked.top)
+            .total_rows(rows.len())
             .ranked_by(self.ranked.by.column())
-            .text("region", "region", |row| row.region);
+            .text("region", |row| row.region);
         columns(builder).build()
     }
 
     /// A file's path, without the folder in which the program ran.
     fn file(&self, id: StringId) -> &'r str {
-        match self.program.string(id) {
-            "" => UNKNOWN,
-            path => Path::new(path)
-                .strip_prefix(self.working_directory)
-                .ok()
-                .and_then(Path::to_str)
-                .unwrap_or(path),
-        }
+        path_inside(self.working_directory, named(self.program.string(id)))
     }
-}
-
-/// "Lines by bytes, 10 of 53".
-fn cut(title: &str, measure: &str, shown: usize, of: usize) -> String {
-    self::title(&format!("{title} by {measure}"), shown, of)
 }
 
 fn known(number: u32) -> Option<u64> {

@@ -1,10 +1,10 @@
 //! Hardware events in regions as a table.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::HARDWARE_EVENTS;
 
 use super::hardware::Hardware;
-use super::tables::{region_rows, title, RegionRow};
+use super::tables::{region_rows, RegionRow};
 use super::{Ranked, Regions};
 
 /// Event, column and title.
@@ -41,25 +41,20 @@ pub fn table(regions: &Regions, ranked: Ranked) -> Option<Table> {
         return None;
     }
     let rows = region_rows(regions, ranked);
-    let title = title("Hardware events", rows.len(), all);
+    let title = top_title("Hardware events", rows.len(), all);
     let mut builder = TableBuilder::new("region_hardware", title, &rows)
         .total_rows(all)
         .ranked_by("own_time_ns")
-        .text("region", "region", |row| &row.region.name)
-        .integer("entries", "entries", Unit::Count, |row| row.totals.entries)
-        .integer("measured_entries", "of them measured", Unit::Count, |row| {
+        .text("region", |row| &row.region.name)
+        .count("entries", |row| row.totals.entries)
+        .count(("measured_entries", "of them measured"), |row| {
             row.totals.hardware.measured_entries
         })
-        .integer(
-            "unknown_entries",
-            "of which nothing is known",
-            Unit::Count,
-            |row| row.totals.hardware.unknown_entries,
-        );
-    for (event, (column, title)) in columns.iter().enumerate() {
-        builder = builder.optional_integer(column, title, Unit::Count, move |row| {
-            row.totals.hardware.estimate(event)
+        .count(("unknown_entries", "of which nothing is known"), |row| {
+            row.totals.hardware.unknown_entries
         });
+    for (event, (column, title)) in columns.iter().enumerate() {
+        builder = builder.count((column, title), move |row| row.totals.hardware.estimate(event));
     }
     Some(with_quotients(builder, &columns).build())
 }
@@ -73,18 +68,15 @@ fn with_quotients<'r>(
         return builder;
     };
     if let Some(cycles) = position("cycles") {
-        builder = builder.optional_real(
-            "instructions_per_cycle",
-            "instructions per cycle",
-            Unit::Ratio,
-            move |row| quotient(&row.totals.hardware, instructions, cycles, 1.0),
-        );
+        builder = builder.ratio("instructions_per_cycle", move |row| {
+            quotient(&row.totals.hardware, instructions, cycles, 1.0)
+        });
     }
     for (misses, (column, title)) in columns.iter().enumerate() {
         if column.ends_with("_misses") {
             let name = format!("{column}_per_1000_instructions");
             let title = format!("{title} per 1000 instructions");
-            builder = builder.optional_real(&name, &title, Unit::Rate, move |row| {
+            builder = builder.rate((name, title), move |row| {
                 quotient(&row.totals.hardware, misses, instructions, 1000.0)
             });
         }

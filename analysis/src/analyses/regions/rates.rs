@@ -1,6 +1,7 @@
 //! Bandwidth, free of what counting costs.
 
 use std::ops::AddAssign;
+use trackway_trace::named_enum;
 
 use trackway_trace::{StepCosts, StepKind};
 
@@ -11,13 +12,14 @@ use super::stratum::Stratum;
 /// How often code that counts was executed, by [`StepKind::ALL`].
 pub type Steps = [u64; StepKind::ALL.len()];
 
-/// What the time of a corrected rate was taken from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RateBy {
-    /// Entries that were timed without being counted.
-    Timed,
-    /// Counted entries, less what counting costs by calibration.
-    Calibrated,
+named_enum! {
+    /// What the time of a corrected rate was taken from.
+    RateBy {
+        /// Entries that were timed without being counted.
+        Timed = "timed",
+        /// Counted entries, less what counting costs by calibration.
+        Calibrated = "calibrated",
+    }
 }
 
 /// Bytes and time of all entries, as far as their speed without counting is known. Strata of both kinds add up.
@@ -53,15 +55,6 @@ pub struct Sample<'s> {
     pub costs: Option<&'s StepCosts>,
     /// Its bytes were accessed while another thread's entry lasted, whose time is what counts.
     pub is_beside: bool,
-}
-
-impl RateBy {
-    pub fn name(self) -> &'static str {
-        match self {
-            RateBy::Timed => "timed",
-            RateBy::Calibrated => "calibrated",
-        }
-    }
 }
 
 impl Rates {

@@ -1,6 +1,6 @@
 //! Distances and miss ratios as tables.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::histogram::{first_of, Histogram, BINS};
 use super::references::Count;
@@ -73,20 +73,12 @@ impl Whole<'_> {
         };
         let title = "Reuse distances, in lines; the last row: first references of lines";
         TableBuilder::new("reuse_distances", title, &rows)
-            .optional_integer("from_lines", "from", Unit::Count, |row| {
-                row.map(|step| first_of(step.bin))
-            })
-            .optional_integer("below_lines", "below", Unit::Count, |row| {
-                row.map(|step| first_of(step.end))
-            })
-            .integer("references", "references", Unit::Count, |row| {
-                counted(self.all, row)
-            })
-            .integer("reads", "reads", Unit::Count, |row| counted(self.reads, row))
-            .integer("writes", "writes", Unit::Count, |row| counted(self.writes, row))
-            .share("share", "share", |row| {
-                (counted(self.all, row), self.all.references)
-            })
+            .count(("from_lines", "from"), |row| row.map(|step| first_of(step.bin)))
+            .count(("below_lines", "below"), |row| row.map(|step| first_of(step.end)))
+            .count("references", |row| counted(self.all, row))
+            .count("reads", |row| counted(self.reads, row))
+            .count("writes", |row| counted(self.writes, row))
+            .share("share", |row| (counted(self.all, row), self.all.references))
             .build()
     }
 
@@ -95,16 +87,18 @@ impl Whole<'_> {
         let rows = sizes(&self.all.distances, self.fine);
         let title = "Miss ratios of fully associative LRU caches";
         let mut builder = TableBuilder::new("miss_ratio_curve", title, &rows)
-            .integer("cache_lines", "lines", Unit::Count, |bin| first_of(*bin))
-            .integer("cache_bytes", "bytes", Unit::Bytes, |bin| {
+            .count(("cache_lines", "lines"), |bin| first_of(*bin))
+            .bytes(("cache_bytes", "bytes"), |bin| {
                 first_of(*bin).saturating_mul(self.line_bytes)
             })
-            .integer("misses", "misses", Unit::Count, |bin| missing(self.all, *bin).0)
-            .share("miss_ratio", "miss ratio", |bin| missing(self.all, *bin))
-            .share("read_miss_ratio", "of reads", |bin| missing(self.reads, *bin))
-            .share("write_miss_ratio", "of writes", |bin| missing(self.writes, *bin));
+            .count("misses", |bin| missing(self.all, *bin).0)
+            .share("miss_ratio", |bin| missing(self.all, *bin))
+            .share(("read_miss_ratio", "of reads"), |bin| missing(self.reads, *bin))
+            .share(("write_miss_ratio", "of writes"), |bin| {
+                missing(self.writes, *bin)
+            });
         if !self.parts.is_empty() {
-            builder = builder.share("standard_error", "standard error", |bin| {
+            builder = builder.share("standard_error", |bin| {
                 (whole(self.standard_error(*bin)), self.all.references)
             });
         }

@@ -72,10 +72,7 @@ impl Analysis for Reuse {
     type Shard = ReuseShard;
 
     fn order(&self) -> Order {
-        match self.merged {
-            true => Order::AcrossThreads,
-            false => Order::PerStream,
-        }
+        Order::across_threads_if(self.merged)
     }
 
     fn takes_runs(&self) -> bool {

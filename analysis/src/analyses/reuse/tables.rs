@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use trackway_report::{percent, Table, TableBuilder, Unit};
+use trackway_report::{percent, top_title, Table, TableBuilder};
 use trackway_trace::{AllocationSiteId, Program, SiteId, Trace};
 
 use super::curve::{missing, sizes, Whole};
@@ -158,34 +158,22 @@ impl ReuseGrouping {
 
 fn group_table(grouping: ReuseGrouping, reuse: &Reuse, groups: &[Group], of: usize, trace: &Trace) -> Table {
     let (name, column, title) = grouping.words();
-    let cut = match groups.len() < of {
-        true => format!(", {} of {of}", groups.len()),
-        false => String::new(),
-    };
-    let title = format!("{title} by accesses{cut}");
+    let title = top_title(format!("{title} by accesses"), groups.len(), of);
     let distance = |group: &Group, share| group.count.distances.quantile(share).map(first_of);
     let mut builder = TableBuilder::new(name, title, groups)
-        .text(column, column, |group| group.name.clone())
-        .integer("accesses", "accesses", Unit::Count, |group| group.count.accesses)
-        .integer("references", "references", Unit::Count, |group| {
-            group.count.references
-        })
-        .share("cold", "first", |group| {
+        .text(column, |group| group.name.clone())
+        .count("accesses", |group| group.count.accesses)
+        .count("references", |group| group.count.references)
+        .share(("cold", "first"), |group| {
             (group.count.distances.cold.round() as u64, group.count.references)
         })
-        .optional_integer("median_distance", "median distance", Unit::Count, |group| {
-            distance(group, 0.5)
-        })
-        .optional_integer("p90_distance", "90th percentile", Unit::Count, |group| {
-            distance(group, 0.9)
-        });
+        .count("median_distance", |group| distance(group, 0.5))
+        .count(("p90_distance", "90th percentile"), |group| distance(group, 0.9));
     for bytes in cache_sizes(trace) {
         let bin = bin_of((bytes / u64::from(reuse.line_bytes)).max(1));
-        builder = builder.share(
-            &format!("miss_ratio_{bytes}"),
-            &format!("misses in {}", size_in_words(bytes)),
-            |group| missing(&group.count, bin),
-        );
+        let name = format!("miss_ratio_{bytes}");
+        let title = format!("misses in {}", size_in_words(bytes));
+        builder = builder.share((name, title), |group| missing(&group.count, bin));
     }
     builder.build()
 }
@@ -226,14 +214,14 @@ fn points(grouping: ReuseGrouping, fine: bool, groups: Vec<Group>) -> Vec<Point>
 
 fn group_curves(reuse: &Reuse, points: &[Point]) -> Table {
     TableBuilder::new("group_curves", "Miss ratios of groups", points)
-        .text("grouping", "grouping", |point| point.grouping)
-        .text("name", "name", |point| point.name.clone())
-        .integer("cache_lines", "lines", Unit::Count, |point| point.lines)
-        .integer("cache_bytes", "bytes", Unit::Bytes, |point| {
+        .text("grouping", |point| point.grouping)
+        .text("name", |point| point.name.clone())
+        .count(("cache_lines", "lines"), |point| point.lines)
+        .bytes(("cache_bytes", "bytes"), |point| {
             point.lines.saturating_mul(reuse.line_bytes.into())
         })
-        .integer("misses", "misses", Unit::Count, |point| point.missing.0)
-        .share("miss_ratio", "miss ratio", |point| point.missing)
+        .count("misses", |point| point.missing.0)
+        .share("miss_ratio", |point| point.missing)
         .build()
 }
 
@@ -241,34 +229,28 @@ fn extent_table(reuse: &Reuse, extent: &Extent, all: &Count) -> Table {
     let line_bytes = u64::from(reuse.line_bytes);
     let cold = all.distances.cold.round() as u64;
     let mut builder = TableBuilder::new("reuse", "Reuse", &[()])
-        .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {
-            line_bytes
-        })
-        .text("order", "order of threads", |()| match reuse.merged {
+        .bytes(("line_bytes", "bytes of a cache line"), |()| line_bytes)
+        .text(("order", "order of threads"), |()| match reuse.merged {
             true => "merged",
             false => "each by itself",
         })
-        .integer("accesses", "accesses", Unit::Count, |()| all.accesses)
-        .integer("references", "references of lines", Unit::Count, |()| {
-            all.references
-        })
-        .integer("cold", "of them first references", Unit::Count, |()| cold)
-        .integer("footprint_bytes", "footprint", Unit::Bytes, |()| {
+        .count("accesses", |()| all.accesses)
+        .count(("references", "references of lines"), |()| all.references)
+        .count(("cold", "of them first references"), |()| cold)
+        .bytes(("footprint_bytes", "footprint"), |()| {
             cold.saturating_mul(line_bytes)
         });
     if let Some(rate) = extent.rate {
         builder = builder
-            .rate("sampled_share", "sampled share of lines", |()| (rate, 1))
-            .integer("sampled_lines", "sampled lines", Unit::Count, |()| extent.lines)
-            .integer("sampled_references", "sampled references", Unit::Count, |()| {
-                extent.sampled_references
-            });
+            .rate(("sampled_share", "sampled share of lines"), |()| (rate, 1))
+            .count("sampled_lines", |()| extent.lines)
+            .count("sampled_references", |()| extent.sampled_references);
     } else {
         builder = builder
-            .integer("most_lines", "lines of the largest stack", Unit::Count, |()| {
+            .count(("most_lines", "lines of the largest stack"), |()| {
                 extent.most_lines
             })
-            .integer("untracked", "references beyond the limit", Unit::Count, |()| {
+            .count(("untracked", "references beyond the limit"), |()| {
                 extent.untracked
             });
     }

@@ -120,11 +120,7 @@ impl SampledProgram {
     }
 
     fn add(&mut self, chunk: &Samples, sample: &Sample, lookup: &mut Lookup) {
-        let address = match sample.instruction {
-            0 => sample.seen_at,
-            instruction => instruction,
-        };
-        let place = lookup.place(sample, address);
+        let place = lookup.place(sample, sample.time_goes_to());
         self.lines.add_sample(place.line.clone(), sample);
         self.instructions.add_sample(place, sample);
         if sample.window_end == WindowEnd::None {
@@ -179,11 +175,7 @@ struct Lookup<'p> {
 
 impl Lookup<'_> {
     fn place(&mut self, sample: &Sample, address: u64) -> InstructionPlace {
-        let found = self.places.find(sample.pid, sample.time_ns, address);
-        let place = found.unwrap_or(CodePlace {
-            offset: address,
-            ..CodePlace::default()
-        });
+        let place = self.places.of_sample(sample, address);
         let key = (place.object, place.offset);
         self.known
             .entry(key)

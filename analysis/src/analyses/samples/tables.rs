@@ -1,13 +1,13 @@
 //! Tables of samples.
 
-use trackway_report::{counted, percent, Table, TableBuilder, Unit};
+use trackway_report::{counted, percent, Table, TableBuilder};
 use trackway_trace::{AddressClass, MemoryLevel, SamplingInfo, WindowEnd};
 
 use super::interval::SampledShare;
 use super::tally::{PlaceSums, Tally};
 use super::window_weights::WindowWeights;
 use super::{InstructionPlace, Line, SampledProgram};
-use crate::model::UNKNOWN;
+use crate::model::{named, UNKNOWN};
 use crate::Findings;
 
 /// A row: what it is of, its sums, and its shares.
@@ -73,24 +73,15 @@ impl Line {
     }
 }
 
-fn named(text: &str) -> &str {
-    match text {
-        "" => UNKNOWN,
-        text => text,
-    }
-}
-
 fn line_table(rows: &[Row<Line>], top: usize) -> Table {
     let shown = &rows[..rows.len().min(top)];
     let builder = TableBuilder::new("sample_lines", "Lines by time", shown)
-        .path("file", "file", |row| match row.place.file.as_str() {
+        .path("file", |row| match row.place.file.as_str() {
             "" => named(&row.place.object).to_owned(),
             file => file.to_owned(),
         })
-        .integer("line", "line", Unit::Number, |row| row.place.line.into())
-        .text("function", "function", |row| {
-            named(&row.place.function).to_owned()
-        });
+        .number("line", |row| row.place.line)
+        .text("function", |row| named(&row.place.function).to_owned());
     shares(builder)
         .total_rows(rows.len())
         .ranked_by("samples")
@@ -100,12 +91,10 @@ fn line_table(rows: &[Row<Line>], top: usize) -> Table {
 fn instruction_table(rows: &[Row<InstructionPlace>], top: usize) -> Table {
     let shown = &rows[..rows.len().min(top)];
     let builder = TableBuilder::new("sample_instructions", "Instructions by time", shown)
-        .path("object", "object", |row| named(&row.place.object).to_owned())
-        .text("offset", "offset", |row| format!("{:#x}", row.place.offset))
-        .text("function", "function", |row| {
-            named(&row.place.line.function).to_owned()
-        })
-        .integer("line", "line", Unit::Number, |row| row.place.line.line.into());
+        .path("object", |row| named(&row.place.object).to_owned())
+        .text("offset", |row| format!("{:#x}", row.place.offset))
+        .text("function", |row| named(&row.place.line.function).to_owned())
+        .number("line", |row| row.place.line.line);
     shares(builder)
         .total_rows(rows.len())
         .ranked_by("samples")
@@ -114,38 +103,25 @@ fn instruction_table(rows: &[Row<InstructionPlace>], top: usize) -> Table {
 
 /// The columns that all places have.
 fn shares<'r, K>(builder: TableBuilder<'r, Row<'r, K>>) -> TableBuilder<'r, Row<'r, K>> {
-    let bound = |share: Option<SampledShare>, value: fn(SampledShare) -> f64| share.map(value);
     builder
-        .integer("samples", "samples", Unit::Count, |row| row.sums.samples)
-        .optional_real("time_share", "of the time", Unit::Share, move |row| {
-            bound(row.time, |share| share.share)
+        .count("samples", |row| row.sums.samples)
+        .share(("time_share", "of the time"), |row| Some(row.time?.share))
+        .share(("time_low", "at least"), |row| Some(row.time?.low))
+        .share(("time_high", "at most"), |row| Some(row.time?.high))
+        .count(("window_accesses", "accesses seen"), |row| row.sums.accesses)
+        .share(("access_share", "of the accesses"), |row| {
+            Some(row.accesses?.share)
         })
-        .optional_real("time_low", "at least", Unit::Share, move |row| {
-            bound(row.time, |share| share.low)
-        })
-        .optional_real("time_high", "at most", Unit::Share, move |row| {
-            bound(row.time, |share| share.high)
-        })
-        .integer("window_accesses", "accesses seen", Unit::Count, |row| {
-            row.sums.accesses
-        })
-        .optional_real("access_share", "of the accesses", Unit::Share, move |row| {
-            bound(row.accesses, |share| share.share)
-        })
-        .optional_real("access_low", "at least", Unit::Share, move |row| {
-            bound(row.accesses, |share| share.low)
-        })
-        .optional_real("access_high", "at most", Unit::Share, move |row| {
-            bound(row.accesses, |share| share.high)
-        })
-        .share("stores", "stores", |row| (row.sums.stored, row.sums.accesses))
-        .share("of_the_moment", "of the moment", |row| row.sums.of_the_moment())
-        .share("addressed", "with address", |row| row.sums.addressed())
-        .text("class", "address known", |row| row.sums.usual_class().name())
-        .rate("latency_cycles", "cycles", |row| {
+        .share(("access_low", "at least"), |row| Some(row.accesses?.low))
+        .share(("access_high", "at most"), |row| Some(row.accesses?.high))
+        .share("stores", |row| (row.sums.stored, row.sums.accesses))
+        .share("of_the_moment", |row| row.sums.of_the_moment())
+        .share(("addressed", "with address"), |row| row.sums.addressed())
+        .text(("class", "address known"), |row| row.sums.usual_class().name())
+        .rate(("latency_cycles", "cycles"), |row| {
             (row.sums.latency_cycles as f64, row.sums.with_latency)
         })
-        .text("level", "mostly from", |row| usual_level(row.sums))
+        .text(("level", "mostly from"), |row| usual_level(row.sums))
 }
 
 fn usual_level(sums: &PlaceSums) -> &'static str {
@@ -167,9 +143,9 @@ fn class_table(program: &SampledProgram) -> Table {
     let known = AddressClass::KNOWN.into_iter().chain([AddressClass::None]);
     let rows: Vec<(AddressClass, u64)> = known.map(|class| (class, classes[class as usize])).collect();
     TableBuilder::new("sample_classes", "How data addresses are known", &rows)
-        .text("class", "class", |(class, _)| class.name())
-        .integer("samples", "samples", Unit::Count, |(_, count)| *count)
-        .share("share", "share", |(_, count)| (*count, program.sampled.samples))
+        .text("class", |(class, _)| class.name())
+        .count("samples", |(_, count)| *count)
+        .share("share", |(_, count)| (*count, program.sampled.samples))
         .build()
 }
 
@@ -185,10 +161,10 @@ fn level_table(program: &SampledProgram) -> Option<Table> {
     let total: u64 = rows.iter().map(|(_, count, _)| count).sum();
     (!rows.is_empty()).then(|| {
         TableBuilder::new("sample_levels", "Where the data came from", &rows)
-            .text("level", "level", |(level, ..)| level.name())
-            .integer("samples", "samples", Unit::Count, |(_, count, _)| *count)
-            .share("share", "share", |(_, count, _)| (*count, total))
-            .rate("latency_cycles", "cycles", |(_, count, cycles)| {
+            .text("level", |(level, ..)| level.name())
+            .count("samples", |(_, count, _)| *count)
+            .share("share", |(_, count, _)| (*count, total))
+            .rate(("latency_cycles", "cycles"), |(_, count, cycles)| {
                 (*cycles as f64, *count)
             })
             .build()
@@ -203,44 +179,34 @@ fn extent_table(program: &SampledProgram) -> Table {
     };
     let skid = info.skid.clone().unwrap_or_default();
     let mut builder = TableBuilder::new("sampling", "Sampling", &[()])
-        .text("source", "source", |()| names(|event| &event.source))
-        .text("events", "events", |()| names(|event| &event.name))
-        .text("weight_unit", "unit of weights", |()| {
+        .text("source", |()| names(|event| &event.source))
+        .text("events", |()| names(|event| &event.name))
+        .text(("weight_unit", "unit of weights"), |()| {
             names(|event| &event.weight_unit)
         })
-        .integer("rate_hz", "samples a second asked for", Unit::Count, |()| {
-            info.rate_hz
+        .count(("rate_hz", "samples a second asked for"), |()| info.rate_hz)
+        .count("samples", |()| extent.samples)
+        .count(("lost", "lost samples"), |()| extent.lost)
+        .count(("weight", "weight of all samples"), |()| extent.weight)
+        .count("processes", |()| extent.processes)
+        .count("threads", |()| extent.threads)
+        .count(("unattributed", "samples of an unknown instruction"), |()| {
+            extent.unattributed
         })
-        .integer("samples", "samples", Unit::Count, |()| extent.samples)
-        .integer("lost", "lost samples", Unit::Count, |()| extent.lost)
-        .integer("weight", "weight of all samples", Unit::Count, |()| extent.weight)
-        .integer("processes", "processes", Unit::Count, |()| extent.processes)
-        .integer("threads", "threads", Unit::Count, |()| extent.threads)
-        .integer(
-            "unattributed",
-            "samples of an unknown instruction",
-            Unit::Count,
-            |()| extent.unattributed,
-        )
-        .integer("skid_samples", "samples of the calibration", Unit::Count, |()| {
-            skid.samples
-        })
-        .share("skid_behind_load", "of them behind the load", |()| {
+        .count(("skid_samples", "samples of the calibration"), |()| skid.samples)
+        .share(("skid_behind_load", "of them behind the load"), |()| {
             (skid.behind_load, skid.samples)
         })
-        .integer("windows", "windows", Unit::Count, |()| program.weights.windows)
-        .share("paced", "of known speed", |()| {
+        .count("windows", |()| program.weights.windows)
+        .share(("paced", "of known speed"), |()| {
             (program.weights.paced, program.weights.windows)
         })
-        .share("stood_for", "of the weight stood for by windows", |()| {
+        .share(("stood_for", "of the weight stood for by windows"), |()| {
             (program.weights.stands_for, extent.weight)
         })
-        .integer(
-            "window_instructions",
-            "instructions of windows",
-            Unit::Count,
-            |()| extent.window_instructions,
-        );
+        .count(("window_instructions", "instructions of windows"), |()| {
+            extent.window_instructions
+        });
     for end in [
         WindowEnd::Full,
         WindowEnd::SystemCall,
@@ -249,7 +215,7 @@ fn extent_table(program: &SampledProgram) -> Table {
     ] {
         let name = format!("ended_{}", end.name().replace(' ', "_"));
         let title = format!("windows that ended: {}", end.name());
-        builder = builder.integer(&name, &title, Unit::Count, |()| extent.ends[end as usize]);
+        builder = builder.count((name, title), |()| extent.ends[end as usize]);
     }
     builder.as_record().build()
 }

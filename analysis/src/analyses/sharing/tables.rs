@@ -3,7 +3,7 @@
 use std::hash::Hash;
 use std::path::Path;
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{top_title, Table, TableBuilder};
 use trackway_trace::{Program, Site, SiteId, StringId, Trace};
 
 use super::lines::{Line, Lines, Sharer};
@@ -11,7 +11,7 @@ use super::passages::SortedPassages;
 use super::totals::{group_by, most_shared_lines, taken_of_lines, Group};
 use super::{LineTransfers, SharingShard};
 use crate::model::site_counts::{group, Grouping};
-use crate::model::{written_in, Names};
+use crate::model::{path_inside, written_in, Names};
 use crate::Findings;
 
 struct Tables<'t> {
@@ -98,9 +98,7 @@ impl<'t> Tables<'t> {
     fn fields(&self) -> Table {
         let groups = self.taken_by(|site| group::field_key(self.program, site));
         self.build("fields", "Fields by hand-overs", &groups, |builder| {
-            builder.text("field", "field", |group| {
-                group::field_name(&self.names, group.key)
-            })
+            builder.text("field", |group| group::field_name(&self.names, group.key))
         })
     }
 
@@ -108,11 +106,9 @@ impl<'t> Tables<'t> {
         let groups = self.taken_by(|site| group::variable_key(self.program, site));
         self.build("variables", "Variables by hand-overs", &groups, |builder| {
             builder
-                .text("variable", "variable", |group| {
-                    self.names.text(group.key.variable)
-                })
-                .text("kind", "kind", |group| group.key.kind.name())
-                .text("function", "function", |group| {
+                .text("variable", |group| self.names.text(group.key.variable))
+                .text("kind", |group| group.key.kind.name())
+                .text("function", |group| {
                     match self.program.string(group.key.function) {
                         "" => String::new(),
                         _ => self.names.function(group.key.function),
@@ -124,7 +120,7 @@ impl<'t> Tables<'t> {
     fn types(&self) -> Table {
         let groups = self.taken_by(|site| group::type_key(self.program, site));
         self.build("types", "Types by hand-overs", &groups, |builder| {
-            builder.text("type", "type", |group| self.names.text(group.key))
+            builder.text("type", |group| self.names.text(group.key))
         })
     }
 
@@ -132,11 +128,9 @@ impl<'t> Tables<'t> {
         let groups = self.taken_by(|site| group::line_key(self.program, site));
         self.build("lines", "Lines by hand-overs", &groups, |builder| {
             builder
-                .path("file", "file", |group| self.path(group.key.0))
-                .optional_integer("line", "line", Unit::Number, |group| {
-                    (group.key.1 > 0).then_some(group.key.1.into())
-                })
-                .text("function", "function", |group| {
+                .path("file", |group| self.path(group.key.0))
+                .number("line", |group| (group.key.1 > 0).then_some(group.key.1))
+                .text("function", |group| {
                     self.names.function_of(self.program.site(group.main_site))
                 })
         })
@@ -145,14 +139,14 @@ impl<'t> Tables<'t> {
     fn functions(&self) -> Table {
         let groups = self.taken_by(|site| written_in(self.program, site));
         self.build("functions", "Functions by hand-overs", &groups, |builder| {
-            builder.text("function", "function", |group| self.names.function(group.key))
+            builder.text("function", |group| self.names.function(group.key))
         })
     }
 
     fn files(&self) -> Table {
         let groups = self.taken_by(|site| group::line_key(self.program, site).0);
         self.build("files", "Files by hand-overs", &groups, |builder| {
-            builder.path("file", "file", |group| self.path(group.key))
+            builder.path("file", |group| self.path(group.key))
         })
     }
 
@@ -168,11 +162,9 @@ impl<'t> Tables<'t> {
             &pairs,
             |builder| {
                 builder
-                    .text("field", "field", |group| {
-                        group::field_name(&self.names, group.key.0)
-                    })
-                    .path("from", "from", |group| self.place(group.key.1))
-                    .path("to", "to", |group| self.place(group.key.2))
+                    .text("field", |group| group::field_name(&self.names, group.key.0))
+                    .path("from", |group| self.place(group.key.1))
+                    .path("to", |group| self.place(group.key.2))
             },
         )
     }
@@ -190,27 +182,15 @@ impl<'t> Tables<'t> {
             all,
             |builder| {
                 builder
-                    .integer("process", "process", Unit::Number, |group| {
-                        line(group).process.into()
-                    })
-                    .text("line_address", "cache line", |group| self.address(line(group)))
-                    .text("field", "field", |group| self.field(group.main_site))
-                    .integer("sharers", "sharers", Unit::Count, |group| {
-                        self.cache_lines.sharers(line(group)).count() as u64
-                    })
-                    .integer("most_accesses", "most accesses", Unit::Count, |group| {
-                        self.most_accesses(line(group))[0]
-                    })
-                    .integer("second_most", "second most", Unit::Count, |group| {
-                        self.most_accesses(line(group))[1]
-                    })
-                    .text("uniform", "uniform", |group| {
+                    .number("process", |group| line(group).process)
+                    .text(("line_address", "cache line"), |group| self.address(line(group)))
+                    .text("field", |group| self.field(group.main_site))
+                    .count("sharers", |group| self.cache_lines.sharers(line(group)).count())
+                    .count("most_accesses", |group| self.most_accesses(line(group))[0])
+                    .count("second_most", |group| self.most_accesses(line(group))[1])
+                    .yes_or_no("uniform", |group| {
                         let [most, second] = self.most_accesses(line(group));
-                        if most < second.saturating_mul(2) {
-                            "yes"
-                        } else {
-                            "no"
-                        }
+                        most < second.saturating_mul(2)
                     })
             },
         )
@@ -238,17 +218,15 @@ impl<'t> Tables<'t> {
             "Who accessed these cache lines, and took them",
             &rows,
         )
-        .integer("process", "process", Unit::Number, |row| {
-            line(row.0).process.into()
-        })
-        .text("line_address", "cache line", |row| self.address(line(row.0)))
-        .text("field", "mostly for", |row| self.field(row.1))
-        .integer("to_stream", "stream", Unit::Number, |row| row.2.thread.into())
-        .integer("reads", "reads", Unit::Count, |row| row.2.reads)
-        .integer("writes", "writes", Unit::Count, |row| row.2.writes)
-        .integer("read_hand_overs", "to read", Unit::Count, |row| row.3.reads)
-        .integer("write_hand_overs", "to write", Unit::Count, |row| row.3.writes)
-        .share("certain", "certain", |row| (row.3.certain, row.3.all()))
+        .number("process", |row| line(row.0).process)
+        .text(("line_address", "cache line"), |row| self.address(line(row.0)))
+        .text(("field", "mostly for"), |row| self.field(row.1))
+        .number(("to_stream", "stream"), |row| row.2.thread)
+        .count("reads", |row| row.2.reads)
+        .count("writes", |row| row.2.writes)
+        .count(("read_hand_overs", "to read"), |row| row.3.reads)
+        .count(("write_hand_overs", "to write"), |row| row.3.writes)
+        .share("certain", |row| (row.3.certain, row.3.all()))
         .build()
     }
 
@@ -260,10 +238,8 @@ impl<'t> Tables<'t> {
             &pairs,
             |builder| {
                 builder
-                    .integer("from_stream", "from stream", Unit::Number, |group| {
-                        group.key.0.into()
-                    })
-                    .integer("to_stream", "to stream", Unit::Number, |group| group.key.1.into())
+                    .number("from_stream", |group| group.key.0)
+                    .number("to_stream", |group| group.key.1)
             },
         )
     }
@@ -278,28 +254,18 @@ impl<'t> Tables<'t> {
     fn sharing(&self, handed_over: usize) -> Table {
         let total = self.total;
         TableBuilder::new("sharing", "Sharing", &[()])
-            .integer("line_bytes", "bytes of a cache line", Unit::Bytes, |()| {
-                self.line_bytes
-            })
-            .integer("cache_lines", "cache lines accessed", Unit::Count, |()| {
+            .bytes(("line_bytes", "bytes of a cache line"), |()| self.line_bytes)
+            .count(("cache_lines", "cache lines accessed"), |()| {
                 self.cache_lines.count()
             })
-            .integer("handed_over", "of them handed over", Unit::Count, |()| {
-                handed_over as u64
-            })
-            .integer("read_hand_overs", "hand-overs to read", Unit::Count, |()| {
-                total.reads
-            })
-            .integer("write_hand_overs", "hand-overs to write", Unit::Count, |()| {
-                total.writes
-            })
-            .integer("invalidations", "copies invalidated", Unit::Count, |()| {
-                total.invalidations
-            })
-            .share("false_sharing", "of them false sharing", |()| {
+            .count(("handed_over", "of them handed over"), |()| handed_over)
+            .count(("read_hand_overs", "hand-overs to read"), |()| total.reads)
+            .count(("write_hand_overs", "hand-overs to write"), |()| total.writes)
+            .count(("invalidations", "copies invalidated"), |()| total.invalidations)
+            .share(("false_sharing", "of them false sharing"), |()| {
                 (total.false_sharing, total.all())
             })
-            .share("certain", "in an order that is certain", |()| {
+            .share(("certain", "in an order that is certain"), |()| {
                 (total.certain, total.all())
             })
             .as_record()
@@ -327,32 +293,20 @@ impl<'t> Tables<'t> {
         all: usize,
         name_columns: impl FnOnce(TableBuilder<Group<K>>) -> TableBuilder<Group<K>>,
     ) -> Table {
-        let cut = if shown.len() < all {
-            format!(", {} of {all}", shown.len())
-        } else {
-            String::new()
-        };
-        name_columns(TableBuilder::new(name, format!("{title}{cut}"), shown).total_rows(all))
-            .integer("read_hand_overs", "to read", Unit::Count, |group| {
-                group.counts.reads
-            })
-            .integer("write_hand_overs", "to write", Unit::Count, |group| {
-                group.counts.writes
-            })
-            .integer("invalidations", "invalidated", Unit::Count, |group| {
+        let title = top_title(title, shown.len(), all);
+        name_columns(TableBuilder::new(name, title, shown).total_rows(all))
+            .count(("read_hand_overs", "to read"), |group| group.counts.reads)
+            .count(("write_hand_overs", "to write"), |group| group.counts.writes)
+            .count(("invalidations", "invalidated"), |group| {
                 group.counts.invalidations
             })
-            .share("share", "share", |group| (group.counts.all(), self.total.all()))
-            .share("false_sharing", "false", |group| {
+            .share("share", |group| (group.counts.all(), self.total.all()))
+            .share(("false_sharing", "false"), |group| {
                 (group.counts.false_sharing, group.counts.all())
             })
-            .share("certain", "certain", |group| {
-                (group.counts.certain, group.counts.all())
-            })
-            .integer("cache_lines", "cache lines", Unit::Count, |group| group.lines)
-            .integer("threads", "threads", Unit::Count, |group| {
-                group.threads.len() as u64
-            })
+            .share("certain", |group| (group.counts.certain, group.counts.all()))
+            .count("cache_lines", |group| group.lines)
+            .count("threads", |group| group.threads.len())
             .build()
     }
 
@@ -362,9 +316,7 @@ impl<'t> Tables<'t> {
 
     /// Path of a file without the folder in which the program ran.
     fn path(&self, file: StringId) -> String {
-        let text = self.names.text(file);
-        let inside = Path::new(text).strip_prefix(self.directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text).to_owned()
+        path_inside(self.directory, self.names.text(file)).to_owned()
     }
 
     /// Accesses of the two threads that have most.

@@ -1,6 +1,6 @@
 //! Slices and counts over time as tables.
 
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{grouped, Table, TableBuilder};
 use trackway_trace::{FunctionId, Trace};
 
 use super::kept::Slice;
@@ -64,33 +64,29 @@ fn slices_table(slices: &[Slice], left_out: u64, trace: &Trace) -> Table {
     let name = |function| names.function(program.function(FunctionId(function)).linkage_name);
     TableBuilder::new("slices", "Calls of functions by time", slices)
         .total_rows(slices.len().saturating_add(left_out as usize))
-        .integer("process", "process", Unit::Number, |slice| {
-            pid(trace, slice.process)
-        })
-        .integer("stream", "stream", Unit::Number, |slice| slice.stream.into())
-        .integer("depth", "depth", Unit::Number, |slice| slice.depth.into())
-        .text("function", "function", |slice| name(slice.function))
-        .integer("begin_ns", "begin (ns)", Unit::Number, |slice| {
+        .number("process", |slice| pid(trace, slice.process))
+        .number("stream", |slice| slice.stream)
+        .number("depth", |slice| slice.depth)
+        .text("function", |slice| name(slice.function))
+        .number(("begin_ns", "begin (ns)"), |slice| {
             slice.begin_ns.saturating_sub(beginning)
         })
-        .integer("duration_ns", "duration (ns)", Unit::Number, |slice| {
-            slice.duration_ns
-        })
+        .number(("duration_ns", "duration (ns)"), |slice| slice.duration_ns)
         .build()
 }
 
 fn bins_table(rows: &[BinRow], trace: &Trace, levels: usize) -> Table {
     let beginning = beginning(trace);
     let mut builder = TableBuilder::new("time_bins", "Accesses over time", rows)
-        .integer("process", "process", Unit::Number, |row| pid(trace, row.process))
-        .integer("stream", "stream", Unit::Number, |row| row.stream.into())
-        .integer("begin_ns", "begin (ns)", Unit::Number, |row| {
+        .number("process", |row| pid(trace, row.process))
+        .number("stream", |row| row.stream)
+        .number(("begin_ns", "begin (ns)"), |row| {
             row.begin_ns.saturating_sub(beginning)
         })
-        .integer("accesses", "accesses", Unit::Count, |row| row.counts[0]);
+        .count("accesses", |row| row.counts[0]);
     for level in 1..=levels {
         let (name, title) = (format!("l{level}_misses"), format!("L{level} misses"));
-        builder = builder.integer(&name, &title, Unit::Count, |row| row.counts[level]);
+        builder = builder.count((name, title), |row| row.counts[level]);
     }
     builder.build()
 }

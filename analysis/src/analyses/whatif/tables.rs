@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use trackway_report::{grouped, Table, TableBuilder, Unit};
+use trackway_report::{grouped, Table, TableBuilder};
 
 use super::headline::{self, link_name, Level};
 use super::rewrite::Rewritten;
@@ -114,10 +114,10 @@ impl Presentation<'_> {
             question.caches_before, question.caches_after
         );
         TableBuilder::new("levels", title, &rows)
-            .text("what", "", |row| row.name.clone())
-            .integer("before", "before", Unit::Count, |row| row.before)
-            .integer("after", "after", Unit::Count, |row| row.after)
-            .share("ratio", "after ÷ before", |row| (row.after, row.before))
+            .text(("what", ""), |row| row.name.clone())
+            .count("before", |row| row.before)
+            .count("after", |row| row.after)
+            .share(("ratio", "after ÷ before"), |row| (row.after, row.before))
             .build()
     }
 
@@ -163,32 +163,19 @@ impl Presentation<'_> {
     }
 
     fn fields(&self, rows: &[FieldRow]) -> Table {
-        let shown = &rows[..rows.len().min(self.comparison.question.top)];
-        let cut = match shown.len() < rows.len() {
-            true => format!(", {} of {}", shown.len(), rows.len()),
-            false => String::new(),
-        };
         let rank_by = self.comparison.question.rank_by;
-        let title = format!("Fields whose {rank_by} change most{cut}");
-        let mut builder = TableBuilder::new("fields", title, shown)
-            .text("field", "field", |row| row.name.clone())
-            .integer("accesses", "accesses", Unit::Count, |row| row.before.accesses);
+        let title = format!("Fields whose {rank_by} change most");
+        let mut builder = TableBuilder::top("fields", title, rows, self.comparison.question.top)
+            .text("field", |row| row.name.clone())
+            .count("accesses", |row| row.before.accesses);
         for level in 0..self.level_count() {
             let measure = Measure::Misses(level);
             let number = level + 1;
+            let before = (format!("l{number}_misses_before"), format!("L{number} before"));
+            let after = (format!("l{number}_misses_after"), format!("L{number} after"));
             builder = builder
-                .integer(
-                    &format!("l{number}_misses_before"),
-                    &format!("L{number} before"),
-                    Unit::Count,
-                    |row| measure.of(&row.before),
-                )
-                .integer(
-                    &format!("l{number}_misses_after"),
-                    &format!("L{number} after"),
-                    Unit::Count,
-                    |row| measure.of(&row.after),
-                );
+                .count(before, |row| measure.of(&row.before))
+                .count(after, |row| measure.of(&row.after));
         }
         builder.build()
     }
@@ -227,12 +214,12 @@ impl Presentation<'_> {
             link_name(layout)
         );
         TableBuilder::new("layout", title, &rows)
-            .integer("part", "part", Unit::Number, |row| row.part)
-            .integer("offset_bytes", "offset", Unit::Number, |row| row.offset)
-            .integer("size_bytes", "size", Unit::Number, |row| row.size)
-            .text("member", "member", |row| row.name)
-            .integer("old_offset_bytes", "was at", Unit::Number, |row| row.old_offset)
-            .text("type", "of", |row| row.structure)
+            .number("part", |row| row.part)
+            .number(("offset_bytes", "offset"), |row| row.offset)
+            .number(("size_bytes", "size"), |row| row.size)
+            .text("member", |row| row.name)
+            .number(("old_offset_bytes", "was at"), |row| row.old_offset)
+            .text(("type", "of"), |row| row.structure)
             .build()
     }
 
@@ -240,7 +227,7 @@ impl Presentation<'_> {
         let name = &self.comparison.structures.list[layout.structure].name;
         let lines = layout.definition(self.comparison.structures);
         TableBuilder::new("definition", format!("{name}, to be written"), &lines)
-            .source("source", "source", |line| Some(line.clone()))
+            .source("source", |line| Some(line.clone()))
             .build()
     }
 
@@ -249,45 +236,31 @@ impl Presentation<'_> {
         let all = SiteCounters::sum(&self.before).accesses;
         TableBuilder::new("rewritten", format!("Rewritten: {}", self.name(layout)), &[()])
             .share(
-                "fields_share",
-                "accesses by its fields that were rewritten",
+                ("fields_share", "accesses by its fields that were rewritten"),
                 |()| done.share(),
             )
-            .integer("blocks", "blocks laid out anew", Unit::Count, |()| done.blocks)
-            .integer("objects", "objects in them", Unit::Count, |()| done.objects)
-            .integer(
-                "mixed_blocks",
-                "blocks of several kinds of objects, left alone",
-                Unit::Count,
+            .count(("blocks", "blocks laid out anew"), |()| done.blocks)
+            .count(("objects", "objects in them"), |()| done.objects)
+            .count(
+                ("mixed_blocks", "blocks of several kinds of objects, left alone"),
                 |()| mixed,
             )
-            .integer("rewritten", "accesses rewritten", Unit::Count, |()| {
-                done.rewritten
+            .count(("rewritten", "accesses rewritten"), |()| done.rewritten)
+            .share(("rewritten_share", "of all accesses"), |()| (done.rewritten, all))
+            .count(("by_address", "of them told by their address alone"), |()| {
+                done.by_address
             })
-            .share("rewritten_share", "of all accesses", |()| (done.rewritten, all))
-            .integer(
-                "by_address",
-                "of them told by their address alone",
-                Unit::Count,
-                |()| done.by_address,
-            )
-            .integer("divided", "of them divided", Unit::Count, |()| done.divided)
-            .integer(
-                "left",
-                "accesses to fields that could not be rewritten",
-                Unit::Count,
-                |()| done.left,
-            )
-            .share("left_share", "of all to this structure", |()| {
+            .count(("divided", "of them divided"), |()| done.divided)
+            .count(("left", "accesses to fields that could not be rewritten"), |()| {
+                done.left
+            })
+            .share(("left_share", "of all to this structure"), |()| {
                 (done.left, done.share().1)
             })
-            .integer(
-                "pointer_loads",
-                "pointers loaded in addition",
-                Unit::Count,
-                |()| done.pointer_loads,
-            )
-            .integer("pointer_stores", "pointers set in addition", Unit::Count, |()| {
+            .count(("pointer_loads", "pointers loaded in addition"), |()| {
+                done.pointer_loads
+            })
+            .count(("pointer_stores", "pointers set in addition"), |()| {
                 done.pointer_stores
             })
             .as_record()

@@ -77,7 +77,7 @@ fn parts(division: &Division, count: NonZeroUsize) -> u32 {
 fn streams(trace: &Trace) -> Vec<Task> {
     let streams = trace.streams().iter().filter(|stream| !stream.chunks.is_empty());
     let mut streams: Vec<_> = streams.collect();
-    streams.sort_by_cached_key(|stream| Reverse(raw_bytes(&stream.chunks)));
+    streams.sort_by_cached_key(|stream| Reverse(ChunkRef::raw_bytes(&stream.chunks)));
     streams
         .into_iter()
         .map(|stream| Task::Stream { stream: stream.id })
@@ -89,7 +89,7 @@ fn ranges(trace: &Trace, count: NonZeroUsize) -> impl Iterator<Item = (u32, Rang
     let total: u64 = trace
         .streams()
         .iter()
-        .map(|stream| raw_bytes(&stream.chunks))
+        .map(|stream| ChunkRef::raw_bytes(&stream.chunks))
         .sum();
     let share = total.div_ceil(count.get() as u64).max(1);
     let mut ranges = Vec::new();
@@ -109,9 +109,4 @@ fn ranges(trace: &Trace, count: NonZeroUsize) -> impl Iterator<Item = (u32, Rang
         }
     }
     ranges.into_iter()
-}
-
-fn raw_bytes(chunks: &[ChunkRef]) -> u64 {
-    let lengths = chunks.iter().map(|chunk| u64::from(chunk.header.raw_length));
-    lengths.sum()
 }

@@ -1,13 +1,13 @@
 //! Names of allocation sites for people.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use trackway_trace::{AllocationSite, AllocationSiteId, LocationId, Program, StringId, Trace};
 
 use super::user_code::{Frame, UserCode};
 use super::Origins;
-use crate::model::{Names, UNKNOWN};
+use crate::model::{named, path_inside, Names};
 
 /// Says what was allocated where: by the nearest code of the user's that led to it, if there is any.
 pub(crate) struct AllocationNames<'p> {
@@ -116,11 +116,6 @@ impl<'p> AllocationNames<'p> {
 
     /// Path of a file without the folder in which the program ran.
     fn path(&self, file: StringId) -> &'p str {
-        let text = match self.program.string(file) {
-            "" => UNKNOWN,
-            text => text,
-        };
-        let inside = Path::new(text).strip_prefix(&self.directory).ok();
-        inside.and_then(Path::to_str).unwrap_or(text)
+        path_inside(&self.directory, named(self.program.string(file)))
     }
 }

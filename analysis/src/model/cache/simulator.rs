@@ -111,15 +111,6 @@ impl Simulator {
         with_form!(self, hierarchy => hierarchy.access(core, site, address, length, is_write, outcome));
     }
 
-    /// The same for many accesses; `outcomes` has one for each site.
-    pub fn access_all(&mut self, accesses: &[Access], outcomes: &mut [Outcome]) {
-        with_form!(self, hierarchy => for access in accesses {
-            let outcome = &mut outcomes[access.site];
-            let Access { core, site, address, length, is_write } = *access;
-            hierarchy.access(core, site, address, length, is_write, outcome);
-        });
-    }
-
     /// See [`Simulation::changes`].
     pub(crate) fn changes(&self) -> u64 {
         match &self.form {

@@ -1,6 +1,6 @@
 //! What the numbers rest on: how much of the accesses could be attributed.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 use trackway_trace::{Program, Site};
 
 use super::SiteCounters;
@@ -25,18 +25,20 @@ pub(crate) fn attribution_table(program: &Program, counters: &[SiteCounters]) ->
     }
     let rows = [attribution];
     TableBuilder::new("attribution", "Attribution", &rows)
-        .integer("accesses", "accesses", Unit::Count, |row| row.accesses)
-        .integer("bytes", "bytes", Unit::Bytes, |row| row.bytes)
-        .integer("waiting", "of them waiting", Unit::Count, |row| row.waiting)
-        .share("with_line", "with a line", |row| (row.with_line, row.accesses))
-        .share("with_variable_or_field", "with a variable or field", |row| {
+        .count("accesses", |row| row.accesses)
+        .bytes("bytes", |row| row.bytes)
+        .count(("waiting", "of them waiting"), |row| row.waiting)
+        .share(("with_line", "with a line"), |row| (row.with_line, row.accesses))
+        .share(("with_variable_or_field", "with a variable or field"), |row| {
             (row.with_variable_or_field, row.accesses)
         })
-        .share("with_variable", "with a variable", |row| {
+        .share(("with_variable", "with a variable"), |row| {
             (row.with_variable, row.accesses)
         })
-        .share("with_field", "with a field", |row| (row.with_field, row.accesses))
-        .share("with_type", "with a type", |row| (row.with_type, row.accesses))
+        .share(("with_field", "with a field"), |row| {
+            (row.with_field, row.accesses)
+        })
+        .share(("with_type", "with a type"), |row| (row.with_type, row.accesses))
         .as_record()
         .build()
 }

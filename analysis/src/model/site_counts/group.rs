@@ -2,58 +2,29 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
+use trackway_trace::named_enum;
 
 use trackway_trace::{Program, Site, SiteId, StringId, VariableKind};
 
 use super::{Measure, SiteCounters};
 use crate::model::{written_in, Names, UNKNOWN};
 
-/// What a table has a row for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Grouping {
-    /// Fields of types; accesses to no field go by their variable.
-    Field,
-    Variable,
-    Type,
-    Line,
-    Function,
-    File,
-    /// Load, store, atomic...
-    Kind,
-    Site,
-    /// Machine instruction, by its address.
-    Instruction,
-    Thread,
-}
-
-impl Grouping {
-    pub const ALL: [Grouping; 10] = [
-        Grouping::Field,
-        Grouping::Variable,
-        Grouping::Type,
-        Grouping::Line,
-        Grouping::Function,
-        Grouping::File,
-        Grouping::Kind,
-        Grouping::Site,
-        Grouping::Instruction,
-        Grouping::Thread,
-    ];
-
-    /// The name as users write it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Grouping::Field => "field",
-            Grouping::Variable => "variable",
-            Grouping::Type => "type",
-            Grouping::Line => "line",
-            Grouping::Function => "function",
-            Grouping::File => "file",
-            Grouping::Kind => "kind",
-            Grouping::Site => "site",
-            Grouping::Instruction => "instruction",
-            Grouping::Thread => "thread",
-        }
+named_enum! {
+    /// What a table has a row for.
+    Grouping {
+        /// Fields of types; accesses to no field go by their variable.
+        Field = "field",
+        Variable = "variable",
+        Type = "type",
+        Line = "line",
+        Function = "function",
+        File = "file",
+        /// Load, store, atomic...
+        Kind = "kind",
+        Site = "site",
+        /// Machine instruction, by its address.
+        Instruction = "instruction",
+        Thread = "thread",
     }
 }
 

@@ -289,14 +289,6 @@ impl Structure {
         self.members.iter().position(is_called)
     }
 
-    /// The index of the member that holds a byte of the object.
-    pub fn member_at(&self, offset: u64) -> Option<usize> {
-        let behind = self.members.partition_point(|member| member.offset <= offset);
-        let index = behind.checked_sub(1)?;
-        let member = &self.members[index];
-        (offset < member.offset + member.size).then_some(index)
-    }
-
     /// Bytes between members.
     pub fn holes(&self) -> Vec<(u64, u64)> {
         let mut holes = Vec::new();

@@ -123,10 +123,10 @@ fn schema(set: &TraceSet) -> Report {
 fn columns(description: &TableDescription) -> Table {
     let title = format!("{}: a row is {}", description.name, description.meaning);
     TableBuilder::new(description.name, title, &description.columns)
-        .text("column", "column", |column| column.name.clone())
-        .text("type", "type", |column| column.data_type.clone())
-        .text("unit", "unit", |column| column.unit.clone())
-        .source("meaning", "meaning", |column| Some(column.meaning.clone()))
+        .text("column", |column| column.name.clone())
+        .text("type", |column| column.data_type.clone())
+        .text("unit", |column| column.unit.clone())
+        .source("meaning", |column| Some(column.meaning.clone()))
         .build()
 }
 

@@ -6,20 +6,22 @@ pub use tick::{tick, tick_period_ns};
 
 use std::fs;
 use std::path::Path;
+use trackway_trace::named_enum;
 
-/// What takes samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// The kernel's clock: says where a thread is, by the instruction pointer and the registers.
-    Clock,
-    /// AMD's instruction-based sampling.
-    Ibs,
-    /// Intel's precise events of loads and stores.
-    Pebs,
-    /// POWER's random sampling.
-    Power,
-    /// The interrupt of the kernel's own timer, where its clock can't be had: a tracepoint.
-    Tick,
+named_enum! {
+    /// What takes samples.
+    Source {
+        /// The kernel's clock: says where a thread is, by the instruction pointer and the registers.
+        Clock = "clock",
+        /// AMD's instruction-based sampling.
+        Ibs = "ibs",
+        /// Intel's precise events of loads and stores.
+        Pebs = "pebs",
+        /// POWER's random sampling.
+        Power = "power",
+        /// The interrupt of the kernel's own timer, where its clock can't be had: a tracepoint.
+        Tick = "tick",
+    }
 }
 
 /// An event to open.
@@ -222,17 +224,6 @@ impl Source {
     /// Whether samples say where a thread is by its registers, and no more.
     pub fn is_of_threads(self) -> bool {
         matches!(self, Source::Clock | Source::Tick)
-    }
-
-    /// Name in the trace.
-    pub fn name(self) -> &'static str {
-        match self {
-            Source::Clock => "clock",
-            Source::Ibs => "ibs",
-            Source::Pebs => "pebs",
-            Source::Power => "power",
-            Source::Tick => "tick",
-        }
     }
 }
 

@@ -24,85 +24,54 @@ pub enum AccessColumn {
     OfSite(usize),
 }
 
-const OWN: [(AccessColumn, &str, DataType, &str, &str); 10] = [
-    (
-        AccessColumn::Process,
-        "process",
-        DataType::UInt32,
-        "",
-        "number of the process in the trace",
-    ),
-    (
-        AccessColumn::Thread,
-        "thread",
-        DataType::UInt32,
-        "",
-        "number of the thread's stream in the trace",
-    ),
-    (
-        AccessColumn::Chunk,
-        "chunk",
-        DataType::UInt64,
-        "",
-        "number of the chunk in its stream; thread, chunk, position is program order",
-    ),
-    (
-        AccessColumn::Position,
-        "position",
-        DataType::UInt64,
-        "",
-        "number of the access in its chunk, from 0",
-    ),
-    (
-        AccessColumn::Sequence,
-        "sequence",
-        DataType::UInt64,
-        "",
-        "number of the access in its stream, from 0; the first query for it reads the trace once more",
-    ),
-    (
-        AccessColumn::TimeNs,
-        "time_ns",
-        DataType::UInt64,
-        "ns",
-        "CLOCK_MONOTONIC, estimated: evenly spread between the two times of the access's chunk",
-    ),
-    (
-        AccessColumn::Site,
-        "site",
-        DataType::UInt32,
-        "",
-        "the instruction: sites.site",
-    ),
-    (
-        AccessColumn::Address,
-        "address",
-        DataType::UInt64,
-        "",
-        "where memory was accessed",
-    ),
-    (
-        AccessColumn::Size,
-        "size",
-        DataType::UInt64,
-        "bytes",
-        "how much was accessed",
-    ),
-    (
-        AccessColumn::Uncertain,
-        "uncertain",
-        DataType::Boolean,
-        "",
-        "about to happen when the thread was stopped; it may not have happened",
-    ),
-];
+fn own() -> [(AccessColumn, Field); 10] {
+    use AccessColumn::*;
+    let of =
+        |column, name, data_type, unit, meaning| (column, described(name, data_type, false, unit, meaning));
+    let narrow = |column, name, meaning| of(column, name, DataType::UInt32, "", meaning);
+    let wide = |column, name, unit, meaning| of(column, name, DataType::UInt64, unit, meaning);
+    [
+        narrow(Process, "process", "number of the process in the trace"),
+        narrow(Thread, "thread", "number of the thread's stream in the trace"),
+        wide(
+            Chunk,
+            "chunk",
+            "",
+            "number of the chunk in its stream; thread, chunk, position is program order",
+        ),
+        wide(
+            Position,
+            "position",
+            "",
+            "number of the access in its chunk, from 0",
+        ),
+        wide(
+            Sequence,
+            "sequence",
+            "",
+            "number of the access in its stream, from 0; the first query for it reads the trace once more",
+        ),
+        wide(
+            TimeNs,
+            "time_ns",
+            "ns",
+            "CLOCK_MONOTONIC, estimated: evenly spread between the two times of the access's chunk",
+        ),
+        narrow(Site, "site", "the instruction: sites.site"),
+        wide(Address, "address", "", "where memory was accessed"),
+        wide(Size, "size", "bytes", "how much was accessed"),
+        of(
+            Uncertain,
+            "uncertain",
+            DataType::Boolean,
+            "",
+            "about to happen when the thread was stopped; it may not have happened",
+        ),
+    ]
+}
 
 /// All columns in their order.
 pub fn all() -> Vec<(AccessColumn, Field)> {
-    let own = OWN.into_iter();
-    let own = own.map(|(column, name, data_type, unit, meaning)| {
-        (column, described(name, data_type, false, unit, meaning))
-    });
     let of_sites = sites::columns();
     let last = of_sites
         .iter()
@@ -112,7 +81,9 @@ pub fn all() -> Vec<(AccessColumn, Field)> {
         .take(last.map_or(0, |last| last + 1))
         .enumerate()
         .skip(1);
-    own.chain(of_sites.map(|(index, column)| (AccessColumn::OfSite(index), keyed(column.field()))))
+    own()
+        .into_iter()
+        .chain(of_sites.map(|(index, column)| (AccessColumn::OfSite(index), keyed(column.field()))))
         .collect()
 }
 

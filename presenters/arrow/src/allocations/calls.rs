@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use trackway_analysis::allocations::CallSites;
 use trackway_analysis::UNKNOWN;
-use trackway_trace::allocations::{AllocationAction as Action, AllocationEvent, AllocationEvents, StackId};
+use trackway_trace::allocations::{AllocationEvent, AllocationEvents, StackId};
 use trackway_trace::{Trace, TraceError};
 
 use super::rows::{AllocationRow, CallPlace};
@@ -41,13 +41,18 @@ impl<'t> Calls<'t> {
             return Ok(None);
         };
         let place = self.place(&event);
+        let parts = event.what.parts();
         Ok(Some(AllocationRow {
             process: event.process,
             thread: event.stream,
             time_ns: Some(event.time_ns),
             by: event.by.name().into(),
             place,
-            ..of_action(event.what)
+            kind: parts.kind,
+            address: parts.address,
+            old_address: parts.old_address,
+            size: parts.size,
+            ..AllocationRow::default()
         }))
     }
 
@@ -69,33 +74,5 @@ impl<'t> Calls<'t> {
             ..CallPlace::default()
         });
         self.places.entry(key).or_insert_with(|| Arc::new(place)).clone()
-    }
-}
-
-fn of_action(what: Action) -> AllocationRow {
-    let row = |kind, address, old_address, size| AllocationRow {
-        kind,
-        address,
-        old_address,
-        size,
-        ..AllocationRow::default()
-    };
-    match what {
-        Action::Allocated { address, size, .. } => row("allocated", Some(address), None, Some(size)),
-        Action::Freed { address } => row("freed", Some(address), None, None),
-        Action::Reallocating { address } => row("reallocating", Some(address), None, None),
-        Action::Reallocated { old, address, size } => {
-            row("reallocated", Some(address), Some(old), Some(size))
-        }
-        Action::Kept { address } => row("kept", Some(address), None, None),
-        Action::Mapped { address, length, .. } => row("mapped", Some(address), None, Some(length)),
-        Action::Unmapped { address, length } => row("unmapped", Some(address), None, Some(length)),
-        Action::Remapping { address, length } => row("remapping", Some(address), None, Some(length)),
-        Action::Remapped {
-            old, address, length, ..
-        } => row("remapped", Some(address), Some(old), Some(length)),
-        Action::BreakMoved { old, new } => row("break moved", Some(new), Some(old), None),
-        Action::Forked { .. } => row("forked", None, None, None),
-        Action::Missing { .. } => row("missing", None, None, None),
     }
 }

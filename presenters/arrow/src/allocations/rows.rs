@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::cells::{Cells, Column};
+use crate::cells::{Column, Columns};
 use crate::Selection;
 
 /// An allocation, a release, or a change of mappings. What is unknown is none or empty.
@@ -34,92 +34,42 @@ pub struct CallPlace {
 
 /// The columns of the table. One list, an entry for each column in the table's order.
 pub fn columns() -> Vec<Column<AllocationRow>> {
-    vec![
-        Column::new(
-            "process",
-            "",
-            "number of the process in the trace",
-            Cells::U32(|row| row.process),
-        ),
-        Column::new(
-            "thread",
-            "",
-            "number of the thread's stream in the trace",
-            Cells::U32(|row| row.thread),
-        ),
-        Column::new(
-            "time_ns",
-            "ns",
+    Columns::<AllocationRow>::new()
+        .u32("process", "number of the process in the trace", |row| row.process)
+        .u32("thread", "number of the thread's stream in the trace", |row| {
+            row.thread
+        })
+        .maybe_u64(
+            ("time_ns", "ns"),
             "CLOCK_MONOTONIC; of what was recorded among accesses estimated as theirs",
-            Cells::MaybeU64(|row| row.time_ns),
-        ),
-        Column::new(
+            |row| row.time_ns,
+        )
+        .text(
             "kind",
-            "",
             "allocated, freed, reallocated, mapped, unmapped, ... as in `trackway dump --allocations`",
-            Cells::Text(|row| row.kind.into()),
-        ),
-        Column::new(
-            "by",
-            "",
-            "the function that was called",
-            Cells::Text(|row| row.by.as_ref().into()),
-        ),
-        Column::new(
-            "address",
-            "",
-            "of the block or the pages",
-            Cells::MaybeU64(|row| row.address),
-        ),
-        Column::new(
-            "old_address",
-            "",
-            "where they were before",
-            Cells::MaybeU64(|row| row.old_address),
-        ),
-        Column::new(
-            "size",
-            "bytes",
-            "as it was asked for",
-            Cells::MaybeU64(|row| row.size),
-        ),
-        Column::new(
+            |row| row.kind.into(),
+        )
+        .text("by", "the function that was called", |row| row.by.as_ref().into())
+        .maybe_u64("address", "of the block or the pages", |row| row.address)
+        .maybe_u64("old_address", "where they were before", |row| row.old_address)
+        .maybe_u64(("size", "bytes"), "as it was asked for", |row| row.size)
+        .maybe_u32(
             "allocation_site",
-            "",
             "number of the call in the trace, if the program itself recorded it",
-            Cells::MaybeU32(|row| row.allocation_site),
-        ),
-        Column::new(
-            "variable",
-            "",
-            "variable that receives or gives the pointer",
-            Cells::Text(|row| row.place.variable.as_str().into()),
-        ),
-        Column::new(
-            "element_type",
-            "",
-            "type of what is allocated",
-            Cells::Text(|row| row.place.element_type.as_str().into()),
-        ),
-        Column::new(
-            "function",
-            "",
-            "function that called the allocator",
-            Cells::Text(|row| row.place.function.as_str().into()),
-        ),
-        Column::new(
-            "file",
-            "",
-            "source file",
-            Cells::Text(|row| row.place.file.as_str().into()),
-        ),
-        Column::new(
-            "line",
-            "",
-            "line of the source file, from 1",
-            Cells::MaybeU32(|row| row.place.line),
-        ),
-    ]
+            |row| row.allocation_site,
+        )
+        .text("variable", "variable that receives or gives the pointer", |row| {
+            row.place.variable.as_str().into()
+        })
+        .text("element_type", "type of what is allocated", |row| {
+            row.place.element_type.as_str().into()
+        })
+        .text("function", "function that called the allocator", |row| {
+            row.place.function.as_str().into()
+        })
+        .text("file", "source file", |row| row.place.file.as_str().into())
+        .maybe_u32("line", "line of the source file, from 1", |row| row.place.line)
+        .list()
 }
 
 impl AllocationRow {

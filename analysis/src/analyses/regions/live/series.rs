@@ -1,6 +1,6 @@
 //! Samples as tables.
 
-use trackway_report::{Table, TableBuilder, Unit};
+use trackway_report::{Table, TableBuilder};
 
 use super::{Activity, RegionSample, Sample, ThreadSample};
 
@@ -21,10 +21,10 @@ pub fn series(samples: &[Sample], begin_ns: u64, with_bytes: bool) -> Table {
     let rows: Vec<ThreadRow> = samples.iter().flat_map(threads_of).collect();
     let builder = TableBuilder::new("regions_over_time", "Regions over time, by thread", &rows);
     let builder = with_times(builder, begin_ns, |row| row.sample)
-        .text("region", "region", |row| row.region)
-        .integer("process", "process", Unit::Number, |row| row.thread.pid.into())
-        .integer("thread", "thread", Unit::Number, |row| row.thread.thread.into())
-        .integer("stream", "stream", Unit::Number, |row| row.thread.stream.into());
+        .text("region", |row| row.region)
+        .number("process", |row| row.thread.pid)
+        .number("thread", |row| row.thread.thread)
+        .number("stream", |row| row.thread.stream);
     with_activity(builder, with_bytes, |row| (row.sample, row.thread.activity)).build()
 }
 
@@ -37,15 +37,13 @@ pub fn series_of_regions(samples: &[Sample], begin_ns: u64, with_bytes: bool) ->
     };
     let builder = TableBuilder::new("region_sums_over_time", "Regions over time, all threads", &rows);
     let builder = with_times(builder, begin_ns, |row| row.sample)
-        .text("region", "region", |row| &row.region.name)
-        .integer("threads", "threads", Unit::Count, |row| {
-            row.region.threads.len() as u64
-        });
+        .text("region", |row| &row.region.name)
+        .count("threads", |row| row.region.threads.len());
     with_activity(builder, with_bytes, |row| (row.sample, row.region.all))
-        .optional_real("bytes_imbalance", "max/mean bytes", Unit::Ratio, |row| {
+        .ratio(("bytes_imbalance", "max/mean bytes"), |row| {
             imbalance(row, Activity::bytes).filter(|_| with_bytes)
         })
-        .optional_real("time_imbalance", "max/mean time", Unit::Ratio, |row| {
+        .ratio(("time_imbalance", "max/mean time"), |row| {
             imbalance(row, |activity| activity.time_ns)
         })
         .build()
@@ -58,10 +56,10 @@ fn with_times<'a, 's, R>(
 ) -> TableBuilder<'a, R> {
     let seconds = |ns: u64| Some(ns as f64 / 1e9);
     builder
-        .optional_real("time_s", "time (s)", Unit::Rate, |row| {
+        .rate(("time_s", "time (s)"), |row| {
             seconds(sample(row).end_ns.saturating_sub(begin_ns))
         })
-        .optional_real("interval_s", "interval (s)", Unit::Rate, |row| {
+        .rate(("interval_s", "interval (s)"), |row| {
             seconds(sample(row).duration_ns())
         })
 }
@@ -79,29 +77,23 @@ fn with_activity<'a, 's, R>(
         rate.map(|bytes| bytes / 1e6)
     };
     builder
-        .integer("entries", "entries", Unit::Count, |row| activity(row).entries)
-        .integer("time_ns", "time (ns)", Unit::Count, |row| activity(row).time_ns)
-        .integer("own_time_ns", "own time (ns)", Unit::Count, |row| {
-            activity(row).own_time_ns
-        })
-        .optional_integer("bytes_read", "bytes read", Unit::Bytes, |row| {
-            bytes(activity(row).bytes_read)
-        })
-        .optional_integer("bytes_written", "bytes written", Unit::Bytes, |row| {
-            bytes(activity(row).bytes_written)
-        })
-        .optional_real("entries_per_s", "entries/s", Unit::Rate, |row| {
+        .count("entries", |row| activity(row).entries)
+        .count(("time_ns", "time (ns)"), |row| activity(row).time_ns)
+        .count(("own_time_ns", "own time (ns)"), |row| activity(row).own_time_ns)
+        .bytes("bytes_read", |row| bytes(activity(row).bytes_read))
+        .bytes("bytes_written", |row| bytes(activity(row).bytes_written))
+        .rate(("entries_per_s", "entries/s"), |row| {
             let (sample, activity) = of(row);
             sample.per_second(activity.entries)
         })
-        .optional_real("time_share", "of the threads' time", Unit::Share, |row| {
+        .share(("time_share", "of the threads' time"), |row| {
             let (sample, activity) = of(row);
             sample.time_share(&activity)
         })
-        .optional_real("read_mb_per_s", "MB/s read", Unit::Rate, |row| {
+        .rate(("read_mb_per_s", "MB/s read"), |row| {
             megabytes(row, |activity| activity.bytes_read)
         })
-        .optional_real("write_mb_per_s", "MB/s written", Unit::Rate, |row| {
+        .rate(("write_mb_per_s", "MB/s written"), |row| {
             megabytes(row, |activity| activity.bytes_written)
         })
 }

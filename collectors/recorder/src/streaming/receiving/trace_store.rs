@@ -396,10 +396,7 @@ fn file_name(hello: &Hello) -> String {
         .take(LONGEST_NAME)
         .collect();
     let program = if program.is_empty() { "program" } else { &program };
-    let identity: String = hello.identity[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let identity = trackway_trace::hexadecimal(&hello.identity[..8]);
     format!("{program}-{identity}.trackway")
 }
 
