@@ -13,8 +13,6 @@ const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 /// Highest value of `perf_event_paranoid` that lets users sample their programs.
 const MOST_PARANOID: i32 = 2;
 const DEBUG_FILES: &str = "/usr/lib/debug/.build-id";
-const SOURCE_OF_PYTHON: &str =
-    "pip install dist/trackway-*.whl, which `make package` builds, or in the sources pip install ./python";
 
 /// All features; the first is the main way.
 pub fn all(machine: &dyn Machine) -> Vec<Feature> {
@@ -57,10 +55,13 @@ fn main_way(machine: &dyn Machine) -> Result<Found, Lack> {
 fn compiles(machine: &dyn Machine, language: Language) -> Result<Found, Lack> {
     let compiler = machine.compiler(language).to_string_lossy().into_owned();
     if !machine.has_program(&compiler) {
-        let why = format!("{compiler} isn't there");
+        let variable = language.variable();
         return Err(match compiler == language.default_compiler() {
-            true => Lack::of_packages(why, &[language.package()]),
-            false => Lack::with_remedy(why, format!("unset {}, which names it", language.variable())),
+            true => Lack::of_packages(format!("{compiler} isn't there"), &[language.package()]),
+            false => Lack::with_remedy(
+                format!("{variable} names {compiler}, which isn't there"),
+                format!("unset {variable}"),
+            ),
         });
     }
     machine.compiles(language).map_err(|said| {
@@ -157,7 +158,7 @@ fn sampling(machine: &dyn Machine) -> Vec<Feature> {
         .sampler(SampleChoice::Tick)
         .map(|_| "the tracepoint irq_vectors:local_timer_entry".into());
     let tick = tick.map_err(|why| {
-        let line = "mount -t tracefs tracefs /sys/kernel/tracing (as root; the kernel must have been built with tracepoints)";
+        let line = "mount -t tracefs tracefs /sys/kernel/tracing  # as root";
         Lack::with_remedy(why, line)
     });
     let names = match machine.exists(Path::new(DEBUG_FILES)) {
@@ -199,7 +200,7 @@ fn kernel_setting(machine: &dyn Machine, why: String) -> Lack {
     match level {
         Some(level) if level > MOST_PARANOID => Lack::with_remedy(
             why,
-            format!("sysctl kernel.perf_event_paranoid={MOST_PARANOID} (as root)"),
+            format!("sysctl kernel.perf_event_paranoid={MOST_PARANOID}  # as root"),
         ),
         _ => Lack::new(why),
     }
@@ -213,7 +214,7 @@ fn attaching(machine: &dyn Machine) -> Result<Found, Lack> {
         ("0", _) | ("1" | "2", true) => Ok("the right to stop them".into()),
         _ => Err(Lack::with_remedy(
             format!("{PTRACE_SCOPE} is {scope}"),
-            "sysctl kernel.yama.ptrace_scope=0 (as root), or sample as root",
+            "sysctl kernel.yama.ptrace_scope=0  # as root",
         )),
     }
 }
@@ -248,7 +249,7 @@ fn asking(machine: &dyn Machine) -> Vec<Feature> {
         true => Ok("trackway-lake".into()),
         false => Err(Lack::with_remedy(
             "trackway-lake isn't beside trackway",
-            "make lake (in the sources)",
+            "make lake  # in the sources",
         )),
     };
     let python = machine.python_module("trackway");
@@ -257,7 +258,7 @@ fn asking(machine: &dyn Machine) -> Vec<Feature> {
         true => Ok("cargo".into()),
         false => Err(Lack::with_remedy(
             "cargo isn't there",
-            "install Rust 1.94 or newer from https://rustup.rs",
+            "curl --proto '=https' -sSf https://sh.rustup.rs | sh",
         )),
     };
     vec![
@@ -269,8 +270,10 @@ fn asking(machine: &dyn Machine) -> Vec<Feature> {
         Feature::new(
             "import trackway (Python)",
             "tables and analyses as Arrow tables",
-            python
-                .ok_or_else(|| Lack::with_remedy("Python's package trackway isn't there", SOURCE_OF_PYTHON)),
+            python.ok_or_else(|| {
+                let why = "Python's package trackway isn't there; a release has its wheel, and `make package` builds it";
+                Lack::with_remedy(why, "pip install dist/trackway-*.whl")
+            }),
         ),
         Feature::new("trackway.spark (Python)", "the same on Spark", spark(machine)),
         Feature::new("analyses of your own", "Rust, as in examples/never_read", cargo),

@@ -162,8 +162,11 @@ fn a_compiler_that_a_variable_names_is_no_packages() {
         ..Fake::default()
     };
     let features = lacking(&fake);
-    assert_eq!(features[0].finding(), "/opt/clang isn't there");
-    assert_eq!(features[0].remedy(), Some("unset TRACKWAY_CLANG, which names it"));
+    assert_eq!(
+        features[0].finding(),
+        "TRACKWAY_CLANG names /opt/clang, which isn't there"
+    );
+    assert_eq!(features[0].remedy(), Some("unset TRACKWAY_CLANG"));
 }
 
 #[test]
@@ -228,7 +231,7 @@ fn a_setting_of_the_kernel_is_changed_only_where_it_forbids() {
         let named = |name| features.iter().find(|feature| feature.name == name).unwrap();
         ["record --sample", "record --hardware"].map(|name| named(name).remedy().map(str::to_owned))
     };
-    let line = Some("sysctl kernel.perf_event_paranoid=2 (as root)".to_owned());
+    let line = Some("sysctl kernel.perf_event_paranoid=2  # as root".to_owned());
     assert_eq!(remedies("3"), [line.clone(), line]);
     assert_eq!(remedies("2"), [None, None]);
 }
