@@ -13,9 +13,11 @@ SUITE = "bookworm"
 MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 TIME_LIMIT_S = 1200
-CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+# This machine may trust others than a fresh system. There the package ca-certificates writes its own file.
+CERTIFICATES = Path(os.environ.get("PIP_CERT", "/etc/ssl/certs/ca-certificates.crt"))
+CERTIFICATES_THERE = "/etc/certificates-of-the-host.crt"
 # Copied as they are, where there are such.
-SETTINGS = (Path("/etc/resolv.conf"), Path("/etc/pip.conf"), Path.home() / ".config/pip/pip.conf", CERTIFICATES)
+SETTINGS = (Path("/etc/resolv.conf"), Path("/etc/pip.conf"), Path.home() / ".config/pip/pip.conf")
 # Mounts, then the command in the folder.
 ENTER = """
 mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" && mount --bind "$2" "$1/var/cache/apt/archives" || exit 125
@@ -42,7 +44,9 @@ def why_not():
 def environment():
     """Variables of a login, and those that say how registries are reached."""
     kept = {name: value for name, value in os.environ.items()
-            if name.lower().endswith("_proxy") or name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_CERT", "PIP_DEFAULT_TIMEOUT")}
+            if name.lower().endswith("_proxy") or name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "PIP_DEFAULT_TIMEOUT")}
+    if CERTIFICATES.exists():
+        kept["PIP_CERT"] = CERTIFICATES_THERE
     return {**kept, "PATH": PATH, "HOME": "/root", "LANG": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
 
 
@@ -70,6 +74,8 @@ class DebianRoot:
                 place = self.folder / file.relative_to("/")
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, place)
+        if CERTIFICATES.exists():
+            shutil.copy(CERTIFICATES, self.folder / CERTIFICATES_THERE.lstrip("/"))
         security = "http://deb.debian.org/debian-security"
         lines = f"deb {MIRROR} {SUITE} main\ndeb {MIRROR} {SUITE}-updates main\ndeb {security} {SUITE}-security main\n"
         (self.folder / "etc/apt/sources.list").write_text(lines)

@@ -16,7 +16,7 @@ PROGRAM = """#include <stdio.h>
 struct particle { double mass, charge, place[6]; };
 int main(void) {
     long count = 200000;
-    struct particle *particles = calloc(count, sizeof *particles);
+    struct particle *particles = (struct particle *)calloc(count, sizeof *particles);
     double sum = 0;
     for (int round = 0; round < 5; round++)
         for (long i = 0; i < count; i++)
