@@ -131,8 +131,8 @@ def wheel(systems):
     first_answer(system, path)
     assert doctor(system, path)["import trackway (Python)"]["state"] == "present"
     system.shell(f"{path} trackway-cc -O1 -o prog2 prog.c && trackway record --binary -o binary.trackway -- /bin/true")
-    question = "import trackway; fields = trackway.open('prog.trackway').misses(by=['field'])['fields']; print(fields.to_pylist()[0])"
-    answer = system.shell(f'{path} pip install -q pyarrow; python -c "{question}"', check=False)
+    question = "import trackway; print(trackway.open('prog.trackway').misses(by=['field'])['fields'].rows()[0])"
+    answer = system.shell(f'{path} python -c "{question}"', check=False)
     assert "charge" in answer.stdout, answer.stdout + answer.stderr
 
 
