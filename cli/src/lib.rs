@@ -78,7 +78,7 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::View(arguments) => trackway_view::run(&arguments),
         Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
-        Verb::Man(arguments) => man::run(&arguments),
+        Verb::Man(arguments) => man::run(&arguments, CommandLine::command()),
     }
 }
 

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
-use crate::arguments::CommandLine;
 use crate::failure::Failure;
 
 /// Write the manual pages
@@ -19,10 +18,10 @@ pub struct ManArguments {
     pub folder: PathBuf,
 }
 
-pub fn run(arguments: &ManArguments) -> Result<ExitCode, Failure> {
+/// Describes the command line in pages.
+pub fn run(arguments: &ManArguments, command_line: Command) -> Result<ExitCode, Failure> {
     let folder = &arguments.folder;
     fs::create_dir_all(folder).map_err(|error| Failure::about(folder, error))?;
-    clap_mangen::generate_to(CommandLine::command(), folder)
-        .map_err(|error| Failure::about(folder, error))?;
+    clap_mangen::generate_to(command_line, folder).map_err(|error| Failure::about(folder, error))?;
     Ok(ExitCode::SUCCESS)
 }
