@@ -11,6 +11,9 @@
 # make place    what places allocations in far memory; part of make
 # make python   the Python package, in a virtual environment of its own in build/python
 # make kafka    a broker for tests of live queries, in build/kafka
+# make install PREFIX=/usr/local DESTDIR=    what make built, into a folder
+# make package  a Debian package, a tarball and a wheel, in dist
+# make test-long  what takes too long for make test: the packages, each in a fresh Debian system
 # make docs     the documentation as a book, in build/docs
 # make linters  what checks Python and the page's scripts, in build/linters
 # make format   bring all sources into the project's style
@@ -22,6 +25,7 @@ WHAT ?= record
 LLVM ?= 16 19
 # Processors that the runtime is built for, beside this machine's.
 FOREIGN ?= aarch64-linux-gnu riscv64-linux-gnu powerpc64le-linux-gnu x86_64-linux-gnu
+PREFIX ?= /usr/local
 CC_OF_PASS ?= clang-19
 CXX_OF_PASS ?= clang++-19
 
@@ -47,6 +51,7 @@ pass-%: setup
 
 runtime: setup $(FOREIGN:%=runtime-%)
 	@$(MAKE) --no-print-directory -C collectors/runtime OUT=$(LIBRARY) INCLUDE=$(abspath $(BUILD))/include
+	@ln -sfn ../../include $(LIBRARY)/include
 
 preload: setup
 	@$(MAKE) --no-print-directory -C collectors/preload OUT=$(LIBRARY) OBJ=$(abspath $(BUILD))/obj/preload
@@ -96,6 +101,14 @@ kafka: python
 demo:
 	+@setup/demo
 
+# Builds nothing, so that root needs no Rust.
+install:
+	@packaging/stage "$(DESTDIR)$(PREFIX)"
+
+package: PURPOSE := --package
+package: build $(if $(filter x86_64,$(shell uname -m)),dynamorio)
+	@packaging/package
+
 linters: setup
 	@setup/linters
 
@@ -106,6 +119,10 @@ docs:
 
 test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run
+
+# A line for each part.
+test-long: package
+	@tests/packages/run
 
 dynamorio: setup
 	@folder=$$(setup/dynamorio) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
@@ -123,7 +140,7 @@ format: setup
 	clang-format-19 -i $(FORMATTED)
 
 clean:
-	rm -rf $(BUILD)
+	rm -rf $(BUILD) dist
 	cargo clean
 
-.PHONY: all setup build pass runtime preload place program quick-program lake python kafka linters docs demo test dynamorio dynamorio-aarch64 bench format clean
+.PHONY: all setup build pass runtime preload place program quick-program lake python kafka linters docs demo install package test test-long dynamorio dynamorio-aarch64 bench format clean

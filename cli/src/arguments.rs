@@ -16,7 +16,7 @@ use crate::diff::DiffArguments;
 use trackway_answers::analyses::{BehaviourVerb, ChangeVerb};
 use trackway_answers::report_form::ReportForm;
 
-const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference, 2 on a wrong command line \
+const EXIT_STATUS: &str = "Exit status: 0 on success, 1 if `verify` found a difference or `doctor` that compiled recording doesn't work, 2 on a wrong command line \
                            or an error, 3 if a budget of `check` is broken. `record` and `top` return the status of the program that it ran (128 + the signal's \
                            number), 127 if there is no such program, 126 if it can't be started.";
 
@@ -59,7 +59,9 @@ pub enum Verb {
     Dump(crate::dump::DumpArguments),
     Verify(crate::verify::VerifyArguments),
     View(trackway_view::ViewArguments),
+    Doctor(crate::doctor::DoctorArguments),
     Completions(CompletionsArguments),
+    Man(crate::man::ManArguments),
 }
 
 /// Run a program and record its memory accesses

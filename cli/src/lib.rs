@@ -3,9 +3,11 @@
 
 mod arguments;
 mod collect;
+mod doctor;
 mod import;
 mod lake;
 mod live;
+mod man;
 pub mod query;
 mod record;
 
@@ -74,7 +76,9 @@ fn run(verb: Verb) -> Result<ExitCode, Failure> {
         Verb::Dump(arguments) => dump::run(&arguments),
         Verb::Verify(arguments) => verify::run(&arguments),
         Verb::View(arguments) => trackway_view::run(&arguments),
+        Verb::Doctor(arguments) => doctor::run(&arguments),
         Verb::Completions(arguments) => print_completions(&arguments),
+        Verb::Man(arguments) => man::run(&arguments, CommandLine::command()),
     }
 }
 

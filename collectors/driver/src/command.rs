@@ -141,7 +141,7 @@ mod tests {
         "lib/trackway/TrackwayPragma16.so",
         "lib/trackway/TrackwayPragma19.so",
         "lib/trackway/libtrackway.a",
-        "include/trackway.h",
+        "lib/trackway/include/trackway.h",
     ];
 
     fn attempt(
@@ -207,9 +207,9 @@ mod tests {
 
     const COMPILE: &str = "--start-no-unused-arguments -fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g \
                            -fplugin=/T/lib/trackway/TrackwayPragma19.so -fstandalone-debug \
-                           -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
+                           -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
     const INCLUDE: &str =
-        "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/include --end-no-unused-arguments";
+        "--start-no-unused-arguments -D__TRACKWAY__ -idirafter /T/lib/trackway/include --end-no-unused-arguments";
     const RUNTIME: &str = "-Xlinker /T/lib/trackway/libtrackway.a";
     const EXPORT: &str = "-Wl,--export-dynamic-symbol=__trackway_*";
 
@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn fortran_gets_what_its_driver_understands() {
         let rewritten = |line| rewritten_for("flang-new-19", Language::Fortran, line);
-        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -I/T/include/fortran";
+        let compile = "-fpass-plugin=/T/lib/trackway/TrackwayPass19.so -g -I/T/lib/trackway/include/fortran";
         assert_eq!(rewritten("-O2 -c a.f90"), format!("{compile} -O2 -c a.f90"));
         let runtime = "/T/lib/trackway/libtrackway.a";
         assert_eq!(rewritten("a.o"), format!("a.o {runtime} {EXPORT}"));

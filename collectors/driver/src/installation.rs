@@ -21,7 +21,7 @@ const INHERIT_THREADS_STATIC: &str = "inherit_threads_static.o";
 /// loses theirs.
 const CLIENT_OPTIONS: &str = "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -sandbox_writable";
 
-/// The folder of an installation that holds `lib/trackway` and `include`.
+/// The folder of an installation that holds `lib/trackway`.
 pub struct Installation {
     root: PathBuf,
 }
@@ -35,6 +35,11 @@ impl Installation {
             None => env::current_exe().map(|path| root_of(&path)).unwrap_or_default(),
         };
         Installation { root }
+    }
+
+    /// The folder that holds `lib/trackway`.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Another program of Trackway: it lies beside this one.
@@ -70,7 +75,7 @@ impl Installation {
     }
 
     /// The versions of LLVM that there is a plugin for, ascending.
-    fn plugin_versions(&self) -> Vec<u32> {
+    pub fn plugin_versions(&self) -> Vec<u32> {
         let entries = std::fs::read_dir(self.parts()).into_iter().flatten();
         let version = |name: OsString| -> Option<u32> {
             name.to_str()?
@@ -89,7 +94,10 @@ impl Installation {
 
     /// The archive that instrumented programs are linked with: those of an instruction set, or of the
     /// compiler's own.
-    pub(crate) fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
+    ///
+    /// # Errors
+    /// If this installation has none, with the remedy.
+    pub fn runtime(&self, set: Option<InstructionSet>) -> Result<PathBuf, Failure> {
         self.linked_part(RUNTIME, set)
     }
 
@@ -124,9 +132,10 @@ impl Installation {
         )))
     }
 
-    /// The folder of `trackway.h`, if it was installed.
+    /// The folder of `trackway.h`, if it was installed. It holds nothing else's headers: as `/usr/include` it would hide that
+    /// another system root lacks one.
     pub(crate) fn include_folder(&self) -> Option<PathBuf> {
-        let folder = self.root.join("include");
+        let folder = self.parts().join("include");
         folder.join("trackway.h").exists().then_some(folder)
     }
 

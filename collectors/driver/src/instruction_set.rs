@@ -38,6 +38,16 @@ impl InstructionSet {
         }
     }
 
+    /// The emulator that runs its programs elsewhere.
+    pub fn emulator(self) -> &'static str {
+        match self {
+            InstructionSet::X86_64 => "qemu-x86_64",
+            InstructionSet::Aarch64 => "qemu-aarch64",
+            InstructionSet::Riscv64 => "qemu-riscv64",
+            InstructionSet::Powerpc64le => "qemu-ppc64le",
+        }
+    }
+
     /// Whether it is this machine's.
     pub fn is_host(self) -> bool {
         let name = match self {

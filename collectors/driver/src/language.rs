@@ -42,4 +42,13 @@ impl Language {
             Language::Fortran => "flang-19",
         }
     }
+
+    /// Debian's package of the headers and libraries that its programs are built with.
+    pub fn library_package(self) -> &'static str {
+        match self {
+            Language::C => "libc6-dev",
+            Language::Cxx => "libstdc++-12-dev",
+            Language::Fortran => "libflang-19-dev",
+        }
+    }
 }

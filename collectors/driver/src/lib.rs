@@ -25,6 +25,7 @@ use options::Options;
 
 pub use arguments::{CompileArguments, FortranArguments};
 pub use installation::Installation;
+pub use instruction_set::InstructionSet;
 pub use language::Language;
 
 /// Replaces this process by the compiler; returns only if that fails.
@@ -36,6 +37,11 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Failure {
         }
         Err(failure) => failure,
     }
+}
+
+/// The compiler that a call without options goes to.
+pub fn usual_compiler(language: Language) -> OsString {
+    command::compiler(&Options::default(), language, |name| env::var_os(name))
 }
 
 fn prepare(language: Language, arguments: Vec<OsString>) -> Result<std::process::Command, Failure> {

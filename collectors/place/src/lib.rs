@@ -21,6 +21,30 @@ use trackway_answers::placement::TierArguments;
 
 use self::memkind::Kind;
 
+/// A library that an option of `trackway place` uses where it is installed.
+pub struct OptionalLibrary {
+    pub option: &'static str,
+    /// Debian's package.
+    pub package: &'static str,
+    pub is_installed: bool,
+}
+
+/// All of them.
+pub fn optional_libraries() -> [OptionalLibrary; 2] {
+    [
+        OptionalLibrary {
+            option: "--far-node",
+            package: libnuma::PACKAGE,
+            is_installed: libnuma::is_installed(),
+        },
+        OptionalLibrary {
+            option: "--far-memkind",
+            package: memkind::PACKAGE,
+            is_installed: memkind::is_installed(),
+        },
+    ]
+}
+
 /// Say which allocations should lie in which kind of memory, or run a program with them there
 ///
 /// Of a sampled trace: ranks call sites by the time that a byte of faster memory would save, fills tiers of given

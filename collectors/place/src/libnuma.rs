@@ -8,8 +8,16 @@ use trackway_answers::failure::Failure;
 use crate::shared_library::SharedLibrary;
 
 const LIBRARY: &str = "libnuma.so.1";
+/// Debian's package that has it.
+pub const PACKAGE: &str = "libnuma1";
 /// Nodes that can be named to the kernel: the bits of its masks.
 const MOST_NODES: u32 = 1024;
+
+/// Whether the library can be loaded.
+pub fn is_installed() -> bool {
+    // SAFETY: as in `Libnuma::load`.
+    unsafe { SharedLibrary::load(LIBRARY) }.is_ok()
+}
 
 pub struct Libnuma {
     library: SharedLibrary,
@@ -24,7 +32,7 @@ impl Libnuma {
         // SAFETY: what libnuma does when it is loaded is to count nodes and processors.
         let library = unsafe { SharedLibrary::load(LIBRARY) }.map_err(|error| {
             Failure::new(format!(
-                "{purpose} needs libnuma, which can't be loaded: {error}; install Debian's package libnuma1"
+                "{purpose} needs libnuma, which can't be loaded: {error}; install Debian's package {PACKAGE}"
             ))
         })?;
         // SAFETY: `int numa_available(void)`.

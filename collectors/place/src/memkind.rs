@@ -12,8 +12,9 @@ use trackway_answers::failure::Failure;
 use crate::libnuma::Libnuma;
 use crate::shared_library::SharedLibrary;
 
-/// Debian's package that has it is `libmemkind0`.
 const LIBRARY: &str = "libmemkind.so.0";
+/// Debian's package that has it.
+pub const PACKAGE: &str = "libmemkind0";
 /// What `memkind_create_pmem` takes at least, bytes: `MEMKIND_PMEM_MIN_SIZE`.
 const LEAST_FOLDER_BYTES: u64 = 16 << 20;
 /// Characters of memkind's messages: `MEMKIND_ERROR_MESSAGE_SIZE`.
@@ -91,6 +92,12 @@ impl Kind {
     }
 }
 
+/// Whether the library can be loaded.
+pub fn is_installed() -> bool {
+    // SAFETY: as in `Memkind::load`.
+    unsafe { SharedLibrary::load(LIBRARY) }.is_ok()
+}
+
 /// The variable that holds a kind.
 pub fn variable(name: &str) -> String {
     format!("MEMKIND_{}", name.replace('-', "_").to_uppercase())
@@ -125,7 +132,7 @@ impl Memkind {
         // SAFETY: what memkind does when it is loaded is to set up its allocator, which nobody calls.
         let library = unsafe { SharedLibrary::load(LIBRARY) }.map_err(|error| {
             Failure::new(format!(
-                "memkind can't be loaded: {error}; install Debian's package libmemkind0, or use --far-node or --far-file"
+                "memkind can't be loaded: {error}; install Debian's package {PACKAGE}, or use --far-node or --far-file"
             ))
         })?;
         Ok(Memkind { library })

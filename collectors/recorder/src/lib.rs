@@ -50,6 +50,7 @@ use signals::Signals;
 use sink::Sink;
 
 pub use abi::ABI;
+pub use binary::found_in_path;
 pub use error::RecordError;
 pub use hardware::{available_events, HardwareEvent, Unavailable, HARDWARE_EVENTS, MOST_HARDWARE_EVENTS};
 pub use options::{
@@ -63,7 +64,7 @@ pub use streaming::{
 };
 pub use summary::{CountsSummary, Loss, ProgramEnd, RecordSummary, Remains, SamplesSummary};
 pub use trackway_sampler::{
-    Choice as SampleChoice, Pace, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
+    Choice as SampleChoice, Pace, PreparedSampler, SamplerError, SamplerOptions, USUAL_RATE, USUAL_WINDOW,
 };
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,

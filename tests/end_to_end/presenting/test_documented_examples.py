@@ -14,7 +14,7 @@ from ..support import tools
 from ..support.documented import blocks
 
 # Pages of verbs whose commands take the trace of any program; then those of the others.
-VERBS = ("branches", "check", "diff", "dump", "export", "info", "layout", "map", "memory", "patterns", "query", "report",
+VERBS = ("branches", "check", "diff", "doctor", "dump", "export", "info", "layout", "map", "memory", "patterns", "query", "report",
          "reuse", "sharing", "verify")
 OTHER_VERBS = ("allocations", "cache-model", "objects", "place", "regions", "samples", "top", "view", "whatif")
 DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md",
@@ -22,6 +22,7 @@ DOCUMENTS = ("README.md", "docs/python.md", "docs/sql.md", "docs/streaming.md",
 PYTHON = "Python, run by the Python package's tests"
 # By document and the beginning of a block: why it isn't run here.
 NOT_RUN = {
+    ("README.md", "apt install ./dist"): "installs packages, as `make test-long` does in fresh systems",
     ("README.md", "make demo"): "installs packages and runs the whole suite",
     ("README.md", "make dynamorio"): "builds DynamoRIO; test_binary runs these commands where it is built",
     ("README.md", "account.parent, mostly"): "the demo's answer, which test_demo compares but for its figures",

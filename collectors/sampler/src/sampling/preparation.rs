@@ -99,6 +99,11 @@ impl PreparedSampler {
         })
     }
 
+    /// What takes samples here, as traces name it.
+    pub fn source(&self) -> &'static str {
+        self.plans[0].source.name()
+    }
+
     /// Opens the events of a process. Where the processor's own can't be had, the clock takes their place, and `notify`
     /// is told.
     ///
