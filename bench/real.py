@@ -12,7 +12,7 @@ from pathlib import Path
 from measuring import programs, results, timing
 from measuring.real_programs import KERNELS, PARALLEL, REAL
 from measuring.real_runs import Runs, build, built_before
-from measuring.real_table import COLUMNS, attribution, closing_line, means, row_of
+from measuring.real_table import CAUSE_COLUMNS, COLUMNS, attribution, causes, closing_line, means, row_of
 
 MEMORY = Path("/dev/shm")
 # Any one processor, for program and recorder together.
@@ -44,6 +44,7 @@ def one_round(runs, arguments, first):
     figures["shm"] = runs.recorded(options, runs.trace)
     if first:
         figures["decode"] = timing.decoded(runs.trace)
+        figures["causes"] = causes(programs.call(programs.RECORD_BYTES, runs.trace, 0))
         figures["analysis"] = analysed(runs.trace, runs.scratch, not arguments.no_view)
     runs.trace.unlink()
     return figures
@@ -57,13 +58,16 @@ def measure(program, built, arguments):
     return row_of(medians), medians
 
 
-def show(rows, arguments, old):
+def show(rows, details, arguments, old):
     results.print_machine()
     columns = [column for column in COLUMNS if any(column.key in row for own in rows.values() for row in own.values())]
     print(f"Ratios to the plain build; the codec is {arguments.codec}; B are bytes per access.")
     for group, own in rows.items():
         print()
         results.print_table(group, columns, own | {"mean": means(own)})
+    print("\nWhere the bytes of the records go:\n")
+    of_records = {name: details[name]["causes"] for own in rows.values() for name in own}
+    results.print_table("program", CAUSE_COLUMNS, of_records)
     if old:
         results.compare(old, "program", columns, rows)
 
@@ -97,7 +101,7 @@ def main():
             built = {variant: make(program, variant) for variant in ("plain", "traced")}
             row, details[program.name] = measure(program, built, arguments)
             rows.setdefault(group, {})[program.name] = row
-    show(rows, arguments, old)
+    show(rows, details, arguments, old)
     tables = rows | {"means": {group: means(own) for group, own in rows.items()}}
     results.write("real", arguments, tables, codec=arguments.codec, medians=details)
     # Programs with two threads alone have no such line.

@@ -22,13 +22,23 @@ COMPILERS = {
 CLIENT_LIMIT_S = 600
 
 
+@contextmanager
+def named_in_failures(name):
+    """A command's failure ends the benchmark; this adds what the command belonged to."""
+    try:
+        yield
+    except SystemExit as end:
+        sys.exit(f"{end.code}\nbench: the failure is that of {name}" if isinstance(end.code, str) else end.code)
+
+
 def build(program, variant):
     """Builds a variant from a fresh copy of the sources. Returns the CPU time of that and the sizes of its sections."""
     folder = BUILDS / variant / program.name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(program.source(), folder, symlinks=True)
     environment = dict(os.environ, DRIVERS=str(DRIVERS), **COMPILERS[variant])
-    seconds = timing.timed(["bash", "-ec", program.build], environment, cwd=folder)["cpu_s"]
+    with named_in_failures(f"{program.name}, {variant}"):
+        seconds = timing.timed(["bash", "-ec", program.build], environment, cwd=folder)["cpu_s"]
     code, tables = section_sizes([folder / "program"])
     figures = {"compile_cpu_s": seconds, "text_bytes": code, "table_bytes": tables}
     (folder / "figures.json").write_text(json.dumps(figures))
@@ -88,7 +98,7 @@ class Runs:
                 OMP_NUM_THREADS=str(self.program.threads),
             )
             output = self.scratch / "output"
-            with client_beside(self.program, folder, environment):
+            with named_in_failures(f"{self.program.name}, {variant}"), client_beside(self.program, folder, environment):
                 figures = run("/bin/bash", ["-c", f"exec {self.program.run}"], environment=environment, cwd=folder, output=output)
             self._check((folder / "replies" if self.program.client else output).read_bytes(), variant)
             return figures
@@ -99,7 +109,7 @@ class Runs:
         if printed != self.expected:
             kept = BUILDS / f"{self.program.name}.printed"
             kept.write_bytes(printed)
-            sys.exit(f"bench: {self.program.name}: a run of the {variant} program printed something else than the first plain run: {kept}")
+            sys.exit(f"bench: {self.program.name}, {variant}: a run printed something else than the first, plain run: {kept}")
 
 
 @contextmanager

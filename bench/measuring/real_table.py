@@ -1,5 +1,6 @@
 """The table of `bench/run real`: its columns, how they follow from what was measured, and the closing line."""
 
+import re
 import statistics
 
 from . import results
@@ -28,6 +29,14 @@ COLUMNS = (
     Column("report", "report"),
     Column("view", "view"),
 )
+# What `record_bytes` names, as shares of the records' bytes. The first six add up to all; the others are parts of them.
+CAUSES = ("ids, local", "ids, global", "roots of 1", "roots of 2", "roots of 4", "roots of 8")
+PARTS = ("only enter, exit", "resume records", "roots, no access")
+CAUSE_COLUMNS = (
+    Column("ring_bytes", "ring B", "{:.2f}"),
+    Column("accesses_of_record", "acc./record", "{:.2f}"),
+    *(Column(cause, f"{cause}, %", "{:.1f}") for cause in CAUSES + PARTS),
+)
 ARITHMETIC = ("ring_bytes", "trace_bytes", "with_line", "with_variable", "with_field")
 
 
@@ -35,6 +44,16 @@ def attribution(document):
     table = next(table for table in document["tables"] if table["name"] == "attribution")
     row = table["rows"][0]
     return {key: 100 * (row[key] or 0) for key in ("with_line", "with_variable", "with_field")}
+
+
+def causes(printed):
+    """A row of CAUSE_COLUMNS from what `record_bytes` printed."""
+    lines = re.findall(r"^(.{16}) +(\d+) bytes .*? (\d+) times", printed, re.M)
+    found = {what.strip(): (int(own), int(times)) for what, own, times in lines}
+    accesses = int(re.search(r"^accesses +(\d+)", printed, re.M).group(1))
+    total, records = found["records"]
+    shares = {cause: 100 * found[cause][0] / total for cause in CAUSES + PARTS}
+    return {"ring_bytes": total / accesses, "accesses_of_record": accesses / records, **shares}
 
 
 def row_of(medians):

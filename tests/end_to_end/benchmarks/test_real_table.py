@@ -68,3 +68,16 @@ class ClosingLine(unittest.TestCase):
         row = {"with_line": 1.0, "with_variable": 0.5, "with_field": None}
         document = {"tables": [{"name": "fields"}, {"name": "attribution", "rows": [row]}]}
         self.assertEqual(real_table.attribution(document), {"with_line": 100, "with_variable": 50, "with_field": 0})
+
+
+class Causes(unittest.TestCase):
+    def test_of_a_trace(self):
+        """The shares are those of the program whose output they are read from, and add up."""
+        examples = ("cargo", "run", "--release", "--quiet", "--locked", "--package", "trackway-trace", "--example", "record_bytes")
+        golden = sorted(tools.ROOT.glob("trace/vectors/golden-v*.trackway"))[-1]
+        printed = tools.run(*examples, "--", golden, 0, cwd=tools.ROOT).stdout
+        row = real_table.causes(printed)
+        self.assertEqual({column.key for column in real_table.CAUSE_COLUMNS}, set(row))
+        self.assertAlmostEqual(sum(row[cause] for cause in real_table.CAUSES), 100)
+        self.assertGreater(row["roots of 8"], 0)
+        self.assertIn(f"{row['ring_bytes']:8.3f} B/access", next(line for line in printed.splitlines() if line.startswith("records")))
