@@ -12,6 +12,7 @@ OUT = BUILD / "bench"
 TRACKWAY = BUILD / "bin" / "trackway"
 MEASURE = OUT / "measure"
 DECODE = ROOT / "target" / "release" / "examples" / "decode_trace"
+RECORD_BYTES = DECODE.with_name("record_bytes")
 PLUGIN = BUILD / "lib" / "trackway" / "TrackwayPass.so"
 
 GRAPHS = ("bfs", "betweenness", "components", "pagerank", "paths", "triangles")
@@ -36,9 +37,10 @@ def build_measure():
 
 
 def build_tools():
-    """`measure`, and `decode_trace`, which counts accesses."""
+    """`measure`; `decode_trace`, which counts accesses; `record_bytes`, which says where the bytes of records go."""
     build_measure()
-    call("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-trace", "--example", DECODE.name, cwd=ROOT)
+    examples = [word for program in (DECODE, RECORD_BYTES) for word in ("--example", program.name)]
+    call("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-trace", *examples, cwd=ROOT)
 
 
 def workload(variant, name):

@@ -14,12 +14,16 @@ from .programs import DECODE, MEASURE, OUT, TRACKWAY, call
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 
-def timed(command, environment=None, cwd=None):
-    """Wall and CPU seconds of a command with all its descendants, and the most memory that one of them had."""
+def timed(command, environment=None, cwd=None, output=os.devnull):
+    """Wall and CPU seconds of a command with all its descendants, and the most memory that one of them had.
+
+    The file `output` takes what it prints.
+    """
     started = time.monotonic()
-    process = subprocess.Popen(
-        [str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment, cwd=cwd
-    )
+    with open(output, "wb") as stdout:
+        process = subprocess.Popen(
+            [str(word) for word in command], stdout=stdout, stderr=subprocess.PIPE, env=environment, cwd=cwd
+        )
     try:
         error = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
@@ -35,12 +39,12 @@ def timed(command, environment=None, cwd=None):
     return {"wall_s": wall, "cpu_s": usage.ru_utime + usage.ru_stime, "peak_bytes": usage.ru_maxrss * 1024}
 
 
-def alone(program, arguments, environment=None):
+def alone(program, arguments, environment=None, **settings):
     """A run without a recorder, started as `recorded` starts its program."""
-    return timed([MEASURE, OUT / "own_time", program, *arguments], environment)
+    return timed([MEASURE, OUT / "own_time", program, *arguments], environment, **settings)
 
 
-def recorded(program, arguments, options, trace=None, environment=None):
+def recorded(program, arguments, options, trace=None, environment=None, **settings):
     """A run under `trackway record`; without a trace, full buffers are discarded.
 
     `wall_s` and `cpu_s` are those of the whole command, `program_wall_s` and `program_cpu_s` those of the program in
@@ -51,7 +55,7 @@ def recorded(program, arguments, options, trace=None, environment=None):
         Path(trace).unlink(missing_ok=True)
     destination = ["-f", "-o", trace] if trace else ["--discard"]
     command = [TRACKWAY, "record", "-q", *options, *destination, "--", MEASURE, own, program, *arguments]
-    result = apart(timed(command, environment), own)
+    result = apart(timed(command, environment, **settings), own)
     if trace:
         result["trace_bytes"] = os.path.getsize(trace)
     return result

@@ -78,13 +78,13 @@ impl Feature {
 /// A row for each feature.
 pub fn table(features: &[Feature]) -> Table {
     TableBuilder::new("features", "Features", features)
-        .text("feature", "feature", |feature| feature.name.clone())
-        .text("gives", "what it gives", |feature| feature.gives.clone())
-        .text("state", "state", Feature::word)
-        .text("finding", "found or lacking", |feature| {
+        .text("feature", |feature| feature.name.clone())
+        .text(("gives", "what it gives"), |feature| feature.gives.clone())
+        .text("state", Feature::word)
+        .text(("finding", "found or lacking"), |feature| {
             feature.finding().to_owned()
         })
-        .text("install", "line to install it", |feature| {
+        .text(("install", "line to install it"), |feature| {
             feature.remedy().unwrap_or_default().to_owned()
         })
         .build()

@@ -43,11 +43,11 @@ static bool isUsedOnlyIn(const Function &F, const Value &V) {
     });
 }
 
-// Each version needs tables with the addresses of its own blocks. A table that is written to has one content, so it can
-// be copied only if no other function sees it; a program runs one of the versions.
+// Each version needs tables with the addresses of its own blocks, since a program runs one of the versions. A table can
+// be copied only if no other function sees it: such a function may put labels where this one takes them from, as
+// interpreters do that translate their program into labels, and it has one table for both.
 static bool canCopyLabelTables(const Function &F) {
-    return all_of(labelTables(F),
-                  [&](const GlobalVariable *Table) { return Table->isConstant() || isUsedOnlyIn(F, *Table); });
+    return all_of(labelTables(F), [&](const GlobalVariable *Table) { return isUsedOnlyIn(F, *Table); });
 }
 
 // Whether LLVM's jumps from a function to another one of its type are right on x86-64, whatever the arguments. In other

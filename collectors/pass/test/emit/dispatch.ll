@@ -39,6 +39,8 @@ two:
 
 ; CHECK-LABEL: define i32 @shows(
 ; CHECK: indirectbr
+; CHECK-LABEL: define i32 @interprets(
+; CHECK: indirectbr
 ; CHECK-LABEL: define void @hooked()
 ; CHECK-NOT: #
 ; CHECK-SAME: {
@@ -63,7 +65,7 @@ two:
 ; CHECK: call i32 @leaf.traced(
 ; CHECK: call i32 @replaceable(
 
-; A table that is written to is copied if no other function sees it, else its function is left alone.
+; A table is copied if no other function sees it, else its function is left alone, whether or not the table is written to.
 @writable = internal global [2 x ptr] [ptr blockaddress(@jumps, %one), ptr blockaddress(@jumps, %two)]
 @seen = internal global [2 x ptr] [ptr blockaddress(@shows, %one), ptr blockaddress(@shows, %two)]
 
@@ -90,6 +92,24 @@ two:
 
 define ptr @other(i64 %i) {
   ret ptr @seen
+}
+
+@translation = internal constant [2 x ptr] [ptr blockaddress(@interprets, %one), ptr blockaddress(@interprets, %two)]
+
+define i32 @interprets(ptr %program) {
+  %target = load ptr, ptr %program
+  indirectbr ptr %target, [label %one, label %two]
+one:
+  ret i32 1
+two:
+  ret i32 2
+}
+
+define void @translates(ptr %program, i64 %i) {
+  %slot = getelementptr [2 x ptr], ptr @translation, i64 0, i64 %i
+  %target = load ptr, ptr %slot
+  store ptr %target, ptr %program
+  ret void
 }
 
 ; Hooks at entry and exit belong to the versions.

@@ -1,0 +1,1 @@
+"""Tests of the arithmetic of benchmarks; what they measure is measured by them alone."""
