@@ -203,6 +203,7 @@ mod tests {
             modules: 1,
             processes: 1,
             streams: 2,
+            interrupted_streams: 0,
             chunks: 9,
             raw_bytes: 0,
             allocation_bytes: 0,

@@ -4,7 +4,6 @@ import re
 import resource
 import signal
 import unittest
-from pathlib import Path
 
 from ..support import tools
 from ..support.real_programs import SQLITE_FLAGS, vendored
