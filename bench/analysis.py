@@ -42,7 +42,7 @@ TARGETS = {"counts": 100, "simulate": 40, "reuse": 10}
 
 def build():
     examples = [word for name in ("analyse_trace", "reuse_speed") for word in ("--example", name)]
-    command = ("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-analysis", *examples)
+    command = ("cargo", "build", "--release", "--quiet", "--locked", "--workspace", *examples)
     programs.call(*command, cwd=programs.ROOT)
 
 

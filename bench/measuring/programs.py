@@ -40,7 +40,7 @@ def build_tools():
     """`measure`; `decode_trace`, which counts accesses; `record_bytes`, which says where the bytes of records go."""
     build_measure()
     examples = [word for program in (DECODE, RECORD_BYTES) for word in ("--example", program.name)]
-    call("cargo", "build", "--release", "--quiet", "--locked", "--package", "trackway-trace", *examples, cwd=ROOT)
+    call("cargo", "build", "--release", "--quiet", "--locked", "--workspace", *examples, cwd=ROOT)
 
 
 def workload(variant, name):

@@ -7,9 +7,13 @@
 #define MOST_APART 64
 // Timing may take one part in so many of a call; shorter calls are timed less often.
 #define SHARE 50
+// One trial of what timing costs comes with so many timed calls.
+#define CALLS_PER_TRIAL 1024
 
 VISIBLE uint64_t __trackway_begin_call(struct trackway_callee *callee) {
     callee->passing = callee->interval ? callee->interval - 1 : 0; // in case it doesn't come back
+    if (callee->timed_calls % CALLS_PER_TRIAL == 0)
+        __trackway_try_timing(1);
     return __trackway_now_ticks();
 }
 
@@ -22,8 +26,8 @@ static uint64_t next_interval(const struct trackway_callee *callee, uint64_t tic
 
 VISIBLE void __trackway_end_call(struct trackway_callee *callee, uint64_t start) {
     uint64_t ticks = __trackway_now_ticks() - start, cost = __trackway_cost_of_timing();
+    __trackway_add_time(&callee->ticks, ticks, callee->interval ? callee->interval : 1);
     ticks = ticks > cost ? ticks - cost : 0;
-    callee->ticks += ticks * (callee->interval ? callee->interval : 1);
     callee->timed_calls++;
     uint64_t interval = next_interval(callee, ticks);
     callee->interval = interval;

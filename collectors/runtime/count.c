@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+// Of what timing costs.
+#define FIRST_TRIALS 4
+
 VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting = {.state = TRACKWAY_NOT_BEGUN};
 THREAD_LOCAL struct tally *__trackway_own_tally;
 
@@ -38,7 +41,7 @@ static struct tally *begin_tally(void) {
     __trackway_own_tally = tally;
     tally->random = stream->tid * UINT32_C(0x9E3779B1) | 1;
     __trackway_watch_this_thread();
-    __trackway_cost_of_timing(); // now, that nothing is timed yet
+    __trackway_try_timing(FIRST_TRIALS);
     begin_whole(tally, stream);
     return tally;
 }

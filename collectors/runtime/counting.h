@@ -147,8 +147,14 @@ struct choice __trackway_choose(struct tally *tally, struct node *first);
 void __trackway_note_passed(struct tally *tally, uint64_t index);
 void __trackway_begin_entry(struct node *node, enum mode mode);
 void __trackway_end_entry(struct node *node, uint64_t now);
-// The time that an empty entry, or a call, would seem to take.
+// Times nothing, so many times. What else the machine does may make all trials of one moment too long, so they are
+// spread over the run.
+void __trackway_try_timing(unsigned trials);
+// The time that an empty entry, or a call, would seem to take: the least of all trials so far.
 uint64_t __trackway_cost_of_timing(void);
+// Adds so many times what was timed, without the cost. That may be more, where the clock ticks seldom: so the sum may
+// fall.
+void __trackway_add_time(uint64_t *sum, uint64_t ticks, uint64_t times);
 uint32_t __trackway_next_random(struct tally *tally);
 
 // hardware.c

@@ -13,6 +13,10 @@
 #define LEARNING_ENTRIES 64
 #define FIRST_LEARNING_GROUP 248
 #define LEARNING_GROUPS 4
+// One trial of what timing costs comes with so many reported entries of a node. It is the mean of so many readings,
+// since the clock may tick more seldom than it can be read.
+#define ENTRIES_PER_TRIAL 4096
+#define READINGS 64
 
 bool __trackway_counts_all(void) {
     const struct trackway_ring *ring = __trackway_process.ring;
@@ -104,6 +108,8 @@ void __trackway_begin_entry(struct node *node, enum mode mode) {
     struct trackway_counts *counts = node->counts;
     if (!counts)
         return;
+    if (counts->entries % ENTRIES_PER_TRIAL == 0)
+        __trackway_try_timing(1);
     counts->entries++;
     if (mode == COUNTED)
         counts->flags |= TRACKWAY_ENTRY_IS_COUNTED;
@@ -111,32 +117,41 @@ void __trackway_begin_entry(struct node *node, enum mode mode) {
         counts->flags &= ~(uint64_t)TRACKWAY_ENTRY_IS_COUNTED;
 }
 
-uint64_t __trackway_cost_of_timing(void) {
-    static uint64_t known;
-    if (!known) {
-        uint64_t least = UINT64_MAX;
-        for (int i = 0; i < 16; i++) {
-            uint64_t before = __trackway_now_ticks(), ticks = __trackway_now_ticks() - before;
-            least = ticks < least ? ticks : least;
-        }
-        known = least ? least : 1;
+static uint64_t least_ticks = UINT64_MAX;
+
+void __trackway_try_timing(unsigned trials) {
+    for (; trials > 0; trials--) {
+        uint64_t begin = __trackway_now_ticks(), end = begin;
+        for (int i = 0; i < READINGS; i++)
+            end = __trackway_now_ticks();
+        uint64_t ticks = (end - begin + READINGS / 2) / READINGS;
+        if (ticks < __atomic_load_n(&least_ticks, __ATOMIC_RELAXED))
+            __atomic_store_n(&least_ticks, ticks, __ATOMIC_RELAXED);
     }
-    return known;
+}
+
+uint64_t __trackway_cost_of_timing(void) {
+    uint64_t least = __atomic_load_n(&least_ticks, __ATOMIC_RELAXED);
+    return least ? least : 1;
+}
+
+void __trackway_add_time(uint64_t *sum, uint64_t ticks, uint64_t times) {
+    uint64_t with = *sum + ticks * times, cost = __trackway_cost_of_timing() * times;
+    *sum = with > cost ? with - cost : 0;
 }
 
 void __trackway_end_entry(struct node *node, uint64_t now) {
     struct trackway_counts *counts = node->counts;
     if (!counts || !counts->entered_ticks)
         return;
-    uint64_t ticks = now - counts->entered_ticks, cost = __trackway_cost_of_timing();
-    ticks = ticks > cost ? ticks - cost : 0;
+    uint64_t ticks = now - counts->entered_ticks;
     bool counted = counts->flags & TRACKWAY_ENTRY_IS_COUNTED;
-    *(counted ? &counts->counted_ticks : &counts->timed_ticks) += ticks;
+    __trackway_add_time(counted ? &counts->counted_ticks : &counts->timed_ticks, ticks, 1);
     *(counted ? &counts->counted_entries : &counts->timed_entries) += 1;
     counts->entered_ticks = 0;
     if (node->group == FIRST_GROUP)
         return; // they may be unlike the later ones
     struct sampling *sampling = &node->first->sampling;
-    *(counted ? &sampling->counted_ticks : &sampling->timed_ticks) += ticks;
+    __trackway_add_time(counted ? &sampling->counted_ticks : &sampling->timed_ticks, ticks, 1);
     *(counted ? &sampling->counted_entries : &sampling->timed_entries) += 1;
 }

@@ -265,6 +265,18 @@ class Sampling(unittest.TestCase):
             self.assertGreater(row["write_mb_per_s"], row["raw_write_mb_per_s"])
             self.assertLessEqual(row["write_mb_per_s"], 2 * row["raw_write_mb_per_s"])
 
+    def test_timing_seemed_slow_at_first(self):
+        """A machine that was busy as the program began: each entry would seem to take no time."""
+        commands = ("break __trackway_begin_stay", "run", "set {unsigned long}&least_ticks = 1000000", "delete", "continue")
+        debugger = ["gdb", "-q", "-batch", "-nx", *(word for command in commands for word in ("-ex", command))]
+        with tools.folder() as folder:
+            tools.record(f"{folder}/trace", *debugger, self.program(), differs="the debugger shows addresses")
+            regions = counting.regions(f"{folder}/trace")
+        for name in OFTEN:
+            nanoseconds = regions[name]["time_ns"] / regions[name]["entries"]
+            self.assertGreater(nanoseconds, 1, regions[name])
+            self.assertEqual(regions[name]["rate_by"], "calibrated", regions[name])
+
     def test_costs_are_not_known(self):
         """What counting costs stands at the end of the trace, which is cut off."""
         with tools.folder() as folder:

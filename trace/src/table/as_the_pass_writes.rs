@@ -77,7 +77,7 @@ fn operations_have_the_same_codes() {
 #[test]
 fn sites_have_the_same_kinds() {
     compare("code/Accesses.h", "enum class AccessKind", AccessKind::from_byte);
-    compare("oracle/Oracle.cpp", "enum Kind", AccessKind::from_byte);
+    compare("oracle/Oracle.cpp", "enum SiteKind", AccessKind::from_byte);
     compare(
         "names/Attribution.h",
         "enum class VariableKind",
