@@ -27,8 +27,8 @@ class OwnAnalysis(unittest.TestCase):
             source = Path(folder, "pairs.c")
             source.write_text(PROGRAM)
             tools.record(f"{folder}/trace", tools.compile_traced(f"{folder}/pairs", [source], "-O0", oracle=False))
-            environment = tools.environment(CARGO_TARGET_DIR=str(tools.ROOT / "target"))
-            command = ("cargo", "run", "--quiet", "--release", "--locked", "--manifest-path", MANIFEST, "--")
+            environment = tools.environment(CARGO_TARGET_DIR=str(tools.ROOT / "target"), CARGO_PROFILE_DEV_DEBUG="0")
+            command = ("cargo", "run", "--quiet", "--locked", "--manifest-path", MANIFEST, "--")
             # It compiles, perhaps beside other tests.
             done = tools.run(*command, f"{folder}/trace", env=environment, time_limit_s=1800)
             self.assertEqual(done.stdout.splitlines(), ["1 fields are never read", "field,writes", "pair.unread,100"])

@@ -129,7 +129,8 @@ class Symptoms(Runner):
     def test_commands(self):
         self.needs_samples()
         said = self.run_pages(SYMPTOMS)
-        for expected in ("particle.position", "counters.moves", "within noise"):
+        # Whether a row is within noise depends on how the threads ran; the column of the noise is always there.
+        for expected in ("particle.position", "counters.moves", "noise"):
             self.assertIn(expected, said)
 
 
