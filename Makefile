@@ -120,9 +120,8 @@ docs:
 test: build dynamorio dynamorio-aarch64 python kafka linters
 	@tests/run
 
-# A line for each part.
 test-long: package
-	@tests/packages/run
+	@tests/long
 
 dynamorio: setup
 	@folder=$$(setup/dynamorio) && $(MAKE) --no-print-directory -C collectors/dynamorio DYNAMORIO=$$folder \
