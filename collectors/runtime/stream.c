@@ -163,8 +163,12 @@ void __trackway_watch_threads(void) {
         __trackway_complain("no memory to watch for forks; the records of forked processes may be damaged");
 }
 
-// A shared object with a runtime of its own may be unloaded while its threads live; their ends come without us then.
+// The process ends, or a shared object with a runtime of its own is unloaded while its threads live; their ends come
+// without us then.
 __attribute__((destructor)) static void forget_threads(void) {
+    struct trackway_buffer *buffer = __trackway_own.first.records.buffer;
+    if (buffer)
+        buffer->flags |= TRACKWAY_ENDING;
     if (has_key)
         pthread_key_delete(end_of_thread);
     has_key = false;

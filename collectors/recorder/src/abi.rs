@@ -31,6 +31,7 @@ pub const KIND_MAPPINGS: u32 = 15;
 pub const FLAG_LAST: u32 = 2;
 pub const FLAG_ABANDONED: u32 = 4;
 pub const FLAG_MONOTONIC: u32 = 8;
+pub const FLAG_ENDING: u32 = 16;
 
 pub const HARDWARE_EVENTS: usize = 4;
 

@@ -292,7 +292,8 @@ impl<'scope> Collector<'scope> {
         self.note_bytes(kind, bytes.len());
         if buffer.is_abandoned() {
             fields.last_ns = self.clock.now_ns();
-            self.totals.interrupted_streams += u64::from(kind == ChunkKind::Records);
+            let is_interrupted = kind == ChunkKind::Records && !buffer.is_ending();
+            self.totals.interrupted_streams += u64::from(is_interrupted);
         }
         if kind == ChunkKind::Allocations {
             self.note_call_stacks(&bytes, buffer.image.pid, fields.last_ns);

@@ -258,8 +258,8 @@ impl Ring {
         if self.taken[index].load(Relaxed) || buffer.state.fetch_update(AcqRel, Acquire, claim).is_err() {
             return false;
         }
-        let clock = buffer.flags.load(Relaxed) & abi::FLAG_MONOTONIC;
-        buffer.flags.store(clock | abi::FLAG_ABANDONED, Relaxed);
+        let kept = buffer.flags.load(Relaxed) & (abi::FLAG_MONOTONIC | abi::FLAG_ENDING);
+        buffer.flags.store(kept | abi::FLAG_ABANDONED, Relaxed);
         self.full_side().full_count.fetch_add(1, Relaxed);
         buffer.state.store(abi::FULL, Release);
         true

@@ -79,7 +79,8 @@ pub struct RecordSummary {
     pub modules: u64,
     pub processes: u64,
     pub streams: u64,
-    /// Streams that a thread left without handing over its last records, as those of a process that a signal ended.
+    /// Streams that a thread left without handing over its last records, and not by ending its process in order: as those of
+    /// a process that a signal ended.
     pub interrupted_streams: u64,
     /// Chunks written, of all kinds but the index.
     pub chunks: u64,

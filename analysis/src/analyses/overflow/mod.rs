@@ -19,6 +19,9 @@ use verdict::Verdict;
 /// Bytes of records to read, before compression and for all threads together. Reading them takes a quarter of a second.
 /// Since a call leaves 4 bytes at least, it takes up to 200 MB. A stack of 32 MiB holds two million calls.
 const MOST_RECORDS: u64 = 32 << 20;
+/// The same of processes that the program started. Nothing says how they ended, and most ended well: so only the last
+/// records are read, which show whether the end of a stack was reached.
+const MOST_RECORDS_OF_CHILDREN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
 /// What is known of the program besides its trace.
@@ -81,7 +84,11 @@ impl Overflow {
 /// The overflow that ended the trace's program, or a process that it started, if one did.
 pub fn find(trace: &Trace, circumstances: &Circumstances) -> Option<Overflow> {
     let streams = interrupted_streams(trace, circumstances.in_child);
-    let budget = MOST_RECORDS / (streams.len() as u64).max(1);
+    let most = match circumstances.in_child {
+        true => MOST_RECORDS_OF_CHILDREN,
+        false => MOST_RECORDS,
+    };
+    let budget = most / (streams.len() as u64).max(1);
     let mut reader = Reader::new(trace);
     let mut verdicts: Vec<(Verdict, OpenCalls)> = streams
         .into_iter()

@@ -170,6 +170,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
         ("TRACKWAY_LAST", FLAG_LAST),
         ("TRACKWAY_ABANDONED", FLAG_ABANDONED),
         ("TRACKWAY_MONOTONIC", FLAG_MONOTONIC),
+        ("TRACKWAY_ENDING", FLAG_ENDING),
     ];
     let wide = [
         ("TRACKWAY_RING_MAGIC", RING_MAGIC),

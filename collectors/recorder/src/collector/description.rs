@@ -88,6 +88,11 @@ impl Description {
         self.flags & abi::FLAG_ABANDONED != 0
     }
 
+    /// Whether its thread had begun to end the process in order.
+    pub fn is_ending(&self) -> bool {
+        self.flags & abi::FLAG_ENDING != 0
+    }
+
     pub fn is_last(&self) -> bool {
         self.flags & abi::FLAG_LAST != 0
     }
