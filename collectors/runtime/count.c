@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-// Of what timing costs.
+// Trials of what timing costs, before anything is timed.
 #define FIRST_TRIALS 4
 
 VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting = {.state = TRACKWAY_NOT_BEGUN};
