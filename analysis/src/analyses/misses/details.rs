@@ -55,14 +55,9 @@ fn add_sources(misses: &Misses, findings: &mut Findings, counters: &[SiteCounter
     *fields = fields.with_sources_beside("field", &lines);
 }
 
-/// The main site of each field, by name. Among sites that contribute equally, the one with more accesses counts, then
-/// the first.
+/// The main site of each field, by name: the one that ranks first; among equal ones the first.
 fn main_sites(misses: &Misses, program: &Program, counters: &[SiteCounters]) -> HashMap<String, SiteId> {
-    let rank = |site: SiteId| {
-        let counters = &counters[site.index()];
-        let contributes = misses.rank_by().of(counters);
-        (contributes, counters.accesses, Reverse(site.0))
-    };
+    let rank = |site: SiteId| (misses.rank_by().rank_of(&counters[site.index()]), Reverse(site.0));
     let larger = |one: SiteId, other: SiteId| if rank(other) > rank(one) { other } else { one };
     let mut of_keys: HashMap<FieldKey, SiteId> = HashMap::new();
     let executed = program.sites.iter().zip(counters).enumerate();

@@ -63,7 +63,7 @@ pub(crate) fn group_by<K: Eq + Hash + Clone>(
         });
         let group = &mut groups[position];
         group.counters += counters_of_site;
-        let rank = |id: SiteId| (measure.of(&counters[id.index()]), counters[id.index()].accesses);
+        let rank = |id: SiteId| measure.rank_of(&counters[id.index()]);
         if rank(id) > rank(group.main_site) {
             group.main_site = id;
         }
@@ -87,13 +87,7 @@ pub(crate) fn group_threads(threads: &BTreeMap<u32, SiteCounters>, measure: Meas
 
 /// Stable, and sites stand in the order of the program: equal groups keep that order.
 fn rank<K>(groups: &mut [Group<K>], measure: Measure) {
-    groups.sort_by_key(|group| {
-        std::cmp::Reverse((
-            measure.of(&group.counters),
-            group.counters.outcome.misses[0],
-            group.counters.accesses,
-        ))
-    });
+    groups.sort_by_key(|group| std::cmp::Reverse(measure.rank_of(&group.counters)));
 }
 
 /// A field of a type or, for an access to no field, a variable.

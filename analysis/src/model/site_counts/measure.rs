@@ -38,6 +38,11 @@ impl Measure {
         }
     }
 
+    /// What ranks groups and sites: the measure; where it is equal, misses of the first level, then accesses.
+    pub(crate) fn rank_of(self, counters: &SiteCounters) -> (u64, u64, u64) {
+        (self.of(counters), counters.outcome.misses[0], counters.accesses)
+    }
+
     pub fn of(self, counters: &SiteCounters) -> u64 {
         match self {
             Measure::Accesses => counters.accesses,
