@@ -73,7 +73,8 @@ class ClosingLine(unittest.TestCase):
 class Causes(unittest.TestCase):
     def test_of_a_trace(self):
         """The shares are those of the program whose output they are read from, and add up."""
-        tools.run("cargo", "build", "--release", "--quiet", "--locked", "--workspace", "--example", "record_bytes", cwd=tools.ROOT, time_limit_s=1800)
+        build = ("cargo", "build", "--release", "--quiet", "--locked", "--workspace", "--example", "record_bytes")
+        tools.run(*build, cwd=tools.ROOT, time_limit_s=1800)
         golden = sorted(tools.ROOT.glob("trace/vectors/golden-v*.trackway"))[-1]
         printed = tools.run(tools.ROOT / "target/release/examples/record_bytes", golden, 0).stdout
         row = real_table.causes(printed)
