@@ -219,7 +219,7 @@ enum trackway_buffer_flags {
     TRACKWAY_LAST = 2,      // the last buffer of this module, or of this thread
     TRACKWAY_ABANDONED = 4, // its thread ended in exec: `length` and `last_ticks` are unknown
     TRACKWAY_MONOTONIC = 8, // its ticks are nanoseconds of CLOCK_MONOTONIC, whatever the recorder's processor counts
-    TRACKWAY_ENDING = 16,   // its thread had begun to end the process in order when it wrote to it
+    TRACKWAY_ENDING = 16,   // its thread called exit, or returned from main, and wrote to it until then
 };
 
 struct trackway_buffer {

@@ -12,8 +12,6 @@
 
 VISIBLE uint64_t __trackway_begin_call(struct trackway_callee *callee) {
     callee->passing = callee->interval ? callee->interval - 1 : 0; // in case it doesn't come back
-    if (callee->timed_calls % CALLS_PER_TRIAL == 0)
-        __trackway_try_timing(1);
     return __trackway_now_ticks();
 }
 
@@ -28,7 +26,8 @@ VISIBLE void __trackway_end_call(struct trackway_callee *callee, uint64_t start)
     uint64_t ticks = __trackway_now_ticks() - start, cost = __trackway_cost_of_timing();
     __trackway_add_time(&callee->ticks, ticks, callee->interval ? callee->interval : 1);
     ticks = ticks > cost ? ticks - cost : 0;
-    callee->timed_calls++;
+    if (++callee->timed_calls % CALLS_PER_TRIAL == 0)
+        __trackway_try_timing(1);
     uint64_t interval = next_interval(callee, ticks);
     callee->interval = interval;
     // The distance is random, in case the program has the same rhythm; its mean is the interval.

@@ -108,9 +108,8 @@ void __trackway_begin_entry(struct node *node, enum mode mode) {
     struct trackway_counts *counts = node->counts;
     if (!counts)
         return;
-    if (counts->entries % ENTRIES_PER_TRIAL == 0)
+    if (++counts->entries % ENTRIES_PER_TRIAL == 0)
         __trackway_try_timing(1);
-    counts->entries++;
     if (mode == COUNTED)
         counts->flags |= TRACKWAY_ENTRY_IS_COUNTED;
     else

@@ -43,7 +43,7 @@ pub struct Totals {
     pub record_bytes: u64,
     pub allocation_bytes: u64,
     pub streams: u64,
-    /// Streams whose threads ended, or still ran, without a word to the recorder.
+    /// Streams that threads left with records that they had not handed over, and not by ending their process in order.
     pub interrupted_streams: u64,
     pub processes: u64,
     pub dropped: u64,

@@ -19,8 +19,8 @@ use verdict::Verdict;
 /// Bytes of records to read, before compression and for all threads together. Reading them takes a quarter of a second.
 /// Since a call leaves 4 bytes at least, it takes up to 200 MB. A stack of 32 MiB holds two million calls.
 const MOST_RECORDS: u64 = 32 << 20;
-/// The same of processes that the program started. Nothing says how they ended, and most ended well: so only the last
-/// records are read, which show whether the end of a stack was reached.
+/// The same of processes that the program started. The trace doesn't say how they ended, and most ended well: so only
+/// the last records are read, which show whether the end of a stack was reached.
 const MOST_RECORDS_OF_CHILDREN: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 

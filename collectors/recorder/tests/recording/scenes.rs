@@ -13,6 +13,7 @@ fn one_thread() {
     let summary = &recorded.summary;
     assert_eq!(summary.program_end, ProgramEnd::Exited(0));
     assert_eq!((summary.modules, summary.processes, summary.streams), (1, 1, 1));
+    assert_eq!(summary.interrupted_streams, 0, "it ended in order");
     // The last address ends in zero bytes, which a swept buffer does not tell from unused ones.
     assert_eq!(summary.raw_bytes, 200_000 * 12 - 5);
     assert_eq!(summary.chunks, recorded.trace.end().unwrap().chunks + 1);
