@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_7`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_8`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 7
+#define TRACKWAY_ABI 8
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -75,12 +75,17 @@ struct trackway_callee {
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
 #define TRACKWAY_SLACK 4096
 
+// A buffer of records ends with so many owners, 8 bytes each, which are no records: TRACKWAY_SLACK bytes behind the
+// limit. A function's owner tells which of its activations set the registers that the decoder holds of it; 0: none.
+#define TRACKWAY_OWNERS 256
+#define TRACKWAY_OWNER_BYTES (8 * TRACKWAY_OWNERS)
+
 // What the runtime defines, once per process:
 //
 //   void __trackway_register(struct trackway_module *module)
 //       Once per module, from a constructor.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
-//       preserve_most; once per object. Hands over the buffer and returns a new cursor.
+//       preserve_most; once per object. Hands over the buffer, unless it has room left, and returns the cursor.
 //   unsigned char *__trackway_flush_all(unsigned char *cursor)
 //   unsigned char *__trackway_flush_all_avx(unsigned char *cursor)
 //       The same, preserve_all, without and with AVX; on x86-64 only.

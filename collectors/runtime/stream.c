@@ -16,7 +16,7 @@ static bool has_key;
 static void set_thread_room(struct room room) {
     __trackway_thread = (struct trackway_thread){.cursor = room.begin};
     if (room.begin)
-        __trackway_thread.limit = room.end - TRACKWAY_SLACK;
+        __trackway_thread.limit = room.end - TRACKWAY_OWNER_BYTES - TRACKWAY_SLACK;
 }
 
 static struct stream *current_stream(void) {
@@ -72,6 +72,8 @@ struct stream *__trackway_this_stream(void) {
 
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
 VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
+    if (cursor < __trackway_thread.limit)
+        return cursor;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     struct stream *stream = current_stream();

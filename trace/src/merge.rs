@@ -12,7 +12,7 @@ use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
     Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableLocation, TableStep,
-    TableType,
+    TableType, STREAM_REGISTERS,
 };
 use crate::{
     AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
@@ -22,6 +22,9 @@ use crate::{
 /// No module has a segment of this id.
 pub(crate) const NO_SEGMENT: u32 = u32::MAX;
 
+/// Registers of all functions together. Each decoder has memory for them, and touches what it needs.
+const MOST_REGISTERS: u32 = 1 << 26;
+
 /// What decoding needs of all loaded modules.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
@@ -29,6 +32,8 @@ pub(crate) struct Loaded {
     pub(crate) modules: Vec<LoadedModule>,
     /// Index of the module of each segment id.
     pub(crate) module_of_segment: Vec<u32>,
+    /// Registers of the streams and of all modules' functions.
+    pub(crate) register_count: u32,
     /// The program's types. A type that several modules declare is merged once.
     pub(crate) known_types: HashMap<TypeLayout, TypeId>,
 }
@@ -94,6 +99,19 @@ pub(crate) struct LoadedModule {
     pub(crate) table: usize,
     pub(crate) first_segment: u32,
     pub(crate) symbol_addresses: Vec<u64>,
+    /// Where the registers of each function begin among those of all, after the streams'.
+    first_registers: Vec<u32>,
+}
+
+impl LoadedModule {
+    /// Where a register that a table names for a function is among those of all.
+    #[inline(always)]
+    pub(crate) fn register(&self, function: u32, register: u32) -> u32 {
+        match register.checked_sub(STREAM_REGISTERS) {
+            Some(own) => self.first_registers[function as usize] + own,
+            None => register,
+        }
+    }
 }
 
 /// Takes the modules one by one.
@@ -127,8 +145,29 @@ impl Merger {
             }
         };
         self.check_known(&payload, table)?;
-        self.add_module(table, &payload, process);
+        let first_registers = self.place_registers(table)?;
+        self.add_module(table, &payload, process, first_registers);
         Ok(())
+    }
+
+    /// Gives the functions of a module registers of their own.
+    fn place_registers(&mut self, table: usize) -> Result<Vec<u32>, TableError> {
+        let loaded = &mut self.loaded;
+        let mut next = loaded.register_count.max(STREAM_REGISTERS);
+        let counts = &loaded.tables[table].register_counts;
+        let mut first_registers = Vec::with_capacity(counts.len());
+        for count in counts {
+            first_registers.push(next);
+            next += count.saturating_sub(STREAM_REGISTERS);
+            if next > MOST_REGISTERS {
+                return Err(TableError {
+                    position: 0,
+                    what: format!("the trace's functions have more than {MOST_REGISTERS} registers"),
+                });
+            }
+        }
+        loaded.register_count = next;
+        Ok(first_registers)
     }
 
     fn check_ids(&self, payload: &ModulePayload<'_>) -> Result<(), TableError> {
@@ -162,7 +201,13 @@ impl Merger {
         }
     }
 
-    fn add_module(&mut self, table: usize, payload: &ModulePayload<'_>, process: u32) {
+    fn add_module(
+        &mut self,
+        table: usize,
+        payload: &ModulePayload<'_>,
+        process: u32,
+        first_registers: Vec<u32>,
+    ) {
         let module = self.push_module(table, payload.key, process, Some(payload));
         let first = payload.first_segment as usize;
         let end = first + payload.segment_count as usize;
@@ -175,6 +220,7 @@ impl Merger {
             table,
             first_segment: payload.first_segment,
             symbol_addresses: payload.symbol_addresses.clone(),
+            first_registers,
         });
     }
 

@@ -74,10 +74,8 @@ class Availability {
         for (const Operation &O : U.Operations)
             define(O, Known);
         Known.reset(Local);
-        if (U.IsRepaired)
-            setContext(Known);
-        else if (U.EndsInCall)
-            leaveTo(U.End, Known);
+        if (U.EndsInCall)
+            leave(U, Known);
     }
 
     static void setContext(BitVector &Known) {
@@ -85,14 +83,17 @@ class Availability {
         Known.set(FunctionBit);
     }
 
-    void leaveTo(const Instruction *Call, BitVector &Known) const {
-        Known.reset();
-        if (ReturnsKnown && callsItself(Call))
+    void leave(const Unit &U, BitVector &Known) const {
+        if (!U.KeepsRegisters)
+            Known.reset();
+        Known.reset(ContextBit);
+        Known.reset(FunctionBit);
+        if (ReturnsKnown && isOwnCall(U.End))
             Known.set(FunctionBit);
     }
 
     // Whether what returns is an activation of this very function, and of this version of it.
-    bool callsItself(const Instruction *I) const {
+    bool isOwnCall(const Instruction *I) const {
         auto *Call = dyn_cast<CallInst>(I);
         return Call && Call->getCalledOperand() == &In.F && !In.F.isInterposable() && In.F.hasExactDefinition();
     }
@@ -138,7 +139,7 @@ class Availability {
     bool wantsContext(BasicBlock *BB) const {
         const Unit &U = P.Units[FirstUnit.lookup(BB)];
         if (!U.Operations.empty() || U.EndsInCall)
-            return !U.Operations.empty() && !U.Repairs;
+            return !U.Operations.empty();
         return any_of(successors(BB), [&](BasicBlock *To) { return Wanting.contains(To); });
     }
 
@@ -224,7 +225,7 @@ class Availability {
                 BitVector Now = Known;
                 erase_if(U.Operations, [&](const Operation &O) {
                     if (O.K == Operation::Kind::Context)
-                        return U.ContextKnown && !U.Repairs;
+                        return U.ContextKnown;
                     if (O.K == Operation::Kind::LogRoot && Now.test(bitOf(O.Target)))
                         return true;
                     if (defines(O))
@@ -256,7 +257,7 @@ class Availability {
         while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
             ++Last;
         for (unsigned U = Last + 1; U-- > First;) {
-            if (P.Units[U].EndsInCall && !P.Units[U].IsRepaired)
+            if (P.Units[U].EndsInCall && !P.Units[U].KeepsRegisters)
                 Live.reset();
             for (const Operation &O : reverse(P.Units[U].Operations))
                 transferBackward(O, Live);
@@ -305,9 +306,9 @@ class Availability {
                     Bytes = 2 * Bytes + 2 * 4 + MaxPathPayload;
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
-                U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;
-                unsigned ResumeBytes = U.Checks && U.FunctionKnown ? placeResume(U) : 0;
-                if (U.Repairs)
+                U.Checks = !U.ContextKnown || Used + Bytes > CheckBudget;
+                unsigned ResumeBytes = U.Checks ? placeResume(U) : 0;
+                if (U.resumesActivation())
                     Bytes += ResumeBytes;
                 Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
             });

@@ -1,5 +1,6 @@
 #include "record/Expect.h"
 
+#include "code/Calls.h"
 #include "record/RareCallLoops.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -78,14 +79,6 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
     return std::nullopt;
 }
 
-// Each of its calls would forget what the one around it remembers.
-static bool callsItself(const Function &F) {
-    return any_of(F.users(), [&](const User *U) {
-        auto *Call = dyn_cast<CallBase>(U);
-        return Call && Call->getFunction() == &F;
-    });
-}
-
 static std::optional<Expectation> expectedHighHalf(const Root &R) {
     if (!R.V->getType()->isPointerTy())
         return std::nullopt;
@@ -107,6 +100,7 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
             return Expectation{Kind::SameValue, *Step, Outermost, false};
     }
     if (L && !Outermost && R.width() == 8)
+        // Each of its calls would forget what the one around it remembers.
         if (auto Step = commonStep(R, *L, Decompose); Step && !callsItself(*I->getFunction()))
             return Expectation{Kind::SameValue, *Step, L, true};
     return expectedHighHalf(R);

@@ -31,11 +31,12 @@ class Planner {
   public:
     explicit Planner(const PlanInput &In)
         : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL), Places(cutUnits(In.F, P.Units)),
-          RareCallLoops(findRareCallLoops(In.F, In.DT, In.LI)), Roots(In, P, Places, RareCallLoops, Decompose) {}
+          RareCallLoops(findRareCallLoops(In.F, In.DT, In.LI, !In.KeepsFrameSmall)), Roots(In, P, Places, RareCallLoops, Decompose) {}
 
     Plan run() {
         P.KeepsFrameSmall = In.KeepsFrameSmall;
-        addRepairs();
+        findKeptRegisters();
+        addContextsAfterCalls();
         addCalls();
         addEvents();
         addContexts();
@@ -58,13 +59,24 @@ class Planner {
 
     // ---- Units ----
 
-    // After each call in a loop with rare calls, records again what was known before the call.
-    void addRepairs() {
+    bool isInRareCallLoop(const BasicBlock *BB) const {
+        return outermostWithRareCalls(In.LI.getLoopFor(BB), RareCallLoops);
+    }
+
+    // The activations within one of a function that calls itself would take its registers each time.
+    void findKeptRegisters() {
+        bool IsRecursive = callsItself(In.F);
+        for (Unit &U : P.Units)
+            U.KeepsRegisters = U.EndsInCall && !In.KeepsFrameSmall &&
+                               !cast<CallBase>(U.End)->hasFnAttr(Attribute::ReturnsTwice) &&
+                               (!IsRecursive || isInRareCallLoop(U.Block));
+    }
+
+    // After each call in a loop with rare calls, so that the rest of the loop needs no global ids.
+    void addContextsAfterCalls() {
         for (unsigned U = 0; U + 1 < P.Units.size(); ++U)
-            if (P.Units[U].EndsInCall && outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops)) {
-                P.Units[U].IsRepaired = P.Units[U + 1].Repairs = true;
+            if (P.Units[U].EndsInCall && isInRareCallLoop(P.Units[U].Block))
                 Roots.add(Kind::Context, P.Units[U].End->getNextNode());
-            }
     }
 
     unsigned unitBefore(Instruction *Anchor) const { return Places.before(Anchor); }

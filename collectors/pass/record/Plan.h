@@ -32,8 +32,7 @@ struct Unit {
     llvm::Instruction *End; // the call that ends it, or the block's terminator
     bool EndsInCall;
     std::vector<Operation> Operations;
-    bool IsRepaired = false; // what is known before the call at its end is known after it, too
-    bool Repairs = false;    // it stands after that call, and sees to that
+    bool KeepsRegisters = false; // what the registers hold before the call at its end, they hold after it (Activation.h)
 
     // What the data flow finds:
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
@@ -41,15 +40,18 @@ struct Unit {
     bool Checks = false;        // tests for the end of the buffer
     // The unit whose record this one's takes the place of, repeating it (Paths.h).
     std::optional<unsigned> Continues;
-    // What is recorded again, by the cold path in a fresh buffer or by the unit after a call in any case, and what is
-    // then added to the registers.
+    // What is recorded again, in a fresh buffer or after a call in which another activation of the function recorded,
+    // and what is then added to the registers.
     std::vector<Register> Resume;
     std::vector<Operation> ResumeSteps;
     std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
-    // A unit that does nothing but repair has none.
-    bool hasRecord() const;
+    bool hasRecord() const { return !Operations.empty(); }
+    // Whether its check, when it fails, records again what must be known.
+    bool resumes() const { return Checks && (FunctionKnown || !Resume.empty()); }
+    // Whether it leans on registers that were set before a call.
+    bool resumesActivation() const { return !ContextKnown && !Resume.empty(); }
 };
 
 // What is likely of a root (Expect.h).

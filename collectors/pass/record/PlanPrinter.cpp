@@ -41,8 +41,6 @@ class PlanPrinter {
         OS << "  unit " << name(U.Block) << ": " << (U.FunctionKnown ? "local" : "global");
         if (U.Checks)
             OS << ", checks";
-        if (U.Repairs)
-            OS << ", repairs";
         if (U.Continues)
             OS << ", continues " << name(P.Units[*U.Continues].Block);
         if (!U.Resume.empty()) {

@@ -17,7 +17,7 @@ static bool returnsOnceToTheNext(const Instruction &I) {
     return !I.isTerminator() && !cast<CallBase>(I).hasFnAttr(Attribute::ReturnsTwice);
 }
 
-DenseSet<const Loop *> findRareCallLoops(Function &F, DominatorTree &DT, LoopInfo &LI) {
+DenseSet<const Loop *> findRareCallLoops(Function &F, DominatorTree &DT, LoopInfo &LI, bool MayCall) {
     DenseSet<const Loop *> WithRareCalls;
     if (LI.empty())
         return WithRareCalls;
@@ -30,7 +30,7 @@ DenseSet<const Loop *> findRareCallLoops(Function &F, DominatorTree &DT, LoopInf
             if (endsUnit(I))
                 for (const Loop *L = LI.getLoopFor(&BB); L; L = L->getParentLoop()) {
                     Calls[L] += Frequencies.getBlockFreq(&BB).getFrequency();
-                    if (!returnsOnceToTheNext(I))
+                    if (!MayCall || !returnsOnceToTheNext(I))
                         Loud.insert(L);
                 }
     for (const Loop *L : LI.getLoopsInPreorder()) {

@@ -1,7 +1,7 @@
 // Loops in which calls are rare or absent.
 //
-// After a call, the decoder knows nothing of a function any more. A loop with rare calls repairs that after each call:
-// what the rest of the loop relies on is recorded again. So the loop's own records may rely on what stands before it.
+// After a call, the decoder doesn't know the function any more. A loop with rare calls restores that after each call, and
+// its registers outlive calls (Activation.h). So the loop's own records may rely on what stands before it.
 #pragma once
 
 #include "llvm/ADT/DenseSet.h"
@@ -17,8 +17,10 @@ class LoopInfo;
 namespace trackway {
 
 // Loops with a preheader in whose iterations at most every 16th meets a call that may record, by the estimate of
-// branch probabilities; each such call returns once, to the instruction after it.
-llvm::DenseSet<const llvm::Loop *> findRareCallLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
+// branch probabilities; each such call returns once, to the instruction after it. Without `MayCall` those that call
+// nothing that may record.
+llvm::DenseSet<const llvm::Loop *> findRareCallLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI,
+                                                     bool MayCall);
 
 // The loop itself or the outermost one around it that has rare calls; null if none has.
 const llvm::Loop *outermostWithRareCalls(const llvm::Loop *L, const llvm::DenseSet<const llvm::Loop *> &WithRareCalls);

@@ -36,7 +36,7 @@ PlanSegments::PlanSegments(const Plan &P, const LoopInfo &LI) : P(P), ByUnit(P.U
             if (hasExpectations(P, Own))
                 addCorrections(U, Ids[U]);
         }
-        if (!Own.Operations.empty() && Own.Checks && Own.FunctionKnown)
+        if (!Own.Operations.empty() && Own.resumes())
             ByUnit[U].Resume = add(0, resumeOperations(Own));
     }
 }

@@ -204,7 +204,7 @@ impl Ring {
         match self.memory.buffer(index as u32) {
             Some(shared) => {
                 words::move_out(shared, length, bytes);
-                words::clear(shared, length, abi::SLACK);
+                self.clear_unread(shared, length);
             }
             None => {
                 bytes.clear();
@@ -221,9 +221,20 @@ impl Ring {
         bytes
     }
 
-    /// All of a taken buffer up to its last byte that is not 0.
-    pub fn moved_out_written(&self, index: usize) -> Vec<u8> {
-        let mut bytes = self.moved_out(index, self.buffer_size());
+    /// What may have been written behind the first bytes of a buffer.
+    fn clear_unread(&self, shared: &[AtomicU64], length: usize) {
+        words::clear(shared, length, abi::SLACK);
+        words::clear(shared, self.size_for_records(), abi::OWNER_BYTES);
+    }
+
+    /// Bytes of a buffer of records that are for records.
+    pub fn size_for_records(&self) -> usize {
+        self.buffer_size().saturating_sub(abi::OWNER_BYTES)
+    }
+
+    /// The first `size` bytes of a taken buffer, up to their last one that is not 0.
+    pub fn moved_out_written(&self, index: usize, size: usize) -> Vec<u8> {
+        let mut bytes = self.moved_out(index, size);
         bytes.truncate(words::written(&bytes));
         bytes
     }
@@ -231,7 +242,8 @@ impl Ring {
     /// Gives a taken buffer back without reading its bytes; so many of them were used.
     pub fn discard(&self, index: usize, length: usize) {
         if let Some(shared) = self.memory.buffer(index as u32) {
-            words::clear(shared, 0, length.saturating_add(abi::SLACK));
+            words::clear(shared, 0, length);
+            self.clear_unread(shared, length);
         }
         self.give_back(index);
     }
@@ -399,7 +411,7 @@ mod tests {
         assert_eq!(ring.moved_out(3, 64), [7; 64]);
         assert_eq!(ring.words(3).state, abi::FREE);
         assert!(ring.take(3));
-        assert_eq!(ring.moved_out_written(3), [0; 0]); // the first time cleared it
+        assert_eq!(ring.moved_out_written(3, ring.buffer_size()), [0; 0]); // the first time cleared it
     }
 
     #[test]

@@ -31,9 +31,10 @@ pub struct Interpreter<'t> {
     trace: &'t Trace,
     payload: Vec<u8>,
     registers: Vec<u64>,
-    /// For each register, the number of the context that last set it.
+    /// For each register, the number of the chunk that last set it.
     set_in: Vec<u64>,
-    context: u64,
+    /// The present chunk's.
+    chunk: u64,
     /// Iterations that the loops of one record may run.
     iteration_limit: u64,
 }
@@ -45,6 +46,13 @@ struct Place<'t> {
     table: &'t MergedTable,
     segment: &'t Segment,
     function: FunctionId,
+}
+
+impl Place<'_> {
+    /// Where a register of the function is among those of all.
+    fn register(&self, register: u32) -> usize {
+        self.module.register(self.segment.function, register) as usize
+    }
 }
 
 /// The record that is being interpreted, and its results.
@@ -62,18 +70,13 @@ struct Run<'a, 't> {
 
 impl<'t> Interpreter<'t> {
     pub fn new(trace: &'t Trace) -> Self {
-        let counts = trace
-            .loaded()
-            .tables
-            .iter()
-            .flat_map(|table| &table.register_counts);
-        let registers = counts.max().map_or(0, |count| *count as usize);
+        let registers = trace.loaded().register_count.max(STREAM_REGISTERS) as usize;
         Interpreter {
             trace,
             payload: Vec::new(),
             registers: vec![0; registers],
             set_in: vec![0; registers],
-            context: 0,
+            chunk: 0,
             iteration_limit: MAX_ITERATIONS,
         }
     }
@@ -88,7 +91,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Decodes a chunk of records into `sink`, and returns all rules that it breaks. Unknown ids and truncated records
-    /// end the chunk; a register that was not set has whatever was last stored to it in the chunk, or 0.
+    /// end the chunk; a register that was not set in the chunk is 0.
     pub fn run(
         &mut self,
         chunk: &ChunkRef,
@@ -104,8 +107,7 @@ impl<'t> Interpreter<'t> {
     fn records(&mut self, chunk: &ChunkRef, payload: &[u8], sink: &mut dyn FnMut(Decoded)) -> Vec<Violation> {
         let tail = chunk.header.is_tail();
         let mut violations = Vec::new();
-        self.registers.fill(0);
-        self.context += 1;
+        self.chunk += 1;
         let mut current: Option<Place<'t>> = None;
         let mut position = 0;
         while position < payload.len() {
@@ -129,9 +131,6 @@ impl<'t> Interpreter<'t> {
                     missing: (end - payload.len()) as u64,
                 }));
                 break;
-            }
-            if !current.is_some_and(|old| same_function(&old, &place)) {
-                self.context += 1;
             }
             current = Some(place);
             let rest = payload.get(start..).unwrap_or(&[]);
@@ -189,16 +188,21 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    fn set(&mut self, register: u32, value: u64) {
-        self.registers[register as usize] = value;
-        self.set_in[register as usize] = self.context;
+    fn set(&mut self, register: u32, value: u64, run: &Run<'_, '_>) {
+        let place = run.place.register(register);
+        self.registers[place] = value;
+        self.set_in[place] = self.chunk;
     }
 
     fn get(&self, register: u32, run: &mut Run<'_, '_>) -> u64 {
-        if register >= STREAM_REGISTERS && self.set_in[register as usize] != self.context {
+        let place = run.place.register(register);
+        if self.set_in[place] == self.chunk {
+            return self.registers[place];
+        }
+        if register >= STREAM_REGISTERS {
             run.unset.get_or_insert(register);
         }
-        self.registers[register as usize]
+        0
     }
 
     fn value(&self, expression: &Expression, run: &mut Run<'_, '_>) -> u64 {
@@ -224,11 +228,11 @@ impl<'t> Interpreter<'t> {
         match operation {
             Operation::Root { register, encoding } => {
                 let value = run.take(usize::from(encoding.width), encoding.signed);
-                self.set(*register, value);
+                self.set(*register, value, run);
             }
             Operation::Set { register, value } => {
                 let value = self.value(value, run);
-                self.set(*register, value);
+                self.set(*register, value, run);
             }
             Operation::Access { site, address } => {
                 let address = self.value(address, run);
@@ -407,10 +411,6 @@ impl Run<'_, '_> {
 /// Whether no record begins at `position` of a `tail` chunk's payload, whose missing bytes are 0.
 fn is_end(payload: &[u8], position: usize) -> bool {
     payload.iter().skip(position).take(4).all(|byte| *byte == 0)
-}
-
-fn same_function(one: &Place<'_>, other: &Place<'_>) -> bool {
-    std::ptr::eq(one.module, other.module) && one.segment.function == other.segment.function
 }
 
 fn find_local(current: Place<'_>, local_id: u8) -> Option<Place<'_>> {

@@ -6,7 +6,7 @@ use super::front::FrontBuilder;
 use super::value::Value;
 use super::*;
 use crate::merge::{Loaded, LoadedModule, MergedTable};
-use crate::table::{Encoding, Expression, Operation, Segment, MAX_REGISTERS};
+use crate::table::{Encoding, Expression, Operation, Segment, STREAM_REGISTERS};
 use crate::Program;
 
 impl Code {
@@ -31,7 +31,7 @@ impl Code {
         let mut compiler = Compiler {
             code,
             program,
-            touched: vec![0; (FIRST_REGISTER + MAX_REGISTERS) as usize],
+            touched: vec![0; (FIRST_REGISTER + loaded.register_count.max(STREAM_REGISTERS)) as usize],
             stamp: 0,
             first_step: 0,
             offset: 0,
@@ -47,12 +47,7 @@ impl Code {
             compiler.module(module, &loaded.tables[module.table]);
         }
         let mut code = compiler.code;
-        let registers = loaded
-            .tables
-            .iter()
-            .flat_map(|table| &table.register_counts)
-            .max();
-        code.register_count = (FIRST_REGISTER + registers.map_or(0, |count| *count)) as usize;
+        code.register_count = (FIRST_REGISTER + loaded.register_count.max(STREAM_REGISTERS)) as usize;
         code.sites.extend([SiteId(0); RUN_UNIT]);
         code.sizes.extend([0; RUN_UNIT]);
         code.near.extend(
@@ -97,12 +92,16 @@ pub(super) struct Compiler<'a> {
 pub(super) struct Context<'a> {
     module: &'a LoadedModule,
     pub(super) table: &'a MergedTable,
+    /// In the table, and in the program.
+    own_function: u32,
     function: FunctionId,
 }
 
-/// The decoder's register for a register of the table.
-pub(super) fn register(register: u32) -> u32 {
-    FIRST_REGISTER + register
+impl Context<'_> {
+    /// The decoder's register for a register of the table.
+    pub(super) fn register(&self, register: u32) -> u32 {
+        FIRST_REGISTER + self.module.register(self.own_function, register)
+    }
 }
 
 impl Compiler<'_> {
@@ -111,6 +110,7 @@ impl Compiler<'_> {
             let context = Context {
                 module,
                 table,
+                own_function: function as u32,
                 function: table.function(function as u32),
             };
             let first = segments.start as usize;
@@ -149,7 +149,7 @@ impl Compiler<'_> {
         self.in_steps = false;
         for operation in &segment.operations {
             match operation {
-                Operation::Root { register, encoding } => self.root(*register, *encoding),
+                Operation::Root { register, encoding } => self.root(context.register(*register), *encoding),
                 _ => self.operation(context, operation),
             }
         }
@@ -177,8 +177,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn root(&mut self, number: u32, encoding: Encoding) {
-        let register = register(number);
+    fn root(&mut self, register: u32, encoding: Encoding) {
         let offset = self.offset;
         self.offset += u32::from(encoding.width);
         let taken = self.fits_front(|compiler| {
@@ -290,7 +289,7 @@ impl Compiler<'_> {
             terms: Vec::new(),
         };
         for term in &expression.terms {
-            let register = register(term.register);
+            let register = context.register(term.register);
             self.touch(register);
             value.terms.push(WideTerm {
                 scale: term.scale,

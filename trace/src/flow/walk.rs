@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::bytes::u32_at;
 use crate::merge::{LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{AllocationSiteId, ChunkRef, FunctionId, Trace, TraceError};
 
 /// The records of one chunk in their order.
@@ -62,15 +62,13 @@ impl<'t> ExecutedRecords<'t> {
     pub fn of_chunk(trace: &'t Trace, chunk: &ChunkRef) -> Result<Self, TraceError> {
         let mut payload = Vec::new();
         trace.read_payload(chunk, &mut payload)?;
-        let tables = trace.loaded().tables.iter();
-        let registers = tables.flat_map(|table| &table.register_counts).max();
         Ok(ExecutedRecords {
             trace,
             chunk: *chunk,
             payload,
             position: 0,
             current: None,
-            registers: vec![0; registers.map_or(0, |count| *count as usize)],
+            registers: vec![0; trace.loaded().register_count.max(STREAM_REGISTERS) as usize],
             local_ids: HashMap::new(),
         })
     }
@@ -185,7 +183,7 @@ impl<'t> ExecutedRecords<'t> {
         for operation in &segment.operations {
             match operation {
                 Operation::Root { register, encoding } => {
-                    self.registers[*register as usize] =
+                    self.registers[module.register(segment.function, *register) as usize] =
                         self.root(position, usize::from(encoding.width), encoding.signed);
                     position += usize::from(encoding.width);
                 }
@@ -194,7 +192,7 @@ impl<'t> ExecutedRecords<'t> {
                 Operation::Allocate { site, .. } | Operation::Reallocate { site, .. } => {
                     record.allocations.push(table.allocation_site(*site));
                 }
-                _ => self.run(module, operation, &mut iterations, record)?,
+                _ => self.run(module, segment.function, operation, &mut iterations, record)?,
             }
         }
         Ok(())
@@ -215,16 +213,18 @@ impl<'t> ExecutedRecords<'t> {
     fn run(
         &mut self,
         module: &LoadedModule,
+        function: u32,
         operation: &Operation,
         iterations: &mut u64,
         record: &mut ExecutedRecord,
     ) -> Result<(), TraceError> {
         match operation {
             Operation::Set { register, value } => {
-                self.registers[*register as usize] = self.value(module, value);
+                let value = self.value(module, function, value);
+                self.registers[module.register(function, *register) as usize] = value;
             }
             Operation::Loop { count, body } => {
-                let count = self.value(module, count);
+                let count = self.value(module, function, count);
                 *iterations = iterations.saturating_add(count);
                 if *iterations > MAX_ITERATIONS {
                     return Err(self.bad_record("its loops run too often".into()));
@@ -239,7 +239,7 @@ impl<'t> ExecutedRecords<'t> {
                 }
                 for _ in 0..count {
                     for inner in &matters {
-                        self.run(module, inner, iterations, record)?;
+                        self.run(module, function, inner, iterations, record)?;
                     }
                 }
             }
@@ -248,13 +248,13 @@ impl<'t> ExecutedRecords<'t> {
         Ok(())
     }
 
-    fn value(&self, module: &LoadedModule, expression: &Expression) -> u64 {
+    fn value(&self, module: &LoadedModule, function: u32, expression: &Expression) -> u64 {
         let symbol = expression
             .symbol
             .map_or(0, |symbol| module.symbol_addresses[symbol as usize]);
         let start = symbol.wrapping_add(expression.constant as u64);
         expression.terms.iter().fold(start, |sum, term| {
-            let register = self.registers[term.register as usize];
+            let register = self.registers[module.register(function, term.register) as usize];
             sum.wrapping_add(register.wrapping_mul(term.scale as u64))
         })
     }
