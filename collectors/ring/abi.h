@@ -31,15 +31,22 @@ struct trackway_module {
     uint64_t has_regions; // 0: it has none
 };
 
-// Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. The rest is what the decoder of the present buffer holds in the
-// stream's registers: in the first 24, divided by 2^32, `high_halves`, then `values`. All are 0 in a new thread, and
-// the registers in a fresh buffer.
+// What the decoder of a buffer holds, as far as the program has to know. It stands at the end of the buffer, is no
+// record, and all 0 at first.
+struct trackway_cells {
+    // The stream's registers (docs/format.md, section 2.1), the first of them divided by 2^32.
+    uint32_t high_halves[512];
+    uint64_t values[128];
+    // Who set the registers of a function: an address in the frame of one of its activations. Functions share owners.
+    uint64_t owners[256];
+};
+
+// Thread-local, named `__trackway_thread`, initial-exec; all 0 in a new thread. Records go to `cursor`; a segment that
+// finds `cursor >= limit` calls `__trackway_flush` first. Only then are there cells.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
-    uint32_t high_halves[24];
-    uint64_t values[8];
+    struct trackway_cells *cells;
 };
 
 // Thread-local, named `__trackway_counting`, initial-exec.
@@ -75,10 +82,8 @@ struct trackway_callee {
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
 #define TRACKWAY_SLACK 4096
 
-// A buffer of records ends with so many owners, 8 bytes each, which are no records: TRACKWAY_SLACK bytes behind the
-// limit. A function's owner tells which of its activations set the registers that the decoder holds of it; 0: none.
-#define TRACKWAY_OWNERS 256
-#define TRACKWAY_OWNER_BYTES (8 * TRACKWAY_OWNERS)
+// Bytes at the end of a buffer that records don't reach.
+#define TRACKWAY_CELL_BYTES (sizeof(struct trackway_cells))
 
 // What the runtime defines, once per process:
 //

@@ -11,8 +11,8 @@ use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
-    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableLocation, TableStep,
-    TableType, STREAM_REGISTERS,
+    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction, TableLocation, TableStep,
+    TableType, SEEN_HIGH_HALVES, SEEN_REGISTERS, STREAM_HIGH_HALVES, STREAM_REGISTERS,
 };
 use crate::{
     AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
@@ -55,7 +55,7 @@ pub(crate) struct MergedTable {
     pub(crate) is_machine_code: bool,
     /// First segment and number of segments of each function.
     pub(crate) segments_of_function: Vec<Range<u32>>,
-    pub(crate) register_counts: Vec<u32>,
+    registers: Vec<DeclaredRegisters>,
     pub(crate) segments: Vec<Segment>,
     locations: Vec<LocationId>,
     loop_count: u64,
@@ -73,6 +73,22 @@ pub(crate) struct MergedTable {
     steps: Arc<[TableStep]>,
     pub(crate) instructions: Range<u32>,
     pub(crate) machine_blocks: Range<u32>,
+}
+
+/// What a table says of a function's registers.
+#[derive(Debug)]
+struct DeclaredRegisters {
+    count: u32,
+    window: u32,
+}
+
+impl DeclaredRegisters {
+    fn of(function: &TableFunction) -> Self {
+        DeclaredRegisters {
+            count: function.register_count,
+            window: function.window,
+        }
+    }
 }
 
 impl MergedTable {
@@ -99,17 +115,28 @@ pub(crate) struct LoadedModule {
     pub(crate) table: usize,
     pub(crate) first_segment: u32,
     pub(crate) symbol_addresses: Vec<u64>,
-    /// Where the registers of each function begin among those of all, after the streams'.
-    first_registers: Vec<u32>,
+    /// Of each function.
+    registers: Vec<FunctionRegisters>,
+}
+
+/// Which registers of all a function has.
+#[derive(Debug)]
+struct FunctionRegisters {
+    /// The first one of its own.
+    first: u32,
+    window: u32,
 }
 
 impl LoadedModule {
     /// Where a register that a table names for a function is among those of all.
     #[inline(always)]
     pub(crate) fn register(&self, function: u32, register: u32) -> u32 {
-        match register.checked_sub(STREAM_REGISTERS) {
-            Some(own) => self.first_registers[function as usize] + own,
-            None => register,
+        const VALUES: u32 = STREAM_REGISTERS - STREAM_HIGH_HALVES;
+        let FunctionRegisters { first, window } = &self.registers[function as usize];
+        match register {
+            ..SEEN_HIGH_HALVES => (window + register) % STREAM_HIGH_HALVES,
+            ..SEEN_REGISTERS => STREAM_HIGH_HALVES + (window + register) % VALUES,
+            _ => first + (register - SEEN_REGISTERS),
         }
     }
 }
@@ -145,20 +172,23 @@ impl Merger {
             }
         };
         self.check_known(&payload, table)?;
-        let first_registers = self.place_registers(table)?;
-        self.add_module(table, &payload, process, first_registers);
+        let registers = self.place_registers(table)?;
+        self.add_module(table, &payload, process, registers);
         Ok(())
     }
 
     /// Gives the functions of a module registers of their own.
-    fn place_registers(&mut self, table: usize) -> Result<Vec<u32>, TableError> {
+    fn place_registers(&mut self, table: usize) -> Result<Vec<FunctionRegisters>, TableError> {
         let loaded = &mut self.loaded;
         let mut next = loaded.register_count.max(STREAM_REGISTERS);
-        let counts = &loaded.tables[table].register_counts;
-        let mut first_registers = Vec::with_capacity(counts.len());
-        for count in counts {
-            first_registers.push(next);
-            next += count.saturating_sub(STREAM_REGISTERS);
+        let declared = &loaded.tables[table].registers;
+        let mut registers = Vec::with_capacity(declared.len());
+        for DeclaredRegisters { count, window } in declared {
+            registers.push(FunctionRegisters {
+                first: next,
+                window: *window,
+            });
+            next += count.saturating_sub(SEEN_REGISTERS);
             if next > MOST_REGISTERS {
                 return Err(TableError {
                     position: 0,
@@ -167,7 +197,7 @@ impl Merger {
             }
         }
         loaded.register_count = next;
-        Ok(first_registers)
+        Ok(registers)
     }
 
     fn check_ids(&self, payload: &ModulePayload<'_>) -> Result<(), TableError> {
@@ -206,7 +236,7 @@ impl Merger {
         table: usize,
         payload: &ModulePayload<'_>,
         process: u32,
-        first_registers: Vec<u32>,
+        registers: Vec<FunctionRegisters>,
     ) {
         let module = self.push_module(table, payload.key, process, Some(payload));
         let first = payload.first_segment as usize;
@@ -220,7 +250,7 @@ impl Merger {
             table,
             first_segment: payload.first_segment,
             symbol_addresses: payload.symbol_addresses.clone(),
-            first_registers,
+            registers,
         });
     }
 
@@ -326,7 +356,7 @@ impl Merger {
                 .iter()
                 .map(|f| segments_of(f.first_segment, f.segment_count))
                 .collect(),
-            register_counts: table.functions.iter().map(|f| f.register_count).collect(),
+            registers: table.functions.iter().map(DeclaredRegisters::of).collect(),
             symbols: symbols.collect(),
             loop_count: loop_count(&table.segments),
             segments: table.segments,

@@ -230,6 +230,7 @@ pub fn table() -> Table {
             first_segment: 0,
             segment_count: 5,
             register_count: 3,
+            window: 0,
             coverage: Coverage {
                 accesses: 6,
                 recorded: 5,

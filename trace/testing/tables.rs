@@ -157,6 +157,7 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
         first_segment,
         segment_count,
         register_count: REGISTERS,
+        window: 0,
         coverage: Coverage {
             accesses: 9,
             recorded: 7,

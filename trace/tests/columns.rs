@@ -74,6 +74,7 @@ fn table() -> Table {
         functions: vec![TableFunction {
             segment_count: 3,
             register_count: 1,
+            window: 0,
             ..TableFunction::default()
         }],
         segments: vec![segment(0, &[4]), segment(5, &[1, 8]), segment(6, &[])],

@@ -1,8 +1,5 @@
 #include "record/Activation.h"
 
-#include "abi.h"
-
-#include "llvm/Support/DJB.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -10,7 +7,7 @@ using namespace llvm;
 namespace trackway {
 
 Activation::Activation(Function &F, const Plan &P, const StreamWriter &Stream)
-    : Stream(Stream), Owner(djbHash(F.getName()) % TRACKWAY_OWNERS) {
+    : Stream(Stream), Owner(P.Window % (sizeof(trackway_cells::owners) / sizeof(uint64_t))) {
     if (none_of(P.Units, [](const Unit &U) { return U.resumesActivation(); }))
         return;
     IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());
@@ -18,21 +15,22 @@ Activation::Activation(Function &F, const Plan &P, const StreamWriter &Stream)
     Home = Entry.CreateAlloca(Entry.getPtrTy(), nullptr, "trackway.home");
 }
 
-Value *Activation::owner(Value *Limit, IRBuilder<> &B) const {
-    return StreamWriter::at(B, Limit, TRACKWAY_SLACK + Owner * sizeof(uint64_t));
+Value *Activation::owner(Value *Cells, IRBuilder<> &B) const {
+    return StreamWriter::at(B, Cells, offsetof(trackway_cells, owners) + Owner * sizeof(uint64_t));
 }
 
 // Volatile, like all that signal handlers and other functions change.
-void Activation::begin(IRBuilder<> &B) {
+void Activation::begin(Instruction *Before) {
     if (!Identity)
         return;
-    Value *Limit = Stream.limit(B);
-    B.CreateStore(Identity, owner(Limit, B), /*isVolatile=*/true);
-    B.CreateStore(Limit, Home);
+    IRBuilder<> B(Before);
+    Value *Cells = Stream.cells(B);
+    B.CreateStore(Identity, owner(Cells, B), /*isVolatile=*/true);
+    B.CreateStore(Cells, Home);
 }
 
-// There are owners behind the limit only where it is that of a buffer.
-Instruction *Activation::insertIfLost(Value *Limit, Value *IsFull, Instruction *Before) {
+// There are cells only in a buffer.
+Instruction *Activation::insertIfLost(Value *IsFull, Instruction *Before) {
     LLVMContext &Context = Before->getContext();
     BasicBlock *Front = Before->getParent();
     BasicBlock *Tail = SplitBlock(Front, Before);
@@ -41,12 +39,13 @@ Instruction *Activation::insertIfLost(Value *Limit, Value *IsFull, Instruction *
     Instruction *End = BranchInst::Create(Tail, Cold);
 
     IRBuilder<> B(Front->getTerminator());
-    Value *IsElsewhere = B.CreateICmpNE(B.CreateLoad(B.getPtrTy(), Home), Limit);
+    Value *Cells = Stream.cells(B);
+    Value *IsElsewhere = B.CreateICmpNE(B.CreateLoad(B.getPtrTy(), Home), Cells);
     B.CreateCondBr(B.CreateOr(IsFull, IsElsewhere), Cold, SameBuffer, unlikely(Context));
     Front->getTerminator()->eraseFromParent();
 
     IRBuilder<> C(SameBuffer);
-    Value *Last = C.CreateLoad(C.getPtrTy(), owner(Limit, C), /*isVolatile=*/true);
+    Value *Last = C.CreateLoad(C.getPtrTy(), owner(Cells, C), /*isVolatile=*/true);
     C.CreateCondBr(C.CreateICmpNE(Last, Identity), Cold, Tail, unlikely(Context));
     return End;
 }

@@ -152,7 +152,7 @@ class UnitEmitter {
   public:
     UnitEmitter(Function &F, const Plan &P, const PlanSegments &Segments, const StreamWriter &Stream,
                 const RuntimeSymbols &Runtime)
-        : F(F), P(P), Segments(Segments), Stream(Stream), Runtime(Runtime), Remembered(F, P, Runtime),
+        : F(F), P(P), Segments(Segments), Stream(Stream), Runtime(Runtime), Remembered(F, P, Stream),
           Correcting(P, Segments, Stream, Remembered), Own(F, P, Stream) {}
 
     void emit(unsigned Index, Instruction *Head) {
@@ -163,7 +163,7 @@ class UnitEmitter {
         if (U.Checks)
             emitCheck(Index, Head);
         if (!U.ContextKnown && !U.resumesActivation())
-            Own.begin(B);
+            Own.begin(Head);
         if (Segments.ofUnit(Index).CorrectsFirst)
             Correcting.insertBeforeRecord(Index, Head);
         emitRecord(Index, Head);
@@ -188,15 +188,14 @@ class UnitEmitter {
         Value *Limit = Stream.limit(B);
         Value *IsFull = B.CreateICmpUGE(Stream.cursor(B), Limit);
         Instruction *Cold = U.resumesActivation()
-                                ? Own.insertIfLost(Limit, IsFull, Head)
+                                ? Own.insertIfLost(IsFull, Head)
                                 : SplitBlockAndInsertIfThen(IsFull, Head, false, unlikely(Head->getContext()));
         IRBuilder<> C(Cold);
         Stream.setCursor(C, callFlush(C, Stream.cursor(C)));
         if (!U.resumes())
             return;
         emitResume(Index, Cold);
-        IRBuilder<> D(Cold);
-        Own.begin(D);
+        Own.begin(Cold);
     }
 
     CallInst *callFlush(IRBuilder<> &B, Value *Full) {

@@ -6,7 +6,6 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/Support/DJB.h"
 
 #include <map>
 
@@ -42,6 +41,42 @@ static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompo
     });
 }
 
+// A pointer without the constants that were added to it, and their sum.
+static std::pair<const Value *, APInt> baseOf(const Value *Pointer, const DataLayout &DL) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+    return {Base, Offset};
+}
+
+// What the loop stores where the value is loaded from.
+static SmallVector<Value *, 4> storedBack(const LoadInst &Load, const Loop &L) {
+    const DataLayout &DL = Load.getModule()->getDataLayout();
+    auto Place = baseOf(Load.getPointerOperand(), DL);
+    SmallVector<Value *, 4> Stored;
+    for (BasicBlock *BB : L.blocks())
+        for (Instruction &I : *BB)
+            if (auto *Store = dyn_cast<StoreInst>(&I))
+                if (Store->getValueOperand()->getType() == Load.getType() &&
+                    baseOf(Store->getPointerOperand(), DL) == Place)
+                    Stored.push_back(Store->getValueOperand());
+    return Stored;
+}
+
+// The step that most of the values are away from the root, if it is one.
+static std::optional<int64_t> mostlyStep(const Root &R, ArrayRef<Value *> Next, const Decomposer &Decompose) {
+    std::map<int64_t, unsigned> Votes;
+    for (Value *V : Next) {
+        bool IsPointer = V->getType()->isPointerTy();
+        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
+        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
+            ++Votes[E.Constant];
+    }
+    for (auto &[Step, Count] : Votes)
+        if (size_t(2) * Count > Next.size() && (Step == 0 || R.width() == 8))
+            return Step;
+    return std::nullopt;
+}
+
 // The values that a phi at the loop's head takes at the ends of its iterations, through the joins on the way.
 static SmallVector<Value *, 16> nextValues(const PHINode &Head, const Loop &L) {
     SmallVector<Value *, 16> Next, Work;
@@ -65,18 +100,16 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
     auto *Head = dyn_cast<PHINode>(R.V);
     if (!Head || Head->getParent() != L.getHeader())
         return std::nullopt;
-    SmallVector<Value *, 16> Next = nextValues(*Head, L);
-    std::map<int64_t, unsigned> Votes;
-    for (Value *V : Next) {
-        bool IsPointer = V->getType()->isPointerTy();
-        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
-        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
-            ++Votes[E.Constant];
-    }
-    for (auto &[Step, Count] : Votes)
-        if (size_t(2) * Count > Next.size() && (Step == 0 || R.width() == 8))
-            return Step;
-    return std::nullopt;
+    return mostlyStep(R, nextValues(*Head, L), Decompose);
+}
+
+// The step by which the loop mostly advances a value that it loads from one place: 0 if it doesn't store there.
+static std::optional<int64_t> stepInMemory(const Root &R, const Loop &L, const Decomposer &Decompose) {
+    if (!comesFromOnePlace(R.V, L, Decompose, 0))
+        return std::nullopt;
+    auto *Load = dyn_cast<LoadInst>(R.V);
+    SmallVector<Value *, 4> Stored = Load ? storedBack(*Load, L) : SmallVector<Value *, 4>();
+    return Stored.empty() ? 0 : mostlyStep(R, Stored, Decompose);
 }
 
 static std::optional<Expectation> expectedHighHalf(const Root &R) {
@@ -94,8 +127,8 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
     const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
     const Loop *Outermost = outermostWithRareCalls(L, WithRareCalls);
     if (Outermost && R.width() >= 4) {
-        if (comesFromOnePlace(R.V, *L, Decompose, 0))
-            return Expectation{Kind::SameValue, 0, Outermost, false};
+        if (auto Step = stepInMemory(R, *L, Decompose))
+            return Expectation{Kind::SameValue, *Step, Outermost, false};
         if (auto Step = commonStep(R, *L, Decompose))
             return Expectation{Kind::SameValue, *Step, Outermost, false};
     }
@@ -112,12 +145,13 @@ namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
              const Decomposer &Decompose)
-        : P(P), LI(LI), WithRareCalls(WithRareCalls), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
+        : P(P), LI(LI), WithRareCalls(WithRareCalls), Decompose(Decompose) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
+        P.Elsewhere.resize(P.Registers.size());
         DenseSet<Register> Seen;
         std::vector<Candidate> Candidates;
         for (const Unit &U : P.Units)
@@ -129,11 +163,13 @@ class Expecter {
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
         for (Candidate &C : Candidates) {
-            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues)
-                if (auto Half = expectedHighHalf(P.Registers[C.R]))
-                    C.E = *Half;
+            auto Half = expectedHighHalf(P.Registers[C.R]);
+            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues && Half)
+                C.E = *Half;
             if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
-                expect(C.R, C.E);
+                P.Expectations[C.R] = withRegisters(C.R, C.E);
+            if (C.E.In && Half)
+                P.Elsewhere[C.R] = withRegisters(C.R, *Half);
         }
         for (const Unit &U : P.Units)
             dropUsedBefore(U);
@@ -164,21 +200,21 @@ class Expecter {
         return I ? LI.getLoopDepth(I->getParent()) : 0;
     }
 
-    void expect(Register R, Expectation E) {
+    Expectation withRegisters(Register R, Expectation E) {
         Root Whole = P.Registers[R];
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
-            E.Remembered = FirstStreamRegister + (NameHash + HighHalves++) % StreamHighHalves;
+            E.Remembered = FirstStreamRegister + HighHalves++ % StreamHighHalves;
         } else if (E.OutlivesCalls) {
-            E.Remembered = FirstStreamRegister + StreamHighHalves + (NameHash + Values++) % StreamValues;
+            E.Remembered = FirstStreamRegister + StreamHighHalves + Values++ % StreamValues;
             Value *Any = PoisonValue::get(Type::getInt32Ty(Whole.V->getContext()));
             E.Near = newRegister({Any, RootForm::Signed, 0});
         } else {
             E.Remembered = R;
             forgetBefore(*E.In, R);
         }
-        P.Expectations[R] = E;
+        return E;
     }
 
     // A correction comes before the unit's record: nothing in front of the root may use what it sets.
@@ -187,7 +223,7 @@ class Expecter {
         for (const Operation &O : U.Operations) {
             if (const Expectation *E = expectationOf(P, U, O)) {
                 if (Touched.contains(E->Remembered))
-                    P.Expectations[O.Target].reset();
+                    forget(O.Target, E);
                 else
                     Touched.insert(E->Remembered);
             }
@@ -195,8 +231,16 @@ class Expecter {
         }
     }
 
+    void forget(Register R, const Expectation *E) {
+        if (E == &*P.Elsewhere[R])
+            P.Elsewhere[R].reset();
+        else
+            P.Expectations[R].reset();
+    }
+
     Register newRegister(const Root &R) {
         P.Expectations.emplace_back();
+        P.Elsewhere.emplace_back();
         return P.addRegister(R, true);
     }
 
@@ -218,8 +262,6 @@ class Expecter {
     const LoopInfo &LI;
     const DenseSet<const Loop *> &WithRareCalls;
     const Decomposer &Decompose;
-    // Neighbours, for pointers of one function may lie far apart; and mostly not those of the functions around it.
-    uint32_t NameHash;
     unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
 };
 
@@ -227,19 +269,22 @@ class Expecter {
 
 void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
                      const Decomposer &Decompose) {
-    Expecter(P, F, LI, WithRareCalls, Decompose).run();
+    Expecter(P, LI, WithRareCalls, Decompose).run();
     for (unsigned I = 0; I < P.Skipped.size(); ++I) {
         Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
         P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);
     }
     P.Expectations.resize(P.Registers.size());
+    P.Elsewhere.resize(P.Registers.size());
 }
 
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
     if (O.K != Operation::Kind::LogRoot)
         return nullptr;
-    const auto &E = P.Expectations[O.Target];
-    return E && holdsIn(*E, U.Block) ? &*E : nullptr;
+    for (const auto *E : {&P.Expectations[O.Target], &P.Elsewhere[O.Target]})
+        if (*E && holdsIn(**E, U.Block))
+            return &**E;
+    return nullptr;
 }
 
 bool hasExpectations(const Plan &P, const Unit &U) {

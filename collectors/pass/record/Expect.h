@@ -11,7 +11,8 @@
 namespace trackway {
 
 // What the loop makes likely of the root, if anything, without the registers:
-// - A pointer or an index that is loaded in each iteration from the same place is mostly the same.
+// - A pointer or an index that is loaded in each iteration from the same place is mostly the same, or further by the
+//   constant with which the loop stores it there.
 // - A value that most paths through the loop leave alone, or advance by one constant, mostly does so.
 // - Any other pointer mostly lies in the same 4 GiB as the last one.
 std::optional<Expectation> expected(const Root &R, const llvm::LoopInfo &LI,

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/DJB.h"
 
 using namespace llvm;
 
@@ -35,6 +36,7 @@ class Planner {
 
     Plan run() {
         P.KeepsFrameSmall = In.KeepsFrameSmall;
+        P.Window = djbHash(In.F.getName()) % Windows;
         findKeptRegisters();
         addContextsAfterCalls();
         addCalls();
@@ -56,6 +58,9 @@ class Planner {
 
   private:
     using Kind = Operation::Kind;
+    // As many as there are registers of the kind of which the stream has most. Functions near each other have mostly
+    // different ones.
+    static constexpr unsigned Windows = sizeof(trackway_cells::high_halves) / sizeof(uint32_t);
 
     // ---- Units ----
 

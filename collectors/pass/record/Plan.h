@@ -72,6 +72,7 @@ struct Plan {
 
     std::vector<const llvm::Loop *> FoldedLoops; // that one operation stands for
     bool KeepsFrameSmall = false;                // as in the input
+    unsigned Window = 0;                         // which of the stream's registers the function sees
     bool Feasible = true;                        // false: some record would not fit in a buffer
     std::vector<Unit> Units;                     // those of a block follow each other
     std::vector<Root> Registers;
@@ -82,6 +83,7 @@ struct Plan {
     // For a register that is stepped at the head of its loop: what undoes the step.
     std::vector<std::optional<Operation>> UndoStep;
     std::vector<std::optional<Expectation>> Expectations;                // by register
+    std::vector<std::optional<Expectation>> Elsewhere;                   // where those don't hold
     std::array<Register, 4> Skipped{};                                   // hold 1, 2, 4 and 8 bytes that mean nothing
     std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
     std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these

@@ -129,6 +129,7 @@ class ModuleRecorder {
             return giveUp(F, R);
         }
         R.Registers = P.Registers;
+        R.Window = P.Window;
         if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
             R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
         R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);

@@ -81,14 +81,20 @@ std::vector<AllocaInst *> RememberedRoots::variables() const {
     return All;
 }
 
+// Where in struct trackway_cells the program has what a register of the stream holds.
+unsigned RememberedRoots::cellOf(Register Remembered) const {
+    constexpr unsigned HighHalves = sizeof(trackway_cells::high_halves) / sizeof(uint32_t);
+    constexpr unsigned Values = sizeof(trackway_cells::values) / sizeof(uint64_t);
+    unsigned Seen = Remembered - FirstStreamRegister;
+    return Seen < StreamHighHalves
+               ? offsetof(trackway_cells, high_halves) + (P.Window + Seen) % HighHalves * sizeof(uint32_t)
+               : offsetof(trackway_cells, values) + (P.Window + Seen) % Values * sizeof(uint64_t);
+}
+
 // The program's memory for what the decoder holds in the register `Remembered`.
 Value *RememberedRoots::memory(const Expectation &E, Type *T, IRBuilder<> &B) {
-    if (E.OutlivesCalls) {
-        unsigned Place = E.Remembered - FirstStreamRegister;
-        if (Place < StreamHighHalves)
-            return B.CreateConstInBoundsGEP1_64(T, Runtime.threadField(B, ThreadField::HighHalves), Place);
-        return B.CreateConstInBoundsGEP1_64(T, Runtime.threadField(B, ThreadField::Values), Place - StreamHighHalves);
-    }
+    if (E.OutlivesCalls)
+        return Stream.cell(B, cellOf(E.Remembered));
     AllocaInst *&Variable = Variables[E.Remembered];
     if (!Variable) {
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());

@@ -29,6 +29,10 @@ void StreamWriter::publishCursor(IRBuilder<> &B) const {
     B.CreateStore(Now, Runtime.threadField(B, ThreadField::Cursor), /*isVolatile=*/true);
 }
 
+Value *StreamWriter::cells(IRBuilder<> &B) const { return loadThreadField(B, ThreadField::Cells); }
+
+Value *StreamWriter::cell(IRBuilder<> &B, unsigned Offset) const { return at(B, cells(B), Offset); }
+
 Value *StreamWriter::limit(IRBuilder<> &B) const { return loadThreadField(B, ThreadField::Limit); }
 
 // ---- Records ----

@@ -62,6 +62,7 @@ struct FunctionRecord {
     std::vector<NamedAllocation> Allocations;
     std::vector<OrderPoint> OrderPoints;
     std::vector<Root> Registers;
+    unsigned Window = 0; // which of the stream's registers it sees
     std::vector<Segment> Segments;
     std::vector<FlowPiece> Flow;     // empty: unknown
     bool IsCalledByNameOnly = false; // by code of its own module

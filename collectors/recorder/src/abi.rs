@@ -38,8 +38,8 @@ pub const HARDWARE_EVENTS: usize = 4;
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
 
-/// At the end of a buffer of records; they are no records.
-pub const OWNER_BYTES: usize = 8 * 256;
+/// Bytes at the end of a buffer that records don't reach.
+pub const CELL_BYTES: usize = 4 * 512 + 8 * 128 + 8 * 256;
 
 /// `struct trackway_hardware_event`
 #[repr(C)]

@@ -224,12 +224,12 @@ impl Ring {
     /// What may have been written behind the first bytes of a buffer.
     fn clear_unread(&self, shared: &[AtomicU64], length: usize) {
         words::clear(shared, length, abi::SLACK);
-        words::clear(shared, self.size_for_records(), abi::OWNER_BYTES);
+        words::clear(shared, self.size_for_records(), abi::CELL_BYTES);
     }
 
     /// Bytes of a buffer of records that are for records.
     pub fn size_for_records(&self) -> usize {
-        self.buffer_size().saturating_sub(abi::OWNER_BYTES)
+        self.buffer_size().saturating_sub(abi::CELL_BYTES)
     }
 
     /// The first `size` bytes of a taken buffer, up to their last one that is not 0.

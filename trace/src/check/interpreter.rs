@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, SEEN_REGISTERS, STREAM_REGISTERS};
 use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError, ValueShape};
 
 /// An access or event, in program order.
@@ -199,7 +199,7 @@ impl<'t> Interpreter<'t> {
         if self.set_in[place] == self.chunk {
             return self.registers[place];
         }
-        if register >= STREAM_REGISTERS {
+        if register >= SEEN_REGISTERS {
             run.unset.get_or_insert(register);
         }
         0

@@ -115,6 +115,7 @@ fn writer(segments: &[Segment]) -> ColumnWriter {
                 .filter(|segment| segment.function == function)
                 .count() as u32,
             register_count: 1,
+            window: 0,
             ..TableFunction::default()
         }
     });
@@ -304,6 +305,7 @@ fn overlapping_modules_are_not_taken() {
         functions: vec![TableFunction {
             segment_count: 1,
             register_count: 1,
+            window: 0,
             ..TableFunction::default()
         }],
         segments: vec![segment(0, 1, &[4])],

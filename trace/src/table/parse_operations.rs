@@ -241,7 +241,8 @@ impl Parser<'_> {
         let mask = self.register(registers)?;
         let lanes = self.lanes()?;
         let first_register = self.register(registers)?;
-        if first_register + u32::from(lanes) > registers {
+        let own = SEEN_REGISTERS..=registers;
+        if !own.contains(&first_register) || !own.contains(&(first_register + u32::from(lanes))) {
             return self.cursor.error(format!(
                 "lanes up to register {first_register} + {lanes} of {registers}"
             ));

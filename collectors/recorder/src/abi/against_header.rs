@@ -175,7 +175,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
     let wide = [
         ("TRACKWAY_RING_MAGIC", RING_MAGIC),
         ("TRACKWAY_SLACK", SLACK as u64),
-        ("TRACKWAY_OWNER_BYTES", OWNER_BYTES as u64),
+        ("TRACKWAY_CELL_BYTES", CELL_BYTES as u64),
         ("TRACKWAY_HARDWARE_EVENTS", HARDWARE_EVENTS as u64),
         ("TRACKWAY_ENTRY_IS_COUNTED", trace::COUNTED_ENTRY),
         ("TRACKWAY_WHOLE_PROGRAM", trace::WHOLE_PROGRAM),
