@@ -2,8 +2,9 @@
 //
 // The decoder keeps a function's registers until the buffer ends, so after a call they are what they were before it,
 // unless an activation of the same function within the call set them, or another buffer was begun. To notice that, each
-// buffer has owners (struct trackway_cells in abi.h): in its function's an activation leaves an address of its own frame
-// when it sets registers. If that is still there after the call, and the buffer still the same, so are the registers.
+// buffer has owners (struct trackway_cells in abi.h): in its function's an activation leaves an address of its own
+// frame when it sets registers. If that is still there after the call, and the buffer still the same, so are the
+// registers.
 //
 // Functions share owners, by their names, and a fresh buffer has none: then registers are recorded again in vain.
 #pragma once

@@ -2,8 +2,6 @@
 #include "record/Expect.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 
@@ -151,10 +149,10 @@ class Availability {
             if (It == KnownOut.end())
                 continue;
             if (It->second.test(ContextBit)) {
-                With += frequency(From);
+                With += In.Frequencies.of(From);
                 continue;
             }
-            Without += frequency(From);
+            Without += In.Frequencies.of(From);
             if (lastUnit(From).EndsInCall)
                 return {};
             if (!is_contained(Ways, From))
@@ -170,14 +168,6 @@ class Availability {
         while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
             ++Last;
         return P.Units[Last];
-    }
-
-    uint64_t frequency(BasicBlock *BB) {
-        if (!Frequencies) {
-            Probabilities.emplace(In.F, In.LI, nullptr, &In.DT);
-            Frequencies.emplace(In.F, *Probabilities, In.LI);
-        }
-        return Frequencies->getBlockFreq(BB).getFrequency();
     }
 
     // Counters end at the border of their loop; they may be set before its preheader.
@@ -389,8 +379,6 @@ class Availability {
     unsigned Bits;
     bool ReturnsKnown = false; // the last record before this function returns is one of it
     SmallPtrSet<BasicBlock *, 16> Wanting;
-    std::optional<BranchProbabilityInfo> Probabilities;
-    std::optional<BlockFrequencyInfo> Frequencies;
     BitVector Local;                // registers of one unit
     std::vector<Register> Counters; // registers that a loop steps
     std::vector<BasicBlock *> Order;

@@ -118,14 +118,14 @@ static std::optional<Expectation> expectedHighHalf(const Root &R) {
     return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
 }
 
-std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
                                     const Decomposer &Decompose) {
     using Kind = Expectation::Kind;
     if (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed)
         return std::nullopt;
     auto *I = dyn_cast<Instruction>(R.V);
     const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
-    const Loop *Outermost = outermostWithRareCalls(L, WithRareCalls);
+    const Loop *Outermost = outermostOf(L, SteadyLoops);
     if (Outermost && R.width() >= 4) {
         if (auto Step = stepInMemory(R, *L, Decompose))
             return Expectation{Kind::SameValue, *Step, Outermost, false};
@@ -145,9 +145,8 @@ namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
-             const Decomposer &Decompose)
-        : P(P), LI(LI), WithRareCalls(WithRareCalls), Decompose(Decompose) {}
+    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops, const Decomposer &Decompose)
+        : P(P), LI(LI), SteadyLoops(SteadyLoops), Decompose(Decompose) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
@@ -157,7 +156,7 @@ class Expecter {
         for (const Unit &U : P.Units)
             for (const Operation &O : U.Operations)
                 if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
-                    if (auto E = expected(P.Registers[O.Target], LI, WithRareCalls, Decompose);
+                    if (auto E = expected(P.Registers[O.Target], LI, SteadyLoops, Decompose);
                         E && mayExpect(O.Target, *E))
                         Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
@@ -260,16 +259,16 @@ class Expecter {
 
     Plan &P;
     const LoopInfo &LI;
-    const DenseSet<const Loop *> &WithRareCalls;
+    const DenseSet<const Loop *> &SteadyLoops;
     const Decomposer &Decompose;
     unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
 };
 
 } // namespace
 
-void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
                      const Decomposer &Decompose) {
-    Expecter(P, LI, WithRareCalls, Decompose).run();
+    Expecter(P, LI, SteadyLoops, Decompose).run();
     for (unsigned I = 0; I < P.Skipped.size(); ++I) {
         Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
         P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);

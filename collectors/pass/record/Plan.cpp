@@ -32,7 +32,9 @@ class Planner {
   public:
     explicit Planner(const PlanInput &In)
         : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL), Places(cutUnits(In.F, P.Units)),
-          RareCallLoops(findRareCallLoops(In.F, In.DT, In.LI, !In.KeepsFrameSmall)), Roots(In, P, Places, RareCallLoops, Decompose) {}
+          RareCallLoops(findRareCallLoops(In.F, In.LI, In.Frequencies, !In.KeepsFrameSmall)),
+          SteadyLoops(findSteadyLoops(In.F, In.LI, RareCallLoops, !In.KeepsFrameSmall)),
+          Roots(In, P, Places, SteadyLoops, Decompose) {}
 
     Plan run() {
         P.KeepsFrameSmall = In.KeepsFrameSmall;
@@ -44,12 +46,12 @@ class Planner {
         addContexts();
         sortOperations();
         Roots.addSteps();
-        foldLoops(P, In, Places, RareCallLoops,
+        foldLoops(P, In, Places, SteadyLoops,
                   [&](Value *Count, Instruction *Anchor) { return Roots.integer(Count, RootForm::Unsigned, Anchor); });
         mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
-        addExpectations(P, In.F, In.LI, RareCallLoops, Decompose);
+        addExpectations(P, In.F, In.LI, SteadyLoops, Decompose);
         solveAvailability(P, In);
         findPaths(P);
         P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
@@ -64,9 +66,7 @@ class Planner {
 
     // ---- Units ----
 
-    bool isInRareCallLoop(const BasicBlock *BB) const {
-        return outermostWithRareCalls(In.LI.getLoopFor(BB), RareCallLoops);
-    }
+    bool isInRareCallLoop(const BasicBlock *BB) const { return outermostOf(In.LI.getLoopFor(BB), RareCallLoops); }
 
     // The activations within one of a function that calls itself would take its registers each time.
     void findKeptRegisters() {
@@ -317,7 +317,7 @@ class Planner {
         for (unsigned U = 0, E = P.Units.size(); U != E; ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
-            const Loop *Outermost = outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops);
+            const Loop *Outermost = outermostOf(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops);
             if (Outermost && Done.insert(Outermost).second)
                 Roots.add(Kind::Context, Outermost->getLoopPreheader()->getTerminator());
         }
@@ -335,7 +335,7 @@ class Planner {
     const Decomposer Decompose;
     Plan P;
     const UnitIndex Places;
-    const DenseSet<const Loop *> RareCallLoops;
+    const DenseSet<const Loop *> RareCallLoops, SteadyLoops;
     RecordedRoots Roots;
     DenseSet<const SpinWait *> Recorded;
 };

@@ -11,6 +11,7 @@
 #include "code/Root.h"
 #include "code/SpinWaits.h"
 #include "code/Synchronisation.h"
+#include "record/BlockFrequencies.h"
 #include "table/Operation.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -32,7 +33,8 @@ struct Unit {
     llvm::Instruction *End; // the call that ends it, or the block's terminator
     bool EndsInCall;
     std::vector<Operation> Operations;
-    bool KeepsRegisters = false; // what the registers hold before the call at its end, they hold after it (Activation.h)
+    bool KeepsRegisters =
+        false; // what the registers hold before the call at its end, they hold after it (Activation.h)
 
     // What the data flow finds:
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
@@ -94,6 +96,7 @@ struct PlanInput {
     llvm::Function &F;
     llvm::DominatorTree &DT;
     llvm::LoopInfo &LI;
+    BlockFrequencies &Frequencies;
     llvm::ArrayRef<Access> Accesses;
     llvm::ArrayRef<AllocationCall> Allocations;
     llvm::ArrayRef<OrderPoint> OrderPoints;

@@ -121,7 +121,9 @@ class ModuleRecorder {
         std::vector<AllocationCall> Calls;
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
-        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
+        BlockFrequencies Frequencies(F, LI);
+        Plan P = makePlan(
+            {F, DT, LI, Frequencies, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
         if (Plans)
             printPlan(*Plans, F, P);
         if (!P.Feasible) {
