@@ -34,9 +34,8 @@ struct trackway_module {
 // What the decoder of a buffer holds, as far as the program has to know. It stands at the end of the buffer, is no
 // record, and all 0 at first.
 struct trackway_cells {
-    // The stream's registers (docs/format.md, section 2.1), the first of them divided by 2^32.
+    // The stream's registers (docs/format.md, section 2.1), divided by 2^32.
     uint32_t high_halves[512];
-    uint64_t values[128];
     // Who set the registers of a function: an address in the frame of one of its activations. Functions share owners.
     uint64_t owners[256];
 };

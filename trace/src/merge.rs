@@ -11,8 +11,8 @@ use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
-    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction, TableLocation, TableStep,
-    TableType, SEEN_HIGH_HALVES, SEEN_REGISTERS, STREAM_HIGH_HALVES, STREAM_REGISTERS,
+    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction, TableLocation,
+    TableStep, TableType, SEEN_REGISTERS, STREAM_REGISTERS,
 };
 use crate::{
     AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
@@ -131,11 +131,9 @@ impl LoadedModule {
     /// Where a register that a table names for a function is among those of all.
     #[inline(always)]
     pub(crate) fn register(&self, function: u32, register: u32) -> u32 {
-        const VALUES: u32 = STREAM_REGISTERS - STREAM_HIGH_HALVES;
         let FunctionRegisters { first, window } = &self.registers[function as usize];
         match register {
-            ..SEEN_HIGH_HALVES => (window + register) % STREAM_HIGH_HALVES,
-            ..SEEN_REGISTERS => STREAM_HIGH_HALVES + (window + register) % VALUES,
+            ..SEEN_REGISTERS => (window + register) % STREAM_REGISTERS,
             _ => first + (register - SEEN_REGISTERS),
         }
     }

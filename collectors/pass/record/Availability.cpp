@@ -30,6 +30,8 @@ class Availability {
     }
 
     void run() {
+        solveAvailable();
+        dropKnownRoots();
         ReturnsKnown = true;
         solveAvailable();
         if (!allReturnsKnow()) {
@@ -38,7 +40,7 @@ class Availability {
         }
         for (unsigned Round = 0; Round < MaxRounds && restoreContexts(); ++Round)
             solveAvailable();
-        dropRedundant();
+        dropKnownContexts();
         solveLive();
         placeChecks();
         placePublications();
@@ -205,23 +207,34 @@ class Availability {
         }
     }
 
-    // Dropping what is known changes nothing of what is known.
-    void dropRedundant() {
+    // Dropping them changes nothing of which roots are known. But what a unit without operations doesn't record tells
+    // the decoder nothing of the function: so contexts are solved afterwards.
+    void dropKnownRoots() {
         for (BasicBlock *BB : Order) {
             BitVector Known = knownOnEntry(BB);
             forUnits(BB, [&](Unit &U) {
-                U.ContextKnown = Known.test(ContextBit);
-                U.FunctionKnown = Known.test(FunctionBit);
                 BitVector Now = Known;
                 erase_if(U.Operations, [&](const Operation &O) {
-                    if (O.K == Operation::Kind::Context)
-                        return U.ContextKnown;
                     if (O.K == Operation::Kind::LogRoot && Now.test(bitOf(O.Target)))
                         return true;
                     if (defines(O))
                         Now.set(bitOf(O.Target));
                     return false;
                 });
+                transfer(U, Known);
+            });
+        }
+    }
+
+    // Dropping a context that is known changes nothing of what is known.
+    void dropKnownContexts() {
+        for (BasicBlock *BB : Order) {
+            BitVector Known = knownOnEntry(BB);
+            forUnits(BB, [&](Unit &U) {
+                U.ContextKnown = Known.test(ContextBit);
+                U.FunctionKnown = Known.test(FunctionBit);
+                erase_if(U.Operations,
+                         [&](const Operation &O) { return O.K == Operation::Kind::Context && U.ContextKnown; });
                 KnownAt[&U] = Known;
                 transfer(U, Known);
                 if (U.EndsInCall && (U.ContextKnown || !U.Operations.empty()))

@@ -1,6 +1,5 @@
 #include "record/Expect.h"
 
-#include "code/Calls.h"
 #include "record/RareCallLoops.h"
 
 #include "llvm/ADT/SmallSet.h"
@@ -115,7 +114,7 @@ static std::optional<int64_t> stepInMemory(const Root &R, const Loop &L, const D
 static std::optional<Expectation> expectedHighHalf(const Root &R) {
     if (!R.V->getType()->isPointerTy())
         return std::nullopt;
-    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
+    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr};
 }
 
 std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
@@ -128,14 +127,10 @@ std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const Den
     const Loop *Outermost = outermostOf(L, SteadyLoops);
     if (Outermost && R.width() >= 4) {
         if (auto Step = stepInMemory(R, *L, Decompose))
-            return Expectation{Kind::SameValue, *Step, Outermost, false};
+            return Expectation{Kind::SameValue, *Step, Outermost};
         if (auto Step = commonStep(R, *L, Decompose))
-            return Expectation{Kind::SameValue, *Step, Outermost, false};
+            return Expectation{Kind::SameValue, *Step, Outermost};
     }
-    if (L && !Outermost && R.width() == 8)
-        // Each of its calls would forget what the one around it remembers.
-        if (auto Step = commonStep(R, *L, Decompose); Step && !callsItself(*I->getFunction()))
-            return Expectation{Kind::SameValue, *Step, L, true};
     return expectedHighHalf(R);
 }
 
@@ -163,8 +158,6 @@ class Expecter {
         DenseMap<const Loop *, unsigned> Count;
         for (Candidate &C : Candidates) {
             auto Half = expectedHighHalf(P.Registers[C.R]);
-            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues && Half)
-                C.E = *Half;
             if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
                 P.Expectations[C.R] = withRegisters(C.R, C.E);
             if (C.E.In && Half)
@@ -177,8 +170,6 @@ class Expecter {
   private:
     // Each keeps a variable alive throughout its loop: more than this cost the program more than they save.
     static constexpr unsigned MaxExpectations = 16;
-    // The functions that it calls need some, too.
-    static constexpr unsigned MaxStreamValues = 3;
 
     struct Candidate {
         Register R;
@@ -204,12 +195,10 @@ class Expecter {
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
-            E.Remembered = FirstStreamRegister + HighHalves++ % StreamHighHalves;
-        } else if (E.OutlivesCalls) {
-            E.Remembered = FirstStreamRegister + StreamHighHalves + Values++ % StreamValues;
+            E.Remembered = FirstStreamRegister + HighHalves++ % StreamRegisters;
+        } else {
             Value *Any = PoisonValue::get(Type::getInt32Ty(Whole.V->getContext()));
             E.Near = newRegister({Any, RootForm::Signed, 0});
-        } else {
             E.Remembered = R;
             forgetBefore(*E.In, R);
         }
@@ -261,7 +250,7 @@ class Expecter {
     const LoopInfo &LI;
     const DenseSet<const Loop *> &SteadyLoops;
     const Decomposer &Decompose;
-    unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
+    unsigned HighHalves = 0; // that the function has in registers of the stream
 };
 
 } // namespace
@@ -323,8 +312,6 @@ std::vector<Operation> recordOperations(const Plan &P, const Unit &U) {
         } else {
             if (E->Step != 0)
                 Result.push_back(step(O, E->Remembered, E->Step));
-            if (E->OutlivesCalls)
-                Result.push_back(set(O, O.Target, {{E->Remembered, 1}}));
         }
     }
     return Result;
@@ -341,8 +328,6 @@ std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
             Result.push_back(set(O, E->Remembered, {{E->High, int64_t(1) << 32}}));
         } else {
             Result.push_back(O);
-            if (E->OutlivesCalls)
-                Result.push_back(set(O, E->Remembered, {{O.Target, 1}}));
             if (E->Step != 0)
                 Result.push_back(step(O, E->Remembered, -E->Step));
         }
@@ -356,7 +341,7 @@ std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U) {
         const Expectation *E = expectationOf(P, U, O);
         if (!E)
             continue;
-        if (!Result.empty() || E->K != Expectation::Kind::SameValue || !E->OutlivesCalls)
+        if (!Result.empty() || E->K != Expectation::Kind::SameValue || P.Registers[O.Target].width() < 8)
             return {};
         Result.push_back(operation(Operation::Kind::LogRoot, O, E->Near));
         Result.push_back(set(O, E->Remembered, {{E->Remembered, 1}, {E->Near, 1}}));

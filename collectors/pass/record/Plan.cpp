@@ -60,8 +60,7 @@ class Planner {
 
   private:
     using Kind = Operation::Kind;
-    // As many as there are registers of the kind of which the stream has most. Functions near each other have mostly
-    // different ones.
+    // As many as the stream has registers. Functions near each other have mostly different ones.
     static constexpr unsigned Windows = sizeof(trackway_cells::high_halves) / sizeof(uint32_t);
 
     // ---- Units ----

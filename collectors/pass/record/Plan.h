@@ -51,9 +51,10 @@ struct Unit {
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
     bool hasRecord() const { return !Operations.empty(); }
     // Whether its check, when it fails, records again what must be known.
-    bool resumes() const { return Checks && (FunctionKnown || !Resume.empty()); }
+    bool resumes() const { return Checks && (FunctionKnown || leansOnRegisters()); }
     // Whether it leans on registers that were set before a call.
-    bool resumesActivation() const { return !ContextKnown && !Resume.empty(); }
+    bool resumesActivation() const { return !ContextKnown && leansOnRegisters(); }
+    bool leansOnRegisters() const { return !Resume.empty() || !ResumeForgets.empty(); }
 };
 
 // What is likely of a root (Expect.h).
@@ -61,12 +62,12 @@ struct Expectation {
     enum class Kind { SameValue, SameHighHalf };
 
     Kind K;
-    int64_t Step = 0;           // SameValue: what is expected is the last value + this
-    const llvm::Loop *In;       // SameValue: the loop in which it is expected
-    bool OutlivesCalls;         // a register of the stream remembers it
-    Register Remembered = 0;    // holds what is expected: the last value, or the high half × 2^32
+    int64_t Step = 0;     // SameValue: what is expected is the last value + this
+    const llvm::Loop *In; // SameValue: the loop in which it is expected
+    Register Remembered =
+        0; // holds what is expected: the last value, or in a register of the stream the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
-    Register Near = 0;          // SameValue across calls: by how much the root is off, if 4 bytes hold that
+    Register Near = 0;          // SameValue: by how much the root is off, if 4 bytes hold that
 };
 
 struct Plan {

@@ -145,8 +145,6 @@ class PlanPrinter {
         OS << (E.K == Expectation::Kind::SameValue ? ", repeats" : ", high half repeats");
         if (E.Step != 0)
             OS << " plus " << E.Step;
-        if (E.K == Expectation::Kind::SameValue && E.OutlivesCalls)
-            OS << " across calls";
     }
 
     void root(Register R) {

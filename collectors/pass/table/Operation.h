@@ -13,13 +13,10 @@ namespace trackway {
 
 using Register = unsigned;
 
-// Registers from here on are the stream's, which functions share: so many as a function sees of them, first those that
-// hold high halves of pointers, then those that hold values. Which they are depends on its window. The program has what
-// they hold in struct trackway_cells (abi.h).
+// Registers from here on are the stream's, which functions share: so many as a function sees of them. Which they are
+// depends on its window. They hold high halves of pointers; the program has these in struct trackway_cells (abi.h), too.
 constexpr Register FirstStreamRegister = 1U << 20;
-constexpr unsigned StreamHighHalves = 24;
-constexpr unsigned StreamValues = 8;
-constexpr unsigned StreamRegisters = StreamHighHalves + StreamValues;
+constexpr unsigned StreamRegisters = 32;
 // A function's own ones and the stream's (docs/format.md, section 2.1).
 constexpr unsigned MaxRegisters = 65535;
 

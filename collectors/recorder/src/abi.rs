@@ -39,7 +39,7 @@ pub const HARDWARE_EVENTS: usize = 4;
 pub const SLACK: usize = 4096;
 
 /// Bytes at the end of a buffer that records don't reach.
-pub const CELL_BYTES: usize = 4 * 512 + 8 * 128 + 8 * 256;
+pub const CELL_BYTES: usize = 4 * 512 + 8 * 256;
 
 /// `struct trackway_hardware_event`
 #[repr(C)]

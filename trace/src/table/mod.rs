@@ -64,12 +64,8 @@ pub const TABLE_HEADER_LENGTH: usize = 32;
 pub const MAX_REGISTERS: u32 = 65_535;
 /// Registers of a function below this one are the stream's, as its window shows them.
 pub const SEEN_REGISTERS: u32 = 32;
-/// Those of them that show the stream's first registers.
-pub const SEEN_HIGH_HALVES: u32 = 24;
-/// The stream's first registers, which hold high halves of pointers in programs of the pass.
-pub const STREAM_HIGH_HALVES: u32 = 512;
-/// All registers of a stream.
-pub const STREAM_REGISTERS: u32 = STREAM_HIGH_HALVES + 128;
+/// Registers of a stream.
+pub const STREAM_REGISTERS: u32 = 512;
 /// Accesses and events that one record stands for at most, where the body of a loop counts once.
 pub const MAX_EVENTS: u64 = 1 << 20;
 /// Loops within each other at most.
@@ -183,7 +179,7 @@ pub struct TableFunction {
     pub first_segment: u32,
     pub segment_count: u32,
     pub register_count: u32,
-    /// Which of the stream's registers it sees, below [`STREAM_HIGH_HALVES`].
+    /// Which of the stream's registers it sees first, below [`STREAM_REGISTERS`].
     pub window: u32,
     pub coverage: Coverage,
 }

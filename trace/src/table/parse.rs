@@ -200,7 +200,7 @@ impl Parser<'_> {
             register_count: self
                 .cursor
                 .below(MAX_REGISTERS as usize + 1, "number of registers")?,
-            window: self.cursor.below(STREAM_HIGH_HALVES as usize, "window")?,
+            window: self.cursor.below(STREAM_REGISTERS as usize, "window")?,
             coverage: Coverage {
                 accesses: self.cursor.varint("accesses")?,
                 recorded: self.cursor.varint("recorded accesses")?,

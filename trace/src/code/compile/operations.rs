@@ -51,7 +51,12 @@ impl Compiler<'_> {
                     stride: *stride,
                     packed: *packed,
                 };
-                self.masked(context.table.site(*site), context.register(*mask), *lanes, addresses);
+                self.masked(
+                    context.table.site(*site),
+                    context.register(*mask),
+                    *lanes,
+                    addresses,
+                );
             }
             Operation::Gather {
                 site,
@@ -65,7 +70,12 @@ impl Compiler<'_> {
                 let addresses = LaneAddresses::Gathered {
                     first_register: context.register(*first_register),
                 };
-                self.masked(context.table.site(*site), context.register(*mask), *lanes, addresses);
+                self.masked(
+                    context.table.site(*site),
+                    context.register(*mask),
+                    *lanes,
+                    addresses,
+                );
             }
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
                 let event = self.allocation(context, operation);
