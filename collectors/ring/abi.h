@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_7`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_8`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 7
+#define TRACKWAY_ABI 8
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 

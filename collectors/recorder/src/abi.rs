@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The runtime interface. A program that was built for another one runs unrecorded.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;

@@ -273,7 +273,7 @@ impl Parser<'_> {
 
     fn segment(&mut self) -> Result<Segment> {
         let function = self.function_index()?;
-        let local_id = self.cursor.below(256, "local id")? as u8;
+        let local_id = self.cursor.below(1 << 16, "local id")? as u16;
         let record_length = self.cursor.number("record length")?;
         let registers = self.table.functions[function as usize].register_count;
         let operations = self.operations(registers)?;
@@ -348,15 +348,15 @@ impl Parser<'_> {
                 .cursor
                 .error(format!("the segments of function {index} lie outside the table"));
         };
-        let mut seen = [false; 256];
-        for segment in segments {
-            let local_id = segment.local_id as usize;
-            if segment.function != index || (local_id != 0 && seen[local_id]) {
-                return self.cursor.error(format!(
-                    "function {index} has a segment of another, or a local id twice"
-                ));
-            }
-            seen[local_id] = true;
+        if segments.iter().any(|segment| segment.function != index) {
+            return self
+                .cursor
+                .error(format!("function {index} has a segment of another"));
+        }
+        if !local_ids::are_distinct(segments) {
+            return self
+                .cursor
+                .error(format!("local ids of function {index} begin alike"));
         }
         Ok(())
     }
