@@ -84,4 +84,4 @@ pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};
 pub use writer::{random_identity, Resumption, TraceWriter};
 
 /// Version of the trace format and of the module table that this crate writes; it reads no greater one.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;

@@ -240,7 +240,7 @@ class UnitEmitter {
 
 std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment,
                               const RuntimeSymbols &Runtime, std::vector<FlowPiece> &Flow) {
-    PlanSegments Segments(P, LI);
+    PlanSegments Segments(P, F, LI);
     Segments.completeFlow(Flow);
     markSecondReturns(F);
     noteReturnsFromAnywhere(F, Runtime);

@@ -19,6 +19,7 @@ namespace trackway {
 
 Register Plan::addRegister(const Root &R, bool IsUnitLocal) {
     Registers.push_back(R);
+    Registers.back().chooseWidth();
     KnownIn.push_back(nullptr);
     StepAfter.emplace_back(nullptr, 0);
     UndoStep.emplace_back();

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, SEEN_REGISTERS, STREAM_REGISTERS};
+use crate::table::{
+    find_local, Expression, Operation, Segment, MAX_ITERATIONS, SEEN_REGISTERS, STREAM_REGISTERS,
+};
 use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError, ValueShape};
 
 /// An access or event, in program order.
@@ -173,11 +175,12 @@ impl<'t> Interpreter<'t> {
         current: Option<Place<'t>>,
     ) -> Result<Option<(Place<'t>, usize)>, Rule> {
         let byte = |offset: usize| payload.get(position + offset).copied().unwrap_or(0);
-        let local_id = byte(0);
-        if local_id != 0 {
+        let bytes = [byte(0), byte(1)];
+        if bytes[0] != 0 {
+            let local_id = bytes[0];
             let current = current.ok_or(Rule::FirstRecordIsLocal { local_id })?;
-            let place = find_local(current, local_id).ok_or(Rule::UnknownLocalId { local_id })?;
-            return Ok(Some((place, position + 1)));
+            let place = find_in(current, bytes).ok_or(Rule::UnknownLocalId { local_id })?;
+            return Ok(Some((place, position + place.segment.local_id_length())));
         }
         match u32::from_le_bytes([byte(1), byte(2), byte(3), 0]) {
             0 => Ok(None),
@@ -413,10 +416,11 @@ fn is_end(payload: &[u8], position: usize) -> bool {
     payload.iter().skip(position).take(4).all(|byte| *byte == 0)
 }
 
-fn find_local(current: Place<'_>, local_id: u8) -> Option<Place<'_>> {
+/// The segment of the current function with whose local id a record begins.
+fn find_in(current: Place<'_>, bytes: [u8; 2]) -> Option<Place<'_>> {
     let range = &current.table.segments_of_function[current.segment.function as usize];
     let segments = &current.table.segments[range.start as usize..range.end as usize];
-    let segment = segments.iter().find(|segment| segment.local_id == local_id)?;
+    let segment = &segments[find_local(segments, bytes)?];
     Some(Place { segment, ..current })
 }
 

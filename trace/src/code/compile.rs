@@ -87,6 +87,21 @@ pub(super) struct Compiler<'a> {
     run: Vec<Linear>,
 }
 
+/// Entries by the second byte of an id.
+const SECOND_BYTES: u32 = 1 << u8::BITS;
+
+impl Code {
+    /// Where the entry of a local id is.
+    fn place_of_local(&self, locals: Locals, local_id: u16) -> usize {
+        let [first, second] = local_id.to_le_bytes().map(u32::from);
+        let place = (locals.first() + first) as usize;
+        match second {
+            0 => place,
+            _ => (entry_locals(&self.entries[place]).first() + second) as usize,
+        }
+    }
+}
+
 /// Where the numbers of a segment's operations lead.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
@@ -120,22 +135,37 @@ impl Compiler<'_> {
     }
 
     fn function(&mut self, context: Context<'_>, first_id: usize, segments: &[Segment]) {
-        let first_local = self.code.entries.len() as u32;
-        let greatest = segments.iter().map(|segment| segment.local_id).max();
-        let end_local = first_local + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
-        self.code.entries.resize(end_local as usize, [0; 2]);
+        let locals = self.local_ids(segments);
         for (index, segment) in segments.iter().enumerate() {
             let number = self.code.segments.len() as u32;
             let compiled = self.segment(context, segment);
             self.code.segments.push(compiled);
             let class = compiled.front.class as u8;
-            let locals = Locals::new(first_local, end_local);
             let entry = |id_length| entry(number, class, id_length + segment.record_length, locals);
             self.code.entries[first_id + index] = entry(4);
             if segment.local_id != 0 {
-                self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry(1);
+                let place = self.code.place_of_local(locals, segment.local_id);
+                self.code.entries[place] = entry(segment.local_id_length() as u32);
             }
         }
+    }
+
+    /// Makes room for the entries of a function's local ids.
+    fn local_ids(&mut self, segments: &[Segment]) -> Locals {
+        let entries = &mut self.code.entries;
+        let first = entries.len() as u32;
+        let greatest = segments.iter().map(|segment| segment.local_id as u8).max();
+        let end = first + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
+        entries.resize(end as usize, [0; 2]);
+        for segment in segments.iter().filter(|segment| segment.local_id_length() == 2) {
+            let prefix = (first + u32::from(segment.local_id as u8)) as usize;
+            if entries[prefix] == [0; 2] {
+                let seconds = entries.len() as u32;
+                entries[prefix] = prefix_entry(Locals::new(seconds, seconds + SECOND_BYTES));
+                entries.resize((seconds + SECOND_BYTES) as usize, [0; 2]);
+            }
+        }
+        Locals::new(first, end)
     }
 
     fn segment(&mut self, context: Context<'_>, segment: &Segment) -> SegmentCode {

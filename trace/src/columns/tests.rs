@@ -12,7 +12,7 @@ use crate::table::{Encoding, Operation, Segment, Table, TableFunction};
 const FIRST_ID: u32 = 7;
 
 /// A segment of roots only.
-fn segment(function: u32, local_id: u8, widths: &[u8]) -> Segment {
+fn segment(function: u32, local_id: u16, widths: &[u8]) -> Segment {
     let root = |width: &u8| Operation::Root {
         register: 0,
         encoding: Encoding {
@@ -38,7 +38,12 @@ fn segments() -> impl Strategy<Value = Vec<Segment>> {
         let mut segments = Vec::new();
         for (function, shapes) in (0..).zip(functions) {
             for (number, (is_local, widths)) in (1..).zip(shapes) {
-                let local_id = if is_local { number * 40 } else { 0 };
+                // Some ids have two bytes, of which others share the first.
+                let local_id = match is_local {
+                    true if number > 2 => number << 8 | 7,
+                    true => number * 40,
+                    false => 0,
+                };
                 segments.push(segment(function, local_id, &widths));
             }
         }
@@ -67,7 +72,7 @@ fn records(segments: &[Segment], choices: &[Choice]) -> Vec<u8> {
         let index = usize::from(*choice) % segments.len();
         let segment = &segments[index];
         if function == Some(segment.function) && segment.local_id != 0 && *form < 250 {
-            bytes.push(segment.local_id);
+            bytes.extend_from_slice(&segment.local_id.to_le_bytes()[..segment.local_id_length()]);
         } else {
             bytes.extend_from_slice(&((FIRST_ID + index as u32) << 8).to_le_bytes());
             function = Some(segment.function);
@@ -238,9 +243,13 @@ proptest! {
 
 #[test]
 fn what_is_foreseen_is_left_out() {
-    // The segments of trace/vectors/columns-v1.txt.
-    let segments = [segment(0, 0, &[4]), segment(0, 5, &[1, 8]), segment(0, 6, &[])];
-    let pair = |byte: u8, word: u64| [&[5, byte][..], &word.to_le_bytes(), &[6]].concat();
+    // The segments of trace/vectors/columns-v2.txt.
+    let segments = [
+        segment(0, 0, &[4]),
+        segment(0, 5, &[1, 8]),
+        segment(0, 0x106, &[]),
+    ];
+    let pair = |byte: u8, word: u64| [&[5, byte][..], &word.to_le_bytes(), &[6, 1]].concat();
     let records = [
         vec![0, FIRST_ID as u8, 0, 0, 0x10, 0, 0, 0],
         pair(0xff, 0x1000),
@@ -258,7 +267,7 @@ fn what_is_foreseen_is_left_out() {
         length
     );
     assert_eq!(columns.steps, [2, 2, 2, 2, 0, 0, 0, 0, 2, 1]);
-    assert_eq!(columns.ids, [0, FIRST_ID as u8, 0, 0, 5, 6, 5, 5]);
+    assert_eq!(columns.ids, [0, FIRST_ID as u8, 0, 0, 5, 6, 1, 5, 5]);
     assert_eq!(columns.lengths, [1, 1, 2, 1, 1, 0, 1, 1, 0, 1, 1]);
     assert_eq!(columns.residuals, [0x20, 1, 0, 0x20, 1, 0x10, 0x10, 1, 2, 0x0f]);
 }

@@ -19,7 +19,7 @@ use machine::Machine;
 use walk::{Place, Stop};
 
 use crate::bytes::u32_at;
-use crate::code::{entry_class, entry_length, Code, FIRST_REGISTER, NO_CLASS};
+use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
 use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
@@ -210,7 +210,9 @@ enum Failure {
 impl Failure {
     fn text(self) -> String {
         match self {
-            Failure::UnknownLocalId(id) => format!("local id {id} is unknown in the current function"),
+            Failure::UnknownLocalId(id) => {
+                format!("the local id that begins with {id} is unknown in the current function")
+            }
             Failure::UnknownGlobalId(id) => format!("global id {id} belongs to no module of the trace"),
             Failure::Truncated => "it is longer than the rest of the chunk".into(),
             Failure::Columns(what) => what.into(),
@@ -373,10 +375,13 @@ fn end_of_record(code: &Code, payload: &[u8], place: &Place) -> Result<Option<us
         (0, id) => (id, code.id_count),
         (local_id, _) => (place.locals.first() + u32::from(local_id), place.locals.end()),
     };
-    match code.entries.get(index as usize) {
-        Some(entry) if index < end && entry_class(entry) != NO_CLASS => {
-            Ok(Some(place.position + entry_length(entry)))
-        }
+    let entry = code.entries.get(index as usize).filter(|_| index < end);
+    let entry = match entry {
+        Some(prefix) if entry_class(prefix) == PREFIX_CLASS => code.entries.get(second_place(prefix, word)),
+        _ => entry,
+    };
+    match entry {
+        Some(entry) if entry_class(entry) != NO_CLASS => Ok(Some(place.position + entry_length(entry))),
         _ if local_id == 0 => Err(Failure::UnknownGlobalId(id)),
         _ => Err(Failure::UnknownLocalId(local_id)),
     }

@@ -19,7 +19,7 @@ pub struct ExecutedRecords<'t> {
     current: Option<Current>,
     registers: Vec<u64>,
     /// Segments by local id, for each module and function that was met.
-    local_ids: HashMap<(usize, u32), Rc<[u32; 256]>>,
+    local_ids: HashMap<(usize, u32), Rc<LocalIds>>,
 }
 
 /// Where the latest record belongs.
@@ -27,7 +27,7 @@ pub struct ExecutedRecords<'t> {
 struct Current {
     module: usize,
     function: u32,
-    local_ids: Rc<[u32; 256]>,
+    local_ids: Rc<LocalIds>,
 }
 
 /// A record without its accesses.
@@ -49,12 +49,37 @@ pub struct ExecutedRecord {
 /// The place of a record, and where its roots begin.
 type Found<'t> = (usize, u32, &'t MergedTable, usize);
 
-fn local_ids(table: &MergedTable, function: u32) -> [u32; 256] {
-    let mut ids = [NO_SEGMENT; 256];
-    for segment in table.segments_of_function[function as usize].clone() {
-        ids[usize::from(table.segments[segment as usize].local_id)] = segment;
+/// Segments of a function by their local ids.
+#[derive(Debug)]
+struct LocalIds {
+    of_one_byte: [u32; 1 << u8::BITS],
+    of_two_bytes: HashMap<u16, u32>,
+}
+
+impl LocalIds {
+    fn new(table: &MergedTable, function: u32) -> Self {
+        let mut ids = LocalIds {
+            of_one_byte: [NO_SEGMENT; 1 << u8::BITS],
+            of_two_bytes: HashMap::new(),
+        };
+        for number in table.segments_of_function[function as usize].clone() {
+            let segment = &table.segments[number as usize];
+            match segment.local_id_length() {
+                1 => ids.of_one_byte[usize::from(segment.local_id)] = number,
+                2 => drop(ids.of_two_bytes.insert(segment.local_id, number)),
+                _ => {}
+            }
+        }
+        ids
     }
-    ids
+
+    /// The segment of a record that begins with these two bytes.
+    fn find(&self, bytes: [u8; 2]) -> Option<u32> {
+        match self.of_one_byte[usize::from(bytes[0])] {
+            NO_SEGMENT => self.of_two_bytes.get(&u16::from_le_bytes(bytes)).copied(),
+            segment => Some(segment),
+        }
+    }
 }
 
 impl<'t> ExecutedRecords<'t> {
@@ -119,7 +144,7 @@ impl<'t> ExecutedRecords<'t> {
             return;
         }
         let known = self.local_ids.entry((module, function));
-        let local_ids = Rc::clone(known.or_insert_with(|| Rc::new(local_ids(table, function))));
+        let local_ids = Rc::clone(known.or_insert_with(|| Rc::new(LocalIds::new(table, function))));
         self.current = Some(Current {
             module,
             function,
@@ -144,13 +169,18 @@ impl<'t> ExecutedRecords<'t> {
         let loaded = trace.loaded();
         let local_id = self.byte(self.position);
         if local_id != 0 {
-            let current = self.current.as_ref().map(|current| {
+            let bytes = [local_id, self.byte(self.position + 1)];
+            let found = self.current.as_ref().and_then(|current| {
                 let table = &loaded.tables[loaded.modules[current.module].table];
-                (current.module, current.local_ids[usize::from(local_id)], table)
+                let segment = current.local_ids.find(bytes)?;
+                let start = self.position + table.segments[segment as usize].local_id_length();
+                Some((current.module, segment, table, start))
             });
-            return match current.filter(|(_, segment, _)| *segment != NO_SEGMENT) {
-                Some((module, segment, table)) => Ok(Some((module, segment, table, self.position + 1))),
-                None => Err(self.bad_record(format!("local id {local_id} is unknown in its function"))),
+            return match found {
+                Some(_) => Ok(found),
+                None => Err(self.bad_record(format!(
+                    "the local id that begins with {local_id} is unknown in its function"
+                ))),
             };
         }
         let bytes: [u8; 4] = std::array::from_fn(|offset| self.byte(self.position + offset));

@@ -10,6 +10,7 @@ mod cursor;
 mod encode;
 pub(crate) mod flag;
 mod flow;
+mod local_ids;
 mod machine_code;
 mod names;
 mod operation;
@@ -31,6 +32,7 @@ pub use names::{CodeNames, InstructionNames, ObjectNames, OperandName};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
+pub(crate) use local_ids::find_local;
 
 use crate::bytes::{u32_at, u64_at};
 use crate::{
@@ -217,8 +219,8 @@ pub struct TableAllocationSite {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     pub function: u32,
-    /// 0: none.
-    pub local_id: u8,
+    /// As it stands in the stream, little-endian: below 256 one byte, else two. 0: none.
+    pub local_id: u16,
     /// Bytes of a record after its id.
     pub record_length: u32,
     pub operations: Vec<Operation>,

@@ -6,16 +6,16 @@ declare void @other()
 ; CHECK-LABEL: define internal i32 @f.traced(
 ; CHECK: %trackway.activation = alloca i8
 ; The first record makes this activation the owner.
-; CHECK: [[CELLS:%[0-9]+]] = load volatile ptr, ptr
-; CHECK: store volatile ptr %trackway.activation, ptr
+; CHECK: [[OWNER:%[0-9]+]] = getelementptr inbounds i8, ptr [[CELLS:%[0-9]+]], i32 [[PLACE:[0-9]+]]
+; CHECK-NEXT: store volatile ptr %trackway.activation, ptr [[OWNER]]
 ; CHECK: call void @other()
-; CHECK: [[NOW:%[0-9]+]] = load volatile ptr, ptr
-; CHECK: icmp ne ptr [[CELLS]], [[NOW]]
-; CHECK: [[OWNER:%[0-9]+]] = load volatile ptr, ptr
-; CHECK: icmp ne ptr [[OWNER]], %trackway.activation
+; CHECK: icmp ne ptr [[CELLS]], [[NOW:%[0-9]+]]
 ; CHECK: call {{.*}}ptr @__trackway_flush(
 ; CHECK: store ptr %p
 ; CHECK: store volatile ptr %trackway.activation, ptr
+; CHECK: getelementptr inbounds i8, ptr [[NOW]], i32 [[PLACE]]
+; CHECK-NEXT: [[LAST:%[0-9]+]] = load volatile ptr, ptr
+; CHECK-NEXT: icmp ne ptr [[LAST]], %trackway.activation
 define i32 @f(ptr %p) {
   %a = load i32, ptr %p
   call void @other()

@@ -11,7 +11,6 @@ define void @rare_calls(ptr %p, i64 %n) {
 ; CHECK: access 0 at [[P]] + [[I:r[0-9]+]] * 4
 ; CHECK: unit %call: global, checks, resume
 ; CHECK-NEXT: context
-; CHECK: unit %next: local
 entry:
   br label %loop
 loop:
@@ -54,8 +53,9 @@ done:
 declare i32 @setjmp(ptr) returns_twice
 define void @twice(ptr %p, ptr %buffer, i64 %n) {
 ; CHECK-LABEL: function twice
-; CHECK-NOT: context
-; CHECK-NOT: resume
+; CHECK-NOT: step
+; CHECK: unit %call: global, checks{{$}}
+; CHECK-NEXT: context
 entry:
   br label %loop
 loop:
