@@ -241,9 +241,12 @@ impl Ring {
         buffer.pid.store(0, Relaxed);
         self.taken[index].store(false, Relaxed);
         buffer.state.store(abi::FREE, Release);
-        self.full_side().full_count.fetch_sub(1, Relaxed);
+        let full = self.full_side().full_count.fetch_sub(1, SeqCst).wrapping_sub(1);
         self.free_side().free_events.fetch_add(1, SeqCst);
-        if self.free_side().free_waiters.load(SeqCst) != 0 {
+        // A thread that was woken for each buffer would soon wait again.
+        let limit = self.layout.full_limit;
+        let has_room = full <= limit - limit / WAKE_PART;
+        if has_room && self.free_side().free_waiters.load(SeqCst) != 0 {
             wake_all(&self.free_side().free_events);
         }
     }
