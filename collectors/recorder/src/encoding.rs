@@ -1,47 +1,29 @@
 //! Threads that compress chunks and write them in the order in which they were queued.
 //!
+//! The first of them takes whatever is queued. The others help while the recorder is behind: then the program waits, or
+//! will soon, and leaves processors idle. At other times they would only take processors from it.
+//!
 //! Records are moved out of shared memory first: while the program can still write to them, nothing reads them twice.
 
+mod jobs;
+
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{channel, Receiver, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::thread::Scope;
 use std::time::Duration;
 
 use trackway_trace::{plain_chunk, Chunk, ChunkEncoder, ChunkFields, ChunkKind, TraceError};
 
+use jobs::{Job, Jobs};
+
 use crate::pace::{is_behind, timed, Pace};
 use crate::ring::Ring;
 use crate::sink::{Sink, Written};
 
+pub use jobs::Payload;
+
 /// Payloads that may wait in memory of the recorder's own; those in the ring are limited by it.
 const MOST_WAITING_BYTES: usize = 64 << 20;
-
-/// The payload of a chunk.
-pub enum Payload {
-    /// The first bytes of a taken buffer, which is then freed.
-    Buffer {
-        index: usize,
-        length: usize,
-    },
-    Bytes(Vec<u8>),
-}
-
-impl Payload {
-    /// Bytes that it takes of the recorder's own memory.
-    fn held_bytes(&self) -> usize {
-        match self {
-            Payload::Buffer { .. } => 0,
-            Payload::Bytes(bytes) => bytes.len(),
-        }
-    }
-}
-
-struct Job {
-    ticket: u64,
-    fields: ChunkFields,
-    payload: Payload,
-}
 
 /// The sink, and whose turn it is.
 struct Turns {
@@ -53,6 +35,7 @@ struct Turns {
 pub struct Output {
     turns: Mutex<Turns>,
     turn_changed: Condvar,
+    jobs: Jobs,
     /// Bytes of queued payloads.
     waiting_bytes: AtomicUsize,
     discard: bool,
@@ -67,6 +50,7 @@ impl Output {
         Self {
             turns,
             turn_changed: Condvar::new(),
+            jobs: Jobs::default(),
             waiting_bytes: AtomicUsize::new(0),
             discard,
             keeps_pace,
@@ -102,8 +86,8 @@ impl Output {
 
 /// The entrance of the queue. Once it is dropped, the threads finish what is queued and end.
 pub struct Queue<'scope> {
-    jobs: Sender<Job>,
     output: &'scope Output,
+    ring: &'scope Ring,
     next_ticket: u64,
 }
 
@@ -122,8 +106,13 @@ impl Queue<'_> {
         self.next_ticket += 1;
         let held = job.payload.held_bytes();
         self.output.waiting_bytes.fetch_add(held, Relaxed);
-        // This fails only if all threads have panicked, which the scope reports.
-        let _ = self.jobs.send(job);
+        self.output.jobs.push(job, self.ring);
+    }
+}
+
+impl Drop for Queue<'_> {
+    fn drop(&mut self) {
+        self.output.jobs.close();
     }
 }
 
@@ -134,26 +123,21 @@ pub fn start<'scope>(
     ring: &'scope Ring,
     scope: &'scope Scope<'scope, '_>,
 ) -> Queue<'scope> {
-    let (jobs, queue) = channel();
-    let queue = Arc::new(Mutex::new(queue));
-    let workers = encoders.len();
-    for encoder in encoders {
-        let queue = Arc::clone(&queue);
-        scope.spawn(move || {
-            Worker {
-                encoder,
-                output,
-                ring,
-                workers,
-                pace: Pace::default(),
-                bytes: Vec::new(),
-            }
-            .run(&queue)
-        });
+    let threads = encoders.len();
+    for (number, encoder) in encoders.into_iter().enumerate() {
+        let worker = Worker {
+            encoder,
+            output,
+            ring,
+            workers: threads,
+            pace: Pace::default(),
+            bytes: Vec::new(),
+        };
+        scope.spawn(move || worker.run(number > 0));
     }
     Queue {
-        jobs,
         output,
+        ring,
         next_ticket: 0,
     }
 }
@@ -169,8 +153,12 @@ struct Worker<'scope> {
 }
 
 impl Worker<'_> {
-    fn run(mut self, queue: &Mutex<Receiver<Job>>) {
-        while let Some(job) = next_job(queue) {
+    fn run(mut self, only_helps: bool) {
+        let (jobs, mut is_helping) = (&self.output.jobs, false);
+        while let Some(job) = match only_helps {
+            true => jobs.next_of_too_many(self.ring, &mut is_helping),
+            false => jobs.next(),
+        } {
             self.store(job);
         }
     }
@@ -219,12 +207,4 @@ impl Worker<'_> {
         self.pace.note_compressed(payload.len(), stored_length, took);
         chunk
     }
-}
-
-fn next_job(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
-    queue
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .recv()
-        .ok()
 }

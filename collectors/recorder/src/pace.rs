@@ -79,6 +79,12 @@ pub fn is_behind(ring: &Ring) -> bool {
     full >= limit - limit / 4
 }
 
+/// Whether three quarters of the buffers are free again.
+pub fn has_caught_up(ring: &Ring) -> bool {
+    let (full, limit) = ring.full_buffers();
+    full <= limit / 4
+}
+
 /// Runs the action and says how long it took.
 pub fn timed<T>(action: impl FnOnce() -> T) -> (T, Duration) {
     let begun = Instant::now();
