@@ -180,6 +180,11 @@ impl Ring {
         self.free_side().free_waiters.load(Relaxed) != 0
     }
 
+    /// How long the program's threads waited for free buffers in all, as far as they say.
+    pub fn waiting_time(&self) -> Duration {
+        Duration::from_nanos(self.free_side().waited_ns.load(Relaxed))
+    }
+
     /// How often buffers were handed over, for `wait_for_full`.
     pub fn full_events(&self) -> u32 {
         self.full_side().full_events.load(SeqCst)

@@ -1,7 +1,7 @@
 //! The chunks that wait to be encoded.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use trackway_trace::ChunkFields;
 
@@ -53,7 +53,7 @@ struct Waiting {
 
 impl Jobs {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn push(&self, job: Job, ring: &Ring) {
@@ -75,10 +75,7 @@ impl Jobs {
         let waiting = self.added.wait_while(self.lock(), |waiting| {
             waiting.jobs.is_empty() && !waiting.is_closed
         });
-        waiting
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .jobs
-            .pop_front()
+        waiting.unwrap_or_else(PoisonError::into_inner).jobs.pop_front()
     }
 
     /// Waits for a job that the first worker has no time for. None at the end. A helper that has begun goes on until
@@ -93,9 +90,6 @@ impl Jobs {
             !waiting.is_closed && (!helps || waiting.jobs.is_empty())
         };
         let waiting = self.behind.wait_while(self.lock(), is_idle);
-        waiting
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .jobs
-            .pop_front()
+        waiting.unwrap_or_else(PoisonError::into_inner).jobs.pop_front()
     }
 }
