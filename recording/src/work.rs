@@ -47,7 +47,7 @@ pub fn describe(summary: &RecordSummary, work: &RecorderWork, options: &RecordOp
 }
 
 fn line(name: &str, value: &str) -> String {
-    format!("  {name:24} {value}")
+    format!("  {name:26} {value}")
 }
 
 fn seconds(seconds: f64) -> String {
@@ -119,8 +119,8 @@ mod tests {
             ..RecorderWork::default()
         };
         let text = describe(&summary, &work, &RecordOptions::new("p", Output::Discard));
-        assert!(text.contains("  moving out of the ring  0.500 s\n"), "{text}");
-        assert!(text.contains("  the rest                1.000 s\n"), "{text}");
+        assert!(text.contains("  moving out of the ring   0.500 s\n"), "{text}");
+        assert!(text.contains("  the rest                 1.000 s\n"), "{text}");
         assert!(text.contains("1,000, 50.0 % of the records\n"), "{text}");
     }
 }

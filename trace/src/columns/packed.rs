@@ -189,3 +189,55 @@ fn unpack_column(stored: &[u8], length: u64, max_length: usize, column: &mut Vec
         false => Err(format!("a column of {written} bytes instead of {length}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: usize = 64 << 10;
+
+    /// One that has seen what compressing takes and saves, for a byte.
+    fn compressor(taking_ns: f64, saving: f64) -> Compressor {
+        Compressor {
+            taking_ns,
+            saving,
+            ..Compressor::default()
+        }
+    }
+
+    fn is_compressed(compressor: &mut Compressor, effort: Effort) -> bool {
+        let mut stored = Vec::new();
+        compressor.store(&[7; LENGTH], effort, &mut stored);
+        stored.len() < LENGTH
+    }
+
+    #[test]
+    fn haste_compresses_where_writing_takes_longer() {
+        let [fast, slow] = [0.3, 3.0].map(|writing_ns| Effort::Hasty { writing_ns });
+        for (effort, expected) in [(Effort::Full, true), (fast, false), (slow, true)] {
+            let mut compressor = compressor(1.0, 0.5);
+            assert_eq!(is_compressed(&mut compressor, effort), expected, "{effort:?}");
+        }
+    }
+
+    #[test]
+    fn haste_tries_again() {
+        let mut compressor = compressor(1.0, 0.5);
+        let effort = Effort::Hasty { writing_ns: 1.0 };
+        assert!((0..100).any(|_| is_compressed(&mut compressor, effort)));
+    }
+
+    #[test]
+    fn compressed_columns_are_seen() {
+        for (column, expected) in [(vec![7; LENGTH], true), (vec![7; 3], false)] {
+            let mut stored = Vec::new();
+            pack(
+                [&column[..], &[]],
+                &mut Default::default(),
+                Effort::Full,
+                &mut stored,
+            );
+            assert_eq!(has_compressed(&stored, 2), expected);
+        }
+    }
+}
