@@ -198,6 +198,7 @@ struct trackway_ring {
     uint32_t buffers_used;                 // 1 + the greatest index of a buffer that was ever taken
     _Alignas(64) uint32_t free_events;     // futex: the recorder adds 1 when it frees buffers
     uint32_t free_waiters;                 // threads that wait on free_events
+    uint64_t waited_ns;                    // how long threads have waited on it in all
     _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
 };

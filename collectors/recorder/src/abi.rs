@@ -100,6 +100,7 @@ pub struct FullSide {
 pub struct FreeSide {
     pub free_events: AtomicU32,
     pub free_waiters: AtomicU32,
+    pub waited_ns: AtomicU64,
 }
 
 #[repr(C, align(64))]

@@ -180,6 +180,11 @@ impl Ring {
         self.free_side().free_waiters.load(Relaxed) != 0
     }
 
+    /// How long the program's threads waited for free buffers in all, as far as they say.
+    pub fn waiting_time(&self) -> Duration {
+        Duration::from_nanos(self.free_side().waited_ns.load(Relaxed))
+    }
+
     /// How often buffers were handed over, for `wait_for_full`.
     pub fn full_events(&self) -> u32 {
         self.full_side().full_events.load(SeqCst)
@@ -253,9 +258,12 @@ impl Ring {
         buffer.pid.store(0, Relaxed);
         self.taken[index].store(false, Relaxed);
         buffer.state.store(abi::FREE, Release);
-        self.full_side().full_count.fetch_sub(1, Relaxed);
+        let full = self.full_side().full_count.fetch_sub(1, SeqCst).wrapping_sub(1);
         self.free_side().free_events.fetch_add(1, SeqCst);
-        if self.free_side().free_waiters.load(SeqCst) != 0 {
+        // A thread that was woken for each buffer would soon wait again.
+        let limit = self.layout.full_limit;
+        let has_room = full <= limit - limit / WAKE_PART;
+        if has_room && self.free_side().free_waiters.load(SeqCst) != 0 {
             wake_all(&self.free_side().free_events);
         }
     }

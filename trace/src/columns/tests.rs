@@ -6,6 +6,8 @@ use super::shapes::Shapes;
 use super::split::{split, Columns};
 use super::{ColumnReader, ColumnWriter, RecordShapes, MAX_RECORD_LENGTH};
 use crate::encode_module;
+use crate::encoding_times::Stopwatch;
+use crate::payload::Effort;
 use crate::table::{Encoding, Operation, Segment, Table, TableFunction};
 
 /// Not 0, so that ids and indices differ.
@@ -136,6 +138,10 @@ fn writer(segments: &[Segment]) -> ColumnWriter {
     ColumnWriter::new(modules)
 }
 
+fn append(writer: &mut ColumnWriter, records: &[u8], stored: &mut Vec<u8>) -> bool {
+    writer.append(records, Effort::Full, &mut Stopwatch::default(), stored)
+}
+
 fn join_stored(
     shapes: &mut Shapes,
     stored: &mut StoredColumns,
@@ -204,7 +210,7 @@ proptest! {
         let mut records = records(&segments, &choices);
         records.extend_from_slice(&bytes);
         let mut stored = Vec::new();
-        if writer(&segments).append(&records, &mut stored) {
+        if append(&mut writer(&segments), &records, &mut stored) {
             prop_assert!(stored.len() < records.len());
             prop_assert_eq!(read(&segments, &stored, records.len()).unwrap(), records);
         }
@@ -219,7 +225,7 @@ proptest! {
     ) {
         let records = records(&segments, &choices);
         let mut stored = Vec::new();
-        if writer(&segments).append(&records, &mut stored) {
+        if append(&mut writer(&segments), &records, &mut stored) {
             for (at, byte) in damage {
                 let at = at.index(stored.len());
                 stored[at] = byte;
@@ -283,7 +289,7 @@ fn a_writer_is_used_again() {
             .collect();
         let records = records(&segments, &choices);
         let mut stored = vec![1, 2, 3];
-        assert!(writer.append(&records, &mut stored));
+        assert!(append(&mut writer, &records, &mut stored));
         assert!(
             stored.len() < records.len() / 8,
             "{} of {}",
@@ -300,7 +306,11 @@ fn a_writer_is_used_again() {
 fn records_of_an_unknown_module_are_not_split() {
     let mut bytes = Vec::new();
     let records = records(&[segment(0, 1, &[8])], &[(0, 0, 1, 0); 100]);
-    assert!(!ColumnWriter::new(RecordShapes::default()).append(&records, &mut bytes));
+    assert!(!append(
+        &mut ColumnWriter::new(RecordShapes::default()),
+        &records,
+        &mut bytes
+    ));
     assert!(bytes.is_empty());
 }
 
@@ -323,7 +333,7 @@ fn overlapping_modules_are_not_taken() {
     writer.modules().add(&encode_module(FIRST_ID, 0, &[], &table));
     let records = records(&segments, &[(0, 0, 1, 0); 100]);
     let mut stored = Vec::new();
-    assert!(writer.append(&records, &mut stored));
+    assert!(append(&mut writer, &records, &mut stored));
     assert_eq!(read(&segments, &stored, records.len()).unwrap(), records);
 }
 

@@ -82,6 +82,7 @@ fn add_ring(mirror: &mut Mirror) {
         "buffers_used" = full.buffers_used,
         "free_events" = free.free_events,
         "free_waiters" = free.free_waiters,
+        "waited_ns" = free.waited_ns,
         "stopped" = stop.stopped,
         "reserved" = stop.reserved,
     );
