@@ -78,6 +78,8 @@ pub(super) struct Parser<'a> {
     pub(super) table: Table,
     /// The format's.
     version: u16,
+    /// The window of the function whose segment is being read.
+    pub(super) window: u32,
     /// Loops around the operation that is being read.
     pub(super) loop_depth: usize,
 }
@@ -88,6 +90,7 @@ impl<'a> Parser<'a> {
             cursor: Cursor::new(bytes),
             table: Table::default(),
             version,
+            window: 0,
             loop_depth: 0,
         }
     }
@@ -283,6 +286,7 @@ impl Parser<'_> {
         let local_id = self.cursor.below(1 << 16, "local id")? as u16;
         let record_length = self.cursor.number("record length")?;
         let registers = self.table.functions[function as usize].register_count;
+        self.window = self.table.functions[function as usize].window;
         let operations = self.operations(registers)?;
         self.check_record_length(record_length, &operations)?;
         Ok(Segment {
