@@ -220,8 +220,9 @@ class Expecter {
     }
 
     void forget(Register R, const Expectation *E) {
-        if (E == &*P.Elsewhere[R])
-            P.Elsewhere[R].reset();
+        auto &Elsewhere = P.Elsewhere[R];
+        if (Elsewhere && E == &*Elsewhere)
+            Elsewhere.reset();
         else
             P.Expectations[R].reset();
     }

@@ -14,7 +14,8 @@ namespace trackway {
 using Register = unsigned;
 
 // Registers from here on are the stream's, which functions share: so many as a function sees of them. Which they are
-// depends on its window. They hold high halves of pointers; the program has these in struct trackway_cells (abi.h), too.
+// depends on its window. They hold high halves of pointers; the program has these in struct trackway_cells (abi.h),
+// too.
 constexpr Register FirstStreamRegister = 1U << 20;
 constexpr unsigned StreamRegisters = 32;
 // A function's own ones and the stream's (docs/format.md, section 2.1).
