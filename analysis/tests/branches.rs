@@ -304,7 +304,7 @@ mod recorded {
     use trackway_analysis::control_flow::RecordedFlow;
     use trackway_trace::table::{
         Operation, PieceEnd, Segment, Table, TableFlow, TableFunction, TableLocation, TablePiece,
-        STREAM_REGISTERS,
+        SEEN_REGISTERS,
     };
 
     struct Chance(u64);
@@ -389,7 +389,8 @@ mod recorded {
                 linkage_name: 1,
                 name: 1,
                 segment_count: segments.len() as u32,
-                register_count: STREAM_REGISTERS,
+                register_count: SEEN_REGISTERS,
+                window: 0,
                 ..TableFunction::default()
             }],
             segments,

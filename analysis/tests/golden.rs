@@ -12,7 +12,7 @@ use trackway_report::{to_csv, Table};
 use trackway_trace::{Batch, Trace};
 
 fn golden() -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v2.trackway");
     Trace::open(&path).unwrap()
 }
 

@@ -32,7 +32,7 @@ fn chunks<'t>(trace: &'t Trace, bytes: &'t [u8]) -> impl Iterator<Item = LiveChu
 
 #[test]
 fn it_comes_to_the_same_as_a_run_over_the_file() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v2.trackway");
     let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
     let (findings, summary) = run(&misses(), &whole, NonZeroUsize::MIN, &|_, _| ());
     let told = AtomicU64::new(0);
@@ -66,7 +66,7 @@ fn an_analysis_that_cannot_start_ends_the_run() {
 
 #[test]
 fn sites_of_modules_that_are_loaded_later_are_counted() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v2.trackway");
     let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
     let live = run_live(
         &path,
@@ -114,7 +114,7 @@ impl Analysis for Shards {
 #[test]
 fn ended_threads_may_record_a_little_more() {
     const STREAMS: u32 = 40;
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/golden-v2.trackway");
     let (whole, bytes) = (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap());
     for (late_ns, shards) in [(500_000_000, STREAMS), (5_000_000_000, STREAMS + 1)] {
         let (mut definitions, mut records) = (Vec::new(), Vec::new());

@@ -20,7 +20,7 @@ const ALL: Ranked = Ranked {
 
 /// What `testing/counted_scene.rs` describes.
 fn scene() -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v2.trackway");
     Trace::open(&path).unwrap()
 }
 

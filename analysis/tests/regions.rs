@@ -22,7 +22,7 @@ const ALL: Ranked = Ranked {
 
 /// What `testing/counted_scene.rs` describes.
 fn scene() -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v2.trackway");
     let trace = Trace::open(&path).unwrap();
     assert!(trace.damage().is_empty());
     trace

@@ -29,8 +29,8 @@ COLUMNS = (
     Column("report", "report"),
     Column("view", "view"),
 )
-# What `record_bytes` names, as shares of the records' bytes. The first six add up to all; the others are parts of them.
-CAUSES = ("ids, local", "ids, global", "roots of 1", "roots of 2", "roots of 4", "roots of 8")
+# What `record_bytes` names, as shares of the records' bytes. The first seven add up to all; the others are parts of them.
+CAUSES = ("ids of 1", "ids of 2", "ids of 4", "roots of 1", "roots of 2", "roots of 4", "roots of 8")
 PARTS = ("only enter, exit", "resume records", "roots, no access")
 CAUSE_COLUMNS = (
     Column("ring_bytes", "ring B", "{:.2f}"),

@@ -80,7 +80,8 @@ pub enum Verb {
                         trackway record --allocations -- sort words.txt\n  \
                         trackway record --sample -- ./any arguments\n  \
                         trackway record --sample --overhead 1% --pid 4711\n  \
-                        trackway record --discard -- ./prog     (to measure the slowdown)")]
+                        trackway record --discard -- ./prog     (to measure the slowdown)\n  \
+                        trackway record --stats -- ./prog       (to see what causes it)")]
 pub struct RecordArguments {
     /// The trace to write [default: PROGRAM.trackway in the present folder]
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["discard", "to", "live"])]
@@ -110,9 +111,13 @@ pub struct RecordArguments {
     /// What a thread does when all buffers are full: wait for the recorder, or drop records, which leaves a gap
     #[arg(long, value_enum, default_value_t = OnFull::Wait)]
     pub on_full: OnFull,
-    /// Threads that compress
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub workers: usize,
+    /// Threads that compress. All but one of them rest unless the program would have to wait [default: as many as
+    /// processors, at most 4]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+    /// Print at the end what the recorder spent its time on, and what bounded the run
+    #[arg(long)]
+    pub stats: bool,
     /// Write no trace: drain the buffers and forget them
     #[arg(long, conflicts_with = "live")]
     pub discard: bool,

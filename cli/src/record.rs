@@ -78,7 +78,8 @@ fn options(arguments: RecordArguments) -> Result<RecordOptions, Failure> {
     options.buffer_size = buffer_size(&options.program, arguments.buffer_size);
     arguments.sampling.apply(&arguments.sampled, &mut options)?;
     options.buffer_count = arguments.buffers;
-    options.workers = arguments.workers;
+    options.workers = arguments.workers.unwrap_or(options.workers);
+    options.measures = arguments.stats;
     options.dump_oracle = arguments.oracle_dump;
     options.notify = |message| output::warn(message);
     if !arguments.quiet {

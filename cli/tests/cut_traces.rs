@@ -151,12 +151,12 @@ fn cut_everywhere(original: &Original) {
 
 #[test]
 fn cut_traces_of_accesses_are_answered() {
-    cut_everywhere(&Original::vector("golden-v1.trackway"));
+    cut_everywhere(&Original::vector("golden-v2.trackway"));
 }
 
 #[test]
 fn cut_traces_of_counts_are_answered() {
-    cut_everywhere(&Original::vector("counts-v1.trackway"));
+    cut_everywhere(&Original::vector("counts-v2.trackway"));
 }
 
 #[test]
@@ -202,12 +202,12 @@ fn change_bits(original: &Original) {
 
 #[test]
 fn changed_traces_of_accesses_are_answered() {
-    change_bits(&Original::vector("golden-v1.trackway"));
+    change_bits(&Original::vector("golden-v2.trackway"));
 }
 
 #[test]
 fn changed_traces_of_counts_are_answered() {
-    change_bits(&Original::vector("counts-v1.trackway"));
+    change_bits(&Original::vector("counts-v2.trackway"));
 }
 
 #[test]
@@ -242,8 +242,8 @@ fn the_command_line_answers_cut_traces() {
         &["whatif", "-q", "--huge-pages"],
     ];
     let originals = [
-        Original::vector("golden-v1.trackway"),
-        Original::vector("counts-v1.trackway"),
+        Original::vector("golden-v2.trackway"),
+        Original::vector("counts-v2.trackway"),
         Original::sampled(),
     ];
     for original in &originals {

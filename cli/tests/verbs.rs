@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const GOLDEN: &str = "golden-v1.trackway";
-const COUNTS: &str = "counts-v1.trackway";
+const GOLDEN: &str = "golden-v2.trackway";
+const COUNTS: &str = "counts-v2.trackway";
 
 fn folder_of_traces() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors")

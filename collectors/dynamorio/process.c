@@ -117,7 +117,7 @@ static void note_bases(struct thread_state *state) {
 static void take_buffer(struct thread_state *state) {
     struct room room = __trackway_take(&state->stream.records, &state->stream);
     state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
-    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_SLACK);
+    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_CELL_BYTES - TRACKWAY_SLACK);
     state->slots[SLOT_REPEATED_CURSOR] = 0;
     note_bases(state);
 }
@@ -197,7 +197,7 @@ static void give_up_buffer(struct thread_state *state) {
     struct room room = __trackway_scratch();
     hand_over_records(state, 0);
     state->slots[SLOT_CURSOR] = (uint64_t)(uintptr_t)room.begin;
-    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_SLACK);
+    state->slots[SLOT_LIMIT] = (uint64_t)(uintptr_t)(room.end - TRACKWAY_CELL_BYTES - TRACKWAY_SLACK);
 }
 
 // ---- Threads and processes -----------------------------------------------------------------------------------------

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
-// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_7`, which only a
+// Raised whenever anything below changes. Instrumented objects refer to the symbol `__trackway_abi_8`, which only a
 // runtime of the same version defines: objects of different versions fail to link.
-#define TRACKWAY_ABI 7
+#define TRACKWAY_ABI 8
 
 // ---- Between the pass and the runtime ------------------------------------------------------------------------------
 
@@ -31,15 +31,21 @@ struct trackway_module {
     uint64_t has_regions; // 0: it has none
 };
 
-// Thread-local, named `__trackway_thread`, initial-exec. Records go to `cursor`; a segment that finds
-// `cursor >= limit` calls `__trackway_flush` first. The rest is what the decoder of the present buffer holds in the
-// stream's registers: in the first 24, divided by 2^32, `high_halves`, then `values`. All are 0 in a new thread, and
-// the registers in a fresh buffer.
+// What the decoder of a buffer holds, as far as the program has to know. It stands at the end of the buffer, is no
+// record, and all 0 at first.
+struct trackway_cells {
+    // The stream's registers (docs/format.md, section 2.1), divided by 2^32.
+    uint32_t high_halves[512];
+    // Who set the registers of a function: an address in the frame of one of its activations. Functions share owners.
+    uint64_t owners[256];
+};
+
+// Thread-local, named `__trackway_thread`, initial-exec; all 0 in a new thread. Records go to `cursor`; a segment that
+// finds `cursor >= limit` calls `__trackway_flush` first. Only then are there cells.
 struct trackway_thread {
     unsigned char *cursor;
     unsigned char *limit;
-    uint32_t high_halves[24];
-    uint64_t values[8];
+    struct trackway_cells *cells;
 };
 
 // Thread-local, named `__trackway_counting`, initial-exec.
@@ -75,12 +81,15 @@ struct trackway_callee {
 // Bytes that may be written from a cursor below the limit: no record and no resume is longer.
 #define TRACKWAY_SLACK 4096
 
+// Bytes at the end of a buffer that records don't reach.
+#define TRACKWAY_CELL_BYTES (sizeof(struct trackway_cells))
+
 // What the runtime defines, once per process:
 //
 //   void __trackway_register(struct trackway_module *module)
 //       Once per module, from a constructor.
 //   unsigned char *__trackway_flush(unsigned char *cursor)
-//       preserve_most; once per object. Hands over the buffer and returns a new cursor.
+//       preserve_most; once per object. Hands over the buffer, unless it has room left, and returns the cursor.
 //   unsigned char *__trackway_flush_all(unsigned char *cursor)
 //   unsigned char *__trackway_flush_all_avx(unsigned char *cursor)
 //       The same, preserve_all, without and with AVX; on x86-64 only.
@@ -189,6 +198,7 @@ struct trackway_ring {
     uint32_t buffers_used;                 // 1 + the greatest index of a buffer that was ever taken
     _Alignas(64) uint32_t free_events;     // futex: the recorder adds 1 when it frees buffers
     uint32_t free_waiters;                 // threads that wait on free_events
+    uint64_t waited_ns;                    // how long threads have waited on it in all
     _Alignas(64) uint32_t stopped;         // 1: recording ended early; the program writes to private scratch memory
     uint32_t reserved;
 };

@@ -130,7 +130,9 @@ static struct trackway_buffer *wait_for_buffer(struct trackway_ring *ring, const
         let_signals_in(stream);
         wake_recorder(ring);
         __atomic_fetch_add(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
+        uint64_t begun = monotonic_ns();
         futex_wait(&ring->free_events, seen, 1); // not for ever: the recorder may be killed, signals may come
+        __atomic_fetch_add(&ring->waited_ns, monotonic_ns() - begun, __ATOMIC_RELAXED);
         __atomic_fetch_sub(&ring->free_waiters, 1, __ATOMIC_SEQ_CST);
     }
 }

@@ -84,6 +84,13 @@ static inline void futex_wait(uint32_t *word, uint32_t seen, long seconds) {
 
 static inline void futex_wake(uint32_t *word) { kernel_call(SYS_futex, (long)word, 1 /* FUTEX_WAKE */, INT32_MAX, 0); }
 
+// The program may bring its own clock_gettime, and record in it.
+static inline uint64_t monotonic_ns(void) {
+    long now[2] = {0, 0}; // struct timespec of 64-bit systems
+    kernel_call(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, (long)now, 0, 0);
+    return (uint64_t)now[0] * 1000000000u + (uint64_t)now[1];
+}
+
 // Whether a word of this process's memory is mapped and has a value. Unlike a load it may be tried anywhere.
 static inline bool word_is_still(const uint32_t *word, uint32_t value) {
     long no_time[2] = {0, 0};

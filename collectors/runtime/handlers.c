@@ -68,7 +68,7 @@ static void abandon(struct stream *stream) {
     stream->parked = 0;
     stream->busy = false; // it may have been waiting for a buffer
     if (!stream->records.buffer)
-        stream->rest = (struct trackway_thread){.cursor = NULL};
+        stream->rest = __trackway_no_room;
     if (is_published(stream))
         return;
     __trackway_hand_over(&stream->oracle, stream->oracle_room.begin, TRACKWAY_LAST);
@@ -112,7 +112,8 @@ static void guard(struct thread *thread, struct stream *stream) {
     stream->below = lowest_of_waiting(thread);
     __trackway_hand_over(&stream->records, __trackway_thread.cursor, 0);
     // No limit, so that a fresh buffer is taken; and a position above it, as code may go on with that, too.
-    __trackway_thread = (struct trackway_thread){.cursor = __trackway_scratch().begin, .limit = NULL};
+    __trackway_thread = __trackway_no_room;
+    __trackway_thread.cursor = __trackway_scratch().begin;
 }
 
 void __trackway_leave_stale(struct stream *stream, const unsigned char *cursor) {
@@ -332,7 +333,7 @@ VISIBLE void __trackway_came_back(void) {
         end_wait(stream);
     // The stream's registers that the thread remembers may have been in those records: a fresh buffer begins with none.
     __trackway_hand_over(&stream->records, stream->rest.cursor, 0);
-    switch_to(&__trackway_own, stream, (struct trackway_thread){.cursor = NULL});
+    switch_to(&__trackway_own, stream, __trackway_no_room);
     restore_signals(signals);
 }
 
@@ -352,7 +353,7 @@ void __trackway_end_streams(struct thread *thread) {
             release(stream);
     }
     thread->first.next = NULL;
-    switch_to(thread, &thread->first, (struct trackway_thread){.cursor = NULL});
+    switch_to(thread, &thread->first, __trackway_no_room);
 }
 
 void __trackway_forget_handlers(void) {

@@ -26,6 +26,7 @@ struct handler_frame {
 
 extern THREAD_LOCAL struct thread __trackway_own;
 extern VISIBLE THREAD_LOCAL struct trackway_thread __trackway_thread;
+extern HIDDEN const struct trackway_thread __trackway_no_room;
 extern VISIBLE THREAD_LOCAL struct trackway_counting __trackway_counting;
 
 // attach.c

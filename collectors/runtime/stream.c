@@ -13,10 +13,17 @@ THREAD_LOCAL struct thread __trackway_own;
 static pthread_key_t end_of_thread;
 static bool has_key;
 
+// Code that goes on without a buffer remembers what nobody decodes.
+static struct trackway_cells unread_cells;
+const struct trackway_thread __trackway_no_room = {.cells = &unread_cells};
+
 static void set_thread_room(struct room room) {
-    __trackway_thread = (struct trackway_thread){.cursor = room.begin};
-    if (room.begin)
-        __trackway_thread.limit = room.end - TRACKWAY_SLACK;
+    __trackway_thread = __trackway_no_room;
+    if (!room.begin)
+        return;
+    struct trackway_cells *cells = (struct trackway_cells *)(void *)(room.end - TRACKWAY_CELL_BYTES);
+    __builtin_memset(cells, 0, sizeof *cells);
+    __trackway_thread = (struct trackway_thread){room.begin, (unsigned char *)cells - TRACKWAY_SLACK, cells};
 }
 
 static struct stream *current_stream(void) {
@@ -72,6 +79,8 @@ struct stream *__trackway_this_stream(void) {
 
 // Called for each full buffer, so it may be slow; but it interrupts the program anywhere, so it leaves no trace there.
 VISIBLE unsigned char *__trackway_next_buffer(unsigned char *cursor) {
+    if (cursor < __trackway_thread.limit)
+        return cursor;
     uint64_t signals = block_signals();
     __trackway_notice_fork();
     struct stream *stream = current_stream();

@@ -8,7 +8,7 @@ use trackway_trace::check::check_structure;
 use trackway_trace::{file_header, plain_chunk, ChunkFields, ChunkKind, Decoder, Samples, Trace};
 
 /// A trace with one chunk of each kind that a recorder writes.
-const GOLDEN: &[u8] = include_bytes!("../../trace/vectors/golden-v1.trackway");
+const GOLDEN: &[u8] = include_bytes!("../../trace/vectors/golden-v2.trackway");
 const BATCHES: usize = 64;
 
 fuzz_target!(|input: &[u8]| {

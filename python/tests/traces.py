@@ -10,8 +10,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACKWAY = ROOT / "build" / "bin" / "trackway"
-GOLDEN = ROOT / "trace" / "vectors" / "golden-v1.trackway"
-COUNTS = ROOT / "trace" / "vectors" / "counts-v1.trackway"
+GOLDEN = ROOT / "trace" / "vectors" / "golden-v2.trackway"
+COUNTS = ROOT / "trace" / "vectors" / "counts-v2.trackway"
 PROGRAMS = ROOT / "tests" / "programs"
 
 

@@ -9,7 +9,7 @@ use trackway_recorder::{
 };
 use trackway_report::{counted, grouped};
 
-use crate::overflow;
+use crate::{overflow, work};
 
 /// What shells return for a program that can't be started, and for one that doesn't exist.
 const CANNOT_START: u8 = 126;
@@ -28,6 +28,9 @@ pub fn conclude(
             overflow::warn(&summary, options);
             if !quiet {
                 output::say(describe(&summary, options, live));
+            }
+            if let Some(work) = &summary.work {
+                output::say(work::describe(&summary, work, options));
             }
             ExitCode::from(u8::try_from(summary.program_end.shell_status()).unwrap_or(u8::MAX))
         }
@@ -190,12 +193,12 @@ fn status_of(error: &RecordError) -> u8 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    #[test]
-    fn a_program_that_counts_has_no_records() {
-        let mut summary = RecordSummary {
+    /// Of a program that counted.
+    pub(crate) fn summary() -> RecordSummary {
+        RecordSummary {
             program_end: trackway_recorder::ProgramEnd::Exited(0),
             remains: trackway_recorder::Remains::default(),
             thread_stacks: Vec::new(),
@@ -214,9 +217,15 @@ mod tests {
             damage: None,
             write_failure: None,
             interrupted: false,
+            work: None,
             recorder_cpu_seconds: 0.0,
             wall_seconds: 0.0,
-        };
+        }
+    }
+
+    #[test]
+    fn a_program_that_counts_has_no_records() {
+        let mut summary = summary();
         let output = Output::File {
             path: "t".into(),
             force: false,

@@ -6,6 +6,7 @@ mod counters;
 mod hardware;
 mod overflow;
 mod sampling;
+mod work;
 
 pub use conclusion::conclude;
 pub use counters::{buffer_size, parse_buffer_size};

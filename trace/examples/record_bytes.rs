@@ -2,7 +2,7 @@
 //!
 //!     cargo run --release -p trackway-trace --example record_bytes -- TRACE [lines]
 //!
-//! A record is an id (one byte within a function, else four) and its roots. Segments of one function, number and
+//! A record is an id (one or two bytes within a function, else four) and its roots. Segments of one function, number and
 //! table count together over all processes of the trace. `acc.` is the number of accesses and events for which one
 //! record stands (a masked access counts its lanes, a loop its body once), `loops` the loops in it, `line` that of the
 //! first access; without one, `enter` and `exit` are marks of the function. A segment that stands for nothing sets
@@ -19,7 +19,6 @@ use trackway_trace::table::{Operation, Segment, Table};
 use trackway_trace::{ChunkKind, ChunkRef, Decoder, Trace};
 
 const GLOBAL_ID: u64 = 4;
-const LOCAL_ID: u64 = 1;
 /// Bytes of a module payload before the table, the addresses of its symbols apart.
 const MODULE_HEADER: usize = 40;
 
@@ -71,6 +70,13 @@ struct Uses {
     global: u64,
 }
 
+/// How many ids, and their bytes.
+#[derive(Clone, Copy, Default)]
+struct Ids {
+    count: u64,
+    bytes: u64,
+}
+
 /// Follows the records' ids and lengths; their values don't matter.
 struct Walk<'m> {
     modules: &'m [Module],
@@ -80,7 +86,7 @@ struct Walk<'m> {
     uses: Vec<Vec<Uses>>,
     chunks: u64,
     bytes: u64,
-    through_joins: u64,
+    through_joins: Ids,
 }
 
 impl<'m> Walk<'m> {
@@ -100,23 +106,27 @@ impl<'m> Walk<'m> {
             uses: uses.collect(),
             chunks: 0,
             bytes: 0,
-            through_joins: 0,
+            through_joins: Ids::default(),
         }
     }
 
     fn chunk(&mut self, chunk: &ChunkRef, payload: &[u8]) -> Result<()> {
         self.chunks += 1;
-        let mut locals: HashMap<u8, usize> = HashMap::new();
+        let mut locals: HashMap<u16, usize> = HashMap::new();
         let mut current = (usize::MAX, u32::MAX);
         let mut last = usize::MAX;
         let mut position = 0;
         while position < payload.len() {
             let error = |what| format!("chunk at {}: {what} at byte {position}", chunk.offset);
-            let local_id = payload[position];
-            let (place, id_bytes) = if local_id != 0 {
-                let segment = *locals.get(&local_id).ok_or_else(|| error("unknown local id"))?;
+            let first = u16::from(payload[position]);
+            let (place, id_bytes) = if first != 0 {
+                let second = u16::from(payload.get(position + 1).copied().unwrap_or(0));
+                let found = locals.get(&first).or_else(|| locals.get(&(second << 8 | first)));
+                let segment = *found.ok_or_else(|| error("unknown local id"))?;
                 self.uses[current.0][segment].local += 1;
-                ((current.0, segment), LOCAL_ID)
+                let table = &self.modules[current.0].table;
+                let id_bytes = table.segments[segment].local_id_length() as u64;
+                ((current.0, segment), id_bytes)
             } else {
                 let mut id = [0; 4];
                 let present = payload.len().min(position + 4) - position;
@@ -136,7 +146,10 @@ impl<'m> Walk<'m> {
                 locals = self.locals_of(current);
             }
             // Segments of a function are numbered in reverse post-order of its blocks.
-            self.through_joins += u64::from(id_bytes == LOCAL_ID && last < place.1);
+            if id_bytes != GLOBAL_ID && last < place.1 {
+                self.through_joins.count += 1;
+                self.through_joins.bytes += id_bytes;
+            }
             last = place.1;
             position += id_bytes as usize + segment.record_length as usize;
         }
@@ -144,7 +157,7 @@ impl<'m> Walk<'m> {
         Ok(())
     }
 
-    fn locals_of(&self, (module, function): (usize, u32)) -> HashMap<u8, usize> {
+    fn locals_of(&self, (module, function): (usize, u32)) -> HashMap<u16, usize> {
         let table = &self.modules[module].table;
         let function = &table.functions[function as usize];
         let first = function.first_segment as usize;
@@ -158,7 +171,7 @@ impl<'m> Walk<'m> {
 struct Row {
     function: String,
     segment: usize,
-    local_id: u8,
+    local_id: u16,
     uses: Uses,
     widths: Vec<u8>,
     accesses: u64,
@@ -172,7 +185,15 @@ impl Row {
     }
 
     fn id_bytes(&self) -> u64 {
-        self.uses.local * LOCAL_ID + self.uses.global * GLOBAL_ID
+        self.uses.local * self.local_id_length() + self.uses.global * GLOBAL_ID
+    }
+
+    fn local_id_length(&self) -> u64 {
+        if self.local_id < 256 {
+            1
+        } else {
+            2
+        }
     }
 
     fn root_bytes(&self) -> u64 {
@@ -299,17 +320,24 @@ fn print_totals(trace: &Trace, walk: &Walk<'_>, rows: &[Row], accesses: u64) {
     let stored = ChunkRef::stored_bytes(chunks());
     line("stored", stored, chunks().count() as u64);
     line("records", bytes, sum(&Row::records));
+    for length in [1, 2] {
+        let of_length = |row: &Row| row.uses.local * u64::from(row.local_id_length() == length);
+        line(
+            &format!("ids of {length}"),
+            sum(&|row| of_length(row) * length),
+            sum(&of_length),
+        );
+    }
     line(
-        "ids, local",
-        sum(&|row| row.uses.local * LOCAL_ID),
-        sum(&|row| row.uses.local),
-    );
-    line(
-        "ids, global",
+        "ids of 4",
         sum(&|row| row.uses.global * GLOBAL_ID),
         sum(&|row| row.uses.global),
     );
-    line("through joins", walk.through_joins * LOCAL_ID, walk.through_joins);
+    line(
+        "through joins",
+        walk.through_joins.bytes,
+        walk.through_joins.count,
+    );
     for width in [1, 2, 4, 8] {
         let roots = |row: &Row| row.widths.iter().filter(|own| **own == width).count() as u64 * row.records();
         line(

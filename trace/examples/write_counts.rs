@@ -1,6 +1,6 @@
 //! Writes a trace of counts, as `testing/counted_scene.rs` describes it.
 //!
-//!     cargo run -p trackway-trace --example write_counts -- trace/vectors/counts-v1.trackway
+//!     cargo run -p trackway-trace --example write_counts -- trace/vectors/counts-v2.trackway
 
 #[path = "../testing/mod.rs"]
 #[allow(dead_code)]

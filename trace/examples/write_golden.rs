@@ -1,6 +1,6 @@
 //! Writes the golden trace of this format version. Only a new format version needs a new golden file.
 //!
-//!     cargo run -p trackway-trace --example write_golden -- trace/vectors/golden-v1.trackway
+//!     cargo run -p trackway-trace --example write_golden -- trace/vectors/golden-v2.trackway
 
 #[path = "../testing/mod.rs"]
 #[allow(dead_code)]

@@ -9,6 +9,7 @@
 use xxhash_rust::xxh3::{xxh3_64, Xxh3};
 
 use crate::bytes::{u16_at, u32_at, u64_at};
+use crate::columns::has_compressed_columns;
 use crate::table_enum::open_enum;
 
 /// Bytes of a chunk header.
@@ -131,6 +132,11 @@ impl Chunk<'_> {
     /// Header and stored payload.
     pub fn to_bytes(&self) -> Vec<u8> {
         [&self.header.to_bytes(), self.stored].concat()
+    }
+
+    /// Whether its payload was split into columns of which any is compressed.
+    pub fn has_compressed_columns(&self) -> bool {
+        self.header.codec == Codec::Columns && has_compressed_columns(self.stored)
     }
 }
 

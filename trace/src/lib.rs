@@ -16,6 +16,7 @@ mod code;
 mod columns;
 mod counts;
 mod decoder;
+mod encoding_times;
 mod error;
 mod event;
 pub mod flow;
@@ -52,6 +53,7 @@ pub use counts::{
     WHOLE_PROGRAM,
 };
 pub use decoder::{Batches, ChunkDecoder, Decoder};
+pub use encoding_times::EncodingTimes;
 pub use error::TraceError;
 pub use event::{Event, Mark};
 pub use folder::traces_in;
@@ -68,7 +70,7 @@ pub use mappings::{
 pub use merged::{Exactness, MergedStreams, INTERVALS_NS};
 pub use module::{encode_counting_module, encode_module, ImageCounters};
 pub use output_file::{Existing, OutputError, OutputFile};
-pub use payload::{plain_chunk, ChunkEncoder, MAX_RAW_LENGTH};
+pub use payload::{plain_chunk, ChunkEncoder, Effort, MAX_RAW_LENGTH};
 pub use program::{
     AccessKind, AllocationOperation, AllocationSite, Coverage, Function, Location, MemberKind, MemberLayout,
     Module, Program, Site, StructureKind, Symbol, TypeLayout, VariableKind,
@@ -84,4 +86,4 @@ pub use value::{Value, ValueForm, ValueShape, MAX_VALUE_BITS};
 pub use writer::{random_identity, Resumption, TraceWriter};
 
 /// Version of the trace format and of the module table that this crate writes; it reads no greater one.
-pub const FORMAT_VERSION: u16 = 1;
+pub const FORMAT_VERSION: u16 = 2;

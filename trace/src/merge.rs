@@ -11,8 +11,8 @@ use crate::flow;
 use crate::machine;
 use crate::module::ModulePayload;
 use crate::table::{
-    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableLocation, TableStep,
-    TableType,
+    Count, Operation, Segment, Table, TableBlocks, TableChecksum, TableError, TableFunction, TableLocation,
+    TableStep, TableType, SEEN_REGISTERS, STREAM_REGISTERS,
 };
 use crate::{
     AllocationSiteId, FunctionId, Location, LocationId, MemberLayout, Module, ModuleId, Program, SiteId,
@@ -22,6 +22,9 @@ use crate::{
 /// No module has a segment of this id.
 pub(crate) const NO_SEGMENT: u32 = u32::MAX;
 
+/// Registers of all functions together. Each decoder has memory for them, and touches what it needs.
+const MOST_REGISTERS: u32 = 1 << 26;
+
 /// What decoding needs of all loaded modules.
 #[derive(Debug, Default)]
 pub(crate) struct Loaded {
@@ -29,6 +32,8 @@ pub(crate) struct Loaded {
     pub(crate) modules: Vec<LoadedModule>,
     /// Index of the module of each segment id.
     pub(crate) module_of_segment: Vec<u32>,
+    /// Registers of the streams and of all modules' functions.
+    pub(crate) register_count: u32,
     /// The program's types. A type that several modules declare is merged once.
     pub(crate) known_types: HashMap<TypeLayout, TypeId>,
 }
@@ -50,7 +55,7 @@ pub(crate) struct MergedTable {
     pub(crate) is_machine_code: bool,
     /// First segment and number of segments of each function.
     pub(crate) segments_of_function: Vec<Range<u32>>,
-    pub(crate) register_counts: Vec<u32>,
+    registers: Vec<DeclaredRegisters>,
     pub(crate) segments: Vec<Segment>,
     locations: Vec<LocationId>,
     loop_count: u64,
@@ -68,6 +73,22 @@ pub(crate) struct MergedTable {
     steps: Arc<[TableStep]>,
     pub(crate) instructions: Range<u32>,
     pub(crate) machine_blocks: Range<u32>,
+}
+
+/// What a table says of a function's registers.
+#[derive(Debug)]
+struct DeclaredRegisters {
+    count: u32,
+    window: u32,
+}
+
+impl DeclaredRegisters {
+    fn of(function: &TableFunction) -> Self {
+        DeclaredRegisters {
+            count: function.register_count,
+            window: function.window,
+        }
+    }
 }
 
 impl MergedTable {
@@ -94,6 +115,28 @@ pub(crate) struct LoadedModule {
     pub(crate) table: usize,
     pub(crate) first_segment: u32,
     pub(crate) symbol_addresses: Vec<u64>,
+    /// Of each function.
+    registers: Vec<FunctionRegisters>,
+}
+
+/// Which registers of all a function has.
+#[derive(Debug)]
+struct FunctionRegisters {
+    /// The first one of its own.
+    first: u32,
+    window: u32,
+}
+
+impl LoadedModule {
+    /// Where a register that a table names for a function is among those of all.
+    #[inline(always)]
+    pub(crate) fn register(&self, function: u32, register: u32) -> u32 {
+        let FunctionRegisters { first, window } = &self.registers[function as usize];
+        match register {
+            ..SEEN_REGISTERS => (window + register) % STREAM_REGISTERS,
+            _ => first + (register - SEEN_REGISTERS),
+        }
+    }
 }
 
 /// Takes the modules one by one.
@@ -127,8 +170,32 @@ impl Merger {
             }
         };
         self.check_known(&payload, table)?;
-        self.add_module(table, &payload, process);
+        let registers = self.place_registers(table)?;
+        self.add_module(table, &payload, process, registers);
         Ok(())
+    }
+
+    /// Gives the functions of a module registers of their own.
+    fn place_registers(&mut self, table: usize) -> Result<Vec<FunctionRegisters>, TableError> {
+        let loaded = &mut self.loaded;
+        let mut next = loaded.register_count.max(STREAM_REGISTERS);
+        let declared = &loaded.tables[table].registers;
+        let mut registers = Vec::with_capacity(declared.len());
+        for DeclaredRegisters { count, window } in declared {
+            registers.push(FunctionRegisters {
+                first: next,
+                window: *window,
+            });
+            next += count.saturating_sub(SEEN_REGISTERS);
+            if next > MOST_REGISTERS {
+                return Err(TableError {
+                    position: 0,
+                    what: format!("the trace's functions have more than {MOST_REGISTERS} registers"),
+                });
+            }
+        }
+        loaded.register_count = next;
+        Ok(registers)
     }
 
     fn check_ids(&self, payload: &ModulePayload<'_>) -> Result<(), TableError> {
@@ -162,7 +229,13 @@ impl Merger {
         }
     }
 
-    fn add_module(&mut self, table: usize, payload: &ModulePayload<'_>, process: u32) {
+    fn add_module(
+        &mut self,
+        table: usize,
+        payload: &ModulePayload<'_>,
+        process: u32,
+        registers: Vec<FunctionRegisters>,
+    ) {
         let module = self.push_module(table, payload.key, process, Some(payload));
         let first = payload.first_segment as usize;
         let end = first + payload.segment_count as usize;
@@ -175,6 +248,7 @@ impl Merger {
             table,
             first_segment: payload.first_segment,
             symbol_addresses: payload.symbol_addresses.clone(),
+            registers,
         });
     }
 
@@ -280,7 +354,7 @@ impl Merger {
                 .iter()
                 .map(|f| segments_of(f.first_segment, f.segment_count))
                 .collect(),
-            register_counts: table.functions.iter().map(|f| f.register_count).collect(),
+            registers: table.functions.iter().map(DeclaredRegisters::of).collect(),
             symbols: symbols.collect(),
             loop_count: loop_count(&table.segments),
             segments: table.segments,

@@ -1,8 +1,10 @@
 //! Compresses and decompresses payloads of chunks.
 
 use std::io;
+use std::time::Duration;
 
 use crate::columns::{ColumnReader, ColumnWriter, Preference, RecordShapes};
+use crate::encoding_times::{EncodingTimes, Stopwatch};
 use crate::{Chunk, ChunkFields, ChunkHeader, ChunkKind, Codec, TraceError};
 
 /// Greatest length of an uncompressed payload, bytes.
@@ -14,14 +16,33 @@ const LZ4_MAX_RATIO: u64 = 255;
 /// No byte of a column, before it is compressed, stands for more than 16 bytes of records.
 const COLUMNS_MAX_RATIO: u64 = 16 * LZ4_MAX_RATIO;
 
+/// How much time records may take.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Effort {
+    /// They become as small as the codec makes them.
+    Full,
+    /// No part of them is compressed where that takes longer than to write what it saves.
+    Hasty {
+        /// Nanoseconds to write a byte.
+        writing_ns: f64,
+    },
+    /// They are stored as they are.
+    None,
+}
+
 /// Turns payloads into chunks. Each compressing thread has one; its memory is reused from chunk to chunk.
 pub struct ChunkEncoder {
     codec: Codec,
     zstd: Option<zstd::bulk::Compressor<'static>>,
     columns: Option<Box<ColumnWriter>>,
     preference: Preference,
-    /// The latest payload, if it was compressed.
-    stored: Vec<u8>,
+    /// The latest payload, if it was split.
+    columns_stored: Vec<u8>,
+    /// The latest payload, if it was compressed as a whole, in the first bytes. It never shrinks: growing again would fill
+    /// it with zeros.
+    block: Vec<u8>,
+    block_length: usize,
+    stopwatch: Stopwatch,
 }
 
 impl ChunkEncoder {
@@ -48,8 +69,21 @@ impl ChunkEncoder {
             zstd,
             columns,
             preference: Preference::default(),
-            stored: Vec::new(),
+            columns_stored: Vec::new(),
+            block: Vec::new(),
+            block_length: 0,
+            stopwatch: Stopwatch::default(),
         })
+    }
+
+    /// From now on measures by the clock what takes how long.
+    pub fn measure(&mut self, clock: fn() -> Duration) {
+        self.stopwatch.clock = Some(clock);
+    }
+
+    /// What has been measured.
+    pub fn times(&self) -> EncodingTimes {
+        self.stopwatch.times
     }
 
     /// The chunk of `payload`, which stands in the encoder's memory or, if compression does not shrink it, is stored
@@ -59,13 +93,23 @@ impl ChunkEncoder {
         fields: &ChunkFields,
         payload: &'p [u8],
     ) -> Result<Chunk<'p>, TraceError> {
+        self.encode_by(fields, payload, Effort::Full)
+    }
+
+    /// The same with less effort, if these are records.
+    pub fn encode_by<'p>(
+        &'p mut self,
+        fields: &ChunkFields,
+        payload: &'p [u8],
+        effort: Effort,
+    ) -> Result<Chunk<'p>, TraceError> {
         check_length(payload)?;
-        self.stored.clear();
         let codec = match (&mut self.columns, fields.kind) {
             (_, ChunkKind::Samples | ChunkKind::Mappings) if self.codec != Codec::None => {
                 self.store_differences(payload)?
             }
-            (Some(_), ChunkKind::Records) => self.store_records(payload),
+            (_, ChunkKind::Records) if effort == Effort::None => Codec::None,
+            (Some(_), ChunkKind::Records) => self.store_records(payload, effort),
             (Some(columns), ChunkKind::Module) => {
                 columns.modules().add(payload);
                 self.store(Codec::Lz4, payload)
@@ -75,9 +119,14 @@ impl ChunkEncoder {
         };
         let stored = match codec {
             Codec::None => payload,
-            _ => &self.stored,
+            Codec::Columns => &self.columns_stored,
+            _ => &self.block[..self.block_length],
         };
-        Ok(chunk_of(fields, codec, payload, stored))
+        let header = self.stopwatch.step(
+            |times| &mut times.checksums,
+            || ChunkHeader::new(fields, codec, payload.len() as u32, stored),
+        );
+        Ok(Chunk { header, stored })
     }
 
     /// Differences of samples are few and small: LZ4 makes nothing of them.
@@ -89,39 +138,45 @@ impl ChunkEncoder {
     }
 
     /// Stores records, by columns or LZ4, and returns which.
-    fn store_records(&mut self, payload: &[u8]) -> Codec {
+    fn store_records(&mut self, payload: &[u8], effort: Effort) -> Codec {
         if self.preference.is_lz4() {
             let codec = self.store(Codec::Lz4, payload);
             let stored_length = match codec {
                 Codec::None => payload.len(),
-                _ => self.stored.len(),
+                _ => self.block_length,
             };
             if self.preference.accepts(payload.len(), stored_length) {
                 return codec;
             }
         }
-        self.stored.clear();
+        let stored = &mut self.columns_stored;
+        stored.clear();
         if let Some(columns) = &mut self.columns {
-            if columns.append(payload, &mut self.stored) {
+            if columns.append(payload, effort, &mut self.stopwatch, stored) {
                 self.preference
-                    .note_columns(payload.len(), self.stored.len(), columns.short_records());
+                    .note_columns(payload.len(), stored.len(), columns.short_records());
                 return Codec::Columns;
             }
         }
         self.store(Codec::Lz4, payload)
     }
 
-    /// Compresses the payload into `stored` and returns the codec; [`Codec::None`] if that doesn't shrink the payload.
+    /// Compresses the payload into `block` and returns the codec; [`Codec::None`] if that doesn't shrink the payload.
     fn store(&mut self, codec: Codec, payload: &[u8]) -> Codec {
-        self.stored.resize(room_for(codec, payload.len()), 0);
-        let compressed = match (codec, &mut self.zstd) {
-            (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, &mut self.stored).ok(),
-            (Codec::Zstd, Some(zstd)) => zstd.compress_to_buffer(payload, &mut self.stored).ok(),
+        let room = room_for(codec, payload.len());
+        if self.block.len() < room {
+            self.block.resize(room, 0);
+        }
+        let (block, zstd) = (&mut self.block[..room], &mut self.zstd);
+        let compress = || match (codec, zstd) {
+            (Codec::Lz4, _) => lz4_flex::block::compress_into(payload, block).ok(),
+            (Codec::Zstd, Some(zstd)) => zstd.compress_to_buffer(payload, block).ok(),
             _ => None,
         };
+        let compressed = self.stopwatch.step(|times| &mut times.compressing, compress);
         match compressed {
             Some(length) if length < payload.len() => {
-                self.stored.truncate(length);
+                self.block_length = length;
                 codec
             }
             _ => Codec::None,
@@ -129,15 +184,14 @@ impl ChunkEncoder {
     }
 }
 
-/// The chunk of records that are stored as they are, since there is no time to compress them.
+/// The chunk of a payload as it is.
 pub fn plain_chunk<'p>(fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {
     check_length(payload)?;
-    Ok(chunk_of(fields, Codec::None, payload, payload))
-}
-
-fn chunk_of<'p>(fields: &ChunkFields, codec: Codec, payload: &[u8], stored: &'p [u8]) -> Chunk<'p> {
-    let header = ChunkHeader::new(fields, codec, payload.len() as u32, stored);
-    Chunk { header, stored }
+    let header = ChunkHeader::new(fields, Codec::None, payload.len() as u32, payload);
+    Ok(Chunk {
+        header,
+        stored: payload,
+    })
 }
 
 fn check_length(payload: &[u8]) -> Result<(), TraceError> {

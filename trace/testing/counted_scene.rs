@@ -1,4 +1,4 @@
-//! A trace of two modules that count, two threads and nested regions: what `vectors/counts-v1.trackway` holds.
+//! A trace of two modules that count, two threads and nested regions: what `vectors/counts-v2.trackway` holds.
 //!
 //! One thread's region `solve` holds `halo`, which holds `solve` again; half of its entries were counted, the
 //! others timed. The other thread was killed within `solve`. Two ticks are a nanosecond.

@@ -1,4 +1,4 @@
-//! The golden trace: what `vectors/golden-v1.trackway` holds, and what must be decoded from it.
+//! The golden trace: what `vectors/golden-v2.trackway` holds, and what must be decoded from it.
 
 use std::path::Path;
 
@@ -15,6 +15,8 @@ use trackway_trace::{
 };
 
 pub const FIRST_SEGMENT: u32 = 1;
+/// Of the segments in their order.
+const LOCAL_IDS: [u16; 5] = [0, 1, 2, 0x103, 0];
 pub const GLOBAL_ADDRESS: u64 = 0x40_4000;
 /// FNV-1a-64 of `list.c`, a zero byte and `walk`.
 pub const WALK: u64 = 0x7638_d65e_d0d6_fa17;
@@ -164,7 +166,7 @@ fn first_chunk() -> Vec<u8> {
     }
     bytes.push(2);
     bytes.extend_from_slice(&100u16.to_le_bytes());
-    bytes.push(3);
+    bytes.extend_from_slice(&LOCAL_IDS[3].to_le_bytes());
     bytes.push(0b101);
     push_global(&mut bytes, 4);
     bytes.extend_from_slice(&0x6000u64.to_le_bytes());
@@ -230,6 +232,7 @@ pub fn table() -> Table {
             first_segment: 0,
             segment_count: 5,
             register_count: 3,
+            window: 0,
             coverage: Coverage {
                 accesses: 6,
                 recorded: 5,
@@ -356,7 +359,7 @@ fn segments() -> Vec<Segment> {
     ];
     let segment = |(index, operations): (usize, Vec<Operation>)| Segment {
         function: 0,
-        local_id: if index == 4 { 0 } else { index as u8 },
+        local_id: LOCAL_IDS[index],
         record_length: super::tables::record_length(&operations),
         operations,
     };

@@ -18,6 +18,7 @@ pub fn table_of(operations: Vec<Operation>) -> Table {
         functions: vec![TableFunction {
             segment_count: 1,
             register_count: REGISTERS,
+            window: 0,
             ..TableFunction::default()
         }],
         sites: (0..).zip(SITE_SIZES).map(site).collect(),

@@ -139,7 +139,10 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
         let local_id = if choices.below(4) == 0 {
             0
         } else {
-            number as u8 * 3 + 1
+            match choices.flag() {
+                true => number as u16 * 3 + 1,
+                false => (number as u16 + 1) << 8 | 250,
+            }
         };
         let record_length = record_length(&operations);
         table.segments.push(Segment {
@@ -157,6 +160,7 @@ fn add_function(table: &mut Table, function: u32, choices: &mut Choices<'_>) {
         first_segment,
         segment_count,
         register_count: REGISTERS,
+        window: 0,
         coverage: Coverage {
             accesses: 9,
             recorded: 7,
@@ -321,7 +325,7 @@ pub fn repeated_records(first_id: u32, table: &Table, choices: &mut Choices<'_>)
             break;
         };
         match segment.local_id {
-            local_id @ 1.. if function == Some(segment.function) => bytes.push(local_id),
+            1.. if function == Some(segment.function) => push_local_id(segment, &mut bytes),
             _ => bytes.extend_from_slice(&((first_id + index) << 8).to_le_bytes()),
         }
         function = Some(segment.function);
@@ -338,6 +342,10 @@ fn local_record(table: &Table, function: u32, choices: &mut Choices<'_>, bytes: 
         bytes.push(choices.byte());
         return 0;
     };
-    bytes.push(segment.local_id);
+    push_local_id(segment, bytes);
     segment.record_length
+}
+
+fn push_local_id(segment: &Segment, bytes: &mut Vec<u8>) {
+    bytes.extend_from_slice(&segment.local_id.to_le_bytes()[..segment.local_id_length()]);
 }

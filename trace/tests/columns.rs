@@ -33,7 +33,7 @@ impl Vector {
 }
 
 fn vectors() -> Vec<Vector> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/columns-v1.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/columns-v2.txt");
     let mut vectors: Vec<Vector> = Vec::new();
     for line in std::fs::read_to_string(path).unwrap().lines() {
         let text = line.split('#').next().unwrap();
@@ -53,7 +53,7 @@ fn vectors() -> Vec<Vector> {
 }
 
 fn table() -> Table {
-    let segment = |local_id: u8, widths: &[u8]| Segment {
+    let segment = |local_id: u16, widths: &[u8]| Segment {
         function: 0,
         local_id,
         record_length: widths.iter().map(|width| u32::from(*width)).sum(),
@@ -74,9 +74,10 @@ fn table() -> Table {
         functions: vec![TableFunction {
             segment_count: 3,
             register_count: 1,
+            window: 0,
             ..TableFunction::default()
         }],
-        segments: vec![segment(0, &[4]), segment(5, &[1, 8]), segment(6, &[])],
+        segments: vec![segment(0, &[4]), segment(5, &[1, 8]), segment(0x106, &[])],
         ..Table::default()
     }
 }
@@ -127,7 +128,7 @@ fn decode(trace: &Trace) -> Vec<(usize, Option<TraceError>)> {
 #[test]
 fn vectors_are_read() {
     let vectors = vectors();
-    assert_eq!(vectors.len(), 10);
+    assert_eq!(vectors.len(), 11);
     for vector in vectors {
         let stored = vector.hex("stored");
         match vector.name.as_str() {

@@ -15,7 +15,7 @@ use trackway_trace::{Decoder, ImageCounters, NodeCounts, Program, Trace, TraceEr
 const HEADER_LENGTH: usize = 32;
 
 fn golden_bytes() -> Vec<u8> {
-    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v1.trackway")).unwrap()
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v2.trackway")).unwrap()
 }
 
 fn open(bytes: &[u8]) -> Result<Trace, TraceError> {
@@ -108,9 +108,9 @@ fn every_changed_byte_behind_the_header_is_noticed() {
 #[test]
 fn foreign_and_newer_files_are_refused_by_name() {
     let mut newer = golden_bytes();
-    newer[8] = 2;
+    newer[8] = 3;
     let error = open(&newer).unwrap_err();
-    assert!(matches!(error, TraceError::NewerVersion { version: 2, .. }));
+    assert!(matches!(error, TraceError::NewerVersion { version: 3, .. }));
     assert!(error.to_string().contains("newer Trackway"));
     assert!(matches!(open(&[b'x'; 4096]), Err(TraceError::NotATrace { .. })));
     assert!(matches!(

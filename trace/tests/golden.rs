@@ -14,7 +14,7 @@ use trackway_trace::{
 };
 
 fn open() -> Trace {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v2.trackway");
     Trace::open(&path).unwrap()
 }
 

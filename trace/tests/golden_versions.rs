@@ -20,7 +20,7 @@ type Access = (u32, AccessKind, u64, u64);
 /// What must be decoded from stream 0 of the golden trace of a version. It never changes.
 fn accesses_of(version: u16) -> &'static [Access] {
     match version {
-        1 => &testing::golden::ACCESSES,
+        1 | 2 => &testing::golden::ACCESSES,
         _ => panic!("say what golden-v{version}.trackway holds"),
     }
 }
@@ -28,7 +28,7 @@ fn accesses_of(version: u16) -> &'static [Access] {
 /// The chunks of counts in the golden file of a version. It never changes.
 fn nodes_of(version: u16) -> usize {
     match version {
-        1 => 6,
+        1 | 2 => 6,
         _ => panic!("say what counts-v{version}.trackway holds"),
     }
 }

@@ -7,7 +7,7 @@ use trackway_trace::{ChunkKind, ChunkRef, Decoder, GrowingTrace, Trace};
 const CHUNK_HEADER: usize = 64;
 
 fn golden() -> (Trace, Vec<u8>) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/golden-v2.trackway");
     (Trace::open(&path).unwrap(), std::fs::read(&path).unwrap())
 }
 

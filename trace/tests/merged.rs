@@ -39,7 +39,7 @@ fn table() -> Table {
     ] {
         table.segments.push(Segment {
             function: 0,
-            local_id: table.segments.len() as u8 + 1,
+            local_id: table.segments.len() as u16 + 1,
             record_length: record_length(&operations),
             operations,
         });

@@ -17,7 +17,7 @@ use trackway_trace::{
     TraceError, VariableKind, WindowAddress, WindowEnd,
 };
 
-const VECTORS: &str = include_str!("../vectors/format-v1.txt");
+const VECTORS: &str = include_str!("../vectors/format-v2.txt");
 
 /// A vector: its name, what stands on the same line, and its indented lines as name and value.
 struct Vector {
@@ -180,7 +180,7 @@ fn checksums_behind_names() {
 
 fn table(name: &str) -> Table {
     let vector = vector(name);
-    let mut bytes = b"TWTABLE\0\x01\x00\x00\x00\x00\x00\x00\x00".to_vec();
+    let mut bytes = b"TWTABLE\0\x02\x00\x00\x00\x00\x00\x00\x00".to_vec();
     bytes.resize(32, 0);
     bytes[10] = vector.hex("flags").first().copied().unwrap_or(0);
     bytes[12] = vector.hex("counters").first().copied().unwrap_or(0);

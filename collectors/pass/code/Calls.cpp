@@ -35,4 +35,11 @@ bool endsUnit(const Instruction &I) {
     return true;
 }
 
+bool callsItself(const Function &F) {
+    return any_of(F.users(), [&](const User *U) {
+        auto *Call = dyn_cast<CallBase>(U);
+        return Call && Call->getFunction() == &F;
+    });
+}
+
 } // namespace trackway

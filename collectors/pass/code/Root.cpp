@@ -4,10 +4,13 @@
 #include "code/Values.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
+#include "llvm/Support/KnownBits.h"
 
 using namespace llvm;
 
@@ -16,7 +19,19 @@ namespace trackway {
 // Deeper address computations end in a root: long chains give more roots than they save.
 static constexpr unsigned MaxDepth = 8;
 
-unsigned Root::width() const {
+// Bits of an integer without those that its extension brings back: a masked one has few.
+static unsigned neededBits(const Value &V, RootForm Extension) {
+    unsigned Bits = V.getType()->getIntegerBitWidth();
+    auto *I = dyn_cast<Instruction>(&V);
+    if (!I || Bits > 64)
+        return Bits;
+    const DataLayout &DL = I->getModule()->getDataLayout();
+    if (Extension == RootForm::Signed)
+        return Bits + 1 - ComputeNumSignBits(&V, DL);
+    return Bits - computeKnownBits(&V, DL).countMinLeadingZeros();
+}
+
+unsigned Root::neededWidth() const {
     if (Form == RootForm::MaskBits) {
         unsigned Lanes = cast<FixedVectorType>(V->getType())->getNumElements() - Index;
         return Lanes <= 8 ? 1 : Lanes <= 16 ? 2 : Lanes <= 32 ? 4 : 8;
@@ -25,8 +40,7 @@ unsigned Root::width() const {
         return 4;
     if (Form != RootForm::Word && V->getType()->isPtrOrPtrVectorTy())
         return 8;
-    unsigned Bits =
-        Form == RootForm::Word ? contentBits(V->getType()) - 64 * Index : V->getType()->getIntegerBitWidth();
+    unsigned Bits = Form == RootForm::Word ? contentBits(V->getType()) - 64 * Index : neededBits(*V, Form);
     return Bits <= 8 ? 1 : Bits <= 16 ? 2 : Bits <= 32 ? 4 : 8;
 }
 

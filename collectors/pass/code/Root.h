@@ -31,18 +31,24 @@ struct Root {
     llvm::Value *V = nullptr;
     RootForm Form = RootForm::Unsigned;
     unsigned Index = 0;
+    // Once chosen: what is known of a value may change while its function is instrumented. 0: not yet.
+    unsigned ChosenWidth = 0;
 
     bool operator==(const Root &Other) const { return V == Other.V && Form == Other.Form && Index == Other.Index; }
     bool operator<(const Root &Other) const {
         return std::tie(V, Form, Index) < std::tie(Other.V, Other.Form, Other.Index);
     }
     // Bytes in a record: 1, 2, 4 or 8.
-    unsigned width() const;
+    unsigned width() const { return ChosenWidth ? ChosenWidth : neededWidth(); }
+    void chooseWidth() { ChosenWidth = neededWidth(); }
     // Whether code has it without keeping it: addresses in the frame are computed anew wherever they are needed, and
     // constants; what a function is given it keeps anyway.
     bool isAlwaysAtHand() const;
     // Whether it is computed in the loop, and so may change with each iteration.
     bool isWithin(const llvm::Loop &L) const;
+
+  private:
+    unsigned neededWidth() const;
 };
 
 // symbol + constant + Σ root × scale, modulo 2^64.

@@ -2,8 +2,6 @@
 #include "record/Expect.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/Instructions.h"
 
@@ -32,6 +30,8 @@ class Availability {
     }
 
     void run() {
+        solveAvailable();
+        dropKnownRoots();
         ReturnsKnown = true;
         solveAvailable();
         if (!allReturnsKnow()) {
@@ -40,7 +40,7 @@ class Availability {
         }
         for (unsigned Round = 0; Round < MaxRounds && restoreContexts(); ++Round)
             solveAvailable();
-        dropRedundant();
+        dropKnownContexts();
         solveLive();
         placeChecks();
         placePublications();
@@ -74,10 +74,8 @@ class Availability {
         for (const Operation &O : U.Operations)
             define(O, Known);
         Known.reset(Local);
-        if (U.IsRepaired)
-            setContext(Known);
-        else if (U.EndsInCall)
-            leaveTo(U.End, Known);
+        if (U.EndsInCall)
+            leave(U, Known);
     }
 
     static void setContext(BitVector &Known) {
@@ -85,14 +83,17 @@ class Availability {
         Known.set(FunctionBit);
     }
 
-    void leaveTo(const Instruction *Call, BitVector &Known) const {
-        Known.reset();
-        if (ReturnsKnown && callsItself(Call))
+    void leave(const Unit &U, BitVector &Known) const {
+        if (!U.KeepsRegisters)
+            Known.reset();
+        Known.reset(ContextBit);
+        Known.reset(FunctionBit);
+        if (ReturnsKnown && isOwnCall(U.End))
             Known.set(FunctionBit);
     }
 
     // Whether what returns is an activation of this very function, and of this version of it.
-    bool callsItself(const Instruction *I) const {
+    bool isOwnCall(const Instruction *I) const {
         auto *Call = dyn_cast<CallInst>(I);
         return Call && Call->getCalledOperand() == &In.F && !In.F.isInterposable() && In.F.hasExactDefinition();
     }
@@ -138,7 +139,7 @@ class Availability {
     bool wantsContext(BasicBlock *BB) const {
         const Unit &U = P.Units[FirstUnit.lookup(BB)];
         if (!U.Operations.empty() || U.EndsInCall)
-            return !U.Operations.empty() && !U.Repairs;
+            return !U.Operations.empty();
         return any_of(successors(BB), [&](BasicBlock *To) { return Wanting.contains(To); });
     }
 
@@ -150,10 +151,10 @@ class Availability {
             if (It == KnownOut.end())
                 continue;
             if (It->second.test(ContextBit)) {
-                With += frequency(From);
+                With += In.Frequencies.of(From);
                 continue;
             }
-            Without += frequency(From);
+            Without += In.Frequencies.of(From);
             if (lastUnit(From).EndsInCall)
                 return {};
             if (!is_contained(Ways, From))
@@ -169,14 +170,6 @@ class Availability {
         while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
             ++Last;
         return P.Units[Last];
-    }
-
-    uint64_t frequency(BasicBlock *BB) {
-        if (!Frequencies) {
-            Probabilities.emplace(In.F, In.LI, nullptr, &In.DT);
-            Frequencies.emplace(In.F, *Probabilities, In.LI);
-        }
-        return Frequencies->getBlockFreq(BB).getFrequency();
     }
 
     // Counters end at the border of their loop; they may be set before its preheader.
@@ -214,23 +207,34 @@ class Availability {
         }
     }
 
-    // Dropping what is known changes nothing of what is known.
-    void dropRedundant() {
+    // Dropping them changes nothing of which roots are known. But what a unit without operations doesn't record tells
+    // the decoder nothing of the function: so contexts are solved afterwards.
+    void dropKnownRoots() {
         for (BasicBlock *BB : Order) {
             BitVector Known = knownOnEntry(BB);
             forUnits(BB, [&](Unit &U) {
-                U.ContextKnown = Known.test(ContextBit);
-                U.FunctionKnown = Known.test(FunctionBit);
                 BitVector Now = Known;
                 erase_if(U.Operations, [&](const Operation &O) {
-                    if (O.K == Operation::Kind::Context)
-                        return U.ContextKnown && !U.Repairs;
                     if (O.K == Operation::Kind::LogRoot && Now.test(bitOf(O.Target)))
                         return true;
                     if (defines(O))
                         Now.set(bitOf(O.Target));
                     return false;
                 });
+                transfer(U, Known);
+            });
+        }
+    }
+
+    // Dropping a context that is known changes nothing of what is known.
+    void dropKnownContexts() {
+        for (BasicBlock *BB : Order) {
+            BitVector Known = knownOnEntry(BB);
+            forUnits(BB, [&](Unit &U) {
+                U.ContextKnown = Known.test(ContextBit);
+                U.FunctionKnown = Known.test(FunctionBit);
+                erase_if(U.Operations,
+                         [&](const Operation &O) { return O.K == Operation::Kind::Context && U.ContextKnown; });
                 KnownAt[&U] = Known;
                 transfer(U, Known);
                 if (U.EndsInCall && (U.ContextKnown || !U.Operations.empty()))
@@ -256,7 +260,7 @@ class Availability {
         while (Last + 1 < P.Units.size() && P.Units[Last + 1].Block == BB)
             ++Last;
         for (unsigned U = Last + 1; U-- > First;) {
-            if (P.Units[U].EndsInCall && !P.Units[U].IsRepaired)
+            if (P.Units[U].EndsInCall && !P.Units[U].KeepsRegisters)
                 Live.reset();
             for (const Operation &O : reverse(P.Units[U].Operations))
                 transferBackward(O, Live);
@@ -305,9 +309,9 @@ class Availability {
                     Bytes = 2 * Bytes + 2 * 4 + MaxPathPayload;
                 if (Bytes > CheckBudget)
                     P.Feasible = false;
-                U.Checks = !U.ContextKnown || U.Repairs || Used + Bytes > CheckBudget;
-                unsigned ResumeBytes = U.Checks && U.FunctionKnown ? placeResume(U) : 0;
-                if (U.Repairs)
+                U.Checks = !U.ContextKnown || Used + Bytes > CheckBudget;
+                unsigned ResumeBytes = U.Checks ? placeResume(U) : 0;
+                if (U.resumesActivation())
                     Bytes += ResumeBytes;
                 Used = std::min(U.Checks ? Bytes : Used + Bytes, Unknown);
             });
@@ -388,8 +392,6 @@ class Availability {
     unsigned Bits;
     bool ReturnsKnown = false; // the last record before this function returns is one of it
     SmallPtrSet<BasicBlock *, 16> Wanting;
-    std::optional<BranchProbabilityInfo> Probabilities;
-    std::optional<BlockFrequencyInfo> Frequencies;
     BitVector Local;                // registers of one unit
     std::vector<Register> Counters; // registers that a loop steps
     std::vector<BasicBlock *> Order;

@@ -8,12 +8,12 @@ using namespace llvm;
 
 namespace trackway {
 
-DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+DerivedValues::DerivedValues(const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
                              const Decomposer &Decompose) {
     // A latch that belongs to an inner loop too would step with each iteration of that loop.
     for (Loop *L : LI.getLoopsInPreorder())
-        if (WithRareCalls.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
-            addCandidates(*L, *outermostWithRareCalls(L, WithRareCalls), Decompose);
+        if (SteadyLoops.contains(L) && L->getLoopLatch() && LI.getLoopFor(L->getLoopLatch()) == L)
+            addCandidates(*L, *outermostOf(L, SteadyLoops), Decompose);
     // Candidates lean on each other: drop those that lean on none, until all that are left stand.
     for (bool Changed = true; Changed;) {
         Changed = false;

@@ -1,9 +1,9 @@
 // Loop-carried values that the decoder can compute by itself.
 //
-// In a loop with rare calls a value at the loop's head (a phi) need not be recorded if its next value follows from
-// itself, from values that the loop doesn't change, and from derived values of inner loops: the counter of a `for`, a
-// pointer that walks by a variable stride, the two indexes of a partition. The decoder sets a register before the loop
-// and steps it at the end of each iteration.
+// In a steady loop (RareCallLoops.h) a value at the loop's head (a phi) need not be recorded if its next value follows
+// from itself, from values that the loop doesn't change, and from derived values of inner loops: the counter of a
+// `for`, a pointer that walks by a variable stride, the two indexes of a partition. The decoder sets a register before
+// the loop and steps it at the end of each iteration.
 #pragma once
 
 #include "code/Root.h"
@@ -16,7 +16,7 @@ namespace trackway {
 
 struct DerivedValue {
     llvm::Loop *L;               // at whose head the value is
-    const llvm::Loop *Outermost; // the outermost one with rare calls around it
+    const llvm::Loop *Outermost; // the outermost steady one around it
     llvm::Value *Start;          // on entry
     Expression Next;
     // After the loop the register holds what it would have been next if the loop is left at its end only, and the last
@@ -27,8 +27,8 @@ struct DerivedValue {
 
 class DerivedValues {
   public:
-    // WithRareCalls: loops with a preheader in which nothing that records is called.
-    DerivedValues(const llvm::LoopInfo &LI, const llvm::DenseSet<const llvm::Loop *> &WithRareCalls,
+    // SteadyLoops: loops with a preheader in which nothing that records is called.
+    DerivedValues(const llvm::LoopInfo &LI, const llvm::DenseSet<const llvm::Loop *> &SteadyLoops,
                   const Decomposer &Decompose);
 
     const DerivedValue *find(const Root &R) const;

@@ -2,6 +2,7 @@
 
 #include "LlvmVersion.h"
 #include "code/Synchronisation.h"
+#include "record/Activation.h"
 #include "record/Corrections.h"
 #include "record/Expect.h"
 #include "record/KeptArguments.h"
@@ -151,20 +152,18 @@ class UnitEmitter {
   public:
     UnitEmitter(Function &F, const Plan &P, const PlanSegments &Segments, const StreamWriter &Stream,
                 const RuntimeSymbols &Runtime)
-        : F(F), P(P), Segments(Segments), Stream(Stream), Runtime(Runtime), Remembered(F, P, Runtime),
-          Correcting(P, Segments, Stream, Remembered) {}
+        : F(F), P(P), Segments(Segments), Stream(Stream), Runtime(Runtime), Remembered(F, P, Stream),
+          Correcting(P, Segments, Stream, Remembered), Own(F, P, Stream) {}
 
     void emit(unsigned Index, Instruction *Head) {
         const Unit &U = P.Units[Index];
         IRBuilder<> B(Head);
-        if (!U.ContextKnown || U.Repairs)
+        if (!U.ContextKnown)
             Stream.fetchCursor(B);
         if (U.Checks)
             emitCheck(Index, Head);
-        if (U.Repairs)
-            emitResume(Index, Head);
-        if (!U.hasRecord())
-            return;
+        if (!U.ContextKnown && !U.resumesActivation())
+            Own.begin(Head);
         if (Segments.ofUnit(Index).CorrectsFirst)
             Correcting.insertBeforeRecord(Index, Head);
         emitRecord(Index, Head);
@@ -177,21 +176,26 @@ class UnitEmitter {
     std::vector<AllocaInst *> variables() const {
         std::vector<AllocaInst *> All = Remembered.variables();
         All.insert(All.begin(), Stream.variables().begin(), Stream.variables().end());
+        append_range(All, Own.variables());
         return All;
     }
 
   private:
-    // if (cursor >= limit) { cursor = flush(cursor); record again what must be known }
+    // if (cursor >= limit or the registers were lost) { cursor = flush(cursor); record again what must be known }
     void emitCheck(unsigned Index, Instruction *Head) {
         const Unit &U = P.Units[Index];
         IRBuilder<> B(Head);
         Value *Limit = Stream.limit(B);
         Value *IsFull = B.CreateICmpUGE(Stream.cursor(B), Limit);
-        Instruction *Cold = SplitBlockAndInsertIfThen(IsFull, Head, false, unlikely(Head->getContext()));
+        Instruction *Cold = U.resumesActivation()
+                                ? Own.insertIfLost(IsFull, Head)
+                                : SplitBlockAndInsertIfThen(IsFull, Head, false, unlikely(Head->getContext()));
         IRBuilder<> C(Cold);
         Stream.setCursor(C, callFlush(C, Stream.cursor(C)));
-        if (U.FunctionKnown && !U.Repairs)
-            emitResume(Index, Cold);
+        if (!U.resumes())
+            return;
+        emitResume(Index, Cold);
+        Own.begin(Cold);
     }
 
     CallInst *callFlush(IRBuilder<> &B, Value *Full) {
@@ -229,13 +233,14 @@ class UnitEmitter {
     const RuntimeSymbols &Runtime;
     RememberedRoots Remembered;
     Corrections Correcting;
+    Activation Own;
 };
 
 } // namespace
 
 std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment,
                               const RuntimeSymbols &Runtime, std::vector<FlowPiece> &Flow) {
-    PlanSegments Segments(P, LI);
+    PlanSegments Segments(P, F, LI);
     Segments.completeFlow(Flow);
     markSecondReturns(F);
     noteReturnsFromAnywhere(F, Runtime);

@@ -5,7 +5,6 @@
 #include "llvm/ADT/SmallSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/Support/DJB.h"
 
 #include <map>
 
@@ -41,6 +40,42 @@ static bool comesFromOnePlace(Value *V, const Loop &L, const Decomposer &Decompo
     });
 }
 
+// A pointer without the constants that were added to it, and their sum.
+static std::pair<const Value *, APInt> baseOf(const Value *Pointer, const DataLayout &DL) {
+    APInt Offset(DL.getIndexTypeSizeInBits(Pointer->getType()), 0);
+    const Value *Base = Pointer->stripAndAccumulateConstantOffsets(DL, Offset, /*AllowNonInbounds=*/true);
+    return {Base, Offset};
+}
+
+// What the loop stores where the value is loaded from.
+static SmallVector<Value *, 4> storedBack(const LoadInst &Load, const Loop &L) {
+    const DataLayout &DL = Load.getModule()->getDataLayout();
+    auto Place = baseOf(Load.getPointerOperand(), DL);
+    SmallVector<Value *, 4> Stored;
+    for (BasicBlock *BB : L.blocks())
+        for (Instruction &I : *BB)
+            if (auto *Store = dyn_cast<StoreInst>(&I))
+                if (Store->getValueOperand()->getType() == Load.getType() &&
+                    baseOf(Store->getPointerOperand(), DL) == Place)
+                    Stored.push_back(Store->getValueOperand());
+    return Stored;
+}
+
+// The step that most of the values are away from the root, if it is one.
+static std::optional<int64_t> mostlyStep(const Root &R, ArrayRef<Value *> Next, const Decomposer &Decompose) {
+    std::map<int64_t, unsigned> Votes;
+    for (Value *V : Next) {
+        bool IsPointer = V->getType()->isPointerTy();
+        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
+        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
+            ++Votes[E.Constant];
+    }
+    for (auto &[Step, Count] : Votes)
+        if (size_t(2) * Count > Next.size() && (Step == 0 || R.width() == 8))
+            return Step;
+    return std::nullopt;
+}
+
 // The values that a phi at the loop's head takes at the ends of its iterations, through the joins on the way.
 static SmallVector<Value *, 16> nextValues(const PHINode &Head, const Loop &L) {
     SmallVector<Value *, 16> Next, Work;
@@ -64,51 +99,38 @@ static std::optional<int64_t> commonStep(const Root &R, const Loop &L, const Dec
     auto *Head = dyn_cast<PHINode>(R.V);
     if (!Head || Head->getParent() != L.getHeader())
         return std::nullopt;
-    SmallVector<Value *, 16> Next = nextValues(*Head, L);
-    std::map<int64_t, unsigned> Votes;
-    for (Value *V : Next) {
-        bool IsPointer = V->getType()->isPointerTy();
-        Expression E = IsPointer ? Decompose.full(V) : Decompose.integer(V, R.Form == RootForm::Signed);
-        if (!E.Symbol && E.Terms.size() == 1 && E.Terms[0] == std::make_pair(R, int64_t(1)))
-            ++Votes[E.Constant];
-    }
-    for (auto &[Step, Count] : Votes)
-        if (size_t(2) * Count > Next.size() && (Step == 0 || R.width() == 8))
-            return Step;
-    return std::nullopt;
+    return mostlyStep(R, nextValues(*Head, L), Decompose);
 }
 
-// Each of its calls would forget what the one around it remembers.
-static bool callsItself(const Function &F) {
-    return any_of(F.users(), [&](const User *U) {
-        auto *Call = dyn_cast<CallBase>(U);
-        return Call && Call->getFunction() == &F;
-    });
+// The step by which the loop mostly advances a value that it loads from one place: 0 if it doesn't store there.
+static std::optional<int64_t> stepInMemory(const Root &R, const Loop &L, const Decomposer &Decompose) {
+    if (!comesFromOnePlace(R.V, L, Decompose, 0))
+        return std::nullopt;
+    auto *Load = dyn_cast<LoadInst>(R.V);
+    SmallVector<Value *, 4> Stored = Load ? storedBack(*Load, L) : SmallVector<Value *, 4>();
+    return Stored.empty() ? 0 : mostlyStep(R, Stored, Decompose);
 }
 
 static std::optional<Expectation> expectedHighHalf(const Root &R) {
     if (!R.V->getType()->isPointerTy())
         return std::nullopt;
-    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr, true};
+    return Expectation{Expectation::Kind::SameHighHalf, 0, nullptr};
 }
 
-std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+std::optional<Expectation> expected(const Root &R, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
                                     const Decomposer &Decompose) {
     using Kind = Expectation::Kind;
     if (R.Form != RootForm::Unsigned && R.Form != RootForm::Signed)
         return std::nullopt;
     auto *I = dyn_cast<Instruction>(R.V);
     const Loop *L = I ? LI.getLoopFor(I->getParent()) : nullptr;
-    const Loop *Outermost = outermostWithRareCalls(L, WithRareCalls);
+    const Loop *Outermost = outermostOf(L, SteadyLoops);
     if (Outermost && R.width() >= 4) {
-        if (comesFromOnePlace(R.V, *L, Decompose, 0))
-            return Expectation{Kind::SameValue, 0, Outermost, false};
+        if (auto Step = stepInMemory(R, *L, Decompose))
+            return Expectation{Kind::SameValue, *Step, Outermost};
         if (auto Step = commonStep(R, *L, Decompose))
-            return Expectation{Kind::SameValue, *Step, Outermost, false};
+            return Expectation{Kind::SameValue, *Step, Outermost};
     }
-    if (L && !Outermost && R.width() == 8)
-        if (auto Step = commonStep(R, *L, Decompose); Step && !callsItself(*I->getFunction()))
-            return Expectation{Kind::SameValue, *Step, L, true};
     return expectedHighHalf(R);
 }
 
@@ -118,28 +140,28 @@ namespace {
 
 class Expecter {
   public:
-    Expecter(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
-             const Decomposer &Decompose)
-        : P(P), LI(LI), WithRareCalls(WithRareCalls), Decompose(Decompose), NameHash(djbHash(F.getName())) {}
+    Expecter(Plan &P, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops, const Decomposer &Decompose)
+        : P(P), LI(LI), SteadyLoops(SteadyLoops), Decompose(Decompose) {}
 
     void run() {
         P.Expectations.resize(P.Registers.size());
+        P.Elsewhere.resize(P.Registers.size());
         DenseSet<Register> Seen;
         std::vector<Candidate> Candidates;
         for (const Unit &U : P.Units)
             for (const Operation &O : U.Operations)
                 if (O.K == Operation::Kind::LogRoot && Seen.insert(O.Target).second)
-                    if (auto E = expected(P.Registers[O.Target], LI, WithRareCalls, Decompose);
+                    if (auto E = expected(P.Registers[O.Target], LI, SteadyLoops, Decompose);
                         E && mayExpect(O.Target, *E))
                         Candidates.push_back({O.Target, *E, depth(P.Registers[O.Target])});
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Depth > B.Depth; });
         DenseMap<const Loop *, unsigned> Count;
         for (Candidate &C : Candidates) {
-            if (C.E.K == Expectation::Kind::SameValue && C.E.OutlivesCalls && Values == MaxStreamValues)
-                if (auto Half = expectedHighHalf(P.Registers[C.R]))
-                    C.E = *Half;
+            auto Half = expectedHighHalf(P.Registers[C.R]);
             if (!C.E.In || Count[C.E.In]++ < MaxExpectations)
-                expect(C.R, C.E);
+                P.Expectations[C.R] = withRegisters(C.R, C.E);
+            if (C.E.In && Half)
+                P.Elsewhere[C.R] = withRegisters(C.R, *Half);
         }
         for (const Unit &U : P.Units)
             dropUsedBefore(U);
@@ -148,8 +170,6 @@ class Expecter {
   private:
     // Each keeps a variable alive throughout its loop: more than this cost the program more than they save.
     static constexpr unsigned MaxExpectations = 16;
-    // The functions that it calls need some, too.
-    static constexpr unsigned MaxStreamValues = 3;
 
     struct Candidate {
         Register R;
@@ -170,21 +190,19 @@ class Expecter {
         return I ? LI.getLoopDepth(I->getParent()) : 0;
     }
 
-    void expect(Register R, Expectation E) {
+    Expectation withRegisters(Register R, Expectation E) {
         Root Whole = P.Registers[R];
         if (E.K == Expectation::Kind::SameHighHalf) {
             E.Low = newRegister({Whole.V, RootForm::LowHalf, 0});
             E.High = newRegister({Whole.V, RootForm::HighHalf, 0});
-            E.Remembered = FirstStreamRegister + (NameHash + HighHalves++) % StreamHighHalves;
-        } else if (E.OutlivesCalls) {
-            E.Remembered = FirstStreamRegister + StreamHighHalves + (NameHash + Values++) % StreamValues;
+            E.Remembered = FirstStreamRegister + HighHalves++ % StreamRegisters;
+        } else {
             Value *Any = PoisonValue::get(Type::getInt32Ty(Whole.V->getContext()));
             E.Near = newRegister({Any, RootForm::Signed, 0});
-        } else {
             E.Remembered = R;
             forgetBefore(*E.In, R);
         }
-        P.Expectations[R] = E;
+        return E;
     }
 
     // A correction comes before the unit's record: nothing in front of the root may use what it sets.
@@ -193,7 +211,7 @@ class Expecter {
         for (const Operation &O : U.Operations) {
             if (const Expectation *E = expectationOf(P, U, O)) {
                 if (Touched.contains(E->Remembered))
-                    P.Expectations[O.Target].reset();
+                    forget(O.Target, E);
                 else
                     Touched.insert(E->Remembered);
             }
@@ -201,8 +219,17 @@ class Expecter {
         }
     }
 
+    void forget(Register R, const Expectation *E) {
+        auto &Elsewhere = P.Elsewhere[R];
+        if (Elsewhere && E == &*Elsewhere)
+            Elsewhere.reset();
+        else
+            P.Expectations[R].reset();
+    }
+
     Register newRegister(const Root &R) {
         P.Expectations.emplace_back();
+        P.Elsewhere.emplace_back();
         return P.addRegister(R, true);
     }
 
@@ -222,30 +249,31 @@ class Expecter {
 
     Plan &P;
     const LoopInfo &LI;
-    const DenseSet<const Loop *> &WithRareCalls;
+    const DenseSet<const Loop *> &SteadyLoops;
     const Decomposer &Decompose;
-    // Neighbours, for pointers of one function may lie far apart; and mostly not those of the functions around it.
-    uint32_t NameHash;
-    unsigned HighHalves = 0, Values = 0; // that the function has in registers of the stream
+    unsigned HighHalves = 0; // that the function has in registers of the stream
 };
 
 } // namespace
 
-void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &WithRareCalls,
+void addExpectations(Plan &P, const Function &F, const LoopInfo &LI, const DenseSet<const Loop *> &SteadyLoops,
                      const Decomposer &Decompose) {
-    Expecter(P, F, LI, WithRareCalls, Decompose).run();
+    Expecter(P, LI, SteadyLoops, Decompose).run();
     for (unsigned I = 0; I < P.Skipped.size(); ++I) {
         Value *Any = PoisonValue::get(IntegerType::get(F.getContext(), 8U << I));
         P.Skipped[I] = P.addRegister({Any, RootForm::Unsigned, 0}, true);
     }
     P.Expectations.resize(P.Registers.size());
+    P.Elsewhere.resize(P.Registers.size());
 }
 
 const Expectation *expectationOf(const Plan &P, const Unit &U, const Operation &O) {
     if (O.K != Operation::Kind::LogRoot)
         return nullptr;
-    const auto &E = P.Expectations[O.Target];
-    return E && holdsIn(*E, U.Block) ? &*E : nullptr;
+    for (const auto *E : {&P.Expectations[O.Target], &P.Elsewhere[O.Target]})
+        if (*E && holdsIn(**E, U.Block))
+            return &**E;
+    return nullptr;
 }
 
 bool hasExpectations(const Plan &P, const Unit &U) {
@@ -285,8 +313,6 @@ std::vector<Operation> recordOperations(const Plan &P, const Unit &U) {
         } else {
             if (E->Step != 0)
                 Result.push_back(step(O, E->Remembered, E->Step));
-            if (E->OutlivesCalls)
-                Result.push_back(set(O, O.Target, {{E->Remembered, 1}}));
         }
     }
     return Result;
@@ -303,8 +329,6 @@ std::vector<Operation> correctionOperations(const Plan &P, const Unit &U) {
             Result.push_back(set(O, E->Remembered, {{E->High, int64_t(1) << 32}}));
         } else {
             Result.push_back(O);
-            if (E->OutlivesCalls)
-                Result.push_back(set(O, E->Remembered, {{O.Target, 1}}));
             if (E->Step != 0)
                 Result.push_back(step(O, E->Remembered, -E->Step));
         }
@@ -318,7 +342,7 @@ std::vector<Operation> nearCorrectionOperations(const Plan &P, const Unit &U) {
         const Expectation *E = expectationOf(P, U, O);
         if (!E)
             continue;
-        if (!Result.empty() || E->K != Expectation::Kind::SameValue || !E->OutlivesCalls)
+        if (!Result.empty() || E->K != Expectation::Kind::SameValue || P.Registers[O.Target].width() < 8)
             return {};
         Result.push_back(operation(Operation::Kind::LogRoot, O, E->Near));
         Result.push_back(set(O, E->Remembered, {{E->Remembered, 1}, {E->Near, 1}}));

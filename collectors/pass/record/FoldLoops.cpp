@@ -14,9 +14,9 @@ class Folder {
   public:
     using CountExpression = function_ref<RegisterExpression(Value *, Instruction *)>;
 
-    Folder(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &WithRareCalls,
+    Folder(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &SteadyLoops,
            CountExpression Count)
-        : P(P), In(In), Places(Places), WithRareCalls(WithRareCalls), Count(Count) {}
+        : P(P), In(In), Places(Places), SteadyLoops(SteadyLoops), Count(Count) {}
 
     void run() {
         if (In.LI.empty())
@@ -25,7 +25,7 @@ class Folder {
         auto OutermostFirst = In.LI.getLoopsInPreorder();
         for (Loop *L : reverse(OutermostFirst))
             if (canFold(*L))
-                if (Value *TimesBack = Counts.timesBack(*L, WithRareCalls))
+                if (Value *TimesBack = Counts.timesBack(*L, SteadyLoops))
                     fold(*L, TimesBack);
     }
 
@@ -95,15 +95,15 @@ class Folder {
     Plan &P;
     const PlanInput &In;
     const UnitIndex &Places;
-    const DenseSet<const Loop *> &WithRareCalls;
+    const DenseSet<const Loop *> &SteadyLoops;
     CountExpression Count;
 };
 
 } // namespace
 
-void foldLoops(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &WithRareCalls,
+void foldLoops(Plan &P, const PlanInput &In, const UnitIndex &Places, const DenseSet<const Loop *> &SteadyLoops,
                Folder::CountExpression Count) {
-    Folder(P, In, Places, WithRareCalls, Count).run();
+    Folder(P, In, Places, SteadyLoops, Count).run();
 }
 
 static bool recordsInAnyCase(const Unit &U) {

@@ -38,7 +38,7 @@ class PathFinder {
         std::vector<Operation> Operations = recordOperations(P, Own);
         unsigned Payload = Own.payloadBytes(P.Registers);
         Path &Result = Paths[U];
-        if (std::optional<unsigned> Before = onlyWayTo(U); Before && !Own.Checks && !Own.Repairs) {
+        if (std::optional<unsigned> Before = onlyWayTo(U); Before && !Own.Checks) {
             const Path &Prefix = Paths[*Before];
             if (Prefix.Payload + Payload <= MaxPathPayload &&
                 Prefix.Operations + Operations.size() <= MaxPathOperations && mayFollow(Own, Prefix)) {

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/DJB.h"
 
 using namespace llvm;
 
@@ -18,6 +19,7 @@ namespace trackway {
 
 Register Plan::addRegister(const Root &R, bool IsUnitLocal) {
     Registers.push_back(R);
+    Registers.back().chooseWidth();
     KnownIn.push_back(nullptr);
     StepAfter.emplace_back(nullptr, 0);
     UndoStep.emplace_back();
@@ -31,22 +33,26 @@ class Planner {
   public:
     explicit Planner(const PlanInput &In)
         : In(In), DL(In.F.getParent()->getDataLayout()), Decompose(DL), Places(cutUnits(In.F, P.Units)),
-          RareCallLoops(findRareCallLoops(In.F, In.DT, In.LI)), Roots(In, P, Places, RareCallLoops, Decompose) {}
+          RareCallLoops(findRareCallLoops(In.F, In.LI, In.Frequencies, !In.KeepsFrameSmall)),
+          SteadyLoops(findSteadyLoops(In.F, In.LI, RareCallLoops, !In.KeepsFrameSmall)),
+          Roots(In, P, Places, SteadyLoops, Decompose) {}
 
     Plan run() {
         P.KeepsFrameSmall = In.KeepsFrameSmall;
-        addRepairs();
+        P.Window = djbHash(In.F.getName()) % Windows;
+        findKeptRegisters();
+        addContextsAfterCalls();
         addCalls();
         addEvents();
         addContexts();
         sortOperations();
         Roots.addSteps();
-        foldLoops(P, In, Places, RareCallLoops,
+        foldLoops(P, In, Places, SteadyLoops,
                   [&](Value *Count, Instruction *Anchor) { return Roots.integer(Count, RootForm::Unsigned, Anchor); });
         mergeCallMarks(P, Places, In.F);
         liftSets(P, In, Places);
         splitLongUnits(P);
-        addExpectations(P, In.F, In.LI, RareCallLoops, Decompose);
+        addExpectations(P, In.F, In.LI, SteadyLoops, Decompose);
         solveAvailability(P, In);
         findPaths(P);
         P.Feasible &= StreamRegisters + P.Registers.size() <= MaxRegisters;
@@ -55,16 +61,27 @@ class Planner {
 
   private:
     using Kind = Operation::Kind;
+    // As many as the stream has registers. Functions near each other have mostly different ones.
+    static constexpr unsigned Windows = sizeof(trackway_cells::high_halves) / sizeof(uint32_t);
 
     // ---- Units ----
 
-    // After each call in a loop with rare calls, records again what was known before the call.
-    void addRepairs() {
+    bool isInRareCallLoop(const BasicBlock *BB) const { return outermostOf(In.LI.getLoopFor(BB), RareCallLoops); }
+
+    // The activations within one of a function that calls itself would take its registers each time.
+    void findKeptRegisters() {
+        bool IsRecursive = callsItself(In.F);
+        for (Unit &U : P.Units)
+            U.KeepsRegisters = U.EndsInCall && !In.KeepsFrameSmall &&
+                               !cast<CallBase>(U.End)->hasFnAttr(Attribute::ReturnsTwice) &&
+                               (!IsRecursive || isInRareCallLoop(U.Block));
+    }
+
+    // After each call in a loop with rare calls, so that the rest of the loop needs no global ids.
+    void addContextsAfterCalls() {
         for (unsigned U = 0; U + 1 < P.Units.size(); ++U)
-            if (P.Units[U].EndsInCall && outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops)) {
-                P.Units[U].IsRepaired = P.Units[U + 1].Repairs = true;
+            if (P.Units[U].EndsInCall && isInRareCallLoop(P.Units[U].Block))
                 Roots.add(Kind::Context, P.Units[U].End->getNextNode());
-            }
     }
 
     unsigned unitBefore(Instruction *Anchor) const { return Places.before(Anchor); }
@@ -300,7 +317,7 @@ class Planner {
         for (unsigned U = 0, E = P.Units.size(); U != E; ++U) {
             if (P.Units[U].Operations.empty())
                 continue;
-            const Loop *Outermost = outermostWithRareCalls(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops);
+            const Loop *Outermost = outermostOf(In.LI.getLoopFor(P.Units[U].Block), RareCallLoops);
             if (Outermost && Done.insert(Outermost).second)
                 Roots.add(Kind::Context, Outermost->getLoopPreheader()->getTerminator());
         }
@@ -318,7 +335,7 @@ class Planner {
     const Decomposer Decompose;
     Plan P;
     const UnitIndex Places;
-    const DenseSet<const Loop *> RareCallLoops;
+    const DenseSet<const Loop *> RareCallLoops, SteadyLoops;
     RecordedRoots Roots;
     DenseSet<const SpinWait *> Recorded;
 };

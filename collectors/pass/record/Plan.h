@@ -11,6 +11,7 @@
 #include "code/Root.h"
 #include "code/SpinWaits.h"
 #include "code/Synchronisation.h"
+#include "record/BlockFrequencies.h"
 #include "table/Operation.h"
 
 #include "llvm/ADT/BitVector.h"
@@ -32,8 +33,8 @@ struct Unit {
     llvm::Instruction *End; // the call that ends it, or the block's terminator
     bool EndsInCall;
     std::vector<Operation> Operations;
-    bool IsRepaired = false; // what is known before the call at its end is known after it, too
-    bool Repairs = false;    // it stands after that call, and sees to that
+    bool KeepsRegisters =
+        false; // what the registers hold before the call at its end, they hold after it (Activation.h)
 
     // What the data flow finds:
     bool ContextKnown = false;  // on entry the decoder knows the function and the cursor is in its variable
@@ -41,15 +42,19 @@ struct Unit {
     bool Checks = false;        // tests for the end of the buffer
     // The unit whose record this one's takes the place of, repeating it (Paths.h).
     std::optional<unsigned> Continues;
-    // What is recorded again, by the cold path in a fresh buffer or by the unit after a call in any case, and what is
-    // then added to the registers.
+    // What is recorded again, in a fresh buffer or after a call in which another activation of the function recorded,
+    // and what is then added to the registers.
     std::vector<Register> Resume;
     std::vector<Operation> ResumeSteps;
     std::vector<Register> ResumeForgets;
 
     unsigned payloadBytes(const std::vector<Root> &Registers) const;
-    // A unit that does nothing but repair has none.
-    bool hasRecord() const;
+    bool hasRecord() const { return !Operations.empty(); }
+    // Whether its check, when it fails, records again what must be known.
+    bool resumes() const { return Checks && (FunctionKnown || leansOnRegisters()); }
+    // Whether it leans on registers that were set before a call.
+    bool resumesActivation() const { return !ContextKnown && leansOnRegisters(); }
+    bool leansOnRegisters() const { return !Resume.empty() || !ResumeForgets.empty(); }
 };
 
 // What is likely of a root (Expect.h).
@@ -57,12 +62,12 @@ struct Expectation {
     enum class Kind { SameValue, SameHighHalf };
 
     Kind K;
-    int64_t Step = 0;           // SameValue: what is expected is the last value + this
-    const llvm::Loop *In;       // SameValue: the loop in which it is expected
-    bool OutlivesCalls;         // a register of the stream remembers it
-    Register Remembered = 0;    // holds what is expected: the last value, or the high half × 2^32
+    int64_t Step = 0;     // SameValue: what is expected is the last value + this
+    const llvm::Loop *In; // SameValue: the loop in which it is expected
+    Register Remembered =
+        0; // holds what is expected: the last value, or in a register of the stream the high half × 2^32
     Register Low = 0, High = 0; // SameHighHalf: the halves of the root
-    Register Near = 0;          // SameValue across calls: by how much the root is off, if 4 bytes hold that
+    Register Near = 0;          // SameValue: by how much the root is off, if 4 bytes hold that
 };
 
 struct Plan {
@@ -70,6 +75,7 @@ struct Plan {
 
     std::vector<const llvm::Loop *> FoldedLoops; // that one operation stands for
     bool KeepsFrameSmall = false;                // as in the input
+    unsigned Window = 0;                         // which of the stream's registers the function sees
     bool Feasible = true;                        // false: some record would not fit in a buffer
     std::vector<Unit> Units;                     // those of a block follow each other
     std::vector<Root> Registers;
@@ -80,6 +86,7 @@ struct Plan {
     // For a register that is stepped at the head of its loop: what undoes the step.
     std::vector<std::optional<Operation>> UndoStep;
     std::vector<std::optional<Expectation>> Expectations;                // by register
+    std::vector<std::optional<Expectation>> Elsewhere;                   // where those don't hold
     std::array<Register, 4> Skipped{};                                   // hold 1, 2, 4 and 8 bytes that mean nothing
     std::vector<bool> UnitLocal;                                         // registers that no other unit may rely on
     std::vector<llvm::Instruction *> PublishBefore;                      // the cursor must be in memory before these
@@ -90,6 +97,7 @@ struct PlanInput {
     llvm::Function &F;
     llvm::DominatorTree &DT;
     llvm::LoopInfo &LI;
+    BlockFrequencies &Frequencies;
     llvm::ArrayRef<Access> Accesses;
     llvm::ArrayRef<AllocationCall> Allocations;
     llvm::ArrayRef<OrderPoint> OrderPoints;

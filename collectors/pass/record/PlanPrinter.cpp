@@ -41,8 +41,6 @@ class PlanPrinter {
         OS << "  unit " << name(U.Block) << ": " << (U.FunctionKnown ? "local" : "global");
         if (U.Checks)
             OS << ", checks";
-        if (U.Repairs)
-            OS << ", repairs";
         if (U.Continues)
             OS << ", continues " << name(P.Units[*U.Continues].Block);
         if (!U.Resume.empty()) {
@@ -147,8 +145,6 @@ class PlanPrinter {
         OS << (E.K == Expectation::Kind::SameValue ? ", repeats" : ", high half repeats");
         if (E.Step != 0)
             OS << " plus " << E.Step;
-        if (E.K == Expectation::Kind::SameValue && E.OutlivesCalls)
-            OS << " across calls";
     }
 
     void root(Register R) {

@@ -1,13 +1,14 @@
 // Loops in which calls are rare or absent.
 //
-// After a call, the decoder knows nothing of a function any more. A loop with rare calls repairs that after each call:
-// what the rest of the loop relies on is recorded again. So the loop's own records may rely on what stands before it.
+// After a call, the decoder doesn't know the function any more. A loop with rare calls restores that after each call,
+// and its registers outlive calls (Activation.h). So the loop's own records may rely on what stands before it.
 #pragma once
 
 #include "llvm/ADT/DenseSet.h"
 
+#include "record/BlockFrequencies.h"
+
 namespace llvm {
-class DominatorTree;
 class Function;
 class Instruction;
 class Loop;
@@ -17,10 +18,17 @@ class LoopInfo;
 namespace trackway {
 
 // Loops with a preheader in whose iterations at most every 16th meets a call that may record, by the estimate of
-// branch probabilities; each such call returns once, to the instruction after it.
-llvm::DenseSet<const llvm::Loop *> findRareCallLoops(llvm::Function &F, llvm::DominatorTree &DT, llvm::LoopInfo &LI);
+// branch probabilities; each such call returns once, to the instruction after it. Without `MayCall` those that call
+// nothing that may record.
+llvm::DenseSet<const llvm::Loop *> findRareCallLoops(const llvm::Function &F, const llvm::LoopInfo &LI,
+                                                     BlockFrequencies &Frequencies, bool MayCall);
 
-// The loop itself or the outermost one around it that has rare calls; null if none has.
-const llvm::Loop *outermostWithRareCalls(const llvm::Loop *L, const llvm::DenseSet<const llvm::Loop *> &WithRareCalls);
+// Loops with a preheader that may lean on registers from before an iteration's calls: those with rare calls, and where
+// registers outlive each call, those in which each call returns once.
+llvm::DenseSet<const llvm::Loop *> findSteadyLoops(const llvm::Function &F, const llvm::LoopInfo &LI,
+                                                   llvm::DenseSet<const llvm::Loop *> RareCallLoops, bool MayCall);
+
+// The loop itself or the outermost one around it that is in the set; null if none is.
+const llvm::Loop *outermostOf(const llvm::Loop *L, const llvm::DenseSet<const llvm::Loop *> &Loops);
 
 } // namespace trackway

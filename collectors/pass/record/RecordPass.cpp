@@ -121,7 +121,9 @@ class ModuleRecorder {
         std::vector<AllocationCall> Calls;
         for (const NamedAllocation &N : R.Allocations)
             Calls.push_back(N.Call);
-        Plan P = makePlan({F, DT, LI, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
+        BlockFrequencies Frequencies(F, LI);
+        Plan P = makePlan(
+            {F, DT, LI, Frequencies, Accesses, Calls, R.OrderPoints, Waits, O.RecordCalls, isUnoptimised(F, O)});
         if (Plans)
             printPlan(*Plans, F, P);
         if (!P.Feasible) {
@@ -129,6 +131,7 @@ class ModuleRecorder {
             return giveUp(F, R);
         }
         R.Registers = P.Registers;
+        R.Window = P.Window;
         if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
             R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
         R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);

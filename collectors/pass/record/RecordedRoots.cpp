@@ -12,9 +12,9 @@ namespace trackway {
 using OperationKind = Operation::Kind;
 
 RecordedRoots::RecordedRoots(const PlanInput &In, Plan &P, const UnitIndex &Places,
-                             const DenseSet<const Loop *> &RareCallLoops, const Decomposer &Decompose)
-    : In(In), P(P), Places(Places), RareCallLoops(RareCallLoops), Decompose(Decompose),
-      Derived(In.LI, RareCallLoops, Decompose), SharedRoots(P.Units.size()), Composites(P.Units.size()) {
+                             const DenseSet<const Loop *> &SteadyLoops, const Decomposer &Decompose)
+    : In(In), P(P), Places(Places), SteadyLoops(SteadyLoops), Decompose(Decompose),
+      Derived(In.LI, SteadyLoops, Decompose), SharedRoots(P.Units.size()), Composites(P.Units.size()) {
     findBusyUnits();
 }
 
@@ -79,11 +79,11 @@ bool RecordedRoots::isAtHand(const Expression &E, const Instruction *Anchor) con
 
 // ---- Where a root is recorded ----
 
-// The outermost loop with rare calls around the block in which the root doesn't change.
+// The outermost steady loop around the block in which the root doesn't change and that isn't entered more often.
 const Loop *RecordedRoots::hoistLoop(const Root &R, const BasicBlock *BB) const {
     const Loop *Best = nullptr;
     for (const Loop *L = In.LI.getLoopFor(BB); L && !R.isWithin(*L); L = L->getParentLoop())
-        if (RareCallLoops.contains(L))
+        if (SteadyLoops.contains(L) && In.Frequencies.of(L->getLoopPreheader()) <= In.Frequencies.of(BB))
             Best = L;
     return Best;
 }
@@ -207,7 +207,7 @@ unsigned RecordedRoots::cost(const Root &R, Instruction *Anchor) {
         return 0;
     auto [Known, New] = Expected.try_emplace(R);
     if (New)
-        Known->second = expected(R, In.LI, RareCallLoops, Decompose);
+        Known->second = expected(R, In.LI, SteadyLoops, Decompose);
     const auto &E = Known->second;
     return !E || !holdsIn(*E, BB) ? R.width() : E->K == Expectation::Kind::SameValue ? 0 : 4;
 }

@@ -13,7 +13,7 @@ namespace trackway {
 class RecordedRoots {
   public:
     RecordedRoots(const PlanInput &In, Plan &P, const UnitIndex &Places,
-                  const llvm::DenseSet<const llvm::Loop *> &RareCallLoops, const Decomposer &Decompose);
+                  const llvm::DenseSet<const llvm::Loop *> &SteadyLoops, const Decomposer &Decompose);
 
     // Appends an operation to the unit of its anchor.
     Operation &add(Operation::Kind K, llvm::Instruction *Anchor);
@@ -60,7 +60,7 @@ class RecordedRoots {
     const PlanInput &In;
     Plan &P;
     const UnitIndex &Places;
-    const llvm::DenseSet<const llvm::Loop *> &RareCallLoops;
+    const llvm::DenseSet<const llvm::Loop *> &SteadyLoops;
     const Decomposer &Decompose;
     DerivedValues Derived;
     llvm::DenseMap<Root, Register> Numbers;

@@ -4,6 +4,9 @@ using namespace llvm;
 
 namespace trackway {
 
+// Whether functions share what is remembered, in a register of the stream.
+static bool isShared(const Expectation &E) { return E.K == Expectation::Kind::SameHighHalf; }
+
 // The part of the root that is compared.
 static Value *comparable(const Expectation &E, const Root &R, IRBuilder<> &B) {
     if (E.K == Expectation::Kind::SameValue)
@@ -37,20 +40,20 @@ Value *RememberedRoots::offBy(const Unit &U, IRBuilder<> &B) {
 }
 
 Value *RememberedRoots::likely(const Expectation &E, Type *T, IRBuilder<> &B) {
-    Value *Last = B.CreateLoad(T, memory(E, T, B), E.OutlivesCalls);
+    Value *Last = B.CreateLoad(T, memory(E, T, B), isShared(E));
     if (E.Step == 0)
         return Last;
     return T->isPointerTy() ? B.CreateConstGEP1_64(B.getInt8Ty(), Last, E.Step)
                             : B.CreateAdd(Last, ConstantInt::getSigned(T, E.Step));
 }
 
-// A value that a thread remembers without a step changes only if an expectation failed.
+// What functions share changes only if an expectation failed.
 void RememberedRoots::remember(const Unit &U, Instruction *Before, Instruction *Failed) {
     for (const Operation &O : U.Operations)
         if (const Expectation *E = expectationOf(P, U, O)) {
-            IRBuilder<> B(E->OutlivesCalls && E->Step == 0 ? Failed : Before);
+            IRBuilder<> B(isShared(*E) ? Failed : Before);
             Value *Now = comparable(*E, P.Registers[O.Target], B);
-            B.CreateStore(Now, memory(*E, Now->getType(), B), E->OutlivesCalls);
+            B.CreateStore(Now, memory(*E, Now->getType(), B), isShared(*E));
         }
 }
 
@@ -81,14 +84,17 @@ std::vector<AllocaInst *> RememberedRoots::variables() const {
     return All;
 }
 
+// Where in struct trackway_cells the program has what a register of the stream holds.
+unsigned RememberedRoots::cellOf(Register Remembered) const {
+    constexpr unsigned All = sizeof(trackway_cells::high_halves) / sizeof(uint32_t);
+    unsigned Cell = (P.Window + Remembered - FirstStreamRegister) % All;
+    return offsetof(trackway_cells, high_halves) + Cell * sizeof(uint32_t);
+}
+
 // The program's memory for what the decoder holds in the register `Remembered`.
 Value *RememberedRoots::memory(const Expectation &E, Type *T, IRBuilder<> &B) {
-    if (E.OutlivesCalls) {
-        unsigned Place = E.Remembered - FirstStreamRegister;
-        if (Place < StreamHighHalves)
-            return B.CreateConstInBoundsGEP1_64(T, Runtime.threadField(B, ThreadField::HighHalves), Place);
-        return B.CreateConstInBoundsGEP1_64(T, Runtime.threadField(B, ThreadField::Values), Place - StreamHighHalves);
-    }
+    if (isShared(E))
+        return Stream.cell(B, cellOf(E.Remembered));
     AllocaInst *&Variable = Variables[E.Remembered];
     if (!Variable) {
         IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().begin());

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "record/Expect.h"
-#include "record/RuntimeSymbols.h"
+#include "record/StreamWriter.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/IR/IRBuilder.h"
@@ -12,7 +12,7 @@ namespace trackway {
 
 class RememberedRoots {
   public:
-    RememberedRoots(llvm::Function &F, const Plan &P, const RuntimeSymbols &Runtime) : F(F), P(P), Runtime(Runtime) {}
+    RememberedRoots(llvm::Function &F, const Plan &P, const StreamWriter &Stream) : F(F), P(P), Stream(Stream) {}
 
     // Whether some root of the unit isn't what is expected.
     llvm::Value *differs(const Unit &U, llvm::IRBuilder<> &B);
@@ -31,11 +31,12 @@ class RememberedRoots {
 
   private:
     llvm::Value *likely(const Expectation &E, llvm::Type *T, llvm::IRBuilder<> &B);
+    unsigned cellOf(Register Remembered) const;
     llvm::Value *memory(const Expectation &E, llvm::Type *T, llvm::IRBuilder<> &B);
 
     llvm::Function &F;
     const Plan &P;
-    const RuntimeSymbols &Runtime;
+    const StreamWriter &Stream;
     llvm::MapVector<Register, llvm::AllocaInst *> Variables; // by the register that holds what is expected
 };
 

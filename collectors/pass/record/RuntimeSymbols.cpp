@@ -63,10 +63,9 @@ Value *RuntimeSymbols::threadField(IRBuilderBase &B, unsigned Field) const {
 
 RuntimeSymbols RuntimeSymbols::declare(llvm::Module &M) {
     LLVMContext &C = M.getContext();
-    Type *Ptr = PointerType::getUnqual(C), *I32 = Type::getInt32Ty(C), *I64 = Type::getInt64Ty(C);
+    Type *Ptr = PointerType::getUnqual(C);
     // struct trackway_thread of abi.h
-    auto *ThreadTy =
-        StructType::get(C, {Ptr, Ptr, ArrayType::get(I32, StreamHighHalves), ArrayType::get(I64, StreamValues)});
+    auto *ThreadTy = StructType::get(C, {Ptr, Ptr, Ptr});
 
     RuntimeSymbols S;
     S.ModuleRecord = declareModule(M);

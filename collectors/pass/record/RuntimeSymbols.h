@@ -15,7 +15,7 @@ namespace trackway {
 
 // The fields of struct trackway_thread (collectors/ring/abi.h) that code accesses, by their order.
 struct ThreadField {
-    enum : unsigned { Cursor, Limit, HighHalves, Values };
+    enum : unsigned { Cursor, Limit, Cells };
 };
 
 // collectors/ring/abi.h defines them.

@@ -29,6 +29,10 @@ void StreamWriter::publishCursor(IRBuilder<> &B) const {
     B.CreateStore(Now, Runtime.threadField(B, ThreadField::Cursor), /*isVolatile=*/true);
 }
 
+Value *StreamWriter::cells(IRBuilder<> &B) const { return loadThreadField(B, ThreadField::Cells); }
+
+Value *StreamWriter::cell(IRBuilder<> &B, unsigned Offset) const { return at(B, cells(B), Offset); }
+
 Value *StreamWriter::limit(IRBuilder<> &B) const { return loadThreadField(B, ThreadField::Limit); }
 
 // ---- Records ----
@@ -39,10 +43,11 @@ Value *StreamWriter::at(IRBuilder<> &B, Value *Start, unsigned Offset) {
 
 // Volatile, since an optimiser would drop an id that all ways replace: it counts where none of them is reached.
 void StreamWriter::storeId(unsigned Segment, Value *Start, IRBuilder<> &B) const {
-    if (uint8_t LocalId = Segments.segment(Segment).LocalId)
-        B.CreateAlignedStore(B.getInt8(LocalId), Start, Align(1), /*isVolatile=*/true);
-    else
-        storeGlobalId(B, Start, Segment);
+    uint16_t LocalId = Segments.segment(Segment).LocalId;
+    if (LocalId == 0)
+        return storeGlobalId(B, Start, Segment);
+    Constant *Id = B.getIntN(8 * Segments.idBytes(Segment), LocalId);
+    B.CreateAlignedStore(Id, Start, Align(1), /*isVolatile=*/true);
 }
 
 void StreamWriter::storeGlobalId(IRBuilder<> &B, Value *Start, unsigned Segment) const {

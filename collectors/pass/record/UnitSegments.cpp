@@ -3,11 +3,12 @@
 #include "LlvmVersion.h"
 #include "record/Expect.h"
 
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+
 using namespace llvm;
 
 namespace trackway {
-
-static constexpr unsigned MaxLocalIds = 255;
 
 static Operation ofRegister(Operation::Kind K, Register R) {
     Operation O;
@@ -27,8 +28,8 @@ static std::vector<Operation> resumeOperations(const Unit &U) {
     return Operations;
 }
 
-PlanSegments::PlanSegments(const Plan &P, const LoopInfo &LI) : P(P), ByUnit(P.Units.size()) {
-    std::vector<LocalIds> Ids = giveLocalIds(LI);
+PlanSegments::PlanSegments(const Plan &P, const Function &F, const LoopInfo &LI) : P(P), ByUnit(P.Units.size()) {
+    std::vector<UnitIds> Ids = giveLocalIds(F, LI);
     for (unsigned U = 0; U < P.Units.size(); ++U) {
         const Unit &Own = P.Units[U];
         if (Own.hasRecord()) {
@@ -36,7 +37,7 @@ PlanSegments::PlanSegments(const Plan &P, const LoopInfo &LI) : P(P), ByUnit(P.U
             if (hasExpectations(P, Own))
                 addCorrections(U, Ids[U]);
         }
-        if (!Own.Operations.empty() && Own.Checks && Own.FunctionKnown)
+        if (!Own.Operations.empty() && Own.resumes())
             ByUnit[U].Resume = add(0, resumeOperations(Own));
     }
 }
@@ -57,46 +58,77 @@ unsigned PlanSegments::rootBytes(ArrayRef<Operation> Operations) const {
     return Bytes;
 }
 
-// Units of the deepest loops get the ids of one byte; corrections, which are rarer than records, get those that are
-// left over. A record that continues another has an id of the same width.
-std::vector<PlanSegments::LocalIds> PlanSegments::giveLocalIds(const LoopInfo &LI) {
-    std::vector<LocalIds> Ids(P.Units.size());
-    std::vector<unsigned> ByDepth;
-    for (unsigned U = 0; U < P.Units.size(); ++U)
-        if (P.Units[U].hasRecord())
-            ByDepth.push_back(U);
-    llvm::stable_sort(ByDepth, [&](unsigned A, unsigned B) {
-        return LI.getLoopDepth(P.Units[A].Block) > LI.getLoopDepth(P.Units[B].Block);
-    });
-    unsigned NextLocal = 1;
-    auto NextId = [&] { return NextLocal <= MaxLocalIds ? NextLocal++ : 0; };
-    for (unsigned U : ByDepth) {
+// The segments that have local ids: what is recorded only where the decoder knows the function. A record that continues
+// another has an id of the same width.
+std::vector<PlanSegments::Candidate> PlanSegments::findCandidates() const {
+    std::vector<bool> IsLocal(P.Units.size());
+    std::vector<Candidate> Records, Corrections;
+    for (unsigned U = 0; U < P.Units.size(); ++U) {
         const Unit &Own = P.Units[U];
-        UnitSegments &S = ByUnit[U];
-        bool FollowsGlobal = Own.Continues && !ByUnit[*Own.Continues].IsLocal;
-        Ids[U].Record = Own.FunctionKnown && !FollowsGlobal ? NextId() : 0;
-        S.IsLocal = Ids[U].Record != 0;
-        if (Own.Continues && ByUnit[*Own.Continues].IsLocal == S.IsLocal)
-            S.Continues = Own.Continues;
+        IsLocal[U] = Own.hasRecord() && Own.FunctionKnown && (!Own.Continues || IsLocal[*Own.Continues]);
+        if (!IsLocal[U])
+            continue;
+        Records.push_back({U, &UnitIds::Record, 0});
+        // A correction comes before the record, where the function is no better known.
+        if (isKnownAtHead(Own) && !nearCorrectionOperations(P, Own).empty())
+            Corrections.push_back({U, &UnitIds::NearCorrection, 0});
+        if (hasExpectations(P, Own))
+            Corrections.push_back({U, &UnitIds::Correction, 0});
     }
-    // A correction comes before the record, where the function is no better known.
-    for (unsigned U : ByDepth)
-        if (ByUnit[U].IsLocal) {
-            Ids[U].NearCorrection = mayCorrectNear(U) ? NextId() : 0;
-            Ids[U].Correction = hasExpectations(P, P.Units[U]) ? NextId() : 0;
-        }
+    append_range(Records, Corrections);
+    return Records;
+}
+
+// Corrections are rarer than their records. No record is taken for a busier one than the one that it continues.
+void PlanSegments::weigh(std::vector<Candidate> &Candidates, const Function &F, const LoopInfo &LI) const {
+    constexpr uint64_t RecordsPerNear = 4, RecordsPerCorrection = 16;
+    BranchProbabilityInfo Probabilities(F, LI);
+    BlockFrequencyInfo Frequencies(F, Probabilities, LI);
+    std::vector<uint64_t> OfUnit(P.Units.size());
+    for (unsigned U = 0; U < P.Units.size(); ++U) {
+        OfUnit[U] = Frequencies.getBlockFreq(P.Units[U].Block).getFrequency();
+        if (auto Before = P.Units[U].Continues)
+            OfUnit[U] = std::min(OfUnit[U], OfUnit[*Before]);
+    }
+    for (Candidate &C : Candidates)
+        C.Weight = OfUnit[C.Unit] / (C.Id == &UnitIds::Record           ? 1
+                                     : C.Id == &UnitIds::NearCorrection ? RecordsPerNear
+                                                                        : RecordsPerCorrection);
+}
+
+// The busiest segments get the ids of one byte if there aren't enough of these.
+std::vector<PlanSegments::UnitIds> PlanSegments::giveLocalIds(const Function &F, const LoopInfo &LI) const {
+    std::vector<UnitIds> Ids(P.Units.size());
+    std::vector<Candidate> Candidates = findCandidates();
+    LocalIds Available(Candidates.size());
+    if (Available.areScarce()) {
+        weigh(Candidates, F, LI);
+        llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Weight > B.Weight; });
+    }
+    auto RecordBytes = [&](unsigned U) { return trackway::idBytes(Ids[U].Record); };
+    for (const Candidate &C : Candidates) {
+        std::optional<unsigned> Before = P.Units[C.Unit].Continues;
+        if (C.Id == &UnitIds::NearCorrection && Before && RecordBytes(*Before) == RecordBytes(C.Unit))
+            continue; // the unit doesn't correct before its record
+        bool IsLong = C.Id == &UnitIds::Record && Before && RecordBytes(*Before) > 1;
+        Ids[C.Unit].*C.Id = !IsLong && Available.hasOneByte() ? Available.takeOneByte() : Available.takeTwoBytes();
+    }
     return Ids;
 }
 
-unsigned PlanSegments::add(uint8_t LocalId, std::vector<Operation> Operations) {
+unsigned PlanSegments::add(uint16_t LocalId, std::vector<Operation> Operations) {
     Segments.push_back({LocalId, std::move(Operations)});
     return Segments.size() - 1;
 }
 
-void PlanSegments::addRecord(unsigned U, uint8_t LocalId) {
+void PlanSegments::addRecord(unsigned U, uint16_t LocalId) {
     UnitSegments &S = ByUnit[U];
+    S.IdBytes = trackway::idBytes(LocalId);
+    std::optional<unsigned> Before = P.Units[U].Continues;
+    if (Before && ByUnit[*Before].IdBytes == S.IdBytes)
+        S.Continues = Before;
     std::vector<Operation> Operations = recordOperations(P, P.Units[U]);
-    S.Begin = S.Continues ? ByUnit[*S.Continues].End : widthOfId(S.IsLocal);
+    S.Begin = S.Continues ? ByUnit[*S.Continues].End : S.IdBytes;
     S.End = S.Begin + rootBytes(Operations);
     if (S.Continues) {
         const std::vector<Operation> &Prefix = Segments[ByUnit[*S.Continues].Record].Operations;
@@ -105,12 +137,12 @@ void PlanSegments::addRecord(unsigned U, uint8_t LocalId) {
     S.Record = add(LocalId, std::move(Operations));
 }
 
-void PlanSegments::addCorrections(unsigned U, LocalIds Ids) {
+void PlanSegments::addCorrections(unsigned U, UnitIds Ids) {
     UnitSegments &S = ByUnit[U];
     S.CorrectsFirst = correctsFirst(U);
     std::vector<Operation> Correction;
     if (!S.CorrectsFirst)
-        Correction = skip(S.End + StreamEndBytes - widthOfId(Ids.Correction != 0));
+        Correction = skip(S.End + StreamEndBytes - trackway::idBytes(Ids.Correction));
     append_range(Correction, correctionOperations(P, P.Units[U]));
     S.Correction = add(Ids.Correction, std::move(Correction));
     if (mayCorrectNear(U))

@@ -1,6 +1,7 @@
 // Gives each unit of a plan the segments that describe its record, its corrections and its resume.
 #pragma once
 
+#include "record/LocalIds.h"
 #include "record/Plan.h"
 #include "table/ModuleTable.h"
 
@@ -12,7 +13,7 @@ constexpr unsigned StreamEndBytes = 4;
 // The segments of a unit, by their index in the function.
 struct UnitSegments {
     std::optional<unsigned> Continues; // unit whose record it takes the place of
-    bool IsLocal = false;              // its id is one byte
+    unsigned IdBytes = GlobalIdBytes;  // of its record
     unsigned Record = 0;
     unsigned Correction = 0;     // 0: the unit expects nothing
     unsigned NearCorrection = 0; // 0: the unit has none
@@ -23,7 +24,7 @@ struct UnitSegments {
 
 class PlanSegments {
   public:
-    PlanSegments(const Plan &P, const llvm::LoopInfo &LI);
+    PlanSegments(const Plan &P, const llvm::Function &F, const llvm::LoopInfo &LI);
 
     // Adds to the pieces of the flow, one for each unit, where their records are.
     void completeFlow(std::vector<FlowPiece> &Flow) const;
@@ -32,22 +33,28 @@ class PlanSegments {
     const Segment &segment(unsigned Index) const { return Segments[Index]; }
     std::vector<Segment> take() { return std::move(Segments); }
 
-    unsigned idBytes(unsigned Segment) const { return widthOfId(Segments[Segment].LocalId != 0); }
+    unsigned idBytes(unsigned Segment) const { return trackway::idBytes(Segments[Segment].LocalId); }
     // Bytes that the roots among the operations take in a record.
     unsigned rootBytes(llvm::ArrayRef<Operation> Operations) const;
 
   private:
     // 0: none.
-    struct LocalIds {
-        uint8_t Record = 0, Correction = 0, NearCorrection = 0;
+    struct UnitIds {
+        uint16_t Record = 0, Correction = 0, NearCorrection = 0;
+    };
+    // A segment that gets a local id.
+    struct Candidate {
+        unsigned Unit;
+        uint16_t UnitIds::*Id;
+        uint64_t Weight; // estimates how often it is recorded
     };
 
-    static unsigned widthOfId(bool IsLocal) { return IsLocal ? 1 : 4; }
-
-    std::vector<LocalIds> giveLocalIds(const llvm::LoopInfo &LI);
-    unsigned add(uint8_t LocalId, std::vector<Operation> Operations);
-    void addRecord(unsigned U, uint8_t LocalId);
-    void addCorrections(unsigned U, LocalIds Ids);
+    std::vector<UnitIds> giveLocalIds(const llvm::Function &F, const llvm::LoopInfo &LI) const;
+    std::vector<Candidate> findCandidates() const;
+    void weigh(std::vector<Candidate> &Candidates, const llvm::Function &F, const llvm::LoopInfo &LI) const;
+    unsigned add(uint16_t LocalId, std::vector<Operation> Operations);
+    void addRecord(unsigned U, uint16_t LocalId);
+    void addCorrections(unsigned U, UnitIds Ids);
     bool correctsFirst(unsigned U) const;
     bool mayCorrectNear(unsigned U) const;
     bool isKnownAtHead(const Unit &U) const;

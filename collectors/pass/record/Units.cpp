@@ -17,10 +17,6 @@ unsigned Unit::payloadBytes(const std::vector<Root> &Registers) const {
     return Bytes;
 }
 
-bool Unit::hasRecord() const {
-    return any_of(Operations, [&](const Operation &O) { return !Repairs || O.K != Operation::Kind::Context; });
-}
-
 UnitIndex cutUnits(Function &F, std::vector<Unit> &Units) {
     UnitIndex Index;
     ReversePostOrderTraversal<Function *> Order(&F);
@@ -67,7 +63,6 @@ void splitLongUnits(Plan &P) {
         unsigned Bytes = 0;
         DenseSet<Register> Recorded;
         Unit Piece(U.Block, U.End, false);
-        Piece.Repairs = U.Repairs;
         auto Record = [&](Register R) {
             if (Recorded.insert(R).second)
                 Bytes += P.Registers[R].width();
@@ -95,7 +90,7 @@ void splitLongUnits(Plan &P) {
             Piece.Operations.push_back(std::move(O));
         }
         Piece.EndsInCall = U.EndsInCall;
-        Piece.IsRepaired = U.IsRepaired;
+        Piece.KeepsRegisters = U.KeepsRegisters;
         Result.push_back(std::move(Piece));
     }
     P.Units = std::move(Result);

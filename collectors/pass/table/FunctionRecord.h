@@ -16,7 +16,7 @@ namespace trackway {
 
 // One way to record a unit, or its resume.
 struct Segment {
-    uint8_t LocalId = 0; // 0: only ever recorded with its global id
+    uint16_t LocalId = 0; // as it stands in the stream (LocalIds.h); 0: only ever recorded with its global id
     std::vector<Operation> Operations;
 };
 
@@ -62,6 +62,7 @@ struct FunctionRecord {
     std::vector<NamedAllocation> Allocations;
     std::vector<OrderPoint> OrderPoints;
     std::vector<Root> Registers;
+    unsigned Window = 0; // which of the stream's registers it sees
     std::vector<Segment> Segments;
     std::vector<FlowPiece> Flow;     // empty: unknown
     bool IsCalledByNameOnly = false; // by code of its own module

@@ -215,6 +215,7 @@ void ModuleTable::addFunction(const FunctionRecord &R) {
     varint(OS, NextSegment);
     varint(OS, R.Segments.size());
     varint(OS, StreamRegisters + R.Registers.size());
+    varint(OS, R.Window);
     for (uint32_t Count : {R.Covered.Accesses, R.Covered.Recorded, R.Covered.Filtered, R.Covered.Unrecordable})
         varint(OS, Count);
 

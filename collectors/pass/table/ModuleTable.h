@@ -15,7 +15,7 @@ namespace trackway {
 
 class ModuleTable {
   public:
-    static constexpr uint16_t Version = 1;
+    static constexpr uint16_t Version = 2;
 
     // Bits of the table's flags.
     enum Flag : uint16_t {

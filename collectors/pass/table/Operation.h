@@ -13,12 +13,11 @@ namespace trackway {
 
 using Register = unsigned;
 
-// Registers from here on are the stream's: they outlive calls. The program has what they hold in struct trackway_thread
-// (abi.h): first those that hold high halves of pointers, then those that hold values.
+// Registers from here on are the stream's, which functions share: so many as a function sees of them. Which they are
+// depends on its window. They hold high halves of pointers; the program has these in struct trackway_cells (abi.h),
+// too.
 constexpr Register FirstStreamRegister = 1U << 20;
-constexpr unsigned StreamHighHalves = sizeof(trackway_thread::high_halves) / sizeof(uint32_t);
-constexpr unsigned StreamValues = sizeof(trackway_thread::values) / sizeof(uint64_t);
-constexpr unsigned StreamRegisters = StreamHighHalves + StreamValues;
+constexpr unsigned StreamRegisters = 32;
 // A function's own ones and the stream's (docs/format.md, section 2.1).
 constexpr unsigned MaxRegisters = 65535;
 

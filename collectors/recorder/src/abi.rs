@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// The runtime interface. A program that was built for another one runs unrecorded.
-pub const ABI: u32 = 7;
+pub const ABI: u32 = 8;
 pub const RING_MAGIC: u64 = 0x474E_4952_594B_5254;
 
 pub const DROP_WHEN_FULL: u32 = 1;
@@ -37,6 +37,9 @@ pub const HARDWARE_EVENTS: usize = 4;
 
 /// No record is longer, so that many zero bytes end a swept buffer for certain.
 pub const SLACK: usize = 4096;
+
+/// Bytes at the end of a buffer that records don't reach.
+pub const CELL_BYTES: usize = 4 * 512 + 8 * 256;
 
 /// `struct trackway_hardware_event`
 #[repr(C)]
@@ -97,6 +100,7 @@ pub struct FullSide {
 pub struct FreeSide {
     pub free_events: AtomicU32,
     pub free_waiters: AtomicU32,
+    pub waited_ns: AtomicU64,
 }
 
 #[repr(C, align(64))]

@@ -283,7 +283,7 @@ impl<'scope> Collector<'scope> {
             return self.queue.push(fields, Payload::Buffer { index, length });
         }
         let mut bytes = match buffer.is_abandoned() {
-            true => self.ring.moved_out_written(index),
+            true => self.ring.moved_out_written(index, self.size_for(kind)),
             false => self.ring.moved_out(index, buffer.length),
         };
         if bytes.is_empty() && buffer.is_abandoned() {
@@ -318,6 +318,14 @@ impl<'scope> Collector<'scope> {
         self.stream_state(buffer.stream, process).dropped += dropped;
         if dropped > 0 {
             self.push_gap(buffer.stream, dropped, GapReason::RingFull);
+        }
+    }
+
+    /// Bytes of a buffer that are for what it is taken for.
+    fn size_for(&self, kind: ChunkKind) -> usize {
+        match kind {
+            ChunkKind::Records => self.ring.size_for_records(),
+            _ => self.ring.buffer_size(),
         }
     }
 

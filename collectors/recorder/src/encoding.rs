@@ -1,47 +1,32 @@
 //! Threads that compress chunks and write them in the order in which they were queued.
 //!
+//! The first of them takes whatever is queued. The others help while the recorder is behind: then the program waits, or
+//! will soon, and leaves processors idle. At other times they would only take processors from it.
+//!
 //! Records are moved out of shared memory first: while the program can still write to them, nothing reads them twice.
 
+mod jobs;
+mod worker;
+
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc::{channel, Receiver, Sender};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::Scope;
 use std::time::Duration;
 
-use trackway_trace::{plain_chunk, Chunk, ChunkEncoder, ChunkFields, ChunkKind, TraceError};
+use trackway_trace::{Chunk, ChunkEncoder, ChunkFields, TraceError};
 
-use crate::pace::{is_behind, timed, Pace};
+use jobs::{Job, Jobs};
+use worker::Worker;
+
+use crate::pace::{timed, Pace};
 use crate::ring::Ring;
 use crate::sink::{Sink, Written};
+use crate::work::RecorderWork;
+
+pub use jobs::Payload;
 
 /// Payloads that may wait in memory of the recorder's own; those in the ring are limited by it.
 const MOST_WAITING_BYTES: usize = 64 << 20;
-
-/// The payload of a chunk.
-pub enum Payload {
-    /// The first bytes of a taken buffer, which is then freed.
-    Buffer {
-        index: usize,
-        length: usize,
-    },
-    Bytes(Vec<u8>),
-}
-
-impl Payload {
-    /// Bytes that it takes of the recorder's own memory.
-    fn held_bytes(&self) -> usize {
-        match self {
-            Payload::Buffer { .. } => 0,
-            Payload::Bytes(bytes) => bytes.len(),
-        }
-    }
-}
-
-struct Job {
-    ticket: u64,
-    fields: ChunkFields,
-    payload: Payload,
-}
 
 /// The sink, and whose turn it is.
 struct Turns {
@@ -53,35 +38,61 @@ struct Turns {
 pub struct Output {
     turns: Mutex<Turns>,
     turn_changed: Condvar,
+    jobs: Jobs,
     /// Bytes of queued payloads.
     waiting_bytes: AtomicUsize,
     discard: bool,
-    /// Whether records may be stored uncompressed while the recorder falls behind.
-    keeps_pace: bool,
+    settings: Settings,
+    pace: Mutex<Pace>,
+    /// What the workers that have ended did.
+    work: Mutex<RecorderWork>,
+}
+
+/// How the threads work.
+#[derive(Clone, Copy, Default)]
+pub struct Settings {
+    /// Whether records may be stored with less effort while the recorder falls behind.
+    pub keeps_pace: bool,
+    /// Whether their work is measured.
+    pub measures: bool,
 }
 
 impl Output {
-    pub fn new(sink: Sink, keeps_pace: bool) -> Self {
+    pub fn new(sink: Sink, settings: Settings) -> Self {
         let discard = sink.discards();
         let turns = Mutex::new(Turns { sink, next_ticket: 0 });
         Self {
             turns,
             turn_changed: Condvar::new(),
+            jobs: Jobs::default(),
             waiting_bytes: AtomicUsize::new(0),
             discard,
-            keeps_pace,
+            settings,
+            pace: Mutex::default(),
+            work: Mutex::default(),
         }
     }
 
-    pub fn into_sink(self) -> Sink {
-        self.turns
-            .into_inner()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .sink
+    /// The sink, and what all workers did, after their end.
+    pub fn into_parts(self) -> (Sink, RecorderWork) {
+        let turns = self.turns.into_inner();
+        let work = self.work.into_inner();
+        (
+            turns.unwrap_or_else(PoisonError::into_inner).sink,
+            work.unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    fn pace(&self) -> MutexGuard<'_, Pace> {
+        self.pace.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add_work(&self, work: RecorderWork) {
+        *self.work.lock().unwrap_or_else(PoisonError::into_inner) += work;
     }
 
     fn lock(&self) -> MutexGuard<'_, Turns> {
-        self.turns.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes a chunk, none if chunks are discarded, when its turn has come, and says how long writing took.
@@ -91,7 +102,7 @@ impl Output {
             turns = self
                 .turn_changed
                 .wait(turns)
-                .unwrap_or_else(|poisoned| poisoned.into_inner());
+                .unwrap_or_else(PoisonError::into_inner);
         }
         let written = timed(|| turns.sink.append(chunk));
         turns.next_ticket += 1;
@@ -102,8 +113,8 @@ impl Output {
 
 /// The entrance of the queue. Once it is dropped, the threads finish what is queued and end.
 pub struct Queue<'scope> {
-    jobs: Sender<Job>,
     output: &'scope Output,
+    ring: &'scope Ring,
     next_ticket: u64,
 }
 
@@ -122,8 +133,13 @@ impl Queue<'_> {
         self.next_ticket += 1;
         let held = job.payload.held_bytes();
         self.output.waiting_bytes.fetch_add(held, Relaxed);
-        // This fails only if all threads have panicked, which the scope reports.
-        let _ = self.jobs.send(job);
+        self.output.jobs.push(job, self.ring);
+    }
+}
+
+impl Drop for Queue<'_> {
+    fn drop(&mut self) {
+        self.output.jobs.close();
     }
 }
 
@@ -134,97 +150,16 @@ pub fn start<'scope>(
     ring: &'scope Ring,
     scope: &'scope Scope<'scope, '_>,
 ) -> Queue<'scope> {
-    let (jobs, queue) = channel();
-    let queue = Arc::new(Mutex::new(queue));
-    let workers = encoders.len();
-    for encoder in encoders {
-        let queue = Arc::clone(&queue);
-        scope.spawn(move || {
-            Worker {
-                encoder,
-                output,
-                ring,
-                workers,
-                pace: Pace::default(),
-                bytes: Vec::new(),
-            }
-            .run(&queue)
-        });
+    // The program needs a processor of its own.
+    let others = std::thread::available_parallelism().map_or(1, |count| count.get() - 1);
+    let threads = others.clamp(1, encoders.len().max(1));
+    for (number, encoder) in encoders.into_iter().enumerate() {
+        let worker = Worker::new(encoder, output, ring, threads);
+        scope.spawn(move || worker.run(number > 0));
     }
     Queue {
-        jobs,
         output,
+        ring,
         next_ticket: 0,
     }
-}
-
-struct Worker<'scope> {
-    encoder: ChunkEncoder,
-    output: &'scope Output,
-    ring: &'scope Ring,
-    workers: usize,
-    pace: Pace,
-    /// The payload at hand, if it stood in the ring.
-    bytes: Vec<u8>,
-}
-
-impl Worker<'_> {
-    fn run(mut self, queue: &Mutex<Receiver<Job>>) {
-        while let Some(job) = next_job(queue) {
-            self.store(job);
-        }
-    }
-
-    fn store(&mut self, job: Job) {
-        let held = job.payload.held_bytes();
-        let payload = match job.payload {
-            Payload::Buffer { index, length } if self.output.discard => {
-                self.ring.discard(index, length);
-                Vec::new()
-            }
-            Payload::Buffer { index, length } => {
-                let mut bytes = std::mem::take(&mut self.bytes);
-                self.ring.move_out(index, length, &mut bytes);
-                bytes
-            }
-            Payload::Bytes(bytes) => bytes,
-        };
-        let (output, ring) = (self.output, self.ring);
-        let chunk = match output.discard {
-            true => Ok(None),
-            false => self.encode(&job.fields, &payload).map(Some),
-        };
-        let stored = chunk.as_ref().ok().and_then(|chunk| Some(chunk.as_ref()?.stored));
-        let stored_length = stored.map_or(0, <[u8]>::len);
-        let (written, took) = output.write_in_turn(job.ticket, chunk);
-        output.waiting_bytes.fetch_sub(held, Relaxed);
-        if written == Written::FirstFailure {
-            ring.stop();
-        }
-        self.pace.note_written(stored_length, took);
-        self.bytes = payload; // its memory serves again
-    }
-
-    fn encode<'p>(&'p mut self, fields: &ChunkFields, payload: &'p [u8]) -> Result<Chunk<'p>, TraceError> {
-        if fields.kind != ChunkKind::Records {
-            return self.encoder.encode(fields, payload);
-        }
-        if self.output.keeps_pace && is_behind(self.ring) && self.pace.gains_by_storing(self.workers) {
-            let (chunk, took) = timed(|| plain_chunk(fields, payload));
-            self.pace.note_kept(payload.len(), took);
-            return chunk;
-        }
-        let (chunk, took) = timed(|| self.encoder.encode(fields, payload));
-        let stored_length = chunk.as_ref().map_or(0, |chunk| chunk.stored.len());
-        self.pace.note_compressed(payload.len(), stored_length, took);
-        chunk
-    }
-}
-
-fn next_job(queue: &Mutex<Receiver<Job>>) -> Option<Job> {
-    queue
-        .lock()
-        .unwrap_or_else(|poisoned| poisoned.into_inner())
-        .recv()
-        .ok()
 }

@@ -31,6 +31,7 @@ mod step_costs;
 mod streaming;
 mod summary;
 mod watching;
+mod work;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use trackway_trace::{ChunkEncoder, EndInfo, GapReason, TraceError};
 use binary::ConfigurationFolder;
 use clock::Calibration;
 use collector::{Collector, Totals};
+use encoding::Settings;
 use liveness::Liveness;
 use program::{EndOfProgram, Program};
 use recording::Recording;
@@ -69,6 +71,7 @@ pub use trackway_sampler::{
 pub use watching::{
     attach, measure_clock, now_ns, AttachError, Attachment, RingView, RunningNode, ViewError,
 };
+pub use work::{ChunkCounts, RecorderWork};
 
 /// Runs the program to its end and records it. SIGINT, SIGTERM, SIGHUP and SIGQUIT don't end the calling process
 /// meanwhile: the program gets them, and after its end they end the wait for processes that it left behind.
@@ -161,7 +164,11 @@ fn record_to(
     // Over a connection, more bytes cost time at the other end, which can't be measured here.
     let goes_far = matches!(options.output, Output::Collector(_));
     let keeps_pace = options.compression == Compression::Auto && !goes_far;
-    let output = encoding::Output::new(sink, keeps_pace);
+    let settings = Settings {
+        keeps_pace,
+        measures: options.measures,
+    };
+    let output = encoding::Output::new(sink, settings);
     let end = EndOfProgram::default();
     let (totals, samples, interrupted, end_ns, thread_stacks) = std::thread::scope(|scope| {
         let program = Program::watch(child, &end, &ring, scope);
@@ -198,7 +205,8 @@ fn record_to(
     drop(liveness);
     let unknown = (ProgramEnd::Exited(0), Remains::default());
     let (program_end, remains) = end.with_remains().unwrap_or(unknown);
-    let mut sink = output.into_sink();
+    let (mut sink, mut work) = output.into_parts();
+    work.waiting = ring.waiting_time();
     sink.finish(&end_info(program_end, &totals, interrupted, end_ns));
     Ok(RecordSummary {
         program_end,
@@ -219,6 +227,7 @@ fn record_to(
         damage: totals.is_damaged.then_some(totals.damaged),
         write_failure: sink.loss(totals.dropped),
         interrupted,
+        work: options.measures.then_some(work),
         recorder_cpu_seconds: cpu_seconds() - cpu_before,
         wall_seconds: started.elapsed().as_secs_f64(),
     })

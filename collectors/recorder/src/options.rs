@@ -53,8 +53,10 @@ pub struct RecordOptions {
     /// Full buffers that may wait for the recorder, 2 to 65,536; then the ring is full. Each thread has one more to
     /// write to.
     pub buffer_count: u32,
-    /// Threads that compress, 1 to 64.
+    /// Threads that compress, 1 to 64. All but one of them rest unless the recorder is behind.
     pub workers: usize,
+    /// Whether the work of these threads is measured.
+    pub measures: bool,
     /// A program built with the oracle writes the oracle's records too, not only their hash.
     pub dump_oracle: bool,
     /// In a program that counts, one entry of a region in so many is counted; 0 or 1: all.
@@ -75,7 +77,7 @@ pub struct RecordOptions {
 }
 
 impl RecordOptions {
-    /// Options with the default buffers (16 of 256 KiB), one worker, automatic
+    /// Options with the default buffers (16 of 256 KiB), a worker for each processor up to four, automatic
     /// compression, and waiting when the ring is full.
     pub fn new(program: impl Into<OsString>, output: Output) -> Self {
         Self {
@@ -88,7 +90,8 @@ impl RecordOptions {
             when_full: WhenFull::Wait,
             buffer_size: 256 * 1024,
             buffer_count: 16,
-            workers: 1,
+            workers: usual_workers(),
+            measures: false,
             dump_oracle: false,
             count_every: 0,
             count_cost_millionths: 0,
@@ -148,6 +151,12 @@ impl RecordOptions {
             None => Ok(()),
         }
     }
+}
+
+/// Programs wait without keeping their processors busy, so workers may take all of them.
+fn usual_workers() -> usize {
+    const MOST: usize = 4;
+    std::thread::available_parallelism().map_or(1, |count| count.get().min(MOST))
 }
 
 /// Where the trace goes.

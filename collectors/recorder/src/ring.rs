@@ -180,6 +180,11 @@ impl Ring {
         self.free_side().free_waiters.load(Relaxed) != 0
     }
 
+    /// How long the program's threads waited for free buffers in all, as far as they say.
+    pub fn waiting_time(&self) -> Duration {
+        Duration::from_nanos(self.free_side().waited_ns.load(Relaxed))
+    }
+
     /// How often buffers were handed over, for `wait_for_full`.
     pub fn full_events(&self) -> u32 {
         self.full_side().full_events.load(SeqCst)
@@ -204,7 +209,7 @@ impl Ring {
         match self.memory.buffer(index as u32) {
             Some(shared) => {
                 words::move_out(shared, length, bytes);
-                words::clear(shared, length, abi::SLACK);
+                self.clear_unread(shared, length);
             }
             None => {
                 bytes.clear();
@@ -221,9 +226,20 @@ impl Ring {
         bytes
     }
 
-    /// All of a taken buffer up to its last byte that is not 0.
-    pub fn moved_out_written(&self, index: usize) -> Vec<u8> {
-        let mut bytes = self.moved_out(index, self.buffer_size());
+    /// What may have been written behind the first bytes of a buffer.
+    fn clear_unread(&self, shared: &[AtomicU64], length: usize) {
+        words::clear(shared, length, abi::SLACK);
+        words::clear(shared, self.size_for_records(), abi::CELL_BYTES);
+    }
+
+    /// Bytes of a buffer of records that are for records.
+    pub fn size_for_records(&self) -> usize {
+        self.buffer_size().saturating_sub(abi::CELL_BYTES)
+    }
+
+    /// The first `size` bytes of a taken buffer, up to their last one that is not 0.
+    pub fn moved_out_written(&self, index: usize, size: usize) -> Vec<u8> {
+        let mut bytes = self.moved_out(index, size);
         bytes.truncate(words::written(&bytes));
         bytes
     }
@@ -231,7 +247,8 @@ impl Ring {
     /// Gives a taken buffer back without reading its bytes; so many of them were used.
     pub fn discard(&self, index: usize, length: usize) {
         if let Some(shared) = self.memory.buffer(index as u32) {
-            words::clear(shared, 0, length.saturating_add(abi::SLACK));
+            words::clear(shared, 0, length);
+            self.clear_unread(shared, length);
         }
         self.give_back(index);
     }
@@ -241,9 +258,12 @@ impl Ring {
         buffer.pid.store(0, Relaxed);
         self.taken[index].store(false, Relaxed);
         buffer.state.store(abi::FREE, Release);
-        self.full_side().full_count.fetch_sub(1, Relaxed);
+        let full = self.full_side().full_count.fetch_sub(1, SeqCst).wrapping_sub(1);
         self.free_side().free_events.fetch_add(1, SeqCst);
-        if self.free_side().free_waiters.load(SeqCst) != 0 {
+        // A thread that was woken for each buffer would soon wait again.
+        let limit = self.layout.full_limit;
+        let has_room = full <= limit - limit / WAKE_PART;
+        if has_room && self.free_side().free_waiters.load(SeqCst) != 0 {
             wake_all(&self.free_side().free_events);
         }
     }
@@ -399,7 +419,7 @@ mod tests {
         assert_eq!(ring.moved_out(3, 64), [7; 64]);
         assert_eq!(ring.words(3).state, abi::FREE);
         assert!(ring.take(3));
-        assert_eq!(ring.moved_out_written(3), [0; 0]); // the first time cleared it
+        assert_eq!(ring.moved_out_written(3, ring.buffer_size()), [0; 0]); // the first time cleared it
     }
 
     #[test]

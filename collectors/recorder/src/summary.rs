@@ -7,6 +7,8 @@ pub enum ProgramEnd {
 
 use std::ops::Range;
 
+use crate::RecorderWork;
+
 impl ProgramEnd {
     /// The status that a shell would report: the program's own, or 128 + the signal's number.
     pub fn shell_status(self) -> i32 {
@@ -102,6 +104,8 @@ pub struct RecordSummary {
     pub write_failure: Option<Loss>,
     /// The user ended the recording (SIGINT or SIGTERM) while other recorded processes still lived.
     pub interrupted: bool,
+    /// What its threads did, if that was measured.
+    pub work: Option<RecorderWork>,
     /// Processor time of all of the recorder's threads, seconds.
     pub recorder_cpu_seconds: f64,
     /// Seconds from the program's start to the end of the trace.

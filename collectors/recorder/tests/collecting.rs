@@ -25,7 +25,7 @@ struct Golden {
 }
 
 fn golden() -> Golden {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../trace/vectors/golden-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../trace/vectors/golden-v2.trackway");
     let trace = Trace::open(&path).unwrap();
     let ends = trace
         .chunks()

@@ -15,7 +15,7 @@ fn vector(name: &str) -> PathBuf {
 }
 
 fn golden() -> Arc<TraceTables> {
-    TraceTables::open(&vector("golden-v1.trackway")).unwrap()
+    TraceTables::open(&vector("golden-v2.trackway")).unwrap()
 }
 
 /// What the golden trace's stream 0 holds: kind, address, size.
@@ -218,7 +218,7 @@ fn parts_travel_as_text() {
 
 #[test]
 fn every_table_has_the_columns_of_its_schema() {
-    for name in ["golden-v1.trackway", "counts-v1.trackway"] {
+    for name in ["golden-v2.trackway", "counts-v2.trackway"] {
         let tables = TraceTables::open(&vector(name)).unwrap();
         for relation in Relation::ALL {
             for batch in all(&tables, relation, &Selection::default(), 1) {
@@ -305,7 +305,7 @@ fn other_tables_hold_what_the_trace_defines() {
 
 #[test]
 fn regions_are_those_of_the_report() {
-    let tables = TraceTables::open(&vector("counts-v1.trackway")).unwrap();
+    let tables = TraceTables::open(&vector("counts-v2.trackway")).unwrap();
     let selection = Selection {
         columns: Some(columns(Relation::Regions, &["region", "entries"])),
         ..Selection::default()

@@ -12,7 +12,7 @@ use trackway_arrow::{Relation, TraceTables};
 use trackway_query::{export, relations, write, ExportSettings, Format, Session, TraceSet};
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../trace/vectors/golden-v1.trackway")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../trace/vectors/golden-v2.trackway")
 }
 
 fn read(path: &Path) -> Vec<RecordBatch> {

@@ -19,7 +19,7 @@ fn session(places: &[PathBuf]) -> Session {
 }
 
 fn golden() -> Session {
-    session(&[vector("golden-v1.trackway")])
+    session(&[vector("golden-v2.trackway")])
 }
 
 /// The rows with their cells as text.
@@ -225,8 +225,8 @@ fn a_folder_is_one_table() {
     let folder = tempfile::tempdir().unwrap();
     let inner = folder.path().join("inner");
     std::fs::create_dir(&inner).unwrap();
-    std::fs::copy(vector("golden-v1.trackway"), folder.path().join("one.trackway")).unwrap();
-    std::fs::copy(vector("golden-v1.trackway"), inner.join("two.trackway")).unwrap();
+    std::fs::copy(vector("golden-v2.trackway"), folder.path().join("one.trackway")).unwrap();
+    std::fs::copy(vector("golden-v2.trackway"), inner.join("two.trackway")).unwrap();
     std::fs::write(
         folder.path().join("bad.trackway"),
         "no trace at all, but longer than a header is",

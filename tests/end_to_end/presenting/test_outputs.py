@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..support import tools
 
-GOLDEN = tools.ROOT / "trace/vectors/golden-v1.trackway"
+GOLDEN = tools.ROOT / "trace/vectors/golden-v2.trackway"
 # Verbs that write one file, whatever it holds: the words before its name, and those after the trace.
 WRITERS = {
     "view": (("view", "-q", "-o"), ()),

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 
 use super::{Rule, Violation};
 use crate::merge::{Loaded, LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
+use crate::table::{
+    find_local, Expression, Operation, Segment, MAX_ITERATIONS, SEEN_REGISTERS, STREAM_REGISTERS,
+};
 use crate::{ChunkRef, Event, FunctionId, SiteId, Trace, TraceError, ValueShape};
 
 /// An access or event, in program order.
@@ -31,9 +33,10 @@ pub struct Interpreter<'t> {
     trace: &'t Trace,
     payload: Vec<u8>,
     registers: Vec<u64>,
-    /// For each register, the number of the context that last set it.
+    /// For each register, the number of the chunk that last set it.
     set_in: Vec<u64>,
-    context: u64,
+    /// The present chunk's.
+    chunk: u64,
     /// Iterations that the loops of one record may run.
     iteration_limit: u64,
 }
@@ -45,6 +48,13 @@ struct Place<'t> {
     table: &'t MergedTable,
     segment: &'t Segment,
     function: FunctionId,
+}
+
+impl Place<'_> {
+    /// Where a register of the function is among those of all.
+    fn register(&self, register: u32) -> usize {
+        self.module.register(self.segment.function, register) as usize
+    }
 }
 
 /// The record that is being interpreted, and its results.
@@ -62,18 +72,13 @@ struct Run<'a, 't> {
 
 impl<'t> Interpreter<'t> {
     pub fn new(trace: &'t Trace) -> Self {
-        let counts = trace
-            .loaded()
-            .tables
-            .iter()
-            .flat_map(|table| &table.register_counts);
-        let registers = counts.max().map_or(0, |count| *count as usize);
+        let registers = trace.loaded().register_count.max(STREAM_REGISTERS) as usize;
         Interpreter {
             trace,
             payload: Vec::new(),
             registers: vec![0; registers],
             set_in: vec![0; registers],
-            context: 0,
+            chunk: 0,
             iteration_limit: MAX_ITERATIONS,
         }
     }
@@ -88,7 +93,7 @@ impl<'t> Interpreter<'t> {
     }
 
     /// Decodes a chunk of records into `sink`, and returns all rules that it breaks. Unknown ids and truncated records
-    /// end the chunk; a register that was not set has whatever was last stored to it in the chunk, or 0.
+    /// end the chunk; a register that was not set in the chunk is 0.
     pub fn run(
         &mut self,
         chunk: &ChunkRef,
@@ -104,8 +109,7 @@ impl<'t> Interpreter<'t> {
     fn records(&mut self, chunk: &ChunkRef, payload: &[u8], sink: &mut dyn FnMut(Decoded)) -> Vec<Violation> {
         let tail = chunk.header.is_tail();
         let mut violations = Vec::new();
-        self.registers.fill(0);
-        self.context += 1;
+        self.chunk += 1;
         let mut current: Option<Place<'t>> = None;
         let mut position = 0;
         while position < payload.len() {
@@ -129,9 +133,6 @@ impl<'t> Interpreter<'t> {
                     missing: (end - payload.len()) as u64,
                 }));
                 break;
-            }
-            if !current.is_some_and(|old| same_function(&old, &place)) {
-                self.context += 1;
             }
             current = Some(place);
             let rest = payload.get(start..).unwrap_or(&[]);
@@ -174,11 +175,12 @@ impl<'t> Interpreter<'t> {
         current: Option<Place<'t>>,
     ) -> Result<Option<(Place<'t>, usize)>, Rule> {
         let byte = |offset: usize| payload.get(position + offset).copied().unwrap_or(0);
-        let local_id = byte(0);
-        if local_id != 0 {
+        let bytes = [byte(0), byte(1)];
+        if bytes[0] != 0 {
+            let local_id = bytes[0];
             let current = current.ok_or(Rule::FirstRecordIsLocal { local_id })?;
-            let place = find_local(current, local_id).ok_or(Rule::UnknownLocalId { local_id })?;
-            return Ok(Some((place, position + 1)));
+            let place = find_in(current, bytes).ok_or(Rule::UnknownLocalId { local_id })?;
+            return Ok(Some((place, position + place.segment.local_id_length())));
         }
         match u32::from_le_bytes([byte(1), byte(2), byte(3), 0]) {
             0 => Ok(None),
@@ -189,16 +191,21 @@ impl<'t> Interpreter<'t> {
         }
     }
 
-    fn set(&mut self, register: u32, value: u64) {
-        self.registers[register as usize] = value;
-        self.set_in[register as usize] = self.context;
+    fn set(&mut self, register: u32, value: u64, run: &Run<'_, '_>) {
+        let place = run.place.register(register);
+        self.registers[place] = value;
+        self.set_in[place] = self.chunk;
     }
 
     fn get(&self, register: u32, run: &mut Run<'_, '_>) -> u64 {
-        if register >= STREAM_REGISTERS && self.set_in[register as usize] != self.context {
+        let place = run.place.register(register);
+        if self.set_in[place] == self.chunk {
+            return self.registers[place];
+        }
+        if register >= SEEN_REGISTERS {
             run.unset.get_or_insert(register);
         }
-        self.registers[register as usize]
+        0
     }
 
     fn value(&self, expression: &Expression, run: &mut Run<'_, '_>) -> u64 {
@@ -224,11 +231,11 @@ impl<'t> Interpreter<'t> {
         match operation {
             Operation::Root { register, encoding } => {
                 let value = run.take(usize::from(encoding.width), encoding.signed);
-                self.set(*register, value);
+                self.set(*register, value, run);
             }
             Operation::Set { register, value } => {
                 let value = self.value(value, run);
-                self.set(*register, value);
+                self.set(*register, value, run);
             }
             Operation::Access { site, address } => {
                 let address = self.value(address, run);
@@ -409,14 +416,11 @@ fn is_end(payload: &[u8], position: usize) -> bool {
     payload.iter().skip(position).take(4).all(|byte| *byte == 0)
 }
 
-fn same_function(one: &Place<'_>, other: &Place<'_>) -> bool {
-    std::ptr::eq(one.module, other.module) && one.segment.function == other.segment.function
-}
-
-fn find_local(current: Place<'_>, local_id: u8) -> Option<Place<'_>> {
+/// The segment of the current function with whose local id a record begins.
+fn find_in(current: Place<'_>, bytes: [u8; 2]) -> Option<Place<'_>> {
     let range = &current.table.segments_of_function[current.segment.function as usize];
     let segments = &current.table.segments[range.start as usize..range.end as usize];
-    let segment = segments.iter().find(|segment| segment.local_id == local_id)?;
+    let segment = &segments[find_local(segments, bytes)?];
     Some(Place { segment, ..current })
 }
 

@@ -83,8 +83,10 @@ impl Violation {
             Rule::ChunkCount { stated, found } => {
                 format!("it counts {stated} chunks before it, there are {found}")
             }
-            Rule::FirstRecordIsLocal { local_id } => format!("its first record has the local id {local_id}"),
-            Rule::UnknownLocalId { local_id } => format!("local id {local_id} is unknown in its function"),
+            Rule::FirstRecordIsLocal { local_id } => format!("its first record has a local id, {local_id}"),
+            Rule::UnknownLocalId { local_id } => {
+                format!("the local id that begins with {local_id} is unknown in its function")
+            }
             Rule::UnknownGlobalId { id } => format!("global id {id} belongs to no module"),
             Rule::Truncated { missing } => format!("{missing} bytes of the last record are missing"),
             Rule::Iterations { limit } => format!("its loops run more than {limit} times"),

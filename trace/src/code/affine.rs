@@ -100,7 +100,7 @@ impl Compiler<'_> {
         for operation in body {
             match operation {
                 Operation::Set { register, value } => {
-                    let register = compile::register(*register);
+                    let register = context.register(*register);
                     let form = iteration.form(&self.value(context, value));
                     self.touch(register);
                     iteration.set.insert(register, form);

@@ -6,7 +6,7 @@ use super::front::FrontBuilder;
 use super::value::Value;
 use super::*;
 use crate::merge::{Loaded, LoadedModule, MergedTable};
-use crate::table::{Encoding, Expression, Operation, Segment, MAX_REGISTERS};
+use crate::table::{Encoding, Expression, Operation, Segment, STREAM_REGISTERS};
 use crate::Program;
 
 impl Code {
@@ -31,7 +31,7 @@ impl Code {
         let mut compiler = Compiler {
             code,
             program,
-            touched: vec![0; (FIRST_REGISTER + MAX_REGISTERS) as usize],
+            touched: vec![0; (FIRST_REGISTER + loaded.register_count.max(STREAM_REGISTERS)) as usize],
             stamp: 0,
             first_step: 0,
             offset: 0,
@@ -47,12 +47,7 @@ impl Code {
             compiler.module(module, &loaded.tables[module.table]);
         }
         let mut code = compiler.code;
-        let registers = loaded
-            .tables
-            .iter()
-            .flat_map(|table| &table.register_counts)
-            .max();
-        code.register_count = (FIRST_REGISTER + registers.map_or(0, |count| *count)) as usize;
+        code.register_count = (FIRST_REGISTER + loaded.register_count.max(STREAM_REGISTERS)) as usize;
         code.sites.extend([SiteId(0); RUN_UNIT]);
         code.sizes.extend([0; RUN_UNIT]);
         code.near.extend(
@@ -92,17 +87,36 @@ pub(super) struct Compiler<'a> {
     run: Vec<Linear>,
 }
 
+/// Entries by the second byte of an id.
+const SECOND_BYTES: u32 = 1 << u8::BITS;
+
+impl Code {
+    /// Where the entry of a local id is.
+    fn place_of_local(&self, locals: Locals, local_id: u16) -> usize {
+        let [first, second] = local_id.to_le_bytes().map(u32::from);
+        let place = (locals.first() + first) as usize;
+        match second {
+            0 => place,
+            _ => (entry_locals(&self.entries[place]).first() + second) as usize,
+        }
+    }
+}
+
 /// Where the numbers of a segment's operations lead.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     module: &'a LoadedModule,
     pub(super) table: &'a MergedTable,
+    /// In the table, and in the program.
+    own_function: u32,
     function: FunctionId,
 }
 
-/// The decoder's register for a register of the table.
-pub(super) fn register(register: u32) -> u32 {
-    FIRST_REGISTER + register
+impl Context<'_> {
+    /// The decoder's register for a register of the table.
+    pub(super) fn register(&self, register: u32) -> u32 {
+        FIRST_REGISTER + self.module.register(self.own_function, register)
+    }
 }
 
 impl Compiler<'_> {
@@ -111,6 +125,7 @@ impl Compiler<'_> {
             let context = Context {
                 module,
                 table,
+                own_function: function as u32,
                 function: table.function(function as u32),
             };
             let first = segments.start as usize;
@@ -120,22 +135,37 @@ impl Compiler<'_> {
     }
 
     fn function(&mut self, context: Context<'_>, first_id: usize, segments: &[Segment]) {
-        let first_local = self.code.entries.len() as u32;
-        let greatest = segments.iter().map(|segment| segment.local_id).max();
-        let end_local = first_local + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
-        self.code.entries.resize(end_local as usize, [0; 2]);
+        let locals = self.local_ids(segments);
         for (index, segment) in segments.iter().enumerate() {
             let number = self.code.segments.len() as u32;
             let compiled = self.segment(context, segment);
             self.code.segments.push(compiled);
             let class = compiled.front.class as u8;
-            let locals = Locals::new(first_local, end_local);
             let entry = |id_length| entry(number, class, id_length + segment.record_length, locals);
             self.code.entries[first_id + index] = entry(4);
             if segment.local_id != 0 {
-                self.code.entries[first_local as usize + usize::from(segment.local_id)] = entry(1);
+                let place = self.code.place_of_local(locals, segment.local_id);
+                self.code.entries[place] = entry(segment.local_id_length() as u32);
             }
         }
+    }
+
+    /// Makes room for the entries of a function's local ids.
+    fn local_ids(&mut self, segments: &[Segment]) -> Locals {
+        let entries = &mut self.code.entries;
+        let first = entries.len() as u32;
+        let greatest = segments.iter().map(|segment| segment.local_id as u8).max();
+        let end = first + greatest.map_or(0, |greatest| u32::from(greatest) + 1);
+        entries.resize(end as usize, [0; 2]);
+        for segment in segments.iter().filter(|segment| segment.local_id_length() == 2) {
+            let prefix = (first + u32::from(segment.local_id as u8)) as usize;
+            if entries[prefix] == [0; 2] {
+                let seconds = entries.len() as u32;
+                entries[prefix] = prefix_entry(Locals::new(seconds, seconds + SECOND_BYTES));
+                entries.resize((seconds + SECOND_BYTES) as usize, [0; 2]);
+            }
+        }
+        Locals::new(first, end)
     }
 
     fn segment(&mut self, context: Context<'_>, segment: &Segment) -> SegmentCode {
@@ -149,7 +179,7 @@ impl Compiler<'_> {
         self.in_steps = false;
         for operation in &segment.operations {
             match operation {
-                Operation::Root { register, encoding } => self.root(*register, *encoding),
+                Operation::Root { register, encoding } => self.root(context.register(*register), *encoding),
                 _ => self.operation(context, operation),
             }
         }
@@ -177,8 +207,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn root(&mut self, number: u32, encoding: Encoding) {
-        let register = register(number);
+    fn root(&mut self, register: u32, encoding: Encoding) {
         let offset = self.offset;
         self.offset += u32::from(encoding.width);
         let taken = self.fits_front(|compiler| {
@@ -290,7 +319,7 @@ impl Compiler<'_> {
             terms: Vec::new(),
         };
         for term in &expression.terms {
-            let register = register(term.register);
+            let register = context.register(term.register);
             self.touch(register);
             value.terms.push(WideTerm {
                 scale: term.scale,

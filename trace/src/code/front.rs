@@ -42,6 +42,8 @@ pub(crate) struct Front {
 
 /// Class of an id that is no segment.
 pub(crate) const NO_CLASS: u8 = 0;
+/// Class of a byte with which ids of two bytes begin.
+pub(crate) const PREFIX_CLASS: u8 = u8::MAX;
 
 /// Class by the number of roots; by the settings: none, one, or all and the value in common; and by the accesses: at
 /// most one, or all.

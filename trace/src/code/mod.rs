@@ -8,7 +8,8 @@
 //! - every register index is below [`Code::register_count`];
 //! - every range of a [`Step`] lies inside its pool;
 //! - `near`, `linear`, `sites` and `sizes` have [`RUN_UNIT`] further entries after the last one that a step names;
-//! - [`Code::entries`] lead to segments that exist, and an entry's local ids lie in the entries, too;
+//! - [`Code::entries`] lead to segments that exist, and an entry's local ids, or those that it begins, lie in the
+//!   entries, too;
 //! - a segment has at most [`MAX_FRONTS`] fronts;
 //! - a root's offset + 8 is at most [`Code::max_record_length`] + 8;
 //! - a segment stands for at most [`Code::max_accesses`] accesses, where the body of a loop counts once;
@@ -21,7 +22,7 @@ mod compile;
 mod front;
 mod value;
 
-pub(crate) use front::{Front, FrontRoot, FrontSet, NO_CLASS};
+pub(crate) use front::{Front, FrontRoot, FrontSet, NO_CLASS, PREFIX_CLASS};
 
 use std::ops::Range;
 
@@ -44,7 +45,9 @@ pub(crate) const MAX_FRONTS: usize = 8;
 
 #[derive(Debug, Default)]
 pub(crate) struct Code {
-    /// What ids lead to: first the global ids, then the functions' lists of local ids, one after the other.
+    /// What ids lead to: first the global ids, then the functions' lists of local ids, one after the other. Such a list
+    /// has an entry for each first byte, and after these, for each of them that begins ids of two bytes, a list by the
+    /// second byte.
     pub(crate) entries: Vec<Entry>,
     /// Number of global ids.
     pub(crate) id_count: u32,
@@ -102,6 +105,17 @@ pub(crate) fn entry(segment: u32, class: u8, length: u32, locals: Locals) -> Ent
         u64::from(length) << 32 | u64::from(class) << 24 | u64::from(segment),
         locals.0,
     ]
+}
+
+/// An entry for a byte with which ids of two bytes begin: where the list by their second byte is.
+pub(crate) fn prefix_entry(seconds: Locals) -> Entry {
+    [u64::from(PREFIX_CLASS) << 24, seconds.0]
+}
+
+/// Where the entry of an id of two bytes is, given the entry of its first byte and the word that begins with the id.
+#[inline(always)]
+pub(crate) fn second_place(prefix: &Entry, word: u32) -> usize {
+    (entry_locals(prefix).first() + (word >> 8 & 0xff)) as usize
 }
 
 /// Numbers of segments are below: there are no more than ids.

@@ -20,7 +20,7 @@ pub(crate) use join::ColumnCursor;
 pub(crate) use preference::Preference;
 pub(crate) use reader::{ColumnReader, ColumnState};
 pub(crate) use shapes::Root;
-pub(crate) use writer::{ColumnWriter, RecordShapes};
+pub(crate) use writer::{has_compressed_columns, ColumnWriter, RecordShapes};
 
 /// Longer records stand in the rest, as they are. No program writes any: a buffer has no room for them.
 const MAX_RECORD_LENGTH: u32 = 4096;

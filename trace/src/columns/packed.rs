@@ -1,6 +1,9 @@
 //! How columns are stored: the length and the stored length of each, then the stored bytes of each. A column that is
 //! stored shorter than it is long is an LZ4 block.
 
+use std::time::{Duration, Instant};
+
+use crate::payload::Effort;
 use crate::table::Cursor;
 
 use super::{LENGTHS_PER_BYTE, STEPS_PER_BYTE};
@@ -11,6 +14,13 @@ const LZ4_MAX_RATIO: u64 = 255;
 const MIN_LENGTH: usize = 64;
 /// Columns that are stored plainly after one for which compression didn't pay.
 const PAUSE: u8 = 15;
+
+/// Weight of the latest column in a mean.
+const LATEST: f64 = 1.0 / 8.0;
+/// The latest column may take so many times the mean.
+const MOST_GROWTH: f64 = 4.0;
+/// Decay of what compressing takes for each column that isn't compressed, so that it is tried again.
+const DOUBT: f64 = 1.0 / 64.0;
 
 /// Appends the steps, each a byte below 4, as 2 bits each.
 pub(super) fn pack_steps(steps: &[u8], packed: &mut Vec<u8>) {
@@ -54,29 +64,57 @@ pub(super) fn unpack_lengths(packed: &[u8], lengths: &mut Vec<u8>) {
 pub(super) struct Compressor {
     /// Columns to come that are not worth trying.
     pause: u8,
+    /// Nanoseconds to compress a byte, and what that saves of it.
+    taking_ns: f64,
+    saving: f64,
 }
 
 impl Compressor {
     /// Appends what is stored of `column`.
-    fn store(&mut self, column: &[u8], stored: &mut Vec<u8>) {
-        if column.len() < MIN_LENGTH || self.pause > 0 {
-            self.pause = self.pause.saturating_sub(u8::from(column.len() >= MIN_LENGTH));
-            stored.extend_from_slice(column);
-            return;
-        }
+    fn store(&mut self, column: &[u8], effort: Effort, stored: &mut Vec<u8>) {
         let start = stored.len();
-        stored.resize(start + lz4_flex::block::get_maximum_output_size(column.len()), 0);
-        let length = lz4_flex::block::compress_into(column, &mut stored[start..]).unwrap_or(usize::MAX);
+        if column.len() >= MIN_LENGTH && self.is_worthwhile(effort) {
+            stored.resize(start + lz4_flex::block::get_maximum_output_size(column.len()), 0);
+            let begun = Instant::now();
+            let length = lz4_flex::block::compress_into(column, &mut stored[start..]).unwrap_or(usize::MAX);
+            self.learn(column.len(), length.min(column.len()), begun.elapsed());
+            if length < column.len() {
+                stored.truncate(start + length);
+                return;
+            }
+            stored.truncate(start);
+        }
+        stored.extend_from_slice(column);
+    }
+
+    fn is_worthwhile(&mut self, effort: Effort) -> bool {
+        if self.pause > 0 {
+            self.pause -= 1;
+            return false;
+        }
+        match effort {
+            Effort::Hasty { writing_ns } if self.taking_ns > self.saving * writing_ns => {
+                self.taking_ns -= self.taking_ns * DOUBT;
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn learn(&mut self, length: usize, stored_length: usize, took: Duration) {
         // It takes as long as writing what it saves if it saves half.
-        if length > column.len() / 2 {
+        if stored_length > length / 2 {
             self.pause = PAUSE;
         }
-        if length < column.len() {
-            stored.truncate(start + length);
-        } else {
-            stored.truncate(start);
-            stored.extend_from_slice(column);
-        }
+        let per_byte = |amount: f64| amount / length as f64;
+        // A thread that lost its processor meanwhile seems to take long.
+        let taking_ns = per_byte(took.as_nanos() as f64);
+        let most = match self.taking_ns > 0.0 {
+            true => self.taking_ns * MOST_GROWTH,
+            false => taking_ns,
+        };
+        self.taking_ns += (taking_ns.min(most) - self.taking_ns) * LATEST;
+        self.saving += (per_byte((length - stored_length) as f64) - self.saving) * LATEST;
     }
 }
 
@@ -87,16 +125,23 @@ const ENTRY_LENGTH: usize = 8;
 pub(super) fn pack<const N: usize>(
     columns: [&[u8]; N],
     compressors: &mut [Compressor; N],
+    effort: Effort,
     stored: &mut Vec<u8>,
 ) {
     let head = stored.len();
     stored.resize(head + N * ENTRY_LENGTH, 0);
     for (index, (column, compressor)) in columns.into_iter().zip(compressors).enumerate() {
         let start = stored.len();
-        compressor.store(column, stored);
+        compressor.store(column, effort, stored);
         let lengths = [column.len() as u32, (stored.len() - start) as u32].map(u32::to_le_bytes);
         stored[head + index * ENTRY_LENGTH..][..ENTRY_LENGTH].copy_from_slice(&lengths.concat());
     }
+}
+
+/// Whether any of `count` columns is compressed.
+pub(super) fn has_compressed(bytes: &[u8], count: usize) -> bool {
+    let (entries, _) = bytes.as_chunks::<ENTRY_LENGTH>();
+    entries.iter().take(count).any(|entry| entry[..4] != entry[4..])
 }
 
 /// Reads the columns after their head. None is longer than `max_length`.
@@ -142,5 +187,57 @@ fn unpack_column(stored: &[u8], length: u64, max_length: usize, column: &mut Vec
     match written == column.len() {
         true => Ok(()),
         false => Err(format!("a column of {written} bytes instead of {length}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LENGTH: usize = 64 << 10;
+
+    /// One that has seen what compressing takes and saves, for a byte.
+    fn compressor(taking_ns: f64, saving: f64) -> Compressor {
+        Compressor {
+            taking_ns,
+            saving,
+            ..Compressor::default()
+        }
+    }
+
+    fn is_compressed(compressor: &mut Compressor, effort: Effort) -> bool {
+        let mut stored = Vec::new();
+        compressor.store(&[7; LENGTH], effort, &mut stored);
+        stored.len() < LENGTH
+    }
+
+    #[test]
+    fn haste_compresses_where_writing_takes_longer() {
+        let [fast, slow] = [0.3, 3.0].map(|writing_ns| Effort::Hasty { writing_ns });
+        for (effort, expected) in [(Effort::Full, true), (fast, false), (slow, true)] {
+            let mut compressor = compressor(1.0, 0.5);
+            assert_eq!(is_compressed(&mut compressor, effort), expected, "{effort:?}");
+        }
+    }
+
+    #[test]
+    fn haste_tries_again() {
+        let mut compressor = compressor(1.0, 0.5);
+        let effort = Effort::Hasty { writing_ns: 1.0 };
+        assert!((0..100).any(|_| is_compressed(&mut compressor, effort)));
+    }
+
+    #[test]
+    fn compressed_columns_are_seen() {
+        for (column, expected) in [(vec![7; LENGTH], true), (vec![7; 3], false)] {
+            let mut stored = Vec::new();
+            pack(
+                [&column[..], &[]],
+                &mut Default::default(),
+                Effort::Full,
+                &mut stored,
+            );
+            assert_eq!(has_compressed(&stored, 2), expected);
+        }
     }
 }

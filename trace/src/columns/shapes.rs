@@ -8,6 +8,7 @@
 //!   without the id;
 //! - no form has the id 0;
 //! - the functions of forms lie in `functions`, and their local ids in `locals`;
+//! - `prefixes` is as long as `locals`, and leads to lists that exist;
 //! - a record has at most [`MAX_RECORD_LENGTH`] bytes, so at most as many roots.
 
 use crate::table::{Operation, Segment};
@@ -69,8 +70,12 @@ pub(crate) struct Shapes {
     pub(super) roots: Vec<Root>,
     /// Function 0 is none and has no local ids.
     pub(super) functions: Vec<LocalIds>,
-    /// Offsets of forms; 0: no such id.
+    /// Offsets of forms by ids of one byte; 0: no such id.
     pub(super) locals: Vec<u32>,
+    /// For each of these bytes a list in `seconds`.
+    pub(super) prefixes: Vec<u32>,
+    /// Offsets of forms by the second byte of an id; 0: no such id. The list of bytes that begin no id is the first one.
+    pub(super) seconds: Vec<[u32; 1 << u8::BITS]>,
     /// Offsets of forms by global id; 0: no such id.
     pub(super) globals: Vec<u32>,
     /// Offsets of the used forms.
@@ -119,6 +124,8 @@ impl Shapes {
             roots: Vec::new(),
             functions: vec![LocalIds::default()],
             locals: Vec::new(),
+            prefixes: Vec::new(),
+            seconds: vec![[0; 1 << u8::BITS]],
             globals: Vec::new(),
             used: Vec::new(),
             max_roots: 0,
@@ -148,7 +155,7 @@ impl Shapes {
                 self.globals.resize(id + 1, 0);
             }
             self.globals[id] = self.push_form(global, id as u32);
-            self.add_local(function, segment.local_id, form, id as u32);
+            self.add_local(function, segment, form, id as u32);
         }
     }
 
@@ -181,32 +188,49 @@ impl Shapes {
     }
 
     /// A function's segments stand together, so that its local ids do.
-    fn add_local(&mut self, function: usize, local_id: u8, form: Form, id: u32) {
+    fn add_local(&mut self, function: usize, segment: &Segment, form: Form, id: u32) {
         if self.functions.len() <= function {
             self.functions.resize(function + 1, LocalIds::default());
         }
-        if local_id == 0 {
+        if segment.local_id == 0 {
             return;
         }
+        let [first_byte, second_byte] = segment.local_id.to_le_bytes();
+        let id_length = segment.local_id_length() as u8;
+        let local = Form {
+            word: segment.local_id.into(),
+            mask: u32::MAX >> (32 - 8 * id_length),
+            length: form.length + u16::from(id_length),
+            id_length,
+            ..form
+        };
+        let offset = self.push_form(local, id);
+        let place = self.place_of_local(function, first_byte);
+        if second_byte == 0 {
+            self.locals[place] = offset;
+            return;
+        }
+        if self.prefixes[place] == 0 {
+            self.prefixes[place] = self.seconds.len() as u32;
+            self.seconds.push([0; 1 << u8::BITS]);
+        }
+        self.seconds[self.prefixes[place] as usize][usize::from(second_byte)] = offset;
+    }
+
+    /// Where a function's id, or ids that begin so, are in `locals`.
+    fn place_of_local(&mut self, function: usize, first_byte: u8) -> usize {
         let ids = &mut self.functions[function];
         if ids.count == 0 {
             ids.first = self.locals.len() as u32;
         }
-        let needed = u32::from(local_id) + 1;
+        let needed = u32::from(first_byte) + 1;
         if ids.count < needed {
             ids.count = needed;
             let end = (ids.first + needed) as usize;
             self.locals.resize(end.max(self.locals.len()), 0);
+            self.prefixes.resize(self.locals.len(), 0);
         }
-        let entry = (ids.first + u32::from(local_id)) as usize;
-        let local = Form {
-            word: local_id.into(),
-            mask: 0xff,
-            length: form.length + 1,
-            id_length: 1,
-            ..form
-        };
-        self.locals[entry] = self.push_form(local, id);
+        (ids.first + u32::from(first_byte)) as usize
     }
 
     fn push_form(&mut self, form: Form, id: u32) -> u32 {
@@ -249,9 +273,13 @@ impl Shapes {
             return self.globals.get((word >> 8) as usize).copied().unwrap_or(0);
         }
         let ids = self.functions[function as usize];
-        match local_id < ids.count {
-            true => self.locals[(ids.first + local_id) as usize],
-            false => 0,
+        if local_id >= ids.count {
+            return 0;
+        }
+        let place = (ids.first + local_id) as usize;
+        match self.locals[place] {
+            0 => self.seconds[self.prefixes[place] as usize][(word >> 8 & 0xff) as usize],
+            offset => offset,
         }
     }
 

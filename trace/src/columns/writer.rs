@@ -2,10 +2,12 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use crate::encoding_times::Stopwatch;
 use crate::module::ModulePayload;
+use crate::payload::Effort;
 use crate::table::Segment;
 
-use super::packed::{pack, pack_lengths, pack_steps, Compressor};
+use super::packed::{has_compressed, pack, pack_lengths, pack_steps, Compressor};
 use super::shapes::Shapes;
 use super::split::{split, Columns};
 
@@ -64,11 +66,13 @@ pub(crate) struct ColumnWriter {
     packed_steps: Vec<u8>,
     packed_lengths: Vec<u8>,
     /// Compressors of steps, ids, lengths, residuals and the rest.
-    compressors: [Compressor; 5],
+    compressors: [Compressor; COLUMNS],
     /// Whether the records of the latest payload were short on average.
     short_records: bool,
 }
 
+/// Columns of a payload.
+const COLUMNS: usize = 5;
 /// Records that are shorter on average mostly have no roots.
 const SHORT_RECORD: usize = 3;
 /// Splitting is worthwhile if all but one in so many bytes of a payload are records.
@@ -99,32 +103,48 @@ impl ColumnWriter {
 
     /// Appends the split records of `payload`. Returns false and appends nothing if they can't be split, or wouldn't
     /// become smaller.
-    pub(crate) fn append(&mut self, payload: &[u8], chunk: &mut Vec<u8>) -> bool {
-        for module in self.modules.from(self.known_modules) {
-            self.shapes.add(module.first_id, &module.segments);
-            self.known_modules += 1;
-        }
-        let split_length = split(&mut self.shapes, payload, self.short_records, &mut self.columns);
+    pub(crate) fn append(
+        &mut self,
+        payload: &[u8],
+        effort: Effort,
+        stopwatch: &mut Stopwatch,
+        chunk: &mut Vec<u8>,
+    ) -> bool {
+        let split_length = stopwatch.step(|times| &mut times.splitting, || self.split(payload));
         let rest = &payload[split_length..];
         if rest.len() > payload.len() / MAX_REST {
             return false;
         }
-        self.short_records = split_length < self.columns.steps.len() * SHORT_RECORD;
-        self.pack_small_entries();
-        let columns: [&[u8]; 5] = [
+        let start = chunk.len();
+        let columns: [&[u8]; COLUMNS] = [
             &self.packed_steps,
             &self.columns.ids,
             &self.packed_lengths,
             &self.columns.residuals,
             rest,
         ];
-        let start = chunk.len();
-        pack(columns, &mut self.compressors, chunk);
+        let compressors = &mut self.compressors;
+        stopwatch.step(
+            |times| &mut times.compressing,
+            || pack(columns, compressors, effort, chunk),
+        );
         if chunk.len() - start >= payload.len() {
             chunk.truncate(start);
             return false;
         }
         true
+    }
+
+    /// Splits the records into `columns`, and packs the small entries. Returns the bytes of the payload that were split.
+    fn split(&mut self, payload: &[u8]) -> usize {
+        for module in self.modules.from(self.known_modules) {
+            self.shapes.add(module.first_id, &module.segments);
+            self.known_modules += 1;
+        }
+        let split_length = split(&mut self.shapes, payload, self.short_records, &mut self.columns);
+        self.short_records = split_length < self.columns.steps.len() * SHORT_RECORD;
+        self.pack_small_entries();
+        split_length
     }
 
     fn pack_small_entries(&mut self) {
@@ -133,4 +153,9 @@ impl ColumnWriter {
         self.packed_lengths.clear();
         pack_lengths(&self.columns.lengths, &mut self.packed_lengths);
     }
+}
+
+/// Whether a column of a stored payload is compressed.
+pub(crate) fn has_compressed_columns(stored: &[u8]) -> bool {
+    has_compressed(stored, COLUMNS)
 }

@@ -19,9 +19,9 @@ use machine::Machine;
 use walk::{Place, Stop};
 
 use crate::bytes::u32_at;
-use crate::code::{entry_class, entry_length, Code, NO_CLASS};
+use crate::code::{entry_class, entry_length, second_place, Code, FIRST_REGISTER, NO_CLASS, PREFIX_CLASS};
 use crate::payload::check_raw_length;
-use crate::table::MAX_ITERATIONS;
+use crate::table::{MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{Batch, ChunkRef, Codec, Trace, TraceError};
 
 /// A batch ends with the first record that brings it to this many accesses: 16 bytes each stay in a core's L2 cache.
@@ -30,6 +30,8 @@ const BATCH_ACCESSES: usize = 8192;
 const BATCH_MARKS: usize = 8192;
 /// A batch that keeps runs also ends with the first record that brings it to this many lanes of runs.
 const BATCH_LANES: usize = 4096;
+/// The registers below are the decoder's or the stream's.
+const FIRST_OWN_REGISTER: usize = (FIRST_REGISTER + STREAM_REGISTERS) as usize;
 /// Entries of the columns past the last access that may be overwritten.
 const COLUMN_SLACK: usize = block::Block::LENGTH;
 
@@ -105,7 +107,8 @@ impl<'t> Decoder<'t> {
                 State::Running
             }
         };
-        self.registers.fill(0);
+        // Those of functions are set before they are read.
+        self.registers[..FIRST_OWN_REGISTER].fill(0);
         self.batch.process = header.process;
         self.batch.stream = header.stream;
         self.batch.sequence = header.sequence;
@@ -207,7 +210,9 @@ enum Failure {
 impl Failure {
     fn text(self) -> String {
         match self {
-            Failure::UnknownLocalId(id) => format!("local id {id} is unknown in the current function"),
+            Failure::UnknownLocalId(id) => {
+                format!("the local id that begins with {id} is unknown in the current function")
+            }
             Failure::UnknownGlobalId(id) => format!("global id {id} belongs to no module of the trace"),
             Failure::Truncated => "it is longer than the rest of the chunk".into(),
             Failure::Columns(what) => what.into(),
@@ -370,10 +375,13 @@ fn end_of_record(code: &Code, payload: &[u8], place: &Place) -> Result<Option<us
         (0, id) => (id, code.id_count),
         (local_id, _) => (place.locals.first() + u32::from(local_id), place.locals.end()),
     };
-    match code.entries.get(index as usize) {
-        Some(entry) if index < end && entry_class(entry) != NO_CLASS => {
-            Ok(Some(place.position + entry_length(entry)))
-        }
+    let entry = code.entries.get(index as usize).filter(|_| index < end);
+    let entry = match entry {
+        Some(prefix) if entry_class(prefix) == PREFIX_CLASS => code.entries.get(second_place(prefix, word)),
+        _ => entry,
+    };
+    match entry {
+        Some(entry) if entry_class(entry) != NO_CLASS => Ok(Some(place.position + entry_length(entry))),
         _ if local_id == 0 => Err(Failure::UnknownGlobalId(id)),
         _ => Err(Failure::UnknownLocalId(local_id)),
     }

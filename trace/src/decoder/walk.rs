@@ -8,8 +8,8 @@ use std::hint::select_unpredictable;
 use std::ops::Range;
 
 use crate::code::{
-    entry_class, entry_length, entry_locals, entry_segment, Front, FrontRoot, FrontSet, Locals, SegmentCode,
-    TEMPORARY_REGISTER,
+    entry_class, entry_length, entry_locals, entry_segment, second_place, Front, FrontRoot, FrontSet, Locals,
+    SegmentCode, PREFIX_CLASS, TEMPORARY_REGISTER,
 };
 use crate::SiteId;
 
@@ -97,7 +97,11 @@ impl Machine<'_> {
             }
             debug_assert!((index as usize) < code.entries.len());
             // SAFETY: `end` is at most the number of entries.
-            let entry = unsafe { code.entries.get_unchecked(index as usize) };
+            let mut entry = unsafe { code.entries.get_unchecked(index as usize) };
+            if entry_class(entry) == PREFIX_CLASS {
+                // SAFETY: the lists by second bytes have an entry for each, and lie in the entries.
+                entry = unsafe { code.entries.get_unchecked(second_place(entry, word)) };
+            }
             let record_end = at.wrapping_add(entry_length(entry));
             if record_end > limit {
                 break Stop::Unclear;

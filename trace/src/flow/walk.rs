@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use crate::bytes::u32_at;
 use crate::merge::{LoadedModule, MergedTable, NO_SEGMENT};
-use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS};
+use crate::table::{Expression, Operation, Segment, MAX_ITERATIONS, STREAM_REGISTERS};
 use crate::{AllocationSiteId, ChunkRef, FunctionId, Trace, TraceError};
 
 /// The records of one chunk in their order.
@@ -19,7 +19,7 @@ pub struct ExecutedRecords<'t> {
     current: Option<Current>,
     registers: Vec<u64>,
     /// Segments by local id, for each module and function that was met.
-    local_ids: HashMap<(usize, u32), Rc<[u32; 256]>>,
+    local_ids: HashMap<(usize, u32), Rc<LocalIds>>,
 }
 
 /// Where the latest record belongs.
@@ -27,7 +27,7 @@ pub struct ExecutedRecords<'t> {
 struct Current {
     module: usize,
     function: u32,
-    local_ids: Rc<[u32; 256]>,
+    local_ids: Rc<LocalIds>,
 }
 
 /// A record without its accesses.
@@ -49,12 +49,37 @@ pub struct ExecutedRecord {
 /// The place of a record, and where its roots begin.
 type Found<'t> = (usize, u32, &'t MergedTable, usize);
 
-fn local_ids(table: &MergedTable, function: u32) -> [u32; 256] {
-    let mut ids = [NO_SEGMENT; 256];
-    for segment in table.segments_of_function[function as usize].clone() {
-        ids[usize::from(table.segments[segment as usize].local_id)] = segment;
+/// Segments of a function by their local ids.
+#[derive(Debug)]
+struct LocalIds {
+    of_one_byte: [u32; 1 << u8::BITS],
+    of_two_bytes: HashMap<u16, u32>,
+}
+
+impl LocalIds {
+    fn new(table: &MergedTable, function: u32) -> Self {
+        let mut ids = LocalIds {
+            of_one_byte: [NO_SEGMENT; 1 << u8::BITS],
+            of_two_bytes: HashMap::new(),
+        };
+        for number in table.segments_of_function[function as usize].clone() {
+            let segment = &table.segments[number as usize];
+            match segment.local_id_length() {
+                1 => ids.of_one_byte[usize::from(segment.local_id)] = number,
+                2 => drop(ids.of_two_bytes.insert(segment.local_id, number)),
+                _ => {}
+            }
+        }
+        ids
     }
-    ids
+
+    /// The segment of a record that begins with these two bytes.
+    fn find(&self, bytes: [u8; 2]) -> Option<u32> {
+        match self.of_one_byte[usize::from(bytes[0])] {
+            NO_SEGMENT => self.of_two_bytes.get(&u16::from_le_bytes(bytes)).copied(),
+            segment => Some(segment),
+        }
+    }
 }
 
 impl<'t> ExecutedRecords<'t> {
@@ -62,15 +87,13 @@ impl<'t> ExecutedRecords<'t> {
     pub fn of_chunk(trace: &'t Trace, chunk: &ChunkRef) -> Result<Self, TraceError> {
         let mut payload = Vec::new();
         trace.read_payload(chunk, &mut payload)?;
-        let tables = trace.loaded().tables.iter();
-        let registers = tables.flat_map(|table| &table.register_counts).max();
         Ok(ExecutedRecords {
             trace,
             chunk: *chunk,
             payload,
             position: 0,
             current: None,
-            registers: vec![0; registers.map_or(0, |count| *count as usize)],
+            registers: vec![0; trace.loaded().register_count.max(STREAM_REGISTERS) as usize],
             local_ids: HashMap::new(),
         })
     }
@@ -121,7 +144,7 @@ impl<'t> ExecutedRecords<'t> {
             return;
         }
         let known = self.local_ids.entry((module, function));
-        let local_ids = Rc::clone(known.or_insert_with(|| Rc::new(local_ids(table, function))));
+        let local_ids = Rc::clone(known.or_insert_with(|| Rc::new(LocalIds::new(table, function))));
         self.current = Some(Current {
             module,
             function,
@@ -146,13 +169,18 @@ impl<'t> ExecutedRecords<'t> {
         let loaded = trace.loaded();
         let local_id = self.byte(self.position);
         if local_id != 0 {
-            let current = self.current.as_ref().map(|current| {
+            let bytes = [local_id, self.byte(self.position + 1)];
+            let found = self.current.as_ref().and_then(|current| {
                 let table = &loaded.tables[loaded.modules[current.module].table];
-                (current.module, current.local_ids[usize::from(local_id)], table)
+                let segment = current.local_ids.find(bytes)?;
+                let start = self.position + table.segments[segment as usize].local_id_length();
+                Some((current.module, segment, table, start))
             });
-            return match current.filter(|(_, segment, _)| *segment != NO_SEGMENT) {
-                Some((module, segment, table)) => Ok(Some((module, segment, table, self.position + 1))),
-                None => Err(self.bad_record(format!("local id {local_id} is unknown in its function"))),
+            return match found {
+                Some(_) => Ok(found),
+                None => Err(self.bad_record(format!(
+                    "the local id that begins with {local_id} is unknown in its function"
+                ))),
             };
         }
         let bytes: [u8; 4] = std::array::from_fn(|offset| self.byte(self.position + offset));
@@ -185,7 +213,7 @@ impl<'t> ExecutedRecords<'t> {
         for operation in &segment.operations {
             match operation {
                 Operation::Root { register, encoding } => {
-                    self.registers[*register as usize] =
+                    self.registers[module.register(segment.function, *register) as usize] =
                         self.root(position, usize::from(encoding.width), encoding.signed);
                     position += usize::from(encoding.width);
                 }
@@ -194,7 +222,7 @@ impl<'t> ExecutedRecords<'t> {
                 Operation::Allocate { site, .. } | Operation::Reallocate { site, .. } => {
                     record.allocations.push(table.allocation_site(*site));
                 }
-                _ => self.run(module, operation, &mut iterations, record)?,
+                _ => self.run(module, segment.function, operation, &mut iterations, record)?,
             }
         }
         Ok(())
@@ -215,16 +243,18 @@ impl<'t> ExecutedRecords<'t> {
     fn run(
         &mut self,
         module: &LoadedModule,
+        function: u32,
         operation: &Operation,
         iterations: &mut u64,
         record: &mut ExecutedRecord,
     ) -> Result<(), TraceError> {
         match operation {
             Operation::Set { register, value } => {
-                self.registers[*register as usize] = self.value(module, value);
+                let value = self.value(module, function, value);
+                self.registers[module.register(function, *register) as usize] = value;
             }
             Operation::Loop { count, body } => {
-                let count = self.value(module, count);
+                let count = self.value(module, function, count);
                 *iterations = iterations.saturating_add(count);
                 if *iterations > MAX_ITERATIONS {
                     return Err(self.bad_record("its loops run too often".into()));
@@ -239,7 +269,7 @@ impl<'t> ExecutedRecords<'t> {
                 }
                 for _ in 0..count {
                     for inner in &matters {
-                        self.run(module, inner, iterations, record)?;
+                        self.run(module, function, inner, iterations, record)?;
                     }
                 }
             }
@@ -248,13 +278,13 @@ impl<'t> ExecutedRecords<'t> {
         Ok(())
     }
 
-    fn value(&self, module: &LoadedModule, expression: &Expression) -> u64 {
+    fn value(&self, module: &LoadedModule, function: u32, expression: &Expression) -> u64 {
         let symbol = expression
             .symbol
             .map_or(0, |symbol| module.symbol_addresses[symbol as usize]);
         let start = symbol.wrapping_add(expression.constant as u64);
         expression.terms.iter().fold(start, |sum, term| {
-            let register = self.registers[term.register as usize];
+            let register = self.registers[module.register(function, term.register) as usize];
             sum.wrapping_add(register.wrapping_mul(term.scale as u64))
         })
     }

@@ -10,12 +10,12 @@ use super::UNKNOWN_SIZE;
 use crate::table::{
     AllocatedBlock, Expression, MachineCode, Operation, Segment, Table, TableAllocationSite, TableFunction,
     TableInstruction, TableInstructionRange, TableLocation, TableSite, TableSymbol, MAX_REGISTERS,
-    STREAM_REGISTERS,
+    SEEN_REGISTERS,
 };
 use crate::{AccessKind, AllocationOperation, Coverage, VariableKind};
 
 /// Registers of one block at most: each root has one.
-const MAX_ROOTS: u32 = MAX_REGISTERS - STREAM_REGISTERS;
+const MAX_ROOTS: u32 = MAX_REGISTERS - SEEN_REGISTERS;
 
 /// Takes blocks one by one. Where their definitions come from doesn't matter.
 #[derive(Debug)]
@@ -115,7 +115,7 @@ impl CodeBuilder {
     /// one and the size.
     pub fn add_allocation(&mut self, allocation: &AllocationDefinition) {
         let site = self.allocation_sites.len() as u32;
-        let registers = [0, 1, 2].map(|root| Expression::register(STREAM_REGISTERS + root, 0));
+        let registers = [0, 1, 2].map(|root| Expression::register(SEEN_REGISTERS + root, 0));
         let [first, second, third] = registers;
         let (operation, roots) = match allocation.operation {
             AllocationOperation::Allocate => (
@@ -246,7 +246,7 @@ impl CodeBuilder {
         let mut operations: Vec<Operation> = (0..block.roots).map(root).collect();
         let mut registers = Registers {
             roots: block.roots,
-            next: STREAM_REGISTERS + block.roots,
+            next: SEEN_REGISTERS + block.roots,
         };
         let own = operations.len();
         for (ordinal, instruction) in (first..).zip(&block.instructions) {
@@ -306,7 +306,7 @@ impl CodeBuilder {
         }
         let mut functions = self.functions();
         for function in &mut functions {
-            function.register_count = STREAM_REGISTERS;
+            function.register_count = SEEN_REGISTERS;
         }
         let mut blocks: Vec<_> = self.blocks.into_iter().enumerate().collect();
         blocks.sort_by_key(|(block, _)| segments[*block]);
@@ -370,5 +370,5 @@ fn registers_of(segment: &Segment) -> u32 {
         _ => 0,
     };
     let most = segment.operations.iter().map(above).max().unwrap_or(0);
-    most.max(STREAM_REGISTERS)
+    most.max(SEEN_REGISTERS)
 }

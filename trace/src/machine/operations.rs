@@ -1,7 +1,7 @@
 //! The operations of a block's record: roots, accesses, and loops of those that are repeated.
 
 use super::definitions::{Address, AddressBase, Operand, OperandAccesses};
-use crate::table::{Encoding, Expression, Operation, Term, STREAM_REGISTERS};
+use crate::table::{Encoding, Expression, Operation, Term, SEEN_REGISTERS};
 
 pub const ENCODING: Encoding = Encoding {
     width: 8,
@@ -13,7 +13,7 @@ pub const GS_BASE: u32 = 1;
 
 pub fn root(root: u32) -> Operation {
     Operation::Root {
-        register: STREAM_REGISTERS + root,
+        register: SEEN_REGISTERS + root,
         encoding: ENCODING,
     }
 }
@@ -24,7 +24,7 @@ pub fn again(steps: &[i64], roots: u32, accesses: &[Operation]) -> Result<Operat
         return Err("it repeats, but not all of its roots have a step");
     }
     let step = |(root, step): (u32, &i64)| {
-        let register = STREAM_REGISTERS + root;
+        let register = SEEN_REGISTERS + root;
         Operation::Set {
             register,
             value: Expression::register(register, *step),
@@ -32,7 +32,7 @@ pub fn again(steps: &[i64], roots: u32, accesses: &[Operation]) -> Result<Operat
     };
     let moves = (0..).zip(steps).filter(|(_, step)| **step != 0).map(step);
     Ok(Operation::Loop {
-        count: Expression::register(STREAM_REGISTERS + roots - 1, 0),
+        count: Expression::register(SEEN_REGISTERS + roots - 1, 0),
         body: moves.chain(accesses.iter().cloned()).collect(),
     })
 }
@@ -54,7 +54,7 @@ pub struct Registers {
 impl Registers {
     pub fn of_root(&self, root: u32) -> Result<u32, &'static str> {
         match root < self.roots {
-            true => Ok(STREAM_REGISTERS + root),
+            true => Ok(SEEN_REGISTERS + root),
             false => Err("an operand needs a root that there isn't"),
         }
     }

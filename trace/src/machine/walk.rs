@@ -1,6 +1,7 @@
 //! Which blocks of machine code a stream executed, without the accesses.
 
 use crate::bytes::{u32_at, u64_at};
+use crate::table::find_local;
 use crate::{ChunkRef, MachineBlockId, Trace, TraceError};
 
 /// The decoder's limit.
@@ -57,8 +58,7 @@ impl<'t> ExecutedBlocks<'t> {
             return Ok(None);
         };
         let (module, segment, id_length) = if local_id != 0 {
-            let (module, segment) = self.local(local_id)?;
-            (module, segment, 1)
+            self.local([local_id, rest.get(1).copied().unwrap_or(0)])?
         } else {
             let Some(bytes) = rest.get(..4) else {
                 return self.end_within_record();
@@ -105,15 +105,26 @@ impl<'t> ExecutedBlocks<'t> {
         }
     }
 
-    fn local(&self, local_id: u8) -> Result<(usize, u32), TraceError> {
+    /// Module and segment of a local id, given the first two bytes of its record, and its length.
+    fn local(&self, bytes: [u8; 2]) -> Result<(usize, u32, usize), TraceError> {
         let loaded = self.trace.loaded();
         let found = self.function.and_then(|(module, function)| {
             let table = &loaded.tables[loaded.modules[module].table];
-            let mut segments = table.segments_of_function[function as usize].clone();
-            let segment = segments.find(|segment| table.segments[*segment as usize].local_id == local_id)?;
-            Some((module, segment))
+            let range = table.segments_of_function[function as usize].clone();
+            let segments = &table.segments[range.start as usize..range.end as usize];
+            let found = find_local(segments, bytes)?;
+            Some((
+                module,
+                range.start + found as u32,
+                segments[found].local_id_length(),
+            ))
         });
-        found.ok_or_else(|| self.bad_record(format!("local id {local_id} is unknown in its function")))
+        found.ok_or_else(|| {
+            self.bad_record(format!(
+                "the local id that begins with {} is unknown in its function",
+                bytes[0]
+            ))
+        })
     }
 
     /// The last record lacks bytes. That is valid if the thread was stopped within it.

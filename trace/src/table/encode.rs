@@ -218,6 +218,7 @@ impl Encoder {
             function.first_segment,
             function.segment_count,
             function.register_count,
+            function.window,
         ]);
         let coverage = &function.coverage;
         for count in [

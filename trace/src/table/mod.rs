@@ -10,6 +10,7 @@ mod cursor;
 mod encode;
 pub(crate) mod flag;
 mod flow;
+mod local_ids;
 mod machine_code;
 mod names;
 mod operation;
@@ -31,6 +32,7 @@ pub use names::{CodeNames, InstructionNames, ObjectNames, OperandName};
 pub use operation::{AllocatedBlock, Encoding, Expression, Operation, Term};
 
 pub(crate) use cursor::Cursor;
+pub(crate) use local_ids::find_local;
 
 use crate::bytes::{u32_at, u64_at};
 use crate::{
@@ -62,8 +64,10 @@ impl TableHeader {
 pub const TABLE_HEADER_LENGTH: usize = 32;
 /// Registers of one function at most.
 pub const MAX_REGISTERS: u32 = 65_535;
-/// Registers below this one belong to the stream, not to a function.
-pub const STREAM_REGISTERS: u32 = 32;
+/// Registers of a function below this one are the stream's, as its window shows them.
+pub const SEEN_REGISTERS: u32 = 32;
+/// Registers of a stream.
+pub const STREAM_REGISTERS: u32 = 512;
 /// Accesses and events that one record stands for at most, where the body of a loop counts once.
 pub const MAX_EVENTS: u64 = 1 << 20;
 /// Loops within each other at most.
@@ -177,6 +181,8 @@ pub struct TableFunction {
     pub first_segment: u32,
     pub segment_count: u32,
     pub register_count: u32,
+    /// Which of the stream's registers it sees first, below [`STREAM_REGISTERS`].
+    pub window: u32,
     pub coverage: Coverage,
 }
 
@@ -213,8 +219,8 @@ pub struct TableAllocationSite {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segment {
     pub function: u32,
-    /// 0: none.
-    pub local_id: u8,
+    /// As it stands in the stream, little-endian: below 256 one byte, else two. 0: none.
+    pub local_id: u16,
     /// Bytes of a record after its id.
     pub record_length: u32,
     pub operations: Vec<Operation>,

@@ -47,7 +47,7 @@ impl Table {
         if xxh3_64(body) != key {
             return cursor.error("the key is not the hash of the body");
         }
-        let mut parser = Parser::new(body);
+        let mut parser = Parser::new(body, version);
         parser.table.oracle = flags & flag::ORACLE != 0;
         parser.table.calls = flags & flag::CALLS != 0;
         parser.table.order = flags & flag::ORDER != 0;
@@ -76,15 +76,21 @@ impl Table {
 pub(super) struct Parser<'a> {
     pub(super) cursor: Cursor<'a>,
     pub(super) table: Table,
+    /// The format's.
+    version: u16,
+    /// The window of the function whose segment is being read.
+    pub(super) window: u32,
     /// Loops around the operation that is being read.
     pub(super) loop_depth: usize,
 }
 
 impl<'a> Parser<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(super) fn new(bytes: &'a [u8], version: u16) -> Self {
         Parser {
             cursor: Cursor::new(bytes),
             table: Table::default(),
+            version,
+            window: 0,
             loop_depth: 0,
         }
     }
@@ -200,6 +206,10 @@ impl Parser<'_> {
             register_count: self
                 .cursor
                 .below(MAX_REGISTERS as usize + 1, "number of registers")?,
+            window: match self.version {
+                1 => 0,
+                _ => self.cursor.below(STREAM_REGISTERS as usize, "window")?,
+            },
             coverage: Coverage {
                 accesses: self.cursor.varint("accesses")?,
                 recorded: self.cursor.varint("recorded accesses")?,
@@ -273,9 +283,10 @@ impl Parser<'_> {
 
     fn segment(&mut self) -> Result<Segment> {
         let function = self.function_index()?;
-        let local_id = self.cursor.below(256, "local id")? as u8;
+        let local_id = self.cursor.below(1 << 16, "local id")? as u16;
         let record_length = self.cursor.number("record length")?;
         let registers = self.table.functions[function as usize].register_count;
+        self.window = self.table.functions[function as usize].window;
         let operations = self.operations(registers)?;
         self.check_record_length(record_length, &operations)?;
         Ok(Segment {
@@ -348,15 +359,15 @@ impl Parser<'_> {
                 .cursor
                 .error(format!("the segments of function {index} lie outside the table"));
         };
-        let mut seen = [false; 256];
-        for segment in segments {
-            let local_id = segment.local_id as usize;
-            if segment.function != index || (local_id != 0 && seen[local_id]) {
-                return self.cursor.error(format!(
-                    "function {index} has a segment of another, or a local id twice"
-                ));
-            }
-            seen[local_id] = true;
+        if segments.iter().any(|segment| segment.function != index) {
+            return self
+                .cursor
+                .error(format!("function {index} has a segment of another"));
+        }
+        if !local_ids::are_distinct(segments) {
+            return self
+                .cursor
+                .error(format!("local ids of function {index} begin alike"));
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ type Result<T> = std::result::Result<T, TableError>;
 impl CodeNames {
     /// Reads the payload of a chunk of names.
     pub fn parse(bytes: &[u8]) -> Result<CodeNames> {
-        let mut parser = Parser::new(bytes);
+        let mut parser = Parser::new(bytes, crate::FORMAT_VERSION);
         parser.strings()?;
         parser.locations()?;
         parser.structures()?;

@@ -241,7 +241,11 @@ impl Parser<'_> {
         let mask = self.register(registers)?;
         let lanes = self.lanes()?;
         let first_register = self.register(registers)?;
-        if first_register + u32::from(lanes) > registers {
+        // The lanes' registers follow each other among those of all functions, too.
+        let end = first_register + u32::from(lanes);
+        let are_own = first_register >= SEEN_REGISTERS && end <= registers;
+        let are_seen = end <= registers.min(SEEN_REGISTERS) && self.window + end <= STREAM_REGISTERS;
+        if !are_own && !are_seen {
             return self.cursor.error(format!(
                 "lanes up to register {first_register} + {lanes} of {registers}"
             ));

@@ -1,4 +1,4 @@
-; A call ends a unit: the cursor is in memory before it, and what follows records anew.
+; A call ends a unit: the cursor is in memory before it, and what follows has a global id.
 ; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare void @other()
@@ -9,8 +9,7 @@ define i32 @f(ptr %p) {
 ; CHECK-NEXT: enter
 ; CHECK-NEXT: root r0 = %p : 8
 ; CHECK-NEXT: access 0 at r0{{$}}
-; CHECK-NEXT: unit %0: global, checks
-; CHECK-NEXT: root r0 = %p : 8
+; CHECK-NEXT: unit %0: global, checks, resume r0
 ; CHECK-NEXT: access 1 at r0 + 4
 ; CHECK-NEXT: exit
 ; CHECK-NEXT: publish before call in %0
@@ -41,8 +40,7 @@ define void @barrier(ptr %p) {
 ; CHECK-NEXT: unit %0: global
 ; CHECK: access 0
 ; CHECK-NEXT: access 1
-; CHECK: unit %0: global
-; CHECK-NEXT: root
+; CHECK: unit %0: global, checks, resume r0
 ; CHECK-NEXT: access 2
   store i32 1, ptr %p
   call void asm sideeffect "", "~{memory}"()

@@ -68,10 +68,13 @@ done:
   ret void
 }
 
-; A loop that calls loses the function's registers: what it advances by one constant is remembered across its calls.
+; Registers outlive the calls of a loop, and what it advances by one constant is remembered across them.
 define void @calls(ptr %first, ptr %last) {
 ; CHECK-LABEL: function calls
-; CHECK: root {{r[0-9]+}} = %at : 8, repeats plus 4 across calls{{$}}
+; CHECK: unit %loop: global, checks, resume [[AT:r[0-9]+]]{{$}}
+; CHECK-NEXT: step [[AT]] by -4
+; CHECK-NEXT: step [[AT]] by 4
+; CHECK-NEXT: access 0 at [[AT]]
 entry:
   br label %loop
 loop:

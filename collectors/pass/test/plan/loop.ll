@@ -49,11 +49,12 @@ done:
   ret i64 %total
 }
 
-; With a call in the loop nothing holds from one iteration to the next.
+; Registers outlive the call in the loop, but only what is used is recorded.
 define void @calls(ptr %p, i64 %n) {
 ; CHECK-LABEL: function calls
-; CHECK: unit %loop: global, checks
-; CHECK-NEXT: root r0 = %p : 8
+; CHECK: root r0 = %p : 8
+; CHECK: unit %loop: global, checks, resume r0
+; CHECK-NEXT: access 0 at r0
 ; CHECK-NOT: step
 entry:
   br label %loop

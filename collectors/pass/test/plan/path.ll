@@ -63,19 +63,19 @@ done:
 }
 
 ; What corrects an expectation comes before the whole record: a unit that expects what the path has used begins anew.
-; There are 24 registers for the high halves of pointers; that of the 25th is the one of the first.
-define void @used(i1 %c, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4, ptr %p5, ptr %p6, ptr %p7, ptr %p8, ptr %p9, ptr %p10, ptr %p11, ptr %p12, ptr %p13, ptr %p14, ptr %p15, ptr %p16, ptr %p17, ptr %p18, ptr %p19, ptr %p20, ptr %p21, ptr %p22, ptr %p23, ptr %p24) {
+; A function sees 32 registers for the high halves of pointers; that of the 33rd is the one of the first.
+define void @used(i1 %c, ptr %p0, ptr %p1, ptr %p2, ptr %p3, ptr %p4, ptr %p5, ptr %p6, ptr %p7, ptr %p8, ptr %p9, ptr %p10, ptr %p11, ptr %p12, ptr %p13, ptr %p14, ptr %p15, ptr %p16, ptr %p17, ptr %p18, ptr %p19, ptr %p20, ptr %p21, ptr %p22, ptr %p23, ptr %p24, ptr %p25, ptr %p26, ptr %p27, ptr %p28, ptr %p29, ptr %p30, ptr %p31, ptr %p32) {
 ; CHECK-LABEL: function used
 ; CHECK: unit %entry: global
 ; CHECK: root {{r[0-9]+}} = %p0 : 8, high half repeats
 ; CHECK: unit %others: local
 ; CHECK: unit %arm: local{{$}}
-; CHECK: root {{r[0-9]+}} = %p24 : 8, high half repeats
+; CHECK: root {{r[0-9]+}} = %p32 : 8, high half repeats
 entry:
   store i8 0, ptr %p0
   br i1 %c, label %arm, label %others
 arm:
-  store i8 24, ptr %p24
+  store i8 24, ptr %p32
   br label %done
 others:
   store i8 1, ptr %p1
@@ -101,6 +101,14 @@ others:
   store i8 21, ptr %p21
   store i8 22, ptr %p22
   store i8 23, ptr %p23
+  store i8 23, ptr %p24
+  store i8 23, ptr %p25
+  store i8 23, ptr %p26
+  store i8 23, ptr %p27
+  store i8 23, ptr %p28
+  store i8 23, ptr %p29
+  store i8 23, ptr %p30
+  store i8 23, ptr %p31
   br label %done
 done:
   ret void

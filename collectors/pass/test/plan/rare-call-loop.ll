@@ -1,4 +1,4 @@
-; Behind a call that few iterations meet, what the rest of the loop relies on is recorded again.
+; Behind a call that few iterations meet, the decoder learns of the function again, for the rest of the loop.
 ; RUN: opt -load-pass-plugin %plugin -passes='print<trackway-plan>' -disable-output %s | FileCheck %s
 
 declare void @rare()
@@ -9,7 +9,7 @@ define void @rare_calls(ptr %p, i64 %n) {
 ; CHECK: root [[P:r[0-9]+]] = %p : 8
 ; CHECK: unit %loop: local
 ; CHECK: access 0 at [[P]] + [[I:r[0-9]+]] * 4
-; CHECK: unit %call: local, checks, repairs, resume
+; CHECK: unit %call: global, checks, resume
 ; CHECK-NEXT: context
 entry:
   br label %loop
@@ -34,7 +34,7 @@ done:
 define void @loud(ptr %p, i64 %n) {
 ; CHECK-LABEL: function loud
 ; CHECK: unit %loop: global, checks
-; CHECK-NOT: repairs
+; CHECK-NOT: context
 entry:
   br label %loop
 loop:
@@ -49,11 +49,13 @@ done:
   ret void
 }
 
-; A function that may return twice is never repaired.
+; Behind a second return nothing is known.
 declare i32 @setjmp(ptr) returns_twice
 define void @twice(ptr %p, ptr %buffer, i64 %n) {
 ; CHECK-LABEL: function twice
-; CHECK-NOT: repairs
+; CHECK-NOT: step
+; CHECK: unit %call: global, checks{{$}}
+; CHECK-NEXT: context
 entry:
   br label %loop
 loop:

@@ -14,8 +14,9 @@ use super::*;
 use names::names_of_header;
 
 /// What only the pass and the runtime share, both of which include the header.
-const BETWEEN_PASS_AND_RUNTIME: [&str; 9] = [
+const BETWEEN_PASS_AND_RUNTIME: [&str; 10] = [
     "trackway_module",
+    "trackway_cells",
     "trackway_thread",
     "trackway_counting",
     "trackway_region",
@@ -82,6 +83,7 @@ fn add_ring(mirror: &mut Mirror) {
         "buffers_used" = full.buffers_used,
         "free_events" = free.free_events,
         "free_waiters" = free.free_waiters,
+        "waited_ns" = free.waited_ns,
         "stopped" = stop.stopped,
         "reserved" = stop.reserved,
     );
@@ -175,6 +177,7 @@ fn constants() -> impl Iterator<Item = (&'static str, u64)> {
     let wide = [
         ("TRACKWAY_RING_MAGIC", RING_MAGIC),
         ("TRACKWAY_SLACK", SLACK as u64),
+        ("TRACKWAY_CELL_BYTES", CELL_BYTES as u64),
         ("TRACKWAY_HARDWARE_EVENTS", HARDWARE_EVENTS as u64),
         ("TRACKWAY_ENTRY_IS_COUNTED", trace::COUNTED_ENTRY),
         ("TRACKWAY_WHOLE_PROGRAM", trace::WHOLE_PROGRAM),

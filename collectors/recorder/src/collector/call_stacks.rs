@@ -40,7 +40,7 @@ impl Collector<'_> {
     pub(super) fn take_mappings(&mut self, index: usize, buffer: &Description) {
         self.process_number(buffer);
         let lines = match buffer.is_abandoned() {
-            true => self.ring.moved_out_written(index),
+            true => self.ring.moved_out_written(index, self.ring.buffer_size()),
             false => self.ring.moved_out(index, buffer.length),
         };
         let mappings = self.call_stacks.objects.mappings(&lines);

@@ -8,7 +8,7 @@ use trackway_trace::{GapReason, Trace};
 
 use super::Collector;
 use crate::clock::{Calibration, RecordingClock};
-use crate::encoding;
+use crate::encoding::{self, Settings};
 use crate::options::{Compression, Output, RecordOptions};
 use crate::processes::Image;
 use crate::ring::Ring;
@@ -148,7 +148,11 @@ fn record_hostile(seed: u64, clock: &RecordingClock, folder: &std::path::Path) -
     let ring = Ring::create(&options).unwrap();
     let program = Program::of(ring.descriptor(), &options);
     let sink = Sink::new(sink::open(&options).unwrap(), options.compression).unwrap();
-    let output = encoding::Output::new(sink, true);
+    let settings = Settings {
+        keeps_pace: true,
+        measures: true,
+    };
+    let output = encoding::Output::new(sink, settings);
     let over = AtomicBool::new(false);
     let totals = std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -179,7 +183,7 @@ fn record_hostile(seed: u64, clock: &RecordingClock, folder: &std::path::Path) -
         collector.push_names(&options);
         collector.finish(GapReason::RecordingStopped)
     });
-    let mut sink = output.into_sink();
+    let (mut sink, _) = output.into_parts();
     sink.finish(&trackway_trace::EndInfo::default());
     let Output::File { path, .. } = &options.output else {
         unreachable!("a file was asked for");

@@ -54,7 +54,7 @@ impl Collector<'_> {
     pub(super) fn take_node(&mut self, index: usize, buffer: &Description) {
         let process = self.process_number(buffer);
         let mut bytes = match buffer.is_abandoned() {
-            true => self.ring.moved_out_written(index),
+            true => self.ring.moved_out_written(index, self.ring.buffer_size()),
             false => self.ring.moved_out(index, buffer.length),
         };
         if buffer.is_abandoned() {

@@ -10,13 +10,14 @@ use trackway_trace::EndInfo;
 use super::Sampling;
 use crate::clock::Calibration;
 use crate::collector::Collector;
+use crate::encoding::{self, Settings};
 use crate::process_handle::open_process;
 use crate::ring::Ring;
 use crate::signals::Signals;
 use crate::sink::{self, Sink};
 use crate::{
-    cpu_seconds, encoders, encoding, machine, missing_reason, trace_error, CountsSummary, ProgramEnd,
-    RecordError, RecordOptions, RecordSummary, Remains,
+    cpu_seconds, encoders, machine, missing_reason, trace_error, CountsSummary, ProgramEnd, RecordError,
+    RecordOptions, RecordSummary, Remains,
 };
 
 /// Samples the process until it ends, or until SIGINT, SIGTERM, SIGHUP or SIGQUIT comes; then it goes on unsampled.
@@ -51,7 +52,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     let ring = Ring::create(options)?; // nobody fills it
     let sink = Sink::new(sink::open(options)?, options.compression).map_err(trace_error)?;
     let encoders = encoders(options)?;
-    let output = encoding::Output::new(sink, false);
+    let output = encoding::Output::new(sink, Settings::default());
     let (totals, samples, interrupted) = std::thread::scope(|scope| {
         let queue = encoding::start(encoders, &output, &ring, scope);
         let mut collector = Collector::new(&ring, queue, &clock);
@@ -74,7 +75,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
     } else {
         "program ended"
     };
-    let mut sink = output.into_sink();
+    let (mut sink, _) = output.into_parts();
     sink.finish(&EndInfo {
         end_monotonic_ns: clock.now_ns(),
         reason: reason.to_owned(),
@@ -99,6 +100,7 @@ pub fn sample_process(options: &RecordOptions, pid: u32) -> Result<RecordSummary
         damage: None,
         write_failure: sink.loss(totals.dropped),
         interrupted: false,
+        work: None,
         recorder_cpu_seconds: cpu_seconds() - cpu_before,
         wall_seconds: started.elapsed().as_secs_f64(),
     })

@@ -1,6 +1,6 @@
 //! Compiles one operation: to a part of a front where it fits, or else to a step.
 
-use super::{register, Compiler, Context};
+use super::{Compiler, Context};
 use crate::code::value::Value;
 use crate::code::{AffineLoop, EventCode, LaneAddresses, Masked, Step, ValueCode};
 use crate::table::{AllocatedBlock, Expression, Operation};
@@ -16,7 +16,7 @@ impl Compiler<'_> {
                 value,
             } => {
                 let value = self.value(context, value);
-                self.set(register(*number), value);
+                self.set(context.register(*number), value);
             }
             Operation::Access { site, address } => {
                 let value = self.value(context, address);
@@ -51,7 +51,12 @@ impl Compiler<'_> {
                     stride: *stride,
                     packed: *packed,
                 };
-                self.masked(context.table.site(*site), *mask, *lanes, addresses);
+                self.masked(
+                    context.table.site(*site),
+                    context.register(*mask),
+                    *lanes,
+                    addresses,
+                );
             }
             Operation::Gather {
                 site,
@@ -60,12 +65,17 @@ impl Compiler<'_> {
                 first_register,
             } => {
                 for lane in 0..u32::from(*lanes) {
-                    self.touch(register(first_register + lane));
+                    self.touch(context.register(first_register + lane));
                 }
                 let addresses = LaneAddresses::Gathered {
-                    first_register: register(*first_register),
+                    first_register: context.register(*first_register),
                 };
-                self.masked(context.table.site(*site), *mask, *lanes, addresses);
+                self.masked(
+                    context.table.site(*site),
+                    context.register(*mask),
+                    *lanes,
+                    addresses,
+                );
             }
             Operation::Allocate { .. } | Operation::Free { .. } | Operation::Reallocate { .. } => {
                 let event = self.allocation(context, operation);
@@ -168,7 +178,6 @@ impl Compiler<'_> {
     }
 
     fn masked(&mut self, site: SiteId, mask: u32, lanes: u8, addresses: LaneAddresses) {
-        let mask = register(mask);
         self.touch(mask);
         self.is_masked = true;
         self.accesses += usize::from(lanes);

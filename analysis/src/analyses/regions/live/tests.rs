@@ -209,7 +209,7 @@ fn the_series_has_a_row_for_each_thread() {
 /// The trace has derived variables, counted amounts, nested regions and several threads.
 #[test]
 fn what_was_handed_over_adds_up_to_the_report() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v1.trackway");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/vectors/counts-v2.trackway");
     let trace = Trace::open(&path).unwrap();
     let mut live = LiveRegions::new(0);
     let mut payload = Vec::new();
