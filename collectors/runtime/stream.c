@@ -22,7 +22,6 @@ static void set_thread_room(struct room room) {
     if (!room.begin)
         return;
     struct trackway_cells *cells = (struct trackway_cells *)(void *)(room.end - TRACKWAY_CELL_BYTES);
-    __builtin_memset(cells, 0, sizeof *cells);
     __trackway_thread = (struct trackway_thread){room.begin, (unsigned char *)cells - TRACKWAY_SLACK, cells};
 }
 

@@ -196,7 +196,7 @@ fn status_of(error: &RecordError) -> u8 {
 pub(crate) mod tests {
     use super::*;
 
-    /// Of a program that counted.
+    /// What comes of a program that counted.
     pub(crate) fn summary() -> RecordSummary {
         RecordSummary {
             program_end: trackway_recorder::ProgramEnd::Exited(0),

@@ -115,7 +115,7 @@ pub(crate) struct LoadedModule {
     pub(crate) table: usize,
     pub(crate) first_segment: u32,
     pub(crate) symbol_addresses: Vec<u64>,
-    /// Of each function.
+    /// What each function has.
     registers: Vec<FunctionRegisters>,
 }
 

@@ -15,7 +15,7 @@ use trackway_trace::{
 };
 
 pub const FIRST_SEGMENT: u32 = 1;
-/// Of the segments in their order.
+/// For the segments, in their order.
 const LOCAL_IDS: [u16; 5] = [0, 1, 2, 0x103, 0];
 pub const GLOBAL_ADDRESS: u64 = 0x40_4000;
 /// FNV-1a-64 of `list.c`, a zero byte and `walk`.

@@ -8,7 +8,7 @@
 
 namespace trackway {
 
-// Computed when it is first asked for. Until then the function may change.
+// Computed at the first question. Until then the function may change; later only within blocks.
 class BlockFrequencies {
   public:
     BlockFrequencies(const llvm::Function &F, const llvm::LoopInfo &LI) : F(F), LI(LI) {}

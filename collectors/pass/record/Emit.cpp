@@ -238,9 +238,9 @@ class UnitEmitter {
 
 } // namespace
 
-std::vector<Segment> emitPlan(Function &F, const Plan &P, const LoopInfo &LI, uint32_t FirstSegment,
+std::vector<Segment> emitPlan(Function &F, const Plan &P, BlockFrequencies &Frequencies, uint32_t FirstSegment,
                               const RuntimeSymbols &Runtime, std::vector<FlowPiece> &Flow) {
-    PlanSegments Segments(P, F, LI);
+    PlanSegments Segments(P, Frequencies);
     Segments.completeFlow(Flow);
     markSecondReturns(F);
     noteReturnsFromAnywhere(F, Runtime);

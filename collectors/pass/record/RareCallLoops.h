@@ -1,12 +1,12 @@
-// Loops in which calls are rare or absent.
+// Loops in which calls are rare or absent, and loops whose registers outlive their calls.
 //
 // After a call, the decoder doesn't know the function any more. A loop with rare calls restores that after each call,
 // and its registers outlive calls (Activation.h). So the loop's own records may rely on what stands before it.
 #pragma once
 
-#include "llvm/ADT/DenseSet.h"
-
 #include "record/BlockFrequencies.h"
+
+#include "llvm/ADT/DenseSet.h"
 
 namespace llvm {
 class Function;

@@ -134,7 +134,7 @@ class ModuleRecorder {
         R.Window = P.Window;
         if (O.RecordCalls && Waits.empty()) // records don't say which way a wait went
             R.Flow = describeFlow(F, P, [&](const Instruction &I) { return Table.location(I); });
-        R.Segments = emitPlan(F, P, LI, Table.segmentCount(), Runtime, R.Flow);
+        R.Segments = emitPlan(F, P, Frequencies, Table.segmentCount(), Runtime, R.Flow);
         if (Flows)
             printFlow(*Flows, F, P, R.Flow);
     }

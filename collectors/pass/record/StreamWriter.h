@@ -26,7 +26,7 @@ class StreamWriter {
     // The cursor in the memory of the thread, where the runtime expects it between records.
     void fetchCursor(llvm::IRBuilder<> &B) const;
     void publishCursor(llvm::IRBuilder<> &B) const;
-    // The place so many bytes behind the begin of struct trackway_cells.
+    // The place so many bytes past the beginning of struct trackway_cells.
     llvm::Value *cell(llvm::IRBuilder<> &B, unsigned Offset) const;
     llvm::Value *cells(llvm::IRBuilder<> &B) const;
     llvm::Value *limit(llvm::IRBuilder<> &B) const;

@@ -3,9 +3,6 @@
 #include "LlvmVersion.h"
 #include "record/Expect.h"
 
-#include "llvm/Analysis/BlockFrequencyInfo.h"
-#include "llvm/Analysis/BranchProbabilityInfo.h"
-
 using namespace llvm;
 
 namespace trackway {
@@ -28,8 +25,8 @@ static std::vector<Operation> resumeOperations(const Unit &U) {
     return Operations;
 }
 
-PlanSegments::PlanSegments(const Plan &P, const Function &F, const LoopInfo &LI) : P(P), ByUnit(P.Units.size()) {
-    std::vector<UnitIds> Ids = giveLocalIds(F, LI);
+PlanSegments::PlanSegments(const Plan &P, BlockFrequencies &Frequencies) : P(P), ByUnit(P.Units.size()) {
+    std::vector<UnitIds> Ids = giveLocalIds(Frequencies);
     for (unsigned U = 0; U < P.Units.size(); ++U) {
         const Unit &Own = P.Units[U];
         if (Own.hasRecord()) {
@@ -80,13 +77,11 @@ std::vector<PlanSegments::Candidate> PlanSegments::findCandidates() const {
 }
 
 // Corrections are rarer than their records. No record is taken for a busier one than the one that it continues.
-void PlanSegments::weigh(std::vector<Candidate> &Candidates, const Function &F, const LoopInfo &LI) const {
+void PlanSegments::weigh(std::vector<Candidate> &Candidates, BlockFrequencies &Frequencies) const {
     constexpr uint64_t RecordsPerNear = 4, RecordsPerCorrection = 16;
-    BranchProbabilityInfo Probabilities(F, LI);
-    BlockFrequencyInfo Frequencies(F, Probabilities, LI);
     std::vector<uint64_t> OfUnit(P.Units.size());
     for (unsigned U = 0; U < P.Units.size(); ++U) {
-        OfUnit[U] = Frequencies.getBlockFreq(P.Units[U].Block).getFrequency();
+        OfUnit[U] = Frequencies.of(P.Units[U].Block);
         if (auto Before = P.Units[U].Continues)
             OfUnit[U] = std::min(OfUnit[U], OfUnit[*Before]);
     }
@@ -97,12 +92,12 @@ void PlanSegments::weigh(std::vector<Candidate> &Candidates, const Function &F, 
 }
 
 // The busiest segments get the ids of one byte if there aren't enough of these.
-std::vector<PlanSegments::UnitIds> PlanSegments::giveLocalIds(const Function &F, const LoopInfo &LI) const {
+std::vector<PlanSegments::UnitIds> PlanSegments::giveLocalIds(BlockFrequencies &Frequencies) const {
     std::vector<UnitIds> Ids(P.Units.size());
     std::vector<Candidate> Candidates = findCandidates();
     LocalIds Available(Candidates.size());
     if (Available.areScarce()) {
-        weigh(Candidates, F, LI);
+        weigh(Candidates, Frequencies);
         llvm::stable_sort(Candidates, [](const Candidate &A, const Candidate &B) { return A.Weight > B.Weight; });
     }
     auto RecordBytes = [&](unsigned U) { return trackway::idBytes(Ids[U].Record); };

@@ -24,7 +24,7 @@ struct UnitSegments {
 
 class PlanSegments {
   public:
-    PlanSegments(const Plan &P, const llvm::Function &F, const llvm::LoopInfo &LI);
+    PlanSegments(const Plan &P, BlockFrequencies &Frequencies);
 
     // Adds to the pieces of the flow, one for each unit, where their records are.
     void completeFlow(std::vector<FlowPiece> &Flow) const;
@@ -49,9 +49,9 @@ class PlanSegments {
         uint64_t Weight; // estimates how often it is recorded
     };
 
-    std::vector<UnitIds> giveLocalIds(const llvm::Function &F, const llvm::LoopInfo &LI) const;
+    std::vector<UnitIds> giveLocalIds(BlockFrequencies &Frequencies) const;
     std::vector<Candidate> findCandidates() const;
-    void weigh(std::vector<Candidate> &Candidates, const llvm::Function &F, const llvm::LoopInfo &LI) const;
+    void weigh(std::vector<Candidate> &Candidates, BlockFrequencies &Frequencies) const;
     unsigned add(uint16_t LocalId, std::vector<Operation> Operations);
     void addRecord(unsigned U, uint16_t LocalId);
     void addCorrections(unsigned U, UnitIds Ids);

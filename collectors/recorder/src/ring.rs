@@ -226,7 +226,7 @@ impl Ring {
         bytes
     }
 
-    /// What may have been written behind the first bytes of a buffer.
+    /// Zeroes what may have been written past the first bytes of a buffer.
     fn clear_unread(&self, shared: &[AtomicU64], length: usize) {
         words::clear(shared, length, abi::SLACK);
         words::clear(shared, self.size_for_records(), abi::CELL_BYTES);
