@@ -34,6 +34,7 @@ static const struct allocator allocators[] = {
 enum { ALLOCATORS = sizeof allocators / sizeof allocators[0] };
 
 static hashtable_t sites; // ids of notes, by call and allocator
+static hashtable_t watched;
 
 static uint32_t note_of_call(app_pc call, const struct allocator *allocator) {
     uint64_t key = (uint64_t)(uintptr_t)call ^ (uint64_t)(allocator - allocators + 1) << 56;
@@ -105,12 +106,17 @@ static void each_allocator(const module_data_t *module, bool wraps) {
     for (int i = 0; i < ALLOCATORS; i++) {
         app_pc code = (app_pc)dr_get_proc_address(module->handle, allocators[i].name);
         void *user = (void *)&allocators[i];
-        if (code && wraps)
+        if (code && wraps) {
+            hashtable_add(&watched, code, user);
             drwrap_wrap_ex(code, before_call, after_call, user, DRWRAP_UNWIND_ON_EXCEPTION);
-        else if (code)
+        } else if (code) {
             drwrap_unwrap(code, before_call, after_call);
+            hashtable_remove(&watched, code);
+        }
     }
 }
+
+bool is_watched(app_pc code) { return hashtable_lookup(&watched, code) != NULL; }
 
 void watch_allocators(const module_data_t *module) { each_allocator(module, true); }
 void unwatch_allocators(const module_data_t *module) { each_allocator(module, false); }
@@ -119,9 +125,11 @@ void begin_allocations(void) {
     drwrap_init();
     drwrap_set_global_flags(DRWRAP_NO_FRILLS | DRWRAP_FAST_CLEANCALLS);
     hashtable_init_ex(&sites, SITE_TABLE_BITS, HASH_INTPTR, false, false, NULL, NULL, NULL);
+    hashtable_init_ex(&watched, SITE_TABLE_BITS, HASH_INTPTR, false, true, NULL, NULL, NULL);
 }
 
 void end_allocations(void) {
+    hashtable_delete(&watched);
     hashtable_delete(&sites);
     drwrap_exit();
 }

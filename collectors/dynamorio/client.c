@@ -56,5 +56,7 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
     // After drwrap's calls, which store records of their own before the block's.
     drmgr_priority_t behind_wrapping = {sizeof behind_wrapping, "trackway", NULL, NULL,
                                         2 * DRMGR_PRIORITY_INSERT_DRWRAP};
+    drmgr_register_bb_app2app_event(extend_new_block, NULL);
+    drmgr_register_bb_instru2instru_event(leave_out_jumps, NULL);
     drmgr_register_bb_instrumentation_event(analyse_block, insert_stores, &behind_wrapping);
 }

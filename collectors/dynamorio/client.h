@@ -12,6 +12,7 @@ enum slot {
     SLOT_RETURN,          // where the code goes on that asked for another buffer
     SLOT_REPEATED_CURSOR, // while the cursor is there, the last record is one of a block that repeats,
     SLOT_REPEATED_ID,     // of this one
+    SLOT_HELD,            // the program's value of the register that holds the cursor
     SLOTS,
 };
 
@@ -60,8 +61,8 @@ void take_back_repetition(struct thread_state *state, const struct plan *repeate
 // definitions.c
 void begin_definitions(void);
 void note_module(const module_data_t *module, bool loaded);
-// The id of the plan's block, whose definition is sent if it is new; 0 if there are no more ids.
-uint32_t define_block(const struct plan *plan);
+// Gives the plan's block and its exits ids, and sends what is new of their definitions. False: there are no more ids.
+bool define_block(struct plan *plan);
 // Where its first instruction is; none for an id that is no block's.
 app_pc start_of_block(uint32_t id);
 // `call` and `allocator` of allocations, else none.
@@ -70,6 +71,14 @@ uint32_t define_note(enum trackway_note_kind kind, app_pc call, const char *allo
 void hand_over_definitions(void);
 // A forked process describes its own code.
 void forget_definitions(void);
+
+// superblock.c
+void extend_block(void *context, instrlist_t *block);
+// The block that begins there, as it is recorded.
+instrlist_t *decode_block(void *context, app_pc start);
+dr_emit_flags_t extend_new_block(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating);
+// Takes jumps out whose targets stand next.
+dr_emit_flags_t leave_out_jumps(void *context, void *tag, instrlist_t *block, bool for_trace, bool translating);
 
 // insert.c
 void begin_inserting(void);
@@ -84,6 +93,8 @@ void begin_allocations(void);
 void end_allocations(void);
 void watch_allocators(const module_data_t *module);
 void unwatch_allocators(const module_data_t *module);
+// An allocator begins there.
+bool is_watched(app_pc code);
 
 // fault.c
 dr_signal_action_t signal_comes(void *context, dr_siginfo_t *signal);

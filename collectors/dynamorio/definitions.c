@@ -119,9 +119,9 @@ static void complain_of_ids(void) {
     complained = true;
 }
 
-static uint32_t define_new(const struct plan *plan, uint64_t hash) {
+static uint32_t define_new(const unsigned char *definition, size_t length, uint64_t hash) {
     const struct trackway_instruction *first =
-        (const struct trackway_instruction *)(plan->definition + sizeof(struct trackway_block));
+        (const struct trackway_instruction *)(definition + sizeof(struct trackway_block));
     struct object *object = object_of((app_pc)(uintptr_t)first->address);
     uint32_t id = take_id(&object->next_id, &object->ids);
     if (id == 0) {
@@ -129,8 +129,8 @@ static uint32_t define_new(const struct plan *plan, uint64_t hash) {
         return 0;
     }
     tell_object(object);
-    struct trackway_block *block = (struct trackway_block *)room_for(plan->definition_length);
-    memcpy(block, plan->definition, plan->definition_length);
+    struct trackway_block *block = (struct trackway_block *)room_for(length);
+    memcpy(block, definition, length);
     block->id = id;
     block->object = (uint32_t)(object - known.object);
     hashtable_add(&known.ids, (void *)(uintptr_t)hash, (void *)(uintptr_t)id);
@@ -138,16 +138,30 @@ static uint32_t define_new(const struct plan *plan, uint64_t hash) {
     return id;
 }
 
-uint32_t define_block(const struct plan *plan) {
-    if (plan->definition_length == 0)
-        return 0;
-    uint64_t hash = hash_of(plan->definition, plan->definition_length);
-    dr_mutex_lock(known.lock);
+// The first `length` bytes of the plan's definition, which describe so many instructions.
+static uint32_t define(struct plan *plan, uint32_t length, uint32_t instructions, uint32_t roots) {
+    struct trackway_block *head = (struct trackway_block *)plan->definition;
+    head->head.length = length;
+    head->instructions = instructions;
+    head->roots = roots;
+    uint64_t hash = hash_of(plan->definition, length);
     uint32_t id = (uint32_t)(uintptr_t)hashtable_lookup(&known.ids, (void *)(uintptr_t)hash);
-    if (id == 0)
-        id = define_new(plan, hash);
+    return id ? id : define_new(plan->definition, length, hash);
+}
+
+bool define_block(struct plan *plan) {
+    if (plan->definition_length == 0)
+        return false;
+    bool have_ids = true;
+    dr_mutex_lock(known.lock);
+    for (struct exit *exit = plan->exit; exit < plan->exit + plan->exits && have_ids; exit++) {
+        exit->id = define(plan, exit->definition_length, exit->instructions, exit->roots);
+        have_ids = exit->id != 0;
+    }
+    if (have_ids)
+        plan->id = define(plan, plan->definition_length, plan->instructions, plan->roots);
     dr_mutex_unlock(known.lock);
-    return id;
+    return plan->id != 0;
 }
 
 app_pc start_of_block(uint32_t id) {

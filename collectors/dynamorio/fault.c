@@ -10,7 +10,7 @@ static bool is_of_instruction(int number) {
 
 // The block's instructions before `fault`.
 static instrlist_t *executed_part(void *context, app_pc start, app_pc fault) {
-    instrlist_t *block = decode_as_bb(context, start);
+    instrlist_t *block = decode_block(context, start);
     for (instr_t *next, *instruction = instrlist_first(block); instruction; instruction = next) {
         next = instr_get_next(instruction);
         if (instr_get_app_pc(instruction) >= fault) {
@@ -26,9 +26,8 @@ static instrlist_t *executed_part(void *context, app_pc start, app_pc fault) {
 static void keep_executed_part(void *context, struct thread_state *state, app_pc start, app_pc fault) {
     instrlist_t *block = executed_part(context, start, fault);
     plan_block(context, block, &state->plan);
-    uint32_t id = define_block(&state->plan);
-    if (id != 0)
-        end_cut_record(state, id, state->plan.roots);
+    if (define_block(&state->plan))
+        end_cut_record(state, state->plan.id, state->plan.roots);
     instrlist_clear_and_destroy(context, block);
 }
 
@@ -39,7 +38,7 @@ static void keep_part_of_repetition(void *context, struct thread_state *state, a
     struct plan *repeated = dr_thread_alloc(context, sizeof *repeated);
     *repeated = state->plan;
     plan_part_of_repeated(context, block, &state->plan);
-    uint32_t roots = state->plan.roots, id = fault > start ? define_block(&state->plan) : 0;
+    uint32_t roots = state->plan.roots, id = fault > start && define_block(&state->plan) ? state->plan.id : 0;
     take_back_repetition(state, repeated, roots);
     if (id != 0)
         end_cut_record(state, id, roots);
@@ -49,7 +48,7 @@ static void keep_part_of_repetition(void *context, struct thread_state *state, a
 }
 
 static bool lies_in_block(void *context, app_pc start, app_pc code) {
-    instrlist_t *block = decode_as_bb(context, start);
+    instrlist_t *block = decode_block(context, start);
     instr_t *last = instrlist_last_app(block);
     bool within = code >= start && last && code <= instr_get_app_pc(last);
     instrlist_clear_and_destroy(context, block);

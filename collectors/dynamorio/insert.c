@@ -61,7 +61,11 @@ void return_cursor(struct site at, const struct plan *plan) {
 
 static void begin_record(struct site at, struct plan *plan) {
     plan->holds_cursor = !mentions_all(plan);
-    reserve_cursor(at, plan, plan->holds_cursor ? plan->mentioned : 0);
+    uint32_t never = plan->exits > 0 ? registers_never_held() : 0;
+    plan->cursor = reserve_but(at, plan->holds_cursor ? plan->mentioned | never : 0);
+    if (plan->exits > 0)
+        insert(at, XINST_CREATE_store(at.context, slot_operand(at.context, SLOT_HELD), opnd_create_reg(plan->cursor)));
+    load_cursor(at, plan);
     insert_id(at, plan);
     return_cursor(at, plan);
 }
@@ -106,6 +110,18 @@ static void restore_registers(struct site at, uint32_t registers) {
             restore_app_value(at, reg);
 }
 
+void restore_all_but(struct site at, uint32_t registers) {
+    drreg_restore_app_aflags(at.context, at.block, at.where);
+    restore_registers(at, ~registers);
+}
+
+static const struct exit *exit_at(const struct plan *plan, const instr_t *where) {
+    for (uint32_t i = 0; i < plan->exits; i++)
+        if (plan->exit[i].where == where)
+            return &plan->exit[i];
+    return NULL;
+}
+
 static void store_address(struct site at, struct plan *plan, const struct store *store) {
     uint32_t used = registers_of(store->operand);
     borrow_cursor(at, plan, used);
@@ -146,7 +162,7 @@ dr_emit_flags_t analyse_block(void *context, void *tag, instrlist_t *block, bool
     struct thread_state *state = state_of(context);
     *data = state;
     plan_block(context, block, &state->plan);
-    state->plan.id = define_block(&state->plan);
+    define_block(&state->plan);
     (void)translating;
     return DR_EMIT_DEFAULT;
 }
@@ -157,8 +173,14 @@ dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, inst
     struct plan *plan = &((struct thread_state *)data)->plan;
     struct site at = {context, block, where};
     drmgr_disable_auto_predication(context, block);
-    if (plan->id == 0 || !instr_is_app(where))
+    if (!instr_is_app(where))
         return DR_EMIT_DEFAULT;
+    const struct exit *exit = exit_at(plan, where);
+    if (plan->id == 0) {
+        if (exit)
+            insert_exit(at, plan, exit);
+        return DR_EMIT_DEFAULT;
+    }
     if (plan->repeats) {
         if (where == instrlist_first_app(block))
             insert_repetition(at, plan);
@@ -170,7 +192,9 @@ dr_emit_flags_t insert_stores(void *context, void *tag, instrlist_t *block, inst
         insert_store(at, plan, &plan->store[plan->next]);
     insert_for_instruction(at);
     bool is_last = where == instrlist_last_app(block);
-    insert_check_if_cheap(at, plan, is_last);
+    insert_check_if_cheap(at, plan, is_last || exit);
+    if (exit)
+        insert_exit(at, plan, exit);
     if (is_last)
         end_record(at, plan);
     return DR_EMIT_DEFAULT;

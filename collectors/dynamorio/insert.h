@@ -24,6 +24,9 @@ void reserve_cursor(struct site at, struct plan *plan, uint32_t registers_but);
 void borrow_cursor(struct site at, struct plan *plan, uint32_t registers_but);
 void return_cursor(struct site at, const struct plan *plan);
 
+// What the program has in all registers but these, and in the flags.
+void restore_all_but(struct site at, uint32_t registers);
+
 // insert_*.c
 void begin_code(void *context);
 // load_cursor loads the cursor from its slot into its register, in the form that suits the instruction set.
@@ -38,6 +41,10 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last);
 bool can_be_stored(reg_id_t reg);
 // The program's value of a register of which that isn't true.
 void load_app_value(struct site at, reg_id_t reg, reg_id_t into);
+// Registers that hold no cursor throughout a block that can be left in its midst.
+uint32_t registers_never_held(void);
+// Makes the branch a jump that is gone around unless it is taken, with the end of the record before it.
+void insert_exit(struct site at, const struct plan *plan, const struct exit *exit);
 // What the instruction needs beside records.
 void insert_for_instruction(struct site at);
 // All of a block whose executions in a row are one record.

@@ -63,6 +63,34 @@ void insert_check_if_cheap(struct site at, struct plan *plan, bool is_last) {
         insert_check(at, plan);
 }
 
+// The near branch that is taken where this one isn't: the two stand next to each other.
+static int opposite(int opcode) {
+    int number = opcode >= OP_jo_short && opcode <= OP_jnle_short ? opcode - OP_jo_short : opcode - OP_jo;
+    return OP_jo + (number ^ 1);
+}
+
+// The flags take this register.
+uint32_t registers_never_held(void) { return bit_of(DR_REG_RAX); }
+
+static void end_record_at(struct site at, const struct plan *plan, const struct exit *exit) {
+    opnd_t cursor = opnd_create_reg(plan->cursor);
+    insert(at, XINST_CREATE_store(at.context, field(plan, 0, OPSZ_4), OPND_CREATE_INT32((int)(exit->id << 8))));
+    insert(at, INSTR_CREATE_lea(at.context, cursor, field(plan, ID_BYTES + exit->roots * ROOT_BYTES, OPSZ_lea)));
+    insert(at, XINST_CREATE_store(at.context, slot_operand(at.context, SLOT_CURSOR), cursor));
+    insert(at, XINST_CREATE_load(at.context, cursor, slot_operand(at.context, SLOT_HELD)));
+}
+
+// DynamoRIO allows only jumps in the midst of a block.
+void insert_exit(struct site at, const struct plan *plan, const struct exit *exit) {
+    instr_t *go_on = INSTR_CREATE_label(at.context);
+    restore_all_but(at, plan->id ? bit_of(plan->cursor) : 0);
+    insert(at, INSTR_CREATE_jcc(at.context, opposite(instr_get_opcode(at.where)), opnd_create_instr(go_on)));
+    if (plan->id)
+        end_record_at(at, plan, exit);
+    instr_set_opcode(at.where, OP_jmp);
+    instrlist_meta_postinsert(at.block, at.where, go_on);
+}
+
 // Masks of AVX-512 go by a register.
 bool can_be_stored(reg_id_t reg) { return is_general(reg); }
 

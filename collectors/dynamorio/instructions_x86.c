@@ -223,3 +223,45 @@ void execute(struct planner *planner, instr_t *instruction) {
 bool can_repeat(const struct plan *plan) {
     return __builtin_popcount(plan->mentioned | 1u << (DR_REG_RSP - DR_REG_START_64)) <= REGISTERS - 2;
 }
+
+// ---- Blocks that go on after branches ------------------------------------------------------------------------------
+
+bool can_leave_within(instr_t *branch) {
+    int opcode = instr_get_opcode(branch);
+    return (opcode >= OP_jo && opcode <= OP_jnle) || (opcode >= OP_jo_short && opcode <= OP_jnle_short);
+}
+
+bool can_be_left_out(instr_t *branch) {
+    int opcode = instr_get_opcode(branch);
+    return opcode == OP_jmp || opcode == OP_jmp_short;
+}
+
+bool may_be_added(instr_t *instruction) {
+    switch (instr_get_opcode(instruction)) {
+    case OP_popf:
+    case OP_pushf:
+    case OP_sysenter:
+    case OP_hlt:
+    case OP_ud2:
+    case OP_xbegin:
+    case OP_mov_seg:
+    case OP_fxsave32:
+    case OP_fxsave64:
+    case OP_fnsave:
+    case OP_fnstenv:
+    case OP_xsave32:
+    case OP_xsave64:
+    case OP_xsaveopt32:
+    case OP_xsaveopt64:
+    case OP_xsavec32:
+    case OP_xsavec64:
+        return false;
+    default:
+        return !instr_is_syscall(instruction) && !instr_is_interrupt(instruction) && !instr_is_far_cti(instruction);
+    }
+}
+
+bool leaves_a_register(uint32_t mentioned) {
+    uint32_t all = (1u << REGISTERS) - 1, taken = mentioned | bit_of(DR_REG_RSP) | bit_of(DR_REG_RAX);
+    return (all & ~taken) != 0;
+}

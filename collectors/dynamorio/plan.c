@@ -19,7 +19,7 @@ static uint8_t kind_of(instr_t *instruction) {
     return instr_is_syscall(instruction) ? 7 : 0;
 }
 
-static uint32_t registers_mentioned(instr_t *instruction) {
+uint32_t registers_mentioned(instr_t *instruction) {
     uint32_t mentioned = 0;
     for (reg_id_t reg = DR_REG_START_64; reg < DR_REG_START_64 + REGISTERS; reg++)
         if (instr_uses_reg(instruction, reg))
@@ -48,21 +48,31 @@ static void plan_instruction(struct planner *planner, instr_t *instruction) {
     execute(planner, instruction);
 }
 
+static void add_exit(struct plan *plan, instr_t *branch) {
+    plan->exit[plan->exits++] = (struct exit){.where = branch,
+                                              .roots = plan->roots,
+                                              .instructions = plan->instructions,
+                                              .definition_length = plan->definition_length};
+}
+
 static void plan_all(struct planner *planner, instrlist_t *block) {
     struct plan *plan = planner->plan;
-    plan->id = plan->roots = plan->stores = plan->next = plan->mentioned = 0;
+    plan->id = plan->roots = plan->stores = plan->next = plan->mentioned = plan->instructions = plan->exits = 0;
     plan->repeats = plan->is_checked = false;
     plan->definition_length = 0;
     planner->next_value = REGISTERS;
     for (uint32_t i = 0; i < REGISTERS; i++)
         planner->held[i] = (struct held){.value = i};
-    uint32_t instructions = 0;
+    instr_t *last = instrlist_last_app(block);
     append(planner, sizeof(struct trackway_block));
-    for (instr_t *instruction = instrlist_first_app(block); instruction && !planner->failed;
-         instruction = instr_get_next_app(instruction), instructions++)
-        plan_instruction(planner, instruction);
-    *(struct trackway_block *)plan->definition =
-        (struct trackway_block){.head = {.kind = TRACKWAY_BLOCK}, .instructions = instructions};
+    for (instr_t *instruction = instrlist_first_app(block); instruction; instruction = instr_get_next_app(instruction)) {
+        if (!planner->failed)
+            plan_instruction(planner, instruction);
+        plan->instructions++;
+        if (instr_is_cbr(instruction) && instruction != last)
+            add_exit(plan, instruction);
+    }
+    *(struct trackway_block *)plan->definition = (struct trackway_block){.head = {.kind = TRACKWAY_BLOCK}};
 }
 
 static bool goes_back_to_itself(instrlist_t *block) {
@@ -112,9 +122,6 @@ static void plan_repetition(struct planner *planner, instrlist_t *block) {
 
 static void finish(struct planner *planner) {
     struct plan *plan = planner->plan;
-    struct trackway_block *head = (struct trackway_block *)plan->definition;
-    head->head.length = plan->definition_length;
-    head->roots = plan->roots;
     if (planner->failed)
         plan->definition_length = 0;
     dr_thread_free(planner->context, planner, sizeof *planner);
@@ -129,7 +136,8 @@ static struct planner *begin(void *context, struct plan *plan) {
 void plan_block(void *context, instrlist_t *block, struct plan *plan) {
     struct planner *planner = begin(context, plan);
     plan_all(planner, block);
-    if (!planner->failed && goes_back_to_itself(block) && all_move_on(planner) && can_repeat(plan))
+    bool is_loop = plan->exits == 0 && goes_back_to_itself(block);
+    if (!planner->failed && is_loop && all_move_on(planner) && can_repeat(plan))
         plan_repetition(planner, block);
     finish(planner);
 }

@@ -12,6 +12,7 @@
 enum {
     MOST_INSTRUCTIONS = 64, // of a block; DynamoRIO gets the same limit
     MOST_ROOTS = 256,
+    MOST_EXITS = 12, // in the midst of a block
     ROOT_BYTES = 8,
     ID_BYTES = 4,
     MOST_DEFINITION_BYTES = 16384,
@@ -53,9 +54,21 @@ struct store {
     struct told told;
 };
 
+// A conditional branch in the midst of a block: where it is taken, the record ends, and is that of a shorter block.
+struct exit {
+    instr_t *where;
+    uint32_t id;
+    uint32_t roots;
+    uint32_t instructions;
+    uint32_t definition_length;
+};
+
 struct plan {
     uint32_t id; // of the record; 0: the block can't be recorded
     uint32_t roots;
+    uint32_t instructions;
+    uint32_t exits;
+    struct exit exit[MOST_EXITS];
     uint32_t stores;
     uint32_t next;      // of the stores, as the block's instructions are gone through
     uint32_t mentioned; // general registers, as bits

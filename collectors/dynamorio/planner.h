@@ -51,6 +51,9 @@ bool is_simple(opnd_t operand);
 struct address address_of(struct planner *planner, instr_t *where, opnd_t operand);
 struct trackway_access *add_access(struct planner *planner, bool writes, uint32_t size, const struct address *address);
 
+// plan.c
+uint32_t registers_mentioned(instr_t *instruction);
+
 // operands.c
 uint32_t size_of(instr_t *instruction, opnd_t operand);
 typedef void take_operand(struct planner *planner, instr_t *instruction, opnd_t operand, bool writes, void *more);
@@ -76,6 +79,14 @@ void execute(struct planner *planner, instr_t *instruction);
 void move_by(struct planner *planner, reg_id_t reg, int64_t distance);
 // Makes the registers that the instruction sets unknown.
 void forget_targets(struct planner *planner, instr_t *instruction);
+// Code can go on after this branch within a block, and leave it if the branch is taken.
+bool can_leave_within(instr_t *branch);
+// A jump, which a block needn't execute if its target stands next.
+bool can_be_left_out(instr_t *branch);
+// What DynamoRIO treats in no way of its own.
+bool may_be_added(instr_t *instruction);
+// Beside those there is one for the cursor of a block that can be left in its midst.
+bool leaves_a_register(uint32_t mentioned);
 // The general register that is the instruction's only target, and wholly written; else none.
 reg_id_t only_target(instr_t *instruction);
 

@@ -53,7 +53,7 @@ fn machine_code(program: &Program) -> Option<Table> {
     let table = TableBuilder::new("machine_code", "Machine code", &rows)
         .text("object", |(object, _)| program.function_name(*object))
         .count("instructions", |(_, counts)| counts.0)
-        .count(("blocks", "basic blocks"), |(_, counts)| counts.1)
+        .count("blocks", |(_, counts)| counts.1)
         .build();
     Some(table)
 }

@@ -15,11 +15,12 @@ const RUNTIME: &str = "libtrackway.a";
 /// What creates threads that inherit regions, in programs that load shared objects and in static ones.
 const INHERIT_THREADS: &str = "inherit_threads.o";
 const INHERIT_THREADS_STATIC: &str = "inherit_threads_static.o";
-/// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere. And
-/// blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
+/// What the client needs of DynamoRIO: blocks of at most 64 instructions that end where control may go elsewhere; the
+/// client itself makes them longer. Traces of such blocks can't be made, only tried again and again. And blocks of writable code look whether it has changed when they begin: where DynamoRIO takes the right to write away from
 /// pages instead, it goes on after the write with the registers that the client had borrowed as they are, and the program
 /// loses theirs.
-const CLIENT_OPTIONS: &str = "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -sandbox_writable";
+const CLIENT_OPTIONS: &str =
+    "-max_bb_instrs 64 -max_elide_jmp 0 -max_elide_call 0 -disable_traces -sandbox_writable";
 
 /// The folder of an installation that holds `lib/trackway`.
 pub struct Installation {

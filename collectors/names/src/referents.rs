@@ -210,7 +210,7 @@ impl Referent {
         };
         let same_places = self.at.len() == other.at.len() && self.at.iter().zip(&other.at).all(apart);
         Referent {
-            base: join(&[self.base.clone(), other.base.clone()]),
+            base: joined(&self.base, &other.base),
             kind: if self.kind == other.kind {
                 self.kind
             } else {
@@ -239,6 +239,15 @@ fn is_virtual_table_pointer(leaves: &[Spot]) -> bool {
     })
 }
 
+/// One name for both; none if that is too long, as it becomes where a loop joins a name with what it was joined to before.
+fn joined(one: &str, other: &str) -> String {
+    let name = join(&[one.to_owned(), other.to_owned()]);
+    if name.len() > LONGEST_EXPRESSION {
+        return String::new();
+    }
+    name
+}
+
 fn shortened(text: String) -> String {
     if text.len() <= LONGEST_EXPRESSION {
         return text;
@@ -262,6 +271,17 @@ mod tests {
         pointer.indexed = true;
         assert_eq!(pointer.spell("pred"), "node[].pred");
         assert_eq!(Referent::unknown_type("", VariableKind::Local).spell("pred"), "");
+    }
+
+    #[test]
+    fn names_that_are_joined_again_and_again_stay_short() {
+        let (mut one, other) = ("a".to_owned(), "b".to_owned());
+        for _ in 0..100 {
+            let before = one.clone();
+            one = joined(&joined(&one, &other), &format!("*{before}"));
+            assert!(one.len() <= LONGEST_EXPRESSION);
+        }
+        assert_eq!(joined("a", "b"), "{a|b}");
     }
 
     #[test]

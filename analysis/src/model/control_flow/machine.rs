@@ -1,7 +1,8 @@
-//! The branches of machine code: each executed block ends with one at most, and the block after it says where it went.
+//! The branches of machine code: what was executed next says where one went.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::ops::Range;
 
 use trackway_trace::machine::{ExecutedBlocks, ANONYMOUS};
 use trackway_trace::{
@@ -18,12 +19,14 @@ const OBJECT_BITS: u32 = 48;
 /// What all streams of a trace need to know of its blocks.
 #[derive(Debug)]
 pub struct MachineFlow {
-    blocks: Vec<BlockFlow>,
+    /// For each block its basic blocks, of which it has several if it goes on after branches that weren't taken.
+    blocks: Vec<Range<usize>>,
+    basic_blocks: Vec<BlockFlow>,
     /// The conditional branches, by address.
     instructions: HashMap<u64, InstructionId>,
 }
 
-/// A block without its accesses. Addresses are those of [`AddressSpace`].
+/// A basic block without its accesses. Addresses are those of [`AddressSpace`].
 #[derive(Debug, Clone, Copy, Default)]
 struct BlockFlow {
     start: u64,
@@ -66,20 +69,34 @@ impl MachineFlow {
         let mut space = AddressSpace::default();
         let mut flow = MachineFlow {
             blocks: Vec::with_capacity(program.machine_blocks.len()),
+            basic_blocks: Vec::new(),
             instructions: HashMap::new(),
         };
         for number in 0..program.machine_blocks.len() {
-            let id = MachineBlockId(number as u32);
-            let block = block_flow(program, id, &mut space).unwrap_or_default();
-            if block.kind == Some(BranchKind::Conditional) {
-                let last = program.machine_block(id).instructions.end - 1;
-                flow.instructions
-                    .entry(block.address)
-                    .or_insert(InstructionId(last));
-            }
-            flow.blocks.push(block);
+            let first = flow.basic_blocks.len();
+            flow.add_block(program, MachineBlockId(number as u32), &mut space);
+            flow.blocks.push(first..flow.basic_blocks.len());
         }
         flow
+    }
+
+    /// Adds nothing for what says something of the thread only, and is never executed.
+    fn add_block(&mut self, program: &Program, id: MachineBlockId, space: &mut AddressSpace) {
+        let mut end = program.machine_block(id).instructions.start;
+        for basic in program
+            .instructions_of(id)
+            .split_inclusive(|instruction| instruction.kind.ends_block())
+        {
+            end += basic.len() as u32;
+            let Some(flow) = basic_block(program, basic, space) else {
+                continue;
+            };
+            if flow.kind == Some(BranchKind::Conditional) {
+                let branch = InstructionId(end - 1);
+                self.instructions.entry(flow.address).or_insert(branch);
+            }
+            self.basic_blocks.push(flow);
+        }
     }
 
     /// The conditional branch at an address that a source named.
@@ -107,9 +124,12 @@ impl MachineFlow {
     }
 }
 
-/// None for what says something of the thread only, and is never executed.
-fn block_flow(program: &Program, id: MachineBlockId, space: &mut AddressSpace) -> Option<BlockFlow> {
-    let instructions = program.instructions_of(id);
+/// None without instructions.
+fn basic_block(
+    program: &Program,
+    instructions: &[Instruction],
+    space: &mut AddressSpace,
+) -> Option<BlockFlow> {
     let (first, last) = (instructions.first()?, instructions.last()?);
     let fetched = instructions
         .iter()
@@ -197,8 +217,10 @@ impl MachineBranches<'_> {
     ) -> Result<(), TraceError> {
         let mut blocks = ExecutedBlocks::of_chunk(self.trace, chunk)?;
         while let Some(id) = blocks.next_block()? {
-            if let Some(block) = self.flow.blocks.get(id.index()).copied() {
-                self.execute(block, take);
+            let flow = self.flow;
+            let basic_blocks = flow.blocks.get(id.index()).cloned().unwrap_or_default();
+            for block in &flow.basic_blocks[basic_blocks] {
+                self.execute(*block, take);
             }
         }
         Ok(())

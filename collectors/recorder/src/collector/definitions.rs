@@ -132,8 +132,9 @@ impl OpenModule {
     fn add(&mut self, meaning: &Meaning, code: &mut ExecutedCode) {
         match meaning {
             Meaning::Block { block, .. } => {
-                let offsets = block.instructions.iter().map(|instruction| instruction.offset);
-                code.add(&self.path, offsets);
+                for basic in basic_blocks(&block.instructions) {
+                    code.add(&self.path, basic.iter().map(|instruction| instruction.offset));
+                }
                 drop(self.builder.add(block));
             }
             Meaning::SegmentBases => self.builder.add_segment_bases(self.object),
@@ -171,6 +172,11 @@ impl OpenModule {
             &self.builder.finish().table,
         )
     }
+}
+
+/// A block goes on after branches that weren't taken.
+fn basic_blocks(instructions: &[InstructionDefinition]) -> impl Iterator<Item = &[InstructionDefinition]> {
+    instructions.split_inclusive(|instruction| instruction.kind.ends_block())
 }
 
 fn read_all(bytes: &[u8], objects: &mut Objects, object_bytes: &mut usize) -> Vec<(u32, Meaning)> {
