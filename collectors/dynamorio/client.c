@@ -30,6 +30,7 @@ static void exit_process(void) {
     end_allocations();
     end_process();
     end_inserting();
+    end_superblocks();
     drmgr_exit();
 }
 
@@ -41,6 +42,7 @@ DR_EXPORT void dr_client_main(client_id_t id, int argc, const char *argv[]) {
         drmgr_exit();
         return; // the program runs as it would without us
     }
+    begin_superblocks();
     begin_inserting();
     begin_allocations();
     dr_register_filter_syscall_event(take_any_system_call);

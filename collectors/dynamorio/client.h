@@ -73,6 +73,10 @@ void hand_over_definitions(void);
 void forget_definitions(void);
 
 // superblock.c
+void begin_superblocks(void);
+void end_superblocks(void);
+// What is mapped there changes.
+void forget_memory(app_pc start, size_t length);
 void extend_block(void *context, instrlist_t *block);
 // The block that begins there, as it is recorded.
 instrlist_t *decode_block(void *context, app_pc start);

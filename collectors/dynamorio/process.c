@@ -269,8 +269,21 @@ static bool forks(void *context, int number) {
 
 static bool replaces_program(int number) { return number == SYS_execve || number == SYS_execveat; }
 
+// Parameters of the call that changes what memory may be used for, or what is mapped.
+static void note_mapping(void *context, int number) {
+    switch (number) {
+    case SYS_mprotect:
+    case SYS_pkey_mprotect:
+    case SYS_munmap:
+    case SYS_mremap:
+    case SYS_mmap:
+        forget_memory((app_pc)dr_syscall_get_param(context, 0), dr_syscall_get_param(context, 1));
+    }
+}
+
 void before_system_call(void *context, int number) {
     struct thread_state *state = state_of(context);
+    note_mapping(context, number);
     if (forks(context, number)) {
         hand_over_definitions();
         __atomic_fetch_add(&__trackway_process.ring->pending_forks, 1, __ATOMIC_RELAXED);

@@ -5,7 +5,7 @@
 
 #include "drmgr.h"
 
-enum { PAGE_BYTES = 4096, LONGEST_INSTRUCTION = 16 };
+enum { PAGE_BYTES = 4096, LONGEST_INSTRUCTION = 16, KNOWN_REGIONS = 64 };
 
 static app_pc page_of(app_pc code) { return (app_pc)((uintptr_t)code & ~(uintptr_t)(PAGE_BYTES - 1)); }
 
@@ -13,12 +13,51 @@ static app_pc after(void *context, instr_t *instruction) {
     return instr_get_app_pc(instruction) + instr_length(context, instruction);
 }
 
-// DynamoRIO watches the pages of the block as it found it, and code that may be written it runs in another way.
-static bool may_go_on_in(app_pc code) {
+// Mapped memory that isn't written to; DynamoRIO reads /proc/self/maps for each question.
+static struct {
+    void *lock;
+    uint32_t next;
+    struct {
+        app_pc start, end;
+    } region[KNOWN_REGIONS];
+} unwritten;
+
+static bool is_known_unwritten(app_pc code) {
+    for (uint32_t i = 0; i < KNOWN_REGIONS; i++)
+        if (code >= unwritten.region[i].start && code < unwritten.region[i].end)
+            return true;
+    return false;
+}
+
+static bool ask_whether_unwritten(app_pc code) {
     dr_mem_info_t memory;
     bool is_known = dr_query_memory_ex(code, &memory);
-    return is_known && !(memory.prot & (DR_MEMPROT_WRITE | DR_MEMPROT_PRETEND_WRITE));
+    if (!is_known || memory.prot & (DR_MEMPROT_WRITE | DR_MEMPROT_PRETEND_WRITE))
+        return false;
+    uint32_t place = unwritten.next++ % KNOWN_REGIONS;
+    unwritten.region[place].start = memory.base_pc;
+    unwritten.region[place].end = memory.base_pc + memory.size;
+    return true;
 }
+
+// DynamoRIO runs code that may be written in another way.
+static bool is_unwritten(app_pc code) {
+    dr_mutex_lock(unwritten.lock);
+    bool answer = is_known_unwritten(code) || ask_whether_unwritten(code);
+    dr_mutex_unlock(unwritten.lock);
+    return answer;
+}
+
+void forget_memory(app_pc start, size_t length) {
+    dr_mutex_lock(unwritten.lock);
+    for (uint32_t i = 0; i < KNOWN_REGIONS; i++)
+        if (start < unwritten.region[i].end && start + length > unwritten.region[i].start)
+            unwritten.region[i].start = unwritten.region[i].end = NULL;
+    dr_mutex_unlock(unwritten.lock);
+}
+
+void begin_superblocks(void) { unwritten.lock = dr_mutex_create(); }
+void end_superblocks(void) { dr_mutex_destroy(unwritten.lock); }
 
 static app_pc target_of(instr_t *branch) {
     return opnd_is_pc(instr_get_target(branch)) ? opnd_get_pc(instr_get_target(branch)) : NULL;
@@ -67,9 +106,9 @@ static instr_t *next_instruction(void *context, app_pc code, uint32_t mentioned)
 
 void extend_block(void *context, instrlist_t *block) {
     instr_t *last = instrlist_last_app(block);
-    if (!last || !instr_is_cti(last) || !goes_on_at(context, last) || !may_go_on_in(instr_get_app_pc(last)))
+    if (!last || !instr_is_cti(last) || !goes_on_at(context, last) || !is_unwritten(instr_get_app_pc(last)))
         return;
-    app_pc page = page_of(instr_get_app_pc(last));
+    app_pc page = page_of(instr_get_app_pc(last)); // DynamoRIO watches the pages of the block as it found it.
     uint32_t instructions = count(block), mentioned = mentioned_in(block), exits = 0;
     for (; instructions < MOST_INSTRUCTIONS; instructions++) {
         app_pc code = goes_on_at(context, last);

@@ -1,7 +1,6 @@
 //! Putting the names of all objects together, each string, place and operand once.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet, HashSetExt};
 use trackway_trace::table::{
     CodeNames, InstructionNames, ObjectNames, OperandName, TableChecksum, TableLocation,
 };
@@ -46,9 +45,9 @@ impl Default for NamesBuilder {
         };
         NamesBuilder {
             names,
-            strings: HashMap::from([(String::new(), 0)]),
-            locations: HashMap::from([(TableLocation::default(), 0)]),
-            operands: HashMap::from([(OperandName::default(), 0)]),
+            strings: [(String::new(), 0)].into_iter().collect(),
+            locations: [(TableLocation::default(), 0)].into_iter().collect(),
+            operands: [(OperandName::default(), 0)].into_iter().collect(),
             checksums: HashSet::new(),
         }
     }

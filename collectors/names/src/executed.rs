@@ -1,6 +1,7 @@
 //! The code that a program executed.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use foldhash::HashSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A basic block of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

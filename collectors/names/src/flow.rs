@@ -1,14 +1,15 @@
 //! Follows pointers through the executed blocks of a function.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
+use foldhash::{HashMap, HashMapExt};
 use iced_x86::{Decoder, DecoderOptions, FlowControl, Instruction, InstructionInfoFactory};
 
 use crate::frames::CallFrames;
 use crate::instructions::{Interpreter, Operands};
 use crate::referents::Referent;
 use crate::scopes::Function;
-use crate::state::{Here, State};
+use crate::state::{Here, Pointers, State};
 use crate::statics::Statics;
 use crate::types::Types;
 
@@ -72,7 +73,9 @@ impl<'a, 'd> Follower<'a, 'd> {
     /// Names what the blocks access, whose instructions are at these addresses: those of one function, or of none that
     /// is known.
     pub fn follow(&mut self, function: Option<&Function>, blocks: &[Vec<u64>]) {
-        let blocks: Vec<Steps> = blocks.iter().map(|block| self.steps(function, block)).collect();
+        let mut pointers = Pointers::new();
+        let steps = |block| self.steps(function, block, &mut pointers);
+        let blocks: Vec<Steps> = blocks.iter().map(steps).collect();
         let entered = match function {
             Some(_) => self.enter_blocks(&blocks),
             None => HashMap::new(),
@@ -107,14 +110,12 @@ impl<'a, 'd> Follower<'a, 'd> {
         }
     }
 
-    fn steps<'f>(&self, function: Option<&'f Function>, block: &[u64]) -> Steps<'f> {
+    fn steps<'f>(&self, function: Option<&'f Function>, block: &Vec<u64>, known: &mut Pointers) -> Steps<'f> {
         let step = |address: &u64| {
             let instruction = self.code.decode(*address)?;
-            let here = function.map(|function| Here {
-                function,
-                live: function.live(*address),
-                frame: self.frames.at(*address),
-            });
+            let types = self.interpreter.types;
+            let here =
+                function.map(|function| Here::at(*address, function, self.frames.at(*address), known, types));
             Some(Step { instruction, here })
         };
         block.iter().map_while(step).collect()

@@ -1,7 +1,7 @@
 //! What instructions access and what they leave in registers.
 
+use foldhash::HashMap;
 use iced_x86::{Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::building::Referred;
@@ -84,7 +84,7 @@ impl Interpreter<'_, '_> {
 
     fn target(&self, code: &Instruction, operand: u32, state: &State, here: Option<&Here>) -> Option<Target> {
         let held = |register: Option<Register>| match (register, here) {
-            (Some(register), Some(here)) => state.register(register, here, self.types),
+            (Some(register), Some(here)) => state.register(register, here),
             _ => None,
         };
         if code.op_kind(operand) != OpKind::Memory {
@@ -166,7 +166,7 @@ impl Interpreter<'_, '_> {
 
     /// Executes the instruction: what it leaves in registers and slots.
     pub fn execute(&mut self, code: &Instruction, state: &mut State, here: &Here) {
-        state.take_variables(here, self.types);
+        state.take_variables(here);
         let result = self.result(code, state, here);
         self.store(code, state, here);
         let info = self.factory.info(code);
@@ -199,7 +199,7 @@ impl Interpreter<'_, '_> {
         }
         let is_move = code.mnemonic() == Mnemonic::Mov && code.op_kind(1) == OpKind::Register;
         let source = general(code.op1_register()).filter(|_| is_move && code.op1_register().is_gpr64());
-        let held = source.and_then(|source| state.register(source, here, self.types));
+        let held = source.and_then(|source| state.register(source, here));
         match (self.target(code, 0, state, Some(here)), source) {
             (Some(Target::Slot(at)), _) => state.store(at, code.memory_size().size() as i64, held),
             (Some(Target::Known(stored)), Some(source)) if held.is_none() => {
@@ -216,7 +216,7 @@ impl Interpreter<'_, '_> {
             return None;
         }
         let register = general(code.op0_register())?;
-        let before = || state.register(register, here, self.types);
+        let before = || state.register(register, here);
         let wide = code.op0_register().is_gpr64();
         let held = match code.mnemonic() {
             Mnemonic::Mov if wide => self.source(code, state, here),
@@ -265,7 +265,7 @@ impl Interpreter<'_, '_> {
     /// What is copied to the first operand.
     fn source(&self, code: &Instruction, state: &State, here: &Here) -> Option<Held> {
         match code.op1_kind() {
-            OpKind::Register => state.register(general(code.op1_register())?, here, self.types),
+            OpKind::Register => state.register(general(code.op1_register())?, here),
             OpKind::Memory => match self.target(code, 1, state, Some(here))? {
                 Target::Known(referent) => referent.loaded(self.types).map(|to| Held::To(to.into())),
                 Target::Slot(at) => state.slot(at),
@@ -281,7 +281,7 @@ impl Interpreter<'_, '_> {
     fn loaded_address(&self, code: &Instruction, state: &State, here: &Here) -> Option<Held> {
         let base = general(code.memory_base()).filter(|_| code.memory_index() == iced_x86::Register::None);
         if let Some(base) = base {
-            let before = state.register(base, here, self.types).unwrap_or(Held::Number(0));
+            let before = state.register(base, here).unwrap_or(Held::Number(0));
             if matches!(before, Held::Number(_)) {
                 return Some(self.moved(before, code.memory_displacement64() as i64));
             }
@@ -294,8 +294,7 @@ impl Interpreter<'_, '_> {
     }
 
     fn sum(&self, code: &Instruction, state: &State, here: &Here) -> Option<Held> {
-        let before =
-            general(code.op0_register()).and_then(|register| state.register(register, here, self.types));
+        let before = general(code.op0_register()).and_then(|register| state.register(register, here));
         let adds = code.mnemonic() == Mnemonic::Add;
         match code.op1_kind() {
             OpKind::Immediate8to64 | OpKind::Immediate32to64 => {
@@ -306,9 +305,7 @@ impl Interpreter<'_, '_> {
             OpKind::Register | OpKind::Memory if before.as_ref().is_some_and(Held::is_address) => {
                 self.moved_far(before?)
             }
-            OpKind::Register if adds => {
-                self.moved_far(state.register(general(code.op1_register())?, here, self.types)?)
-            }
+            OpKind::Register if adds => self.moved_far(state.register(general(code.op1_register())?, here)?),
             OpKind::Memory if adds => self.moved_far(self.source(code, state, here)?),
             _ => None,
         }

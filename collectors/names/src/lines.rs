@@ -1,9 +1,9 @@
 //! The lines of addresses, through inlined functions.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use addr2line::Context;
+use foldhash::{HashMap, HashMapExt};
 
 use crate::building::{Frame, NamesBuilder};
 use crate::elf::{Bytes, Dwarf};

@@ -1,8 +1,8 @@
 //! What the instructions of an object access.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use object::{Object, ObjectSegment};
 
 use crate::debug_info::DebugInfo;

@@ -12,7 +12,7 @@ pub const RAX: Register = 0;
 pub const RSP: Register = 7;
 
 /// The base from which the address of a variable is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
     Register(Register),
     /// The stack pointer before the call of the function.
@@ -21,7 +21,7 @@ pub enum Origin {
     Frame,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Place {
     Memory(Origin, i64),
     /// The value is what the register holds and a distance.
@@ -29,7 +29,7 @@ pub enum Place {
 }
 
 /// A place of a part of a variable, from this byte of it on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Piece {
     pub first: u64,
     pub place: Place,

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use foldhash::HashMap;
+
 use crate::fields::Spot;
-use crate::places::{Origin, Place, Register, REGISTERS};
+use crate::places::{Origin, Piece, Place, Register, REGISTERS};
 use crate::referents::Referent;
 use crate::scopes::{Function, Live};
 use crate::types::Types;
@@ -38,9 +40,48 @@ pub struct State {
 /// What debugging information says of an address of code.
 pub struct Here<'f> {
     pub function: &'f Function,
-    pub live: Vec<Live<'f>>,
+    live: Vec<Live<'f>>,
+    /// What the live pointers point to that registers hold, perhaps moved; of several in a register the last counts.
+    pointers: Vec<(Register, Rc<Referent>)>,
     /// The stack pointer before the call is this register and a distance.
     pub frame: Option<(Register, i64)>,
+}
+
+/// What the pointer variables of a function point to, by the variable's address and its place.
+pub type Pointers = HashMap<(usize, Piece), Option<Rc<Referent>>>;
+
+impl<'f> Here<'f> {
+    pub fn at(
+        address: u64,
+        function: &'f Function,
+        frame: Option<(Register, i64)>,
+        known: &mut Pointers,
+        types: &Types,
+    ) -> Self {
+        let live = function.live(address);
+        let mut pointers = Vec::new();
+        for live in &live {
+            let Place::Value(register, _) = live.1.place else {
+                continue;
+            };
+            let key = (std::ptr::from_ref(live.0).addr(), live.1);
+            let pointer = known
+                .entry(key)
+                .or_insert_with(|| pointed_to(live, types).map(Rc::new));
+            pointers.extend(pointer.clone().map(|pointer| (register, pointer)));
+        }
+        Here {
+            function,
+            live,
+            pointers,
+            frame,
+        }
+    }
+
+    fn pointer_in(&self, register: Register) -> Option<&Rc<Referent>> {
+        let last = self.pointers.iter().rev().find(|(holder, _)| *holder == register);
+        last.map(|(_, pointer)| pointer)
+    }
 }
 
 impl State {
@@ -49,12 +90,12 @@ impl State {
     }
 
     /// Registers that are variables here go on holding their values where the debugging information ends.
-    pub fn take_variables(&mut self, here: &Here, types: &Types) {
+    pub fn take_variables(&mut self, here: &Here) {
         for (_, piece) in &here.live {
             let Place::Value(register, _) = piece.place else {
                 continue;
             };
-            if let Some(held) = self.register(register, here, types) {
+            if let Some(held) = self.register(register, here) {
                 self.set(register, Some(held));
             }
         }
@@ -91,23 +132,22 @@ impl State {
     }
 
     /// What a register holds: the variable that it is, or what the code before has put there.
-    pub fn register(&self, register: Register, here: &Here, types: &Types) -> Option<Held> {
+    pub fn register(&self, register: Register, here: &Here) -> Option<Held> {
         if let Some((_, distance)) = here.frame.filter(|(base, _)| *base == register) {
             return Some(Held::Stack(-distance));
         }
-        let followed = self.registers[usize::from(register)].clone();
-        let variable = here
-            .live
-            .iter()
-            .rev()
-            .find_map(|live| variable_in(register, live, types));
-        let Some(mut variable) = variable else {
-            return followed;
+        let followed = &self.registers[usize::from(register)];
+        let Some(pointer) = here.pointer_in(register) else {
+            return followed.clone();
         };
-        if let Some(Held::To(followed)) = &followed {
-            variable.stepped |= followed.stepped;
+        match followed {
+            Some(Held::To(followed)) if followed.stepped && !pointer.stepped => {
+                let mut stepped = Referent::clone(pointer);
+                stepped.stepped = true;
+                Some(Held::To(stepped.into()))
+            }
+            _ => Some(Held::To(pointer.clone())),
         }
-        Some(Held::To(variable.into()))
     }
 
     /// Merges the state of another way to this place; true if that changed anything.
@@ -129,10 +169,12 @@ impl State {
 }
 
 fn merge_held(mine: &mut Option<Held>, theirs: Option<&Held>, types: &Types) -> bool {
+    if mine.as_ref() == theirs {
+        return false;
+    }
     let merged = match (mine.as_ref(), theirs) {
         (Some(Held::Null), Some(other)) | (Some(other), Some(Held::Null)) => Some(other.clone()),
         (Some(Held::To(one)), Some(Held::To(other))) => Some(Held::To(one.merged(other, types).into())),
-        (Some(one), Some(other)) if one == other => Some(one.clone()),
         _ => None,
     };
     let changed = merged != *mine;
@@ -140,14 +182,11 @@ fn merge_held(mine: &mut Option<Held>, theirs: Option<&Held>, types: &Types) -> 
     changed
 }
 
-/// The pointer variable whose value, perhaps moved, the register holds.
-fn variable_in(register: Register, (variable, piece): &Live, types: &Types) -> Option<Referent> {
+/// What the pointer variable points to whose value, perhaps moved, a register holds.
+fn pointed_to((variable, piece): &Live, types: &Types) -> Option<Referent> {
     let Place::Value(_, distance) = piece.place else {
         return None;
     };
-    if piece.place != Place::Value(register, distance) {
-        return None;
-    }
     let mut spot = Spot::whole(variable.type_id);
     spot.offset = piece.first as i64;
     let holder = Referent::variable(&variable.name, variable.kind, spot);
@@ -161,7 +200,7 @@ pub fn variable_at(at: i64, state: &State, here: &Here, types: &Types) -> Option
         let Place::Memory(origin, distance) = piece.place else {
             return None;
         };
-        let first = origin_of(origin, state, here, types)?.checked_add(distance)?;
+        let first = origin_of(origin, state, here)?.checked_add(distance)?;
         let inside = at.checked_sub(first)?.checked_add_unsigned(piece.first)?;
         let size = types.size(variable.type_id).max(1);
         if at < first || inside as u64 >= size {
@@ -173,14 +212,14 @@ pub fn variable_at(at: i64, state: &State, here: &Here, types: &Types) -> Option
     })
 }
 
-fn origin_of(origin: Origin, state: &State, here: &Here, types: &Types) -> Option<i64> {
+fn origin_of(origin: Origin, state: &State, here: &Here) -> Option<i64> {
     match origin {
         Origin::Call => Some(0),
         Origin::Frame => match here.function.frame? {
             Origin::Frame => None,
-            origin => origin_of(origin, state, here, types),
+            origin => origin_of(origin, state, here),
         },
-        Origin::Register(register) => match state.register(register, here, types)? {
+        Origin::Register(register) => match state.register(register, here)? {
             Held::Stack(distance) => Some(distance),
             _ => None,
         },

@@ -1,8 +1,8 @@
 //! What stands at an address of an object: static variables, and what the compiler put there.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 
+use foldhash::HashMap;
 use object::{Object, ObjectSection, ObjectSymbol, SectionKind, SymbolKind};
 use trackway_trace::VariableKind;
 

@@ -1,9 +1,9 @@
 //! One look at all entries of units: what must be found by address or by name.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use gimli::{DwTag, Expression, Operation, UnitOffset};
 
 use crate::debug_info::{DebugInfo, Entry, EntryId, UnitOf};

@@ -1,9 +1,9 @@
 //! Types as debugging information describes them.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
+use foldhash::HashMap;
 use gimli::{AttributeValue, Operation};
 use trackway_trace::StructureKind;
 

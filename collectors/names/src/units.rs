@@ -1,8 +1,9 @@
 //! Which units of an object's debugging information hold executed code. A library has hundreds of which a few are looked
 //! at: to read the others would take most of the time.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use gimli::{DebugInfoOffset, Section, UnitHeader};
 
 use crate::elf::{Bytes, Dwarf};

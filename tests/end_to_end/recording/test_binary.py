@@ -166,6 +166,23 @@ class Instructions(unittest.TestCase):
         self.assertGreaterEqual(found[2000, 16000], 3)
         self.assertEqual(found[2000, 2000], 1)
 
+    def test_blocks_that_are_left_where_a_branch_is_taken(self):
+        """What each instruction accessed is what the program counted, and a handler finds the program's registers."""
+        program = compiled(tools.PROGRAMS / "passed_branches.c", "-O1")
+        places = {name: int(at, 16) for at, name in re.findall(r"^([0-9a-f]+) t (\w+)$", tools.run("nm", program).stdout, re.M)}
+        with tools.folder() as folder:
+            trace = f"{folder}/trace"
+            self.assertEqual(recorded(trace, program).stdout, "1000 800 686 686 0\n")
+            verified(trace)
+            found = by_instruction(trace, program)
+            words = ("branches", "--csv", "--by", "branch", "--predictor", "bimodal", "--top", "0")
+            branches = {row["branch"]: row for row in csv.DictReader(io.StringIO(tools.trackway(*words, trace).stdout))}
+        for name, count, size in (("passed_0", 1000, 8), ("passed_1", 800, 8), ("passed_2", 686, 8), ("faulting", 686, 1)):
+            self.assertEqual(found[places[name]], (2 * count, 2 * count * size), name)
+        self.assertEqual(found[places["passed_3"]], (2 * 686, 2 * 686 * 8))
+        for name, count, taken in (("branch_0", 1000, 200), ("branch_1", 800, 114)):
+            row = branches[f"{program.name}+{places[name] - BASE:#x}"]
+            self.assertEqual((int(row["executions"]), float(row["taken_rate"])), (count, taken / count), name)
 
     def test_code_that_the_program_writes(self):
         self.accesses("generated_code.c", "300 89700 0", "-O1")
@@ -397,7 +414,5 @@ class Servers(unittest.TestCase):
             trace = f"{folder}/trace"
             expected = self.replies(folder)
             self.assertIn("500500", expected[7])
-            self.assertEqual(
-                self.replies(folder, tools.TRACKWAY, "record", "--binary", "-q", "-f", "-o", trace, "--"), expected
-            )
+            self.assertEqual(self.replies(folder, tools.TRACKWAY, "record", "--binary", "-q", "-f", "-o", trace, "--"), expected)
             self.assertGreater(verified(trace), 1_000_000)
