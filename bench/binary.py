@@ -1,10 +1,10 @@
 """What recording unmodified binaries costs: `trackway record --binary` beside other recorders, for workloads of one
-thread built plain at -O2, in one interleaved run.
+thread built plain at -O2 and for programs of other authors, in one interleaved run.
 
-Prints a table, one of counts, and a closing line: geometric means of wall time with the trace on /dev/shm, of memtrace
-(a rebuild of DynamoRIO's sample, bench/dynamorio) and of ours at its size, mean bytes per access, and Lackey's and
-drmemtrace's geometric means where they are there. docs/benchmarks.md explains the columns. Speed never makes the
-command fail.
+Prints tables, one of counts, and a closing line: geometric means of wall time with the trace on /dev/shm, of the real
+programs', seconds of start and end, memtrace (a rebuild of DynamoRIO's sample, bench/dynamorio) and ours at its size,
+mean bytes per access, and Lackey's and drmemtrace's geometric means where they are there. docs/benchmarks.md explains
+the columns. Speed never makes the command fail.
 """
 
 import argparse
@@ -16,6 +16,9 @@ import tempfile
 from pathlib import Path
 
 from measuring import binaries, programs, results, timing
+from measuring.real_programs import REAL
+from measuring.real_runs import BUILDS, Runs, built_before
+from measuring.real_sources import text
 from measuring.results import Column
 
 MEMORY = Path("/dev/shm")
@@ -63,6 +66,21 @@ COLUMNS = (
     Column("small_plain_s", "small plain s", "{:.3f}"),
     Column("lackey", "lackey", "{:.0f}"),
     Column("lackey_cpu", "cpu lackey", "{:.0f}"),
+)
+# Servers are left out: their clients' time would count.
+REAL_PROGRAMS = {program.name: program for program in REAL if not program.client and program.threads == 1}
+# Its run over so many bytes says what starting, and naming at the end, take.
+STARTED, STARTED_ON_BYTES = "zstd", 100_000
+REAL_COLUMNS = (
+    Column("accesses_m", "M acc.", "{:.0f}"),
+    Column("plain_s", "plain s", "{:.3f}"),
+    Column("idle", "no client"),
+    Column("discard", "discard"),
+    Column("shm", "shm"),
+    Column("program_cpu", "cpu prog."),
+    Column("recorder_cpu", "cpu rec."),
+    Column("ring_bytes", "ring B"),
+    Column("shm_bytes", "shm B"),
 )
 COUNT_COLUMNS = (
     Column("accesses", "accesses", "{:,}"),
@@ -185,6 +203,41 @@ def bytes_of(medians, counted):
     return row
 
 
+def measure_real(program, folder, rounds):
+    """The row of a real program; each recorded run must print what the plain one prints."""
+    built_before(program, "plain")
+    runs, trace, measured = Runs(program, folder), folder / "trace", []
+    for number in range(rounds):
+        figures = {"plain": runs.alone("plain"), "idle": runs.idle(), "discard": runs.recorded_as_binary([])}
+        figures["shm"] = runs.recorded_as_binary([], trace)
+        if number == 0:
+            decoded = timing.decoded(trace)
+        trace.unlink()
+        measured.append(figures)
+    medians = timing.medians(measured)
+    plain, shm, accesses = medians["plain"], medians["shm"], decoded["accesses"]
+    row = {variant: medians[variant]["wall_s"] / plain["wall_s"] for variant in ("idle", "discard", "shm")}
+    row |= {part: shm[f"{part}_s"] / plain["cpu_s"] for part in ("program_cpu", "recorder_cpu")}
+    bytes_each = {"ring_bytes": decoded["record_bytes"] / accesses, "shm_bytes": shm["trace_bytes"] / accesses}
+    return {"accesses_m": accesses / 1e6, "plain_s": plain["wall_s"]} | row | bytes_each, medians
+
+
+def start_seconds(folder, rounds):
+    """What recording adds to a program that has next to nothing to do."""
+    short = folder / "short"
+    with open(text(), "rb") as whole:
+        short.write_bytes(whole.read(STARTED_ON_BYTES))
+    program, environment = REAL_PROGRAMS[STARTED], dict(os.environ)
+    built_before(program, "plain")
+    command = [BUILDS / "plain" / STARTED / "program", short, 1]
+
+    def added():
+        recorded = binaries.recorded([], command, environment, folder / "trace")
+        return recorded["wall_s"] - timing.timed(command, environment)["wall_s"]
+
+    return statistics.median(added() for _ in range(rounds))
+
+
 def means(rows):
     """Geometric means of all but the amounts of work."""
     return {key: value for key, value in results.mean_of(list(rows.values())).items() if key not in AMOUNTS}
@@ -195,18 +248,37 @@ def mean_bytes(counted):
     return {key: statistics.fmean(row[key] for row in counted.values()) for key in keys}
 
 
-def closing_line(rows, counted):
-    mean = means(rows)
-    line = f"binary: wall {mean['shm']:.2f}x memtrace {mean['memtrace']:.2f}x"
-    line += f" (ours at its size {mean['middle_shm']:.2f}x) disk {mean_bytes(counted)['shm_bytes']:.2f} B/access"
+def closing_line(rows, counted, real, start_s):
+    parts = ["binary:"]
+    mean = means(rows) if rows else {}
+    if rows:
+        parts.append(f"wall {mean['shm']:.2f}x")
+    if real:
+        worst = max(row["shm"] for row in real.values())
+        parts.append(f"real {means(real)['shm']:.2f}x worst {worst:.2f}x start {start_s:.2f} s")
+    if rows:
+        parts.append(f"memtrace {mean['memtrace']:.2f}x (ours at its size {mean['middle_shm']:.2f}x)")
+    disk = [row["shm_bytes"] for row in [*counted.values(), *real.values()]]
+    line = " ".join([*parts, f"disk {statistics.fmean(disk):.2f} B/access"])
     return line + "".join(f" {peer} {mean[peer]:.1f}x" for peer in ("drmemtrace", "lackey") if peer in mean)
 
 
-def show(rows, counted, old):
+def show(rows, counted, real, old):
     results.print_machine()
     print("Wall-clock ratios to the plain -O2 build; cpu: of CPU time, of program and recorder together. cpu prog. and cpu rec.")
     print("are the parts of cpu shm.\n")
+    if real:
+        results.print_table("program", REAL_COLUMNS, real | {"geometric mean": means(real)})
+    if rows:
+        show_workloads(rows, counted)
+    if old:
+        results.compare(old, "workload", COLUMNS, {"workloads": rows})
+        results.compare(old, "program", REAL_COLUMNS, {"real": real})
+
+
+def show_workloads(rows, counted):
     columns = [column for column in COLUMNS if any(column.key in row for row in rows.values())]
+    print()
     results.print_table("workload", columns, rows | {"geometric mean": means(rows)})
     columns = [column for column in COUNT_COLUMNS if any(column.key in row for row in counted.values())]
     print("\nAccesses at the large size, and bytes per access:\n")
@@ -215,31 +287,36 @@ def show(rows, counted, old):
         print("\ndrmemtrace: not measured: DYNAMORIO_HOME names no release of DynamoRIO that has it")
     if not shutil.which("valgrind"):
         print("\nlackey: not measured: valgrind isn't there")
-    if old:
-        results.compare(old, "workload", COLUMNS, {"workloads": rows})
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     results.add_arguments(parser, rounds=5)
     parser.add_argument("--quick", action="store_true", help="only what the closing line needs, without Lackey")
-    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(SIZES)} (default all)")
+    every = [*SIZES, *REAL_PROGRAMS]
+    parser.add_argument("workloads", nargs="*", metavar="WORKLOAD", help=f"of {', '.join(every)} (default all)")
     arguments = parser.parse_args()
-    if unknown := set(arguments.workloads) - set(SIZES):
-        parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(SIZES)}")
+    if unknown := set(arguments.workloads) - set(every):
+        parser.error(f"no workload {', '.join(sorted(unknown))} here; there are {', '.join(every)}")
     if missing := binaries.what_is_missing():
         sys.exit(f"bench: {missing}")
     old = results.earlier(arguments)
     binaries.install_measured()
-    rows, counted, details = {}, {}, {}
+    rows, counted, real, details, start_s = {}, {}, {}, {}, None
     with tempfile.TemporaryDirectory(dir=MEMORY, prefix="trackway-bench-") as folder:
-        for name in arguments.workloads or list(SIZES):
+        for name in arguments.workloads or every:
             timing.progress("measuring", name)
-            rows[name], counted[name], details[name] = measure(name, Path(folder), arguments)
-    show(rows, counted, old)
-    tables = {"workloads": rows, "counts": counted, "means": {"geometric mean": means(rows)}}
+            if name in SIZES:
+                rows[name], counted[name], details[name] = measure(name, Path(folder), arguments)
+            else:
+                real[name], details[name] = measure_real(REAL_PROGRAMS[name], Path(folder), arguments.rounds)
+        if real:
+            start_s = start_seconds(Path(folder), arguments.rounds)
+    show(rows, counted, real, old)
+    tables = {"workloads": rows, "counts": counted, "real": real, "start_s": start_s}
+    tables |= {"means": {"geometric mean": means(rows) if rows else {}, "real": means(real) if real else {}}}
     results.write("binary", arguments, tables, medians=details)
-    print(closing_line(rows, counted))
+    print(closing_line(rows, counted, real, start_s))
 
 
 if __name__ == "__main__":

@@ -27,9 +27,9 @@ def under_memtrace(words, command, environment):
     return launched, dict(environment, MEMTRACE_OPTIONS=words)
 
 
-def idle(command, environment):
+def idle(command, environment, **settings):
     """Under DynamoRIO, with a client that asks for nothing."""
-    return timed(*under_memtrace("idle", command, environment))
+    return timed(*under_memtrace("idle", command, environment), **settings)
 
 
 def memtrace(words, command, environment, trace=None):
@@ -59,7 +59,7 @@ def install_measured():
     launcher.chmod(0o755)
 
 
-def recorded(options, command, environment, trace=None):
+def recorded(options, command, environment, trace=None, **settings):
     """By `trackway record --binary`, after `install_measured`; without a trace, full buffers are discarded.
 
     `wall_s` and `cpu_s` are those of the whole command, `program_cpu_s` is that of the program under DynamoRIO with the
@@ -67,7 +67,7 @@ def recorded(options, command, environment, trace=None):
     """
     destination = ["-f", "-o", trace] if trace else ["--discard"]
     words = [TRACKWAY, "record", "--binary", "-q", *options, *destination, "--", *command]
-    figures = apart(timed(words, dict(environment, TRACKWAY_HOME=str(MEASURED))), OWN_TIME)
+    figures = apart(timed(words, dict(environment, TRACKWAY_HOME=str(MEASURED)), **settings), OWN_TIME)
     if trace:
         figures["trace_bytes"] = os.path.getsize(trace)
     return figures

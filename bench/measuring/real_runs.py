@@ -9,7 +9,7 @@ import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import timing
+from . import binaries, timing
 from .code_size import section_sizes
 from .programs import OUT, TRACKWAY
 from .real_sources import DRIVERS, text
@@ -85,6 +85,25 @@ class Runs:
         return self._run(
             "traced", cores, lambda start, words, **settings: timing.recorded(start, words, options, trace, **settings)
         )
+
+    def idle(self):
+        return self._run_words(binaries.idle)
+
+    def recorded_as_binary(self, options, trace=None):
+        def run(words, environment, **settings):
+            return binaries.recorded(options, words, environment, trace, **settings)
+
+        return self._run_words(run)
+
+    def _run_words(self, run):
+        """A run of the plain program without a shell around it, which would be recorded as well."""
+
+        def run_program(start, words, environment, **settings):
+            expand = [start, "-c", f'printf "%s\\0" {self.program.run}']
+            expanded = subprocess.run(expand, env=environment, capture_output=True, check=True)
+            return run(expanded.stdout.decode().split("\0")[:-1], environment, **settings)
+
+        return self._run("plain", None, run_program)
 
     def _run(self, variant, cores, run):
         with tempfile.TemporaryDirectory(dir=self.scratch) as folder, on_cores(cores):
