@@ -216,6 +216,16 @@ class UnreadableTests(unittest.TestCase):
             self.record_and_then(folder, "rm {0} && echo damaged > {0}")
 
 
+class AnswerTests(unittest.TestCase):
+    def test_what_has_no_name_is_told_by_its_line(self):
+        with tools.folder() as folder:
+            source = tools.PROGRAMS / "unnamed_accesses.c"
+            trace, _ = recorded(compiled(folder, "gcc", "-g", "-O1", source=source))
+            text = tools.trackway("report", "--cache", "none", trace).stdout
+        line = next(number for number, text in enumerate(source.read_text().splitlines(), 1) if "__asm__" in text)
+        self.assertRegex(text, rf"^unnamed_accesses.c:{line} in write_hidden takes \d+ % of accesses")
+
+
 class AttributionTests(unittest.TestCase):
     def test_the_unknown_is_counted(self):
         with tools.folder() as folder:

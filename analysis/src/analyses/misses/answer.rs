@@ -30,11 +30,33 @@ pub(super) fn answer(ranking: &Ranking) -> String {
     };
     let is_unknown = matches!(first.key, FieldKey::Variable(key) if key.variable == StringId::default());
     if program.is_machine_code() && is_unknown {
-        return answer_by_instruction(ranking, measure);
+        return answer_by_line(ranking, measure).unwrap_or_else(|| answer_by_instruction(ranking, measure));
     }
     let name = group::field_name(&Names::new(program), first.key);
     let place = place(ranking, first, measure);
     sentence(ranking, &format!("{name}{place},"), first, measure)
+}
+
+/// Such as "graph.h:34 in random_target causes 62 % of L2 misses"; none if most is of an unknown line.
+fn answer_by_line(ranking: &Ranking, measure: Measure) -> Option<String> {
+    let program = ranking.program;
+    let groups = group::group_by(program, ranking.counters, measure, |_, site| {
+        group::line_key(program, site)
+    });
+    let first = groups.first()?;
+    let (file, line) = first.key;
+    let file = program.string(file).rsplit('/').next()?;
+    if file.is_empty() || line == 0 {
+        return None;
+    }
+    let location = program.location(program.site(first.main_site).location);
+    let function = Names::new(program).function(location.function);
+    let subject = if function.is_empty() {
+        format!("{file}:{line}")
+    } else {
+        format!("{file}:{line} in {function}")
+    };
+    Some(sentence(ranking, &subject, first, measure))
 }
 
 /// Such as "The instruction at libc.so.6+0x1234 causes 61 % of L2 misses".
