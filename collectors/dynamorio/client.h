@@ -111,7 +111,7 @@ bool changes_segment_bases(int system_call);
 // alignment_x86.c: inserts what keeps the flag off, where the instruction may change or show it.
 void keep_alignment_unchecked(void *context, instrlist_t *block, instr_t *instruction);
 
-// told_*.c: stores what `told` (struct told, as two words) asks for.
+// precomputed_roots_*.c: stores what `told` (struct told, as two words) asks for.
 void tell(uint64_t first, uint64_t second);
 
 #endif

@@ -65,7 +65,8 @@ static void plan_all(struct planner *planner, instrlist_t *block) {
         planner->held[i] = (struct held){.value = i};
     instr_t *last = instrlist_last_app(block);
     append(planner, sizeof(struct trackway_block));
-    for (instr_t *instruction = instrlist_first_app(block); instruction; instruction = instr_get_next_app(instruction)) {
+    for (instr_t *instruction = instrlist_first_app(block); instruction;
+         instruction = instr_get_next_app(instruction)) {
         if (!planner->failed)
             plan_instruction(planner, instruction);
         plan->instructions++;

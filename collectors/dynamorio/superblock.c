@@ -1,5 +1,5 @@
-// Blocks that go on past conditional branches, as long as these aren't taken. So the cursor is loaded and moved once for
-// several basic blocks: from one to the next it goes through memory, which takes longer than most blocks do.
+// Blocks that go on past conditional branches, as long as these aren't taken. So the cursor is loaded and moved once
+// for several basic blocks: from one to the next it goes through memory, which takes longer than most blocks do.
 #include "client.h"
 #include "planner.h"
 
@@ -63,8 +63,8 @@ static app_pc target_of(instr_t *branch) {
     return opnd_is_pc(instr_get_target(branch)) ? opnd_get_pc(instr_get_target(branch)) : NULL;
 }
 
-// Where the block goes on after its last instruction; none if it ends there. Branches back are mostly taken. A jump back
-// would make addresses repeat.
+// Where the block goes on after its last instruction; none if it ends there. Branches back are mostly taken. A jump
+// back would make addresses repeat.
 static app_pc goes_on_at(void *context, instr_t *last) {
     app_pc next = after(context, last);
     if (!instr_is_cti(last))

@@ -74,7 +74,7 @@ impl<'a, 'd> Follower<'a, 'd> {
     /// is known.
     pub fn follow(&mut self, function: Option<&Function>, blocks: &[Vec<u64>]) {
         let mut pointers = Pointers::new();
-        let steps = |block| self.steps(function, block, &mut pointers);
+        let steps = |block: &Vec<u64>| self.steps(function, block, &mut pointers);
         let blocks: Vec<Steps> = blocks.iter().map(steps).collect();
         let entered = match function {
             Some(_) => self.enter_blocks(&blocks),
@@ -110,7 +110,7 @@ impl<'a, 'd> Follower<'a, 'd> {
         }
     }
 
-    fn steps<'f>(&self, function: Option<&'f Function>, block: &Vec<u64>, known: &mut Pointers) -> Steps<'f> {
+    fn steps<'f>(&self, function: Option<&'f Function>, block: &[u64], known: &mut Pointers) -> Steps<'f> {
         let step = |address: &u64| {
             let instruction = self.code.decode(*address)?;
             let types = self.interpreter.types;
