@@ -96,14 +96,6 @@ static void store_register(struct site at, struct plan *plan, const struct store
     return_cursor(at, plan);
 }
 
-static uint32_t registers_of(opnd_t operand) {
-    uint32_t registers = 0;
-    for (int i = 0; i < opnd_num_regs_used(operand); i++)
-        if (reg_is_gpr(opnd_get_reg_used(operand, i)))
-            registers |= bit_of(reg_to_pointer_sized(opnd_get_reg_used(operand, i)));
-    return registers;
-}
-
 static void restore_registers(struct site at, uint32_t registers) {
     for (reg_id_t reg = DR_REG_START_64; is_general(reg); reg++)
         if ((registers & bit_of(reg)) && reg != dr_get_stolen_reg())

@@ -7,6 +7,23 @@ uint32_t size_of(instr_t *instruction, opnd_t operand) {
     return corrected_size(instruction, drutil_opnd_mem_size_in_bytes(operand, instruction));
 }
 
+uint32_t registers_of(opnd_t operand) {
+    uint32_t registers = 0;
+    for (int i = 0; i < opnd_num_regs_used(operand); i++)
+        if (reg_is_gpr(opnd_get_reg_used(operand, i)))
+            registers |= bit_of(reg_to_pointer_sized(opnd_get_reg_used(operand, i)));
+    return registers;
+}
+
+uint32_t registers_mentioned(instr_t *instruction) {
+    uint32_t mentioned = 0;
+    for (int i = 0; i < instr_num_srcs(instruction); i++)
+        mentioned |= registers_of(instr_get_src(instruction, i));
+    for (int i = 0; i < instr_num_dsts(instruction); i++)
+        mentioned |= registers_of(instr_get_dst(instruction, i));
+    return mentioned;
+}
+
 void each_operand(struct planner *planner, instr_t *instruction, take_operand *take, void *more) {
     if (instr_reads_memory(instruction))
         for (int i = 0; i < instr_num_srcs(instruction); i++)
@@ -40,7 +57,9 @@ reg_id_t only_target(instr_t *instruction) {
 }
 
 void forget_targets(struct planner *planner, instr_t *instruction) {
-    for (reg_id_t reg = DR_REG_START_64; reg < DR_REG_START_64 + REGISTERS; reg++)
-        if (instr_writes_to_reg(instruction, reg, DR_QUERY_INCLUDE_ALL))
-            forget(planner, reg);
+    for (int i = 0; i < instr_num_dsts(instruction); i++) {
+        opnd_t target = instr_get_dst(instruction, i);
+        if (opnd_is_reg(target) && reg_is_gpr(opnd_get_reg(target)))
+            forget(planner, reg_to_pointer_sized(opnd_get_reg(target)));
+    }
 }

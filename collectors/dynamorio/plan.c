@@ -19,14 +19,6 @@ static uint8_t kind_of(instr_t *instruction) {
     return instr_is_syscall(instruction) ? 7 : 0;
 }
 
-uint32_t registers_mentioned(instr_t *instruction) {
-    uint32_t mentioned = 0;
-    for (reg_id_t reg = DR_REG_START_64; reg < DR_REG_START_64 + REGISTERS; reg++)
-        if (instr_uses_reg(instruction, reg))
-            mentioned |= 1u << (reg - DR_REG_START_64);
-    return mentioned;
-}
-
 static void plan_instruction(struct planner *planner, instr_t *instruction) {
     uint32_t place = planner->plan->definition_length;
     struct trackway_instruction *head = append(planner, sizeof *head);

@@ -51,10 +51,9 @@ bool is_simple(opnd_t operand);
 struct address address_of(struct planner *planner, instr_t *where, opnd_t operand);
 struct trackway_access *add_access(struct planner *planner, bool writes, uint32_t size, const struct address *address);
 
-// plan.c
-uint32_t registers_mentioned(instr_t *instruction);
-
 // operands.c
+// General registers that the instruction reads or writes, as bits.
+uint32_t registers_mentioned(instr_t *instruction);
 uint32_t size_of(instr_t *instruction, opnd_t operand);
 typedef void take_operand(struct planner *planner, instr_t *instruction, opnd_t operand, bool writes, void *more);
 // Calls `take` for each operand in memory, those that are read first.
