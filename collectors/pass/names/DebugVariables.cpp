@@ -1,5 +1,6 @@
 #include "names/DebugVariables.h"
 #include "LlvmVersion.h"
+#include "names/DebugTypes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/Instructions.h"
@@ -44,6 +45,44 @@ Declarations declarations(const Value &Address) {
     return Found;
 }
 
+AttachedVariable attached(const Declaration &D) { return {D.Variable, D.Expression, false}; }
+
+// What debug information says of a value that a variable holds as a whole.
+Declarations holders(const Value &V) {
+    Declarations Found;
+    visitDebugValues(V, [&](const auto &Marker) {
+        const DILocalVariable *Variable = Marker.getVariable();
+        if (!Marker.getExpression()->getNumElements() && !Variable->getName().empty() && !isCompilerDeclared(*Variable))
+            Found.push_back({Variable, Marker.getExpression(), Marker.getDebugLoc().get()});
+    });
+    return Found;
+}
+
+Declarations distinct(ArrayRef<Declaration> All) {
+    Declarations Kept;
+    for (const Declaration &D : All)
+        if (none_of(Kept, [&](const Declaration &Other) { return Other.Variable == D.Variable; }))
+            Kept.push_back(D);
+    return Kept;
+}
+
+// Those whose pointers say what they point to, or all if none does.
+Declarations withTarget(Declarations All) {
+    Declarations Kept;
+    copy_if(All, std::back_inserter(Kept), [](const Declaration &D) { return pointee(D.Variable->getType()); });
+    return Kept.empty() ? All : Kept;
+}
+
+// Those that belong to the function, or its inlined copy, of which the location is a part.
+Declarations ofFunctionAt(ArrayRef<Declaration> All, const DILocation &At) {
+    Declarations Kept;
+    copy_if(All, std::back_inserter(Kept), [&](const Declaration &D) {
+        return D.Location && D.Location->getInlinedAt() == At.getInlinedAt() &&
+               D.Variable->getScope()->getSubprogram() == At.getScope()->getSubprogram();
+    });
+    return Kept;
+}
+
 } // namespace
 
 SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
@@ -62,18 +101,21 @@ SmallVector<AttachedVariable, 1> declaredVariables(const Value &Address) {
 }
 
 AttachedVariable heldVariable(const Value &V) {
-    Declarations Holders;
-    visitDebugValues(
-        V, [&](const auto &Marker) { Holders.push_back({Marker.getVariable(), Marker.getExpression(), nullptr}); });
-    AttachedVariable Only;
-    for (const Declaration &H : Holders) {
-        if (H.Expression->getNumElements() || H.Variable->getName().empty() || isCompilerDeclared(*H.Variable))
-            continue;
-        if (Only && Only.Variable != H.Variable)
-            return {};
-        Only = {H.Variable, H.Expression, false};
-    }
-    return Only;
+    Declarations Holders = distinct(holders(V));
+    return Holders.size() == 1 ? attached(Holders.front()) : AttachedVariable();
+}
+
+SmallVector<AttachedVariable, 1> heldVariables(const Value &V, const DILocation *Reader) {
+    Declarations Holders = withTarget(holders(V));
+    for (const DILocation *At = Reader; At; At = At->getInlinedAt())
+        if (Declarations Seen = ofFunctionAt(Holders, *At); !Seen.empty()) {
+            Holders = std::move(Seen);
+            break;
+        }
+    SmallVector<AttachedVariable, 1> Attached;
+    for (const Declaration &D : distinct(Holders))
+        Attached.push_back(attached(D));
+    return Attached;
 }
 
 bool isCompilerDeclared(const DILocalVariable &Variable) { return Variable.isArtificial() && !Variable.isParameter(); }

@@ -5,6 +5,7 @@
 #include "llvm/BinaryFormat/Dwarf.h"
 #include "llvm/IR/DerivedTypes.h"
 #include <algorithm>
+#include <set>
 
 using namespace llvm;
 
@@ -88,10 +89,14 @@ Spots partsAt(const Spot &At, uint64_t First, uint64_t Last, Cover Wanted, const
     return Parts;
 }
 
+} // namespace
+
 Spots partsAtOffset(const Spot &At, const DebugTypes &Types) {
     uint64_t First = At.Offset < 0 ? 0 : At.Offset * 8;
     return partsAt(At, First, First + 1, Cover::Whole, Types);
 }
+
+namespace {
 
 // Goes inward until `Matches` and collects what it finds.
 template <typename Predicate> void search(const Spot &At, Predicate Matches, const DebugTypes &Types, Spots &Found) {
@@ -232,6 +237,18 @@ Spots FieldPaths::leaves(const Spots &At, const AccessShape &Shape) const {
     return Fitting.empty() ? Found : Fitting;
 }
 
+namespace {
+
+// Where too many members come into question, what they are parts of: `value_` for the members of a union `value_`.
+std::string joinPaths(SmallVector<std::string, 4> Paths) {
+    while (std::set<std::string>(Paths.begin(), Paths.end()).size() > MaxCandidates)
+        for (std::string &Path : Paths)
+            Path = StringRef(Path).contains('.') ? StringRef(Path).rsplit('.').first.str() : "";
+    return joinNames(Paths);
+}
+
+} // namespace
+
 void FieldPaths::describe(const Spots &Leaves, AccessName &Name) const {
     SmallVector<std::string, 4> Objects, Fields, Values;
     for (const Spot &Leaf : Leaves) {
@@ -242,17 +259,36 @@ void FieldPaths::describe(const Spots &Leaves, AccessName &Name) const {
         Values.push_back(Bare && Bare->isForwardDecl() ? "" : Types.name(Leaf.Type));
     }
     Name.ObjectType = joinNames(Objects);
-    Name.Field = joinNames(Fields);
+    Name.Field = joinPaths(std::move(Fields));
     Name.ValueType = joinNames(Values);
 }
+
+namespace {
+
+void addDistinct(StringRef Name, SmallVectorImpl<StringRef> &All) {
+    if (!is_contained(All, Name))
+        All.push_back(Name);
+}
+
+// `{a|b}` is two names; `a.{x|y}` and `{a|b}[]` stay as they are.
+void addChoices(StringRef Name, SmallVectorImpl<StringRef> &All) {
+    StringRef Inner = Name.drop_front().drop_back();
+    if (!Name.starts_with("{") || !Name.ends_with("}") || Inner.find_first_of("{}") != StringRef::npos)
+        return addDistinct(Name, All);
+    SmallVector<StringRef, 4> Choices;
+    Inner.split(Choices, '|');
+    for (StringRef Choice : Choices)
+        addDistinct(Choice, All);
+}
+
+} // namespace
 
 std::string joinNames(ArrayRef<std::string> Names) {
     SmallVector<StringRef, 8> Distinct;
     for (StringRef Name : Names) {
         if (Name.empty())
             return "";
-        if (!is_contained(Distinct, Name))
-            Distinct.push_back(Name);
+        addChoices(Name, Distinct);
     }
     if (Distinct.empty() || Distinct.size() > MaxCandidates)
         return "";

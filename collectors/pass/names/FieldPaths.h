@@ -39,6 +39,9 @@ struct AccessShape {
     std::optional<std::pair<uint64_t, uint64_t>> Bits; // first, count
 };
 
+// The parts of the spot's type that begin at or before it and hold it: one level inward.
+Spots partsAtOffset(const Spot &, const DebugTypes &);
+
 class FieldPaths {
   public:
     explicit FieldPaths(const DebugTypes &Types) : Types(Types) {}

@@ -15,10 +15,13 @@ namespace trackway {
 
 struct Namer::State {
     explicit State(const Module &M)
-        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {}
+        : Layout(M.getDataLayout()), Labels(M), Types(M), Where(Types, Layout), Allocations(Types, Where) {
+        Tags.read(M);
+    }
 
     const DataLayout &Layout;
     LabelReader Labels;
+    TagNames Tags;
     DebugTypes Types;
     Referents Where;
     AllocationNames Allocations;
@@ -69,9 +72,10 @@ AccessName Namer::name(const Instruction &Access, const Value *Pointer, uint64_t
     AccessName Name = S->Labels.read(Access, roleOf(Access, Part));
     if (isComplete(Name))
         return Name;
+    takeType(Name, S->Tags.name(Access));
     AccessShape Shape = shapeOf(Access, Pointer, Size, Part, S->Layout);
     if (Pointer->getType()->isPointerTy()) {
-        AccessName Found = S->Where.name(Pointer, Shape);
+        AccessName Found = S->Where.name(Pointer, Shape, Access.getDebugLoc().get());
         takeVariable(Name, Found);
         takeType(Name, Found);
     }
@@ -103,6 +107,7 @@ std::vector<TypeLayout> Namer::layouts(ArrayRef<std::string> Types) const {
 
 void removeLabels(Module &M) {
     removeAllLabels(M);
+    removeTagNames(M);
     removeKeptTypes(M);
     for (Function &F : M)
         for (Instruction &I : instructions(F))
